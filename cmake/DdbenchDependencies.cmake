@@ -1,0 +1,36 @@
+# What the CLI cannot do without is REQUIRED. What serves one device, one backend or one purpose is looked
+# for, left out when absent, and named in the summary (and by `ddbench doctor`).
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json 3.9 REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(SQLite3 3.35 REQUIRED)
+find_package(Boost REQUIRED)  # headers only: Boost.Math
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+
+find_package(dnnl CONFIG QUIET)
+set(DDBENCH_WITH_ONEDNN ${dnnl_FOUND})
+find_package(Gloo CONFIG QUIET)
+set(DDBENCH_WITH_GLOO ${Gloo_FOUND})
+
+if(DDBENCH_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(benchmark REQUIRED)
+endif()
+
+function(ddbench_print_summary)
+  message(STATUS "ddbench ${PROJECT_VERSION}")
+  foreach(part IN ITEMS "ONEDNN|device cpu (oneDNN)|libdnnl-dev" "GLOO|collectives over Gloo|libgloo-dev")
+    string(REPLACE "|" ";" fields "${part}")
+    list(GET fields 0 key)
+    list(GET fields 1 what)
+    list(GET fields 2 package)
+    if(DDBENCH_WITH_${key})
+      message(STATUS "  with    ${what}")
+    else()
+      message(STATUS "  WITHOUT ${what}: install ${package} and configure again")
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,61 @@
+# One way to declare a target, so that warnings, standard and sanitizers are the same everywhere
+# without any global flag.
+
+add_library(ddbench_build_options INTERFACE)
+target_compile_features(ddbench_build_options INTERFACE cxx_std_20)
+target_compile_options(ddbench_build_options INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
+if(DDBENCH_SANITIZE)
+  target_compile_options(ddbench_build_options INTERFACE
+    -fsanitize=${DDBENCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(ddbench_build_options INTERFACE -fsanitize=${DDBENCH_SANITIZE})
+endif()
+
+# ddbench_add_library(<name> SOURCES ... [PUBLIC libs...] [PRIVATE libs...])
+# A static, position-independent library ddbench::<name> with its public headers in include/ddbench/<name>/.
+function(ddbench_add_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(ddbench_${name} STATIC ${ARG_SOURCES})
+  add_library(ddbench::${name} ALIAS ddbench_${name})
+  set_target_properties(ddbench_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  target_include_directories(ddbench_${name}
+    PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include" PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
+  target_link_libraries(ddbench_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE} ddbench_build_options)
+endfunction()
+
+# ddbench_add_module(<name> SOURCES ... [PRIVATE libs...])
+# A shared object lib/ddbench/ddbench_<name>.so that the executable opens at run time: one build serves
+# machines with and without the libraries it needs.
+function(ddbench_add_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE" ${ARGN})
+  add_library(ddbench_${name} MODULE ${ARG_SOURCES})
+  set_target_properties(ddbench_${name} PROPERTIES PREFIX "" CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_link_libraries(ddbench_${name} PRIVATE ${ARG_PRIVATE} ddbench_build_options)
+  install(TARGETS ddbench_${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ddbench")
+  set_property(GLOBAL APPEND PROPERTY DDBENCH_MODULES ddbench_${name})
+endfunction()
+
+# ddbench_add_unit_test(<name> SOURCES ... [LIBS libs...] [LABELS ...])
+# A GoogleTest executable, registered as one CTest test.
+function(ddbench_add_unit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main ddbench_build_options)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
+endfunction()
+
+# ddbench_add_benchmark(<name> SOURCES ... [LIBS libs...])
+# A Google Benchmark executable in bin/; run by hand (see tests/bench/README.md), never timed by a test.
+function(ddbench_add_benchmark name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} benchmark::benchmark ddbench_build_options)
+endfunction()

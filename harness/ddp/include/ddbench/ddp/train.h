@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ddbench/collective/communicator.h"
+#include "ddbench/host/recorder.h"
+#include "ddbench/record/run_case.h"
+
+namespace ddbench::ddp {
+
+/// Called by the training loop; implemented by the worker (live progress, stop requests, watchdog).
+class TrainingMonitor {
+ public:
+  virtual ~TrainingMonitor() = default;
+  /// After each step, outside of the step's timed operators. `loss` is this rank's mean over its batch.
+  virtual void on_step(std::uint32_t step, double loss) = 0;
+  /// Around every collective (communication thread): what a watchdog must know. `sequence` as in collective_key.
+  virtual void on_collective_begin(std::string_view function, std::uint64_t sequence) noexcept = 0;
+  virtual void on_collective_end(std::uint64_t sequence) noexcept = 0;
+};
+
+struct TrainResult {
+  double loss_first = 0;  ///< this rank's
+  double loss_last = 0;
+  std::string parameter_hash;  ///< of all parameters' bits after the last step
+};
+
+/// Trains `run_case` on this rank: the whole life of a DDP worker after rendezvous. Reads top to bottom.
+/// Records spans and the scalar "loss" on `recorder`; every fourth measured step is a probe-off window.
+TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
+                  TrainingMonitor& monitor);
+
+/// Bytes of host memory that one rank of this case needs (parameters, gradients, activations, data), for the refusal
+/// before a run starts what the machine cannot hold.
+std::int64_t memory_per_rank_bytes(const RunCase& run_case);
+
+}  // namespace ddbench::ddp
