@@ -10,9 +10,9 @@ find_package(Boost REQUIRED)  # headers only: Boost.Math
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 
-find_package(dnnl CONFIG QUIET)
-set(DDBENCH_WITH_ONEDNN ${dnnl_FOUND})
-find_package(Gloo CONFIG QUIET)
+find_package(OneDNN QUIET)  # OneDNN::dnnl
+set(DDBENCH_WITH_ONEDNN ${OneDNN_FOUND})
+find_package(Gloo CONFIG QUIET)  # target gloo
 set(DDBENCH_WITH_GLOO ${Gloo_FOUND})
 
 if(DDBENCH_BUILD_TESTS)

@@ -1,0 +1,58 @@
+#include "ddbench/record/run_case.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "ddbench/record/error.h"
+
+namespace ddbench {
+namespace {
+
+template <typename T>
+void require(bool allowed, std::string_view field, const T& value, std::string_view rule) {
+  if (!allowed) {
+    throw Error(ErrorCode::kBadInput, fmt::format("{} is {}, but it must be {}", field, value, rule), 0,
+                std::string(field));
+  }
+}
+
+constexpr int kMostRanks = 65536;
+constexpr std::int64_t kMostSamples = std::int64_t{1} << 40;
+constexpr int kMostSteps = 100'000'000;
+constexpr std::int64_t kMostBucketBytes = std::int64_t{1} << 40;
+
+}  // namespace
+
+std::string_view to_string(ScalingMode mode) noexcept {
+  return mode == ScalingMode::kWeak ? "weak" : "strong";
+}
+
+RunCase baseline_case(const RunCase& run_case) {
+  RunCase baseline = run_case;
+  if (run_case.scaling == ScalingMode::kStrong) baseline.batch_per_gpu = run_case.global_batch();
+  baseline.nodes = 1;
+  baseline.gpus_per_node = 1;
+  baseline.link.clear();
+  return baseline;
+}
+
+void validate(const RunCase& run_case) {
+  require(run_case.nodes >= 1 && run_case.nodes <= kMostRanks, "nodes", run_case.nodes, "from 1 to 65536");
+  require(run_case.gpus_per_node >= 1 && run_case.gpus_per_node <= kMostRanks, "gpus", run_case.gpus_per_node,
+          "from 1 to 65536");
+  require(std::int64_t{run_case.nodes} * run_case.gpus_per_node <= kMostRanks, "nodes x gpus",
+          std::int64_t{run_case.nodes} * run_case.gpus_per_node, "65536 or less");
+  require(run_case.batch_per_gpu >= 1 && run_case.batch_per_gpu <= kMostSamples, "batch-per-gpu",
+          run_case.batch_per_gpu, "1 or more");
+  require(run_case.steps >= 1 && run_case.steps <= kMostSteps, "steps", run_case.steps, "from 1 to 100000000");
+  require(run_case.warmup >= 0 && run_case.warmup <= kMostSteps, "warmup", run_case.warmup, "from 0 to 100000000");
+  require(run_case.first_bucket_bytes >= 1 && run_case.first_bucket_bytes <= kMostBucketBytes, "first bucket bytes",
+          run_case.first_bucket_bytes, "1 or more");
+  require(run_case.bucket_bytes >= 1 && run_case.bucket_bytes <= kMostBucketBytes, "bucket bytes",
+          run_case.bucket_bytes, "1 or more");
+  require(std::isfinite(run_case.lr) && run_case.lr > 0, "lr", run_case.lr, "a positive number");
+  require(run_case.momentum >= 0 && run_case.momentum < 1, "momentum", run_case.momentum, "at least 0 and below 1");
+}
+
+}  // namespace ddbench
