@@ -36,6 +36,10 @@ function(ddbench_add_module name)
   set_property(GLOBAL APPEND PROPERTY DDBENCH_MODULES ddbench_${name})
 endfunction()
 
+# The sanitizer builds need only these: unit_tests, and tsan_tests for what several threads touch.
+add_custom_target(unit_tests)
+add_custom_target(tsan_tests)
+
 # ddbench_add_unit_test(<name> SOURCES ... [LIBS libs...] [LABELS ...])
 # A GoogleTest executable, registered as one CTest test.
 function(ddbench_add_unit_test name)
@@ -49,6 +53,11 @@ function(ddbench_add_unit_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main ddbench_build_options)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
+  foreach(label IN LISTS ARG_LABELS)
+    if(TARGET ${label}_tests)
+      add_dependencies(${label}_tests ${name})
+    endif()
+  endforeach()
 endfunction()
 
 # ddbench_add_benchmark(<name> SOURCES ... [LIBS libs...])

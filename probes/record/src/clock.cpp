@@ -17,12 +17,17 @@ std::int64_t read_clock(clockid_t clock) noexcept {
 
 }  // namespace
 
-std::int64_t now_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
+std::int64_t now_ns() noexcept {
+  return read_clock(CLOCK_MONOTONIC);
+}
 
-std::int64_t wall_ns() noexcept { return read_clock(CLOCK_REALTIME); }
+std::int64_t wall_ns() noexcept {
+  return read_clock(CLOCK_REALTIME);
+}
 
 ClockReading reading_from_pings(const std::vector<PingSample>& pings) {
-  if (pings.empty()) throw Error(ErrorCode::kBadInput, "no ping was answered: the clock offset cannot be read");
+  if (pings.empty())
+    throw Error(ErrorCode::kBadInput, "no ping was answered: the clock offset cannot be read");
   const auto round_trip = [](const PingSample& ping) { return ping.received_ns - ping.sent_ns; };
   const PingSample& best = *std::min_element(
       pings.begin(), pings.end(),
@@ -39,8 +44,8 @@ std::int64_t ClockMap::to_reference(std::int64_t local_ns) const noexcept {
   if (apart_ns <= 0 || local_ns <= start.at_ns) return local_ns + start.offset_ns;
   if (local_ns >= end.at_ns) return local_ns + end.offset_ns;
   const double share = static_cast<double>(local_ns - start.at_ns) / static_cast<double>(apart_ns);
-  const double offset_ns = static_cast<double>(start.offset_ns) +
-                           share * static_cast<double>(end.offset_ns - start.offset_ns);
+  const double offset_ns =
+      static_cast<double>(start.offset_ns) + share * static_cast<double>(end.offset_ns - start.offset_ns);
   return local_ns + static_cast<std::int64_t>(offset_ns);
 }
 

@@ -5,8 +5,9 @@
 namespace ddbench {
 namespace {
 
-constexpr std::array kAll = {Provenance::kMeasured,       Provenance::kEmulatedNetwork, Provenance::kOversubscribed,
-                             Provenance::kReplayedCompute, Provenance::kImported,        Provenance::kPredicted};
+constexpr std::array kAll = {Provenance::kMeasured,       Provenance::kEmulatedNetwork,
+                             Provenance::kOversubscribed, Provenance::kReplayedCompute,
+                             Provenance::kImported,       Provenance::kPredicted};
 
 }  // namespace
 

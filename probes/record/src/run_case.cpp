@@ -45,14 +45,17 @@ void validate(const RunCase& run_case) {
           std::int64_t{run_case.nodes} * run_case.gpus_per_node, "65536 or less");
   require(run_case.batch_per_gpu >= 1 && run_case.batch_per_gpu <= kMostSamples, "batch-per-gpu",
           run_case.batch_per_gpu, "1 or more");
-  require(run_case.steps >= 1 && run_case.steps <= kMostSteps, "steps", run_case.steps, "from 1 to 100000000");
-  require(run_case.warmup >= 0 && run_case.warmup <= kMostSteps, "warmup", run_case.warmup, "from 0 to 100000000");
-  require(run_case.first_bucket_bytes >= 1 && run_case.first_bucket_bytes <= kMostBucketBytes, "first bucket bytes",
-          run_case.first_bucket_bytes, "1 or more");
+  require(run_case.steps >= 1 && run_case.steps <= kMostSteps, "steps", run_case.steps,
+          "from 1 to 100000000");
+  require(run_case.warmup >= 0 && run_case.warmup <= kMostSteps, "warmup", run_case.warmup,
+          "from 0 to 100000000");
+  require(run_case.first_bucket_bytes >= 1 && run_case.first_bucket_bytes <= kMostBucketBytes,
+          "first bucket bytes", run_case.first_bucket_bytes, "1 or more");
   require(run_case.bucket_bytes >= 1 && run_case.bucket_bytes <= kMostBucketBytes, "bucket bytes",
           run_case.bucket_bytes, "1 or more");
   require(std::isfinite(run_case.lr) && run_case.lr > 0, "lr", run_case.lr, "a positive number");
-  require(run_case.momentum >= 0 && run_case.momentum < 1, "momentum", run_case.momentum, "at least 0 and below 1");
+  require(run_case.momentum >= 0 && run_case.momentum < 1, "momentum", run_case.momentum,
+          "at least 0 and below 1");
 }
 
 }  // namespace ddbench

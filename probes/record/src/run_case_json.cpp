@@ -57,11 +57,15 @@ ScalingMode scaling_from(const std::string& text) {
 }
 
 // Names and paths may hold any bytes; invalid UTF-8 is replaced, never an exception.
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace
 
-std::string to_json(const RunCase& run_case) { return dump(json_of(run_case)); }
+std::string to_json(const RunCase& run_case) {
+  return dump(json_of(run_case));
+}
 
 std::string case_key(const RunCase& run_case) {
   Json json = json_of(run_case);

@@ -38,7 +38,8 @@ struct Figure {
   Axis x;
   Axis y;
   std::vector<Series> series;
-  std::vector<std::string> notes;  ///< caveats a reader must see: mixed provenance, extrapolation, few repetitions
+  std::vector<std::string>
+      notes;  ///< caveats a reader must see: mixed provenance, extrapolation, few repetitions
 };
 
 }  // namespace ddbench::analyzer

@@ -17,12 +17,12 @@ struct CollectiveSummary {
   double busbw_gb_per_s = 0;  ///< algbw * bus_factor(function, ranks)
 };
 
-/// 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter and all_to_all, 1 for broadcast, reduce, send_recv
-/// (NCCL tests, doc/PERFORMANCE.md). Throws Error{kBadInput} on a function it does not know.
+/// 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter and all_to_all, 1 for broadcast, reduce,
+/// send_recv (NCCL tests, doc/PERFORMANCE.md). Throws Error{kBadInput} on a function it does not know.
 double bus_factor(std::string_view function, int ranks);
 
-/// What `ddbench show` tells of one run. Times in ns, over measured steps (warm-up excluded), probe-on steps only where
-/// the partition is concerned. A step's time is that of the slowest rank.
+/// What `ddbench show` tells of one run. Times in ns, over measured steps (warm-up excluded), probe-on steps
+/// only where the partition is concerned. A step's time is that of the slowest rank.
 struct RunSummary {
   store::RunRecord run;
   std::vector<store::RankRecord> ranks;
@@ -41,22 +41,23 @@ struct RunSummary {
   std::vector<store::KernelRecord> kernels;
   Measured<Estimate> probe_overhead_percent = Measured<Estimate>::missing("no probe-off windows");
   std::uint64_t dropped_spans = 0;
-  std::vector<std::string> notes;  ///< caveats: oversubscription, clocks, mixed provenance, fallback of the network
+  std::vector<std::string>
+      notes;  ///< caveats: oversubscription, clocks, mixed provenance, fallback of the network
   struct Efficiency {
     store::RunRecord baseline;
-    double value = 0;          ///< S(N)/N
+    double value = 0;  ///< S(N)/N
     double speedup = 0;
     double serial_fraction = 0;  ///< Karp-Flatt; only meaningful for strong scaling and N > 1
-    /// Lost step time, bar by bar: this run's partition minus the ideal one (baseline's, divided by N when strong).
-    /// The bars sum to lost_ns.
+    /// Lost step time, bar by bar: this run's partition minus the ideal one (baseline's, divided by N when
+    /// strong). The bars sum to lost_ns.
     store::StepPartition waterfall;
     std::int64_t lost_ns = 0;
   };
   Measured<Efficiency> efficiency = Measured<Efficiency>::missing("no baseline");
 };
 
-/// Throws Error{kBadInput} when the run is unknown. Never throws for a run that is short, failed or empty: what cannot be
-/// known is missing with its reason.
+/// Throws Error{kBadInput} when the run is unknown. Never throws for a run that is short, failed or empty:
+/// what cannot be known is missing with its reason.
 RunSummary summarize(const store::RunStore& store, const store::RunId& id);
 
 /// The step partition of a run as stacked bars, and the loss waterfall.

@@ -25,7 +25,7 @@ struct ScalingRow {
 
 struct ScalingTable {
   ScalingMode mode = ScalingMode::kWeak;
-  std::string baseline;  ///< in words: "1 GPU (run 2026...)"
+  std::string baseline;          ///< in words: "1 GPU (run 2026...)"
   std::vector<ScalingRow> rows;  ///< by world size
   std::vector<std::string> notes;
 };

@@ -10,8 +10,8 @@ namespace ddbench::reports {
 
 inline constexpr int kJsonSchemaVersion = 1;
 
-/// One JSON object; its schema is reports/schema/run.schema.json. What could not be measured is null, with the reason
-/// under "missing": {"path.of.field": "reason"}.
+/// One JSON object; its schema is reports/schema/run.schema.json. What could not be measured is null, with
+/// the reason under "missing": {"path.of.field": "reason"}.
 std::string run_json(const analyzer::RunSummary& summary);
 /// reports/schema/scaling.schema.json
 std::string scaling_json(const analyzer::ScalingTable& table);

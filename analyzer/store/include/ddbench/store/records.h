@@ -23,11 +23,14 @@ RunId new_run_id();
 enum class RunState { kRunning, kDone, kFailed, kInterrupted };
 std::string_view to_string(RunState state) noexcept;  ///< "running", "done", "failed", "interrupted"
 
-/// What a run really ran on; stored with it. Only runs of equal fingerprints are comparable without a warning.
+/// What a run really ran on; stored with it. Only runs of equal fingerprints are comparable without a
+/// warning.
 struct Environment {
-  std::string fingerprint;             ///< hash of the hardware and software fields that decide speed
-  std::string network;                 ///< "loopback", "veth", "veth@1gbit", "ethernet", "infiniband": as proved, not as asked
-  std::map<std::string, std::string> facts;  ///< "cpu.model", "cpu.cores", "memory.bytes", "kernel", "gloo.transport", ...
+  std::string fingerprint;  ///< hash of the hardware and software fields that decide speed
+  std::string
+      network;  ///< "loopback", "veth", "veth@1gbit", "ethernet", "infiniband": as proved, not as asked
+  std::map<std::string, std::string>
+      facts;  ///< "cpu.model", "cpu.cores", "memory.bytes", "kernel", "gloo.transport", ...
 };
 
 /// One row of the table `run`.
@@ -35,17 +38,17 @@ struct RunRecord {
   RunId id;
   RunCase run_case;
   RunState state = RunState::kRunning;
-  std::string reason;          ///< why it failed or was interrupted: rank, node, what
-  bool valid = true;           ///< false: finished, but its figures must not be used
+  std::string reason;  ///< why it failed or was interrupted: rank, node, what
+  bool valid = true;   ///< false: finished, but its figures must not be used
   std::string invalid_reason;
   std::string sweep_id;
-  RunId baseline_id;           ///< the run that its efficiency is stated against; empty when there is none
+  RunId baseline_id;  ///< the run that its efficiency is stated against; empty when there is none
   int repetition = 0;
   ProvenanceSet provenance;
   Environment environment;
   std::int64_t started_wall_ns = 0;
   std::int64_t finished_wall_ns = 0;  ///< 0 while running
-  std::int64_t owner_pid = 0;         ///< of the process that writes it, with owner_boot_id: finds runs left behind
+  std::int64_t owner_pid = 0;  ///< of the process that writes it, with owner_boot_id: finds runs left behind
   std::string owner_boot_id;
 };
 
@@ -78,7 +81,8 @@ enum class StepPart : std::uint8_t {
   kIdle,
 };
 inline constexpr int kStepPartCount = 10;
-std::string_view to_string(StepPart part) noexcept;  ///< "forward", ..., "exposed_transfer", "exposed_peer_wait", ...
+std::string_view to_string(
+    StepPart part) noexcept;  ///< "forward", ..., "exposed_transfer", "exposed_peer_wait", ...
 
 /// Nanoseconds of each part. They sum to the step time.
 struct StepPartition {
@@ -86,9 +90,7 @@ struct StepPartition {
 
   std::int64_t& operator[](StepPart part) { return ns[static_cast<std::size_t>(part)]; }
   std::int64_t operator[](StepPart part) const { return ns[static_cast<std::size_t>(part)]; }
-  std::int64_t compute_ns() const {
-    return ns[0] + ns[1] + ns[2] + ns[3];
-  }
+  std::int64_t compute_ns() const { return ns[0] + ns[1] + ns[2] + ns[3]; }
   std::int64_t exposed_communication_ns() const {
     return (*this)[StepPart::kExposedTransfer] + (*this)[StepPart::kExposedPeerWait];
   }
@@ -103,10 +105,10 @@ struct StepPartition {
 struct StepRecord {
   int rank = 0;
   std::uint32_t step = 0;
-  std::int64_t begin_ns = 0;     ///< on the rank's own clock
+  std::int64_t begin_ns = 0;  ///< on the rank's own clock
   std::int64_t duration_ns = 0;
-  bool probes_on = true;         ///< false: a probe-off window; only duration and loss are known
-  StepPartition partition;       ///< sums to duration_ns when probes_on
+  bool probes_on = true;              ///< false: a probe-off window; only duration and loss are known
+  StepPartition partition;            ///< sums to duration_ns when probes_on
   std::int64_t communication_ns = 0;  ///< union of communication
   std::int64_t overlap_ns = 0;        ///< of communication with compute
   std::int64_t peer_wait_ns = 0;      ///< of all collectives, exposed or not
@@ -115,14 +117,14 @@ struct StepRecord {
 
 /// One row of the table `collective`: a function and bucket of a run, over its measured steps and all ranks.
 struct CollectiveRecord {
-  std::string function;      ///< "all_reduce", "broadcast", ...
-  int bucket = -1;           ///< -1: not a gradient bucket
-  std::uint64_t bytes = 0;   ///< as nccl-tests count them
-  std::uint64_t count = 0;   ///< collectives (joined over ranks: 16 ranks make one)
-  std::int64_t transfer_ns = 0;   ///< median over collectives of: last end - last arrival
-  std::int64_t duration_ns = 0;   ///< median over collectives and ranks of: end - own arrival
-  std::int64_t peer_wait_ns = 0;  ///< median over collectives and ranks of: last arrival - own arrival
-  bool peer_wait_resolved = true; ///< false: below the uncertainty of the clocks
+  std::string function;            ///< "all_reduce", "broadcast", ...
+  int bucket = -1;                 ///< -1: not a gradient bucket
+  std::uint64_t bytes = 0;         ///< as nccl-tests count them
+  std::uint64_t count = 0;         ///< collectives (joined over ranks: 16 ranks make one)
+  std::int64_t transfer_ns = 0;    ///< median over collectives of: last end - last arrival
+  std::int64_t duration_ns = 0;    ///< median over collectives and ranks of: end - own arrival
+  std::int64_t peer_wait_ns = 0;   ///< median over collectives and ranks of: last arrival - own arrival
+  bool peer_wait_resolved = true;  ///< false: below the uncertainty of the clocks
 };
 
 /// One row of the table `kernel`: an operator or kernel name of a run, over its measured steps and all ranks.

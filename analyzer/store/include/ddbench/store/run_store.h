@@ -21,10 +21,10 @@ enum class OpenMode {
 /// `--db`, else DDBENCH_DB, else $XDG_DATA_HOME/ddbench/results.db, else ~/.local/share/ddbench/results.db.
 std::filesystem::path default_path();
 
-/// One SQLite file (WAL, foreign keys, user_version = schema version; FORMAT.md). Several processes may write at once.
-/// One RunStore belongs to one thread. Every method throws Error: kBadInput for a file that is no store, is newer than
-/// this program, or a reference that matches nothing; kRunFailed for a full disk or a read-only file. The message
-/// names the file.
+/// One SQLite file (WAL, foreign keys, user_version = schema version; FORMAT.md). Several processes may write
+/// at once. One RunStore belongs to one thread. Every method throws Error: kBadInput for a file that is no
+/// store, is newer than this program, or a reference that matches nothing; kRunFailed for a full disk or a
+/// read-only file. The message names the file.
 class RunStore {
  public:
   static RunStore open(const std::filesystem::path& file, OpenMode mode);
@@ -38,9 +38,10 @@ class RunStore {
   void create_run(const RunRecord& run);
   void update_run(const RunRecord& run);  ///< every column of the row but its id
   void put_ranks(const RunId& id, std::span<const RankRecord> ranks);
-  /// Adds one compressed chunk. `names[name_id]` names the spans; name ids are the rank's own and stay so. Names are
-  /// stored once a rank (later calls may add names at the end).
-  void append_spans(const RunId& id, int rank, std::span<const Span> spans, std::span<const std::string> names);
+  /// Adds one compressed chunk. `names[name_id]` names the spans; name ids are the rank's own and stay so.
+  /// Names are stored once a rank (later calls may add names at the end).
+  void append_spans(const RunId& id, int rank, std::span<const Span> spans,
+                    std::span<const std::string> names);
   /// Per-step values of a rank ("loss").
   void append_step_values(const RunId& id, int rank, std::string_view name,
                           std::span<const std::pair<std::uint32_t, double>> step_values);
@@ -51,8 +52,9 @@ class RunStore {
 
   // --- reading ---
   std::vector<RunRecord> runs(const Query& query = {}) const;  ///< newest first
-  /// `reference`: "last" (newest run that is not a baseline run of another), an id or a unique prefix or suffix of one, or a
-  /// run name (newest wins). Throws Error{kBadInput} that says what the store holds instead.
+  /// `reference`: "last" (newest run that is not a baseline run of another), an id or a unique prefix or
+  /// suffix of one, or a run name (newest wins). Throws Error{kBadInput} that says what the store holds
+  /// instead.
   RunRecord find(std::string_view reference) const;
   std::optional<RunRecord> run(const RunId& id) const;
   std::vector<RankRecord> ranks(const RunId& id) const;
@@ -61,7 +63,8 @@ class RunStore {
   std::vector<KernelRecord> kernels(const RunId& id) const;
   std::vector<Span> spans(const RunId& id, int rank) const;  ///< in the order recorded
   std::vector<std::string> span_names(const RunId& id, int rank) const;
-  std::vector<std::pair<std::uint32_t, double>> step_values(const RunId& id, int rank, std::string_view name) const;
+  std::vector<std::pair<std::uint32_t, double>> step_values(const RunId& id, int rank,
+                                                            std::string_view name) const;
 
  private:
   class Impl;

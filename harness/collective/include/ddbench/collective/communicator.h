@@ -16,13 +16,16 @@ struct CommunicatorOptions {
   int rank = 0;
   int world_size = 1;
   std::string address = "127.0.0.1";  ///< of the interface this rank communicates over
-  std::chrono::milliseconds timeout{std::chrono::seconds(300)};  ///< of one collective; the watchdog acts earlier
-  std::uint16_t id = 1;  ///< the same on all ranks, distinct among the communicators of a run (collective_key)
+  std::chrono::milliseconds timeout{
+      std::chrono::seconds(300)};  ///< of one collective; the watchdog acts earlier
+  std::uint16_t id =
+      1;  ///< the same on all ranks, distinct among the communicators of a run (collective_key)
 };
 
-/// The collectives of one group of ranks. Calls block until this rank's part is done, in the same order on every rank, from
-/// one thread at a time. A broken connection or a timeout throws Error{kRunFailed} that names the function.
-/// Buffers are contiguous host memory (device memory for NCCL) and stay owned by the caller.
+/// The collectives of one group of ranks. Calls block until this rank's part is done, in the same order on
+/// every rank, from one thread at a time. A broken connection or a timeout throws Error{kRunFailed} that
+/// names the function. Buffers are contiguous host memory (device memory for NCCL) and stay owned by the
+/// caller.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -40,8 +43,9 @@ class Communicator {
   virtual void abort() noexcept = 0;
 };
 
-/// Opens the module of `backend` ("gloo") and connects all ranks. Throws Error{kEnvironment} when this build has no such
-/// backend (the message says which package brings it), Error{kRunFailed} when a peer does not come.
+/// Opens the module of `backend` ("gloo") and connects all ranks. Throws Error{kEnvironment} when this build
+/// has no such backend (the message says which package brings it), Error{kRunFailed} when a peer does not
+/// come.
 std::unique_ptr<Communicator> make_communicator(std::string_view backend, const CommunicatorOptions& options,
                                                 KeyValueStore& rendezvous);
 

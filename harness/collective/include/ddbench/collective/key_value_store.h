@@ -14,8 +14,8 @@ class KeyValueStore {
  public:
   virtual ~KeyValueStore() = default;
   virtual void set(const std::string& key, const Bytes& value) = 0;
-  /// Waits until the key is set. Throws Error{kRunFailed} naming the key after `timeout`, or at once when the run is
-  /// aborted.
+  /// Waits until the key is set. Throws Error{kRunFailed} naming the key after `timeout`, or at once when the
+  /// run is aborted.
   virtual Bytes get(const std::string& key, std::chrono::milliseconds timeout) = 0;
 };
 

@@ -15,7 +15,8 @@ class TrainingMonitor {
   virtual ~TrainingMonitor() = default;
   /// After each step, outside of the step's timed operators. `loss` is this rank's mean over its batch.
   virtual void on_step(std::uint32_t step, double loss) = 0;
-  /// Around every collective (communication thread): what a watchdog must know. `sequence` as in collective_key.
+  /// Around every collective (communication thread): what a watchdog must know. `sequence` as in
+  /// collective_key.
   virtual void on_collective_begin(std::string_view function, std::uint64_t sequence) noexcept = 0;
   virtual void on_collective_end(std::uint64_t sequence) noexcept = 0;
 };
@@ -31,8 +32,8 @@ struct TrainResult {
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
                   TrainingMonitor& monitor);
 
-/// Bytes of host memory that one rank of this case needs (parameters, gradients, activations, data), for the refusal
-/// before a run starts what the machine cannot hold.
+/// Bytes of host memory that one rank of this case needs (parameters, gradients, activations, data), for the
+/// refusal before a run starts what the machine cannot hold.
 std::int64_t memory_per_rank_bytes(const RunCase& run_case);
 
 }  // namespace ddbench::ddp

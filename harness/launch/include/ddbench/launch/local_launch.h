@@ -16,10 +16,11 @@ namespace ddbench::launch {
 
 struct LocalLaunchOptions {
   store::RunId run_id;
-  std::filesystem::path run_directory;        ///< exists; spools are written here as rank<N>.spool
-  std::filesystem::path executable;           ///< of ddbench; each rank is `<executable> worker` with a control socket
-  std::chrono::milliseconds watchdog{60'000}; ///< no progress of a collective or step for this long fails the run
-  std::chrono::milliseconds grace{5'000};     ///< between telling ranks to stop and killing them
+  std::filesystem::path run_directory;  ///< exists; spools are written here as rank<N>.spool
+  std::filesystem::path executable;  ///< of ddbench; each rank is `<executable> worker` with a control socket
+  std::chrono::milliseconds watchdog{
+      60'000};  ///< no progress of a collective or step for this long fails the run
+  std::chrono::milliseconds grace{5'000};  ///< between telling ranks to stop and killing them
 };
 
 /// What the ranks tell while they run; called on the launching thread.
@@ -32,7 +33,8 @@ struct RankProgress {
 class LaunchObserver {
  public:
   virtual ~LaunchObserver() = default;
-  virtual void on_network(const std::string& network, const std::string& note) = 0;  ///< what was set up, and why not more
+  virtual void on_network(const std::string& network,
+                          const std::string& note) = 0;  ///< what was set up, and why not more
   virtual void on_progress(const RankProgress& progress) = 0;
   /// About once a second, whatever happens: the harness moves spools into the store here.
   virtual void on_tick() = 0;
@@ -43,19 +45,21 @@ struct LaunchOutcome {
   store::RunState state = store::RunState::kDone;
   std::string reason;  ///< rank, node and what happened, for people
   std::vector<store::RankRecord> ranks;
-  std::string network; ///< "loopback", "veth", "veth@1gbit"
+  std::string network;    ///< "loopback", "veth", "veth@1gbit"
   std::string transport;  ///< Communicator::transport of rank 0
   std::vector<std::string> notes;
 };
 
-/// Runs every rank of the case on this machine and returns when all have ended. Nodes are network namespaces joined by veth
-/// pairs and a bridge where the kernel allows it (root, or inside a user namespace), else plain loopback; the outcome says which. Nothing outside
-/// of the run's own namespaces is touched; all of it disappears with the processes, even when this one is killed.
-/// Does not throw for what ranks do: that is the outcome. Throws Error for a case this machine cannot start.
-LaunchOutcome launch_local(const RunCase& run_case, const LocalLaunchOptions& options, LaunchObserver& observer);
+/// Runs every rank of the case on this machine and returns when all have ended. Nodes are network namespaces
+/// joined by veth pairs and a bridge where the kernel allows it (root, or inside a user namespace), else
+/// plain loopback; the outcome says which. Nothing outside of the run's own namespaces is touched; all of it
+/// disappears with the processes, even when this one is killed. Does not throw for what ranks do: that is the
+/// outcome. Throws Error for a case this machine cannot start.
+LaunchOutcome launch_local(const RunCase& run_case, const LocalLaunchOptions& options,
+                           LaunchObserver& observer);
 
-/// The body of `ddbench worker`: speaks to the launcher over the inherited control socket, builds recorder and communicator,
-/// trains, reports. Returns the exit code.
+/// The body of `ddbench worker`: speaks to the launcher over the inherited control socket, builds recorder
+/// and communicator, trains, reports. Returns the exit code.
 int run_worker(int control_fd);
 
 }  // namespace ddbench::launch

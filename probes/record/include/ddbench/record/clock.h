@@ -26,8 +26,9 @@ struct ClockReading {
   std::int64_t uncertainty_ns = 0;
 };
 
-/// The reading of the ping with the shortest round trip: offset = reference - (sent + received)/2, uncertainty =
-/// (received - sent)/2 (Cristian 1989). Throws Error{kBadInput} on an empty list or a ping that ends before it began.
+/// The reading of the ping with the shortest round trip: offset = reference - (sent + received)/2,
+/// uncertainty = (received - sent)/2 (Cristian 1989). Throws Error{kBadInput} on an empty list or a ping that
+/// ends before it began.
 ClockReading reading_from_pings(const std::vector<PingSample>& pings);
 
 /// How a rank's clock maps onto the run's reference clock, from a reading at its start and one at its end.
@@ -35,13 +36,14 @@ ClockReading reading_from_pings(const std::vector<PingSample>& pings);
 struct ClockMap {
   ClockReading start;
   ClockReading end;
-  /// True when the rank and the collector run on one kernel (same boot id): one CLOCK_MONOTONIC, offset exactly 0.
-  /// The readings are kept as a check of the method.
+  /// True when the rank and the collector run on one kernel (same boot id): one CLOCK_MONOTONIC, offset
+  /// exactly 0. The readings are kept as a check of the method.
   bool shared_clock = false;
 
   std::int64_t to_reference(std::int64_t local_ns) const noexcept;
-  std::int64_t uncertainty_ns() const noexcept;  ///< 0 with a shared clock, else the larger of the two readings
-  double drift_ppm() const noexcept;             ///< 0 when the readings do not lie apart
+  std::int64_t uncertainty_ns()
+      const noexcept;                 ///< 0 with a shared clock, else the larger of the two readings
+  double drift_ppm() const noexcept;  ///< 0 when the readings do not lie apart
 };
 
 }  // namespace ddbench

@@ -16,10 +16,10 @@ enum class ErrorCode {
   kInterrupted = 130,
 };
 
-/// The one exception type. `message` is written for the person who reads it: what failed, on what (rank, node,
-/// file, field, value) and what to do. `native_code` is the errno, SQLite or library status (0 when there is none);
-/// `where` names the operation or file ("open /x/y.db").
-/// Caught in three places only: the CLI (exit-code table), a GUI job, and the C ABI boundary.
+/// The one exception type. `message` is written for the person who reads it: what failed, on what (rank,
+/// node, file, field, value) and what to do. `native_code` is the errno, SQLite or library status (0 when
+/// there is none); `where` names the operation or file ("open /x/y.db"). Caught in three places only: the CLI
+/// (exit-code table), a GUI job, and the C ABI boundary.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message, int native_code = 0, std::string where = {});
@@ -41,7 +41,8 @@ class Error : public std::exception {
 /// Throws Error{code, "<what>: <strerror(errno_value)>", errno_value, what}.
 [[noreturn]] void throw_errno(int errno_value, std::string_view what, ErrorCode code = ErrorCode::kRunFailed);
 
-/// For POSIX calls that return -1 and set errno: returns `status` when it is not -1, throws as throw_errno otherwise.
+/// For POSIX calls that return -1 and set errno: returns `status` when it is not -1, throws as throw_errno
+/// otherwise.
 long check_posix(long status, std::string_view what, ErrorCode code = ErrorCode::kRunFailed);
 
 }  // namespace ddbench

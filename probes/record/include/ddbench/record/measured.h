@@ -11,7 +11,8 @@ namespace ddbench {
 template <typename T>
 class Measured {
  public:
-  Measured(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor): a value is a Measured
+  Measured(T value)
+      : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor): a value is a Measured
   static Measured missing(std::string reason) { return Measured(Missing{std::move(reason)}); }
 
   explicit operator bool() const noexcept { return value_.has_value(); }

@@ -23,7 +23,8 @@ struct RunCase {
   int nodes = 1;
   int gpus_per_node = 1;
   ScalingMode scaling = ScalingMode::kWeak;
-  std::int64_t batch_per_gpu = 64;  ///< samples per rank and step; with strong scaling global batch / world size
+  std::int64_t batch_per_gpu =
+      64;  ///< samples per rank and step; with strong scaling global batch / world size
   std::string precision = "fp32";
   std::string strategy = "ddp";
   std::string device = "cpu";
@@ -32,8 +33,8 @@ struct RunCase {
   double lr = 0.05;
   double momentum = 0.9;
   std::uint64_t seed = 1;
-  int steps = 60;   ///< measured steps, warm-up not counted
-  int warmup = 5;   ///< steps before the measured ones; their spans are kept and marked by step < warmup
+  int steps = 60;  ///< measured steps, warm-up not counted
+  int warmup = 5;  ///< steps before the measured ones; their spans are kept and marked by step < warmup
   std::int64_t first_bucket_bytes = 1 << 20;
   std::int64_t bucket_bytes = 25 << 20;
   std::string link;  ///< rate that each inter-node link is shaped to ("1gbit"); empty: not shaped
@@ -46,8 +47,8 @@ struct RunCase {
   int total_steps() const noexcept { return warmup + steps; }
 };
 
-/// The case on one GPU that this case's efficiency is stated against: the same batch per GPU (weak) or the same
-/// global batch (strong), one node, no link.
+/// The case on one GPU that this case's efficiency is stated against: the same batch per GPU (weak) or the
+/// same global batch (strong), one node, no link.
 RunCase baseline_case(const RunCase& run_case);
 
 /// JSON object with every field, keys in a fixed order.

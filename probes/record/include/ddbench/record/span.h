@@ -7,7 +7,8 @@
 
 namespace ddbench {
 
-/// What a span was. The order is not meaningful; values are stored (analyzer/store/FORMAT.md): append, never renumber.
+/// What a span was. The order is not meaningful; values are stored (analyzer/store/FORMAT.md): append, never
+/// renumber.
 enum class SpanKind : std::uint8_t {
   kStep = 0,           ///< one optimizer step of this rank, from its begin to the begin of the next
   kForward = 1,        ///< compute of the forward pass
@@ -22,13 +23,19 @@ enum class SpanKind : std::uint8_t {
 inline constexpr int kSpanKindCount = 9;
 
 /// The execution lane of a rank that a span ran on.
-enum class Lane : std::uint8_t { kMain = 0, kCommunication = 1, kLoader = 2, kDeviceCompute = 3, kDeviceCommunication = 4 };
+enum class Lane : std::uint8_t {
+  kMain = 0,
+  kCommunication = 1,
+  kLoader = 2,
+  kDeviceCompute = 3,
+  kDeviceCommunication = 4
+};
 
 inline constexpr std::uint32_t kNoStep = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint16_t kNoBucket = std::numeric_limits<std::uint16_t>::max();
 
-/// One interval of a rank's time. 48 bytes, trivially copyable: it travels through the ring and the spool as is.
-/// Times are nanoseconds of the rank's own CLOCK_MONOTONIC (now_ns()); end_ns >= begin_ns.
+/// One interval of a rank's time. 48 bytes, trivially copyable: it travels through the ring and the spool as
+/// is. Times are nanoseconds of the rank's own CLOCK_MONOTONIC (now_ns()); end_ns >= begin_ns.
 struct Span {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
@@ -46,8 +53,9 @@ struct Span {
 };
 static_assert(sizeof(Span) == 48 && std::is_trivially_copyable_v<Span>);
 
-/// The key that joins one collective across ranks: every rank of a communicator numbers its collectives alike.
-/// `communicator` is the same on all its ranks and below 2^16; `sequence` counts from 1 and is below 2^48.
+/// The key that joins one collective across ranks: every rank of a communicator numbers its collectives
+/// alike. `communicator` is the same on all its ranks and below 2^16; `sequence` counts from 1 and is below
+/// 2^48.
 constexpr std::uint64_t collective_key(std::uint16_t communicator, std::uint64_t sequence) noexcept {
   return (static_cast<std::uint64_t>(communicator) << 48) | (sequence & 0xFFFF'FFFF'FFFFULL);
 }
