@@ -22,6 +22,7 @@ RunId new_run_id();
 
 enum class RunState { kRunning, kDone, kFailed, kInterrupted };
 std::string_view to_string(RunState state) noexcept;  ///< "running", "done", "failed", "interrupted"
+RunState run_state_from(std::string_view text);       ///< inverse; throws Error{kBadInput} on another word
 
 /// What a run really ran on; stored with it. Only runs of equal fingerprints are comparable without a
 /// warning.
@@ -48,9 +49,21 @@ struct RunRecord {
   Environment environment;
   std::int64_t started_wall_ns = 0;
   std::int64_t finished_wall_ns = 0;  ///< 0 while running
-  std::int64_t owner_pid = 0;  ///< of the process that writes it, with owner_boot_id: finds runs left behind
+  bool is_baseline = false;           ///< run only to be the baseline of another
+  /// The process that drives the run, its start (/proc/<pid>/stat, field 22: tells a reused pid from the
+  /// owner), its boot and its host: they find runs left behind.
+  std::int64_t owner_pid = 0;
+  std::int64_t owner_start_ticks = 0;
   std::string owner_boot_id;
+  std::string owner_host;
 };
+
+/// Fills the owner fields with the calling process.
+void set_owner_to_this_process(RunRecord& run);
+
+/// True when the run is `running` and its owner is known to be gone: on this host, from an earlier boot, or
+/// with a process that has ended. Runs of other hosts, or without an owner, are left alone.
+bool is_abandoned(const RunRecord& run);
 
 /// One row of the table `rank`.
 struct RankRecord {

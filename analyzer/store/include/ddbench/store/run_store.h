@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ddbench/record/span.h"
@@ -14,11 +16,15 @@
 namespace ddbench::store {
 
 enum class OpenMode {
-  kReadOnly,   ///< never creates or migrates; a missing file is an Error{kBadInput}
-  kReadWrite,  ///< creates file and directory; migrates an older store after copying it to <file>.v<N>.bak
+  /// Never creates or migrates the file; a missing one is an Error{kBadInput}. An older store is read through
+  /// a migrated private copy, which does not see later writes. Works in a read-only directory.
+  kReadOnly,
+  /// Creates file and directory; migrates an older store after copying it to <file>.v<N>.bak.
+  kReadWrite,
 };
 
-/// `--db`, else DDBENCH_DB, else $XDG_DATA_HOME/ddbench/results.db, else ~/.local/share/ddbench/results.db.
+/// The store when `--db` names none: DDBENCH_DB, else $XDG_DATA_HOME/ddbench/results.db, else
+/// ~/.local/share/ddbench/results.db. Throws Error{kEnvironment} when there is no home directory either.
 std::filesystem::path default_path();
 
 /// One SQLite file (WAL, foreign keys, user_version = schema version; FORMAT.md). Several processes may write
@@ -34,35 +40,51 @@ class RunStore {
 
   const std::filesystem::path& file() const noexcept;
 
-  // --- writing (each call is one transaction) ---
+  // Writing. Each call is one transaction; an unknown run is an Error{kBadInput}.
+
+  /// Throws Error{kBadInput} when the id is empty or taken.
   void create_run(const RunRecord& run);
-  void update_run(const RunRecord& run);  ///< every column of the row but its id
+  /// Every column of the row but its id.
+  void update_run(const RunRecord& run);
+  /// Replaces rows of the same rank.
   void put_ranks(const RunId& id, std::span<const RankRecord> ranks);
-  /// Adds one compressed chunk. `names[name_id]` names the spans; name ids are the rank's own and stay so.
-  /// Names are stored once a rank (later calls may add names at the end).
+  /// Adds spans after those the rank has, in compressed chunks of bounded size (a small last chunk is filled
+  /// up). `names[name_id]` names the spans; name ids are the rank's own and stay so. Names are stored once a
+  /// rank: later calls may add names at the end or pass fewer; changing a stored name is an Error{kBadInput}.
   void append_spans(const RunId& id, int rank, std::span<const Span> spans,
                     std::span<const std::string> names);
-  /// Per-step values of a rank ("loss").
+  /// Per-step values of a rank ("loss"); replaces values of the same rank, name and step.
   void append_step_values(const RunId& id, int rank, std::string_view name,
                           std::span<const std::pair<std::uint32_t, double>> step_values);
+  /// Replaces rows of the same step and rank.
   void put_steps(const RunId& id, std::span<const StepRecord> steps);
+  /// Replaces all collectives of the run.
   void put_collectives(const RunId& id, std::span<const CollectiveRecord> collectives);
+  /// Replaces all kernels of the run.
   void put_kernels(const RunId& id, std::span<const KernelRecord> kernels);
+  /// Deletes the run and all that hangs on it. The room is used by later runs; the file does not shrink.
   void delete_run(const RunId& id);
 
-  // --- reading ---
+  // Reading. But for run() and find(), an unknown run is an Error{kBadInput}.
+
   std::vector<RunRecord> runs(const Query& query = {}) const;  ///< newest first
-  /// `reference`: "last" (newest run that is not a baseline run of another), an id or a unique prefix or
-  /// suffix of one, or a run name (newest wins). Throws Error{kBadInput} that says what the store holds
+  /// `reference`: "last" (newest run that is not is_baseline), an id, a run name (newest wins), or a unique
+  /// prefix or suffix of an id; tried in this order. Throws Error{kBadInput} that says what the store holds
   /// instead.
   RunRecord find(std::string_view reference) const;
+  /// Runs stored as running though their owner is gone (is_abandoned), newest first.
+  std::vector<RunRecord> abandoned_runs() const;
   std::optional<RunRecord> run(const RunId& id) const;
-  std::vector<RankRecord> ranks(const RunId& id) const;
+  std::vector<RankRecord> ranks(const RunId& id) const;  ///< ordered by rank
   std::vector<StepRecord> steps(const RunId& id) const;  ///< ordered by step, rank
   std::vector<CollectiveRecord> collectives(const RunId& id) const;
   std::vector<KernelRecord> kernels(const RunId& id) const;
   std::vector<Span> spans(const RunId& id, int rank) const;  ///< in the order recorded
+  /// Only those with first_step <= step <= last_step, so none of kNoStep; decodes only the chunks that may
+  /// hold some.
+  std::vector<Span> spans(const RunId& id, int rank, std::uint32_t first_step, std::uint32_t last_step) const;
   std::vector<std::string> span_names(const RunId& id, int rank) const;
+  /// Ordered by step.
   std::vector<std::pair<std::uint32_t, double>> step_values(const RunId& id, int rank,
                                                             std::string_view name) const;
 

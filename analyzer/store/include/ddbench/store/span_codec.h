@@ -15,4 +15,7 @@ std::vector<std::byte> encode_spans(std::span<const Span> spans);
 /// never reads or writes out of bounds whatever the bytes are.
 std::vector<Span> decode_spans(std::span<const std::byte> chunk);
 
+/// The same, appended to `out`; on an Error `out` is as it was.
+void decode_spans_onto(std::span<const std::byte> chunk, std::vector<Span>& out);
+
 }  // namespace ddbench::store
