@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "ddbench/collective/communicator.h"
+#include "ddbench/device/device.h"
+#include "ddbench/host/machine.h"
+#include "ddbench/launch/local_launch.h"
+#include "output.h"
+
+namespace ddbench::cli {
+namespace {
+
+/// One line of the doctor's report. A finding without a value says what its absence costs.
+struct Finding {
+  std::string what;
+  Measured<std::string> value;
+  std::string cost;  ///< of its absence; empty when nothing is lost
+};
+
+std::string joined(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, ", ")); }
+
+Measured<std::string> gpus_text(const host::Machine& machine) {
+  if (machine.gpus.empty()) return Measured<std::string>::missing("none seen");
+  std::vector<std::string> models;
+  for (const host::Gpu& gpu : machine.gpus) models.push_back(gpu.model ? *gpu.model : "GPU " + gpu.bus_id);
+  return joined(models);
+}
+
+Measured<std::string> infiniband_text(const host::Machine& machine) {
+  if (machine.infiniband.empty()) return Measured<std::string>::missing("no device");
+  std::vector<std::string> ports;
+  for (const host::InfinibandPort& port : machine.infiniband) {
+    ports.push_back(fmt::format("{}/{} {} {}{}", port.device, port.port, port.link_layer, port.state,
+                                port.gbit ? fmt::format(" {:g} Gbit/s", *port.gbit) : ""));
+  }
+  return joined(ports);
+}
+
+Measured<std::string> interfaces_text(const host::Machine& machine) {
+  std::vector<std::string> texts;
+  for (const host::NetworkInterface& nic : machine.interfaces) {
+    if (!nic.up) continue;
+    texts.push_back(nic.mbit ? fmt::format("{} {} Mbit/s", nic.name, *nic.mbit) : nic.name + " (rate unknown)");
+  }
+  if (texts.empty()) return Measured<std::string>::missing("none up");
+  return joined(texts);
+}
+
+Measured<std::string> library(const std::initializer_list<const char*>& sonames) {
+  std::string reason;
+  for (const char* soname : sonames) {
+    const auto found = host::find_library(soname);
+    if (found) return found;
+    reason = found.reason();
+  }
+  return Measured<std::string>::missing(reason);
+}
+
+Measured<std::string> command(const char* name) {
+  const char* path = std::getenv("PATH");
+  return host::find_command(name, path == nullptr ? "" : path);
+}
+
+Measured<std::string> text_of(const Measured<std::int64_t>& bytes) {
+  if (!bytes) return Measured<std::string>::missing(bytes.reason());
+  return fmt::format("{:.1f} GiB", static_cast<double>(*bytes) / (1024.0 * 1024 * 1024));
+}
+
+std::vector<Finding> examine() {
+  const host::Machine machine = host::inspect_machine();
+  const auto cores = machine.cores ? Measured<std::string>(fmt::format("{}", *machine.cores))
+                                   : Measured<std::string>::missing(machine.cores.reason());
+  return {
+      {"CPU", machine.cpu_model, ""},
+      {"cores", cores, "runs with more ranks than cores cannot be marked as oversubscribed"},
+      {"memory available", text_of(machine.available_memory_bytes), "cases that do not fit are not refused"},
+      {"CPU governor", machine.governor, "clock changes of the CPU between runs go unnoticed"},
+      {"device cpu (oneDNN)", device::probe_device("cpu"), "no training on CPUs"},
+      {"device cuda", device::probe_device("cuda"), "no training on GPUs"},
+      {"GPUs", gpus_text(machine), "ranks run on CPU cores"},
+      {"NVIDIA driver", machine.nvidia_driver, "no GPU can be used"},
+      {"NCCL", library({"libnccl.so.2"}), "no collectives between GPUs"},
+      {"collectives over Gloo", collective::probe_backend("gloo"), "no runs of several ranks on CPUs"},
+      {"MPI", library({"libmpi.so.40", "libmpi.so.12"}), "no MPI collectives; mpirun cannot place ranks"},
+      {"mpirun", command("mpirun"), "no launching over hosts by MPI"},
+      {"Slurm (srun)", command("srun"), "no launching inside a Slurm allocation"},
+      {"InfiniBand", infiniband_text(machine), "nodes talk over Ethernet or emulated links"},
+      {"network interfaces", interfaces_text(machine), "other machines cannot be reached"},
+      {"network namespaces", launch::probe_namespaces(),
+       "nodes on this machine share plain loopback; --link is not possible"},
+  };
+}
+
+std::string report_text(const std::vector<Finding>& findings, bool color) {
+  const char* green = color ? "\033[32m" : "";
+  const char* yellow = color ? "\033[33m" : "";
+  const char* reset = color ? "\033[0m" : "";
+  std::string text;
+  for (const Finding& finding : findings) {
+    if (finding.value) {
+      text += fmt::format("{}ok{}  {:<24} {}\n", green, reset, finding.what, printable(*finding.value));
+    } else {
+      text += fmt::format("{}--{}  {:<24} {}\n", yellow, reset, finding.what, printable(finding.value.reason()));
+      if (!finding.cost.empty()) text += fmt::format("    {:<24} -> {}\n", "", finding.cost);
+    }
+  }
+  return text;
+}
+
+std::string report_json(const std::vector<Finding>& findings) {
+  auto report = nlohmann::ordered_json::array();
+  for (const Finding& finding : findings) {
+    nlohmann::ordered_json entry{{"what", finding.what}, {"found", static_cast<bool>(finding.value)}};
+    if (finding.value) {
+      entry["value"] = *finding.value;
+    } else {
+      entry["reason"] = finding.value.reason();
+      entry["cost"] = finding.cost;
+    }
+    report.push_back(std::move(entry));
+  }
+  return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("doctor", "What this machine and this build have, and what each absence costs");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "For a program");
+  command->callback([&action, json] {
+    action = [json] {
+      const std::vector<Finding> findings = examine();
+      print(*json ? report_json(findings) : report_text(findings, stdout_style().color));
+      return 0;
+    };
+  });
+}
+
+}  // namespace ddbench::cli

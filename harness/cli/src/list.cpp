@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command.h"
+#include "ddbench/analyzer/run_summary.h"
+#include "ddbench/reports/json.h"
+#include "ddbench/reports/text.h"
+#include "output.h"
+
+namespace ddbench::cli {
+namespace {
+
+struct ListOptions {
+  std::string what = "runs";
+  std::string db;
+  std::string name;
+  std::string sweep;
+  int limit = 20;
+  bool json = false;
+};
+
+int list_runs(const ListOptions& options) {
+  const auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadOnly);
+  store::Query query;
+  query.name = options.name;
+  query.sweep_id = options.sweep;
+  query.limit = options.limit;
+  std::vector<analyzer::RunSummary> summaries;
+  for (const store::RunRecord& run : store.runs(query)) summaries.push_back(analyzer::summarize(store, run.id));
+  print(options.json ? reports::run_list_json(summaries) + "\n" : reports::run_list_text(summaries, stdout_style()));
+  return 0;
+}
+
+int list(const ListOptions& options);
+
+}  // namespace
+
+void add_list_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("list", "List stored runs, or the workloads that can be run");
+  const auto options = std::make_shared<ListOptions>();
+  command->add_option("what", options->what, "runs or workloads")
+      ->check(CLI::IsMember({"runs", "workloads"}))
+      ->capture_default_str();
+  command->add_option("--db", options->db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)");
+  command->add_option("--name", options->name, "Only runs of this name");
+  command->add_option("--sweep", options->sweep, "Only runs of this sweep");
+  command->add_option("--limit", options->limit, "The newest so many; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "For a program");
+  command->callback([&action, options] { action = [options] { return list(*options); }; });
+}
+
+}  // namespace ddbench::cli

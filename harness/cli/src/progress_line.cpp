@@ -1,0 +1,98 @@
+#include "progress_line.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "ddbench/record/clock.h"
+#include "output.h"
+
+namespace ddbench::cli {
+namespace {
+
+constexpr std::int64_t kRenew_ns = 100'000'000;
+constexpr std::int64_t kSparse_ns = 10'000'000'000;
+
+volatile std::sig_atomic_t interrupt_count = 0;
+
+void on_signal(int signal) {
+  interrupt_count = interrupt_count + 1;
+  if (interrupt_count > 1) {
+    // The user insists: the kernel ends the ranks with us.
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+}
+
+std::string time_left(double seconds) {
+  if (seconds <= 0) return "";
+  const auto whole = static_cast<long>(seconds + 0.5);
+  if (whole < 60) return fmt::format("   {} s left", whole);
+  return fmt::format("   {} min {:02} s left", whole / 60, whole % 60);
+}
+
+std::string progress_text(const experiment::LiveProgress& progress) {
+  std::string text = fmt::format("step {}/{}", progress.steps_done, progress.steps_total);
+  if (progress.samples_per_s > 0) text += fmt::format("   {:.0f} samples/s", progress.samples_per_s);
+  if (progress.steps_done > 0) text += fmt::format("   loss {:.4f}", progress.loss);
+  return text + time_left(progress.seconds_left);
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0) {
+  interrupt_count = 0;
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+}
+
+ProgressLine::~ProgressLine() {
+  finish();
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+void ProgressLine::set_heading(std::string heading) { heading_ = std::move(heading); }
+
+void ProgressLine::on_start(const store::RunRecord& run) {
+  last_shown_ns_ = 0;
+  show(fmt::format("{}: starting {} rank{} (run {})", heading_, run.run_case.world_size(),
+                   run.run_case.world_size() == 1 ? "" : "s", run.id));
+}
+
+void ProgressLine::on_network(const std::string& /*network*/, const std::string& note) {
+  if (!quiet_ && !note.empty()) {
+    finish();
+    fmt::print(stderr, "note: {}\n", printable(note));
+  }
+}
+
+void ProgressLine::on_progress(const experiment::LiveProgress& progress) {
+  const std::int64_t time_ns = now_ns();
+  const bool last = progress.steps_done == progress.steps_total;
+  if (!last && time_ns - last_shown_ns_ < (terminal_ ? kRenew_ns : kSparse_ns)) return;
+  last_shown_ns_ = time_ns;
+  show(fmt::format("{}: {}", heading_, progress_text(progress)));
+}
+
+bool ProgressLine::interrupted() { return interrupt_count > 0; }
+
+void ProgressLine::finish() {
+  if (line_open_) fmt::print(stderr, "\n");
+  line_open_ = false;
+}
+
+void ProgressLine::show(const std::string& line) {
+  if (quiet_) return;
+  if (!terminal_) {
+    fmt::print(stderr, "{}\n", printable(line));
+    return;
+  }
+  fmt::print(stderr, "\r\033[K{}", printable(line));
+  std::fflush(stderr);
+  line_open_ = true;
+}
+
+}  // namespace ddbench::cli

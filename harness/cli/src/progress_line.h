@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "ddbench/experiment/execute_run.h"
+
+namespace ddbench::cli {
+
+/// Tells on standard error how a run goes: one line that renews itself on a terminal, a line every ten seconds elsewhere,
+/// nothing with `quiet`. Knows Ctrl-C and SIGTERM while it lives; a second Ctrl-C ends the program at once.
+class ProgressLine : public experiment::RunObserver {
+ public:
+  explicit ProgressLine(bool quiet);
+  ~ProgressLine() override;
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  /// What stands before the next run's progress: "baseline on 1 GPU", "[3/9] 2 nodes x 4".
+  void set_heading(std::string heading);
+
+  void on_start(const store::RunRecord& run) override;
+  void on_network(const std::string& network, const std::string& note) override;
+  void on_progress(const experiment::LiveProgress& progress) override;
+  bool interrupted() override;
+  /// Ends the renewing line, so that other output starts on a line of its own.
+  void finish();
+
+ private:
+  void show(const std::string& line);
+
+  bool quiet_;
+  bool terminal_;
+  std::string heading_;
+  std::int64_t last_shown_ns_ = 0;
+  bool line_open_ = false;
+};
+
+}  // namespace ddbench::cli

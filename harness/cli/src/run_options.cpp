@@ -1,0 +1,101 @@
+#include "run_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+
+#include "ddbench/record/error.h"
+
+namespace ddbench::cli {
+namespace {
+
+constexpr double kBytesPerMebibyte = 1024 * 1024;
+
+}  // namespace
+
+std::chrono::milliseconds RunOptions::watchdog() const {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(watchdog_s * 1000));
+}
+
+void add_run_options(CLI::App& app, RunOptions& options) {
+  RunCase& run_case = options.run_case;
+  const auto group = [](CLI::Option* option, const char* name) { return option->group(name); };
+  constexpr const char* kTraining = "Training";
+  group(app.add_option("--workload", run_case.workload, "What is trained; see `ddbench list workloads`"), kTraining)
+      ->capture_default_str();
+  group(app.add_option("-O,--workload-option", options.workload_options,
+                       "Option of the workload as key=value, e.g. -O hidden=1024,1024"),
+        kTraining)
+      ->take_all()
+      ->allow_extra_args(false);
+  group(app.add_option("--data", run_case.data, "'synthetic', or the directory of the workload's data files"), kTraining)
+      ->capture_default_str();
+  group(app.add_option("--steps", run_case.steps, "Measured optimizer steps"), kTraining)->capture_default_str();
+  group(app.add_option("--warmup", run_case.warmup, "Steps before the measured ones"), kTraining)
+      ->capture_default_str();
+  group(app.add_option("--repeat", options.repeat, "How often each case is run"), kTraining)->capture_default_str();
+  group(app.add_option("--lr", run_case.lr, "Learning rate"), kTraining)->capture_default_str();
+  group(app.add_option("--momentum", run_case.momentum, "Momentum of SGD"), kTraining)->capture_default_str();
+  group(app.add_option("--seed", run_case.seed, "Of the weights, the data and their order"), kTraining)
+      ->capture_default_str();
+
+  constexpr const char* kMachine = "Machine";
+  group(app.add_option("--device", options.device, "auto, cpu or cuda"), kMachine)
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
+  group(app.add_option("--backend", options.backend, "Collectives: auto or gloo"), kMachine)
+      ->check(CLI::IsMember({"auto", "gloo"}))
+      ->capture_default_str();
+  group(app.add_option("--bucket-mb", options.bucket_mb, "Gradient bucket size in MiB (the first one holds 1 MiB)"),
+        kMachine)
+      ->capture_default_str();
+  group(app.add_option("--sku", run_case.sku, "Catalogue name of this machine, kept with the run"), kMachine);
+  group(app.add_option("--timeout", options.watchdog_s,
+                       "Seconds without progress after which the run is stopped and the missing rank named"),
+        kMachine)
+      ->capture_default_str();
+
+  constexpr const char* kResult = "Result";
+  group(app.add_option("--name", run_case.name, "A name to find the run by"), kResult);
+  group(app.add_option("--tag", options.tags, "A label key=value"), kResult)->take_all()->allow_extra_args(false);
+  group(app.add_option("--db", options.db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)"), kResult);
+  group(app.add_flag("--json", options.json, "Print the result as JSON"), kResult);
+  group(app.add_flag("--quiet", options.quiet, "No progress"), kResult);
+}
+
+std::pair<std::string, std::string> key_and_value(const std::string& text, const std::string& option) {
+  const auto equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    throw Error(ErrorCode::kBadInput, fmt::format("{} is \"{}\", but it must be key=value", option, text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+void resolve(RunOptions& options) {
+  RunCase& run_case = options.run_case;
+  // The one device and backend of this build; a GPU device makes `auto` a choice.
+  run_case.device = options.device == "auto" ? "cpu" : options.device;
+  run_case.backend = options.backend == "auto" ? "gloo" : options.backend;
+  for (const std::string& text : options.workload_options) {
+    run_case.workload_options.insert_or_assign(key_and_value(text, "--workload-option").first,
+                                               key_and_value(text, "--workload-option").second);
+  }
+  for (const std::string& text : options.tags) {
+    run_case.tags.insert_or_assign(key_and_value(text, "--tag").first, key_and_value(text, "--tag").second);
+  }
+  if (!std::isfinite(options.bucket_mb) || options.bucket_mb <= 0 || options.bucket_mb > 1e6) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--bucket-mb is {}, but it must be above 0 and at most 1000000", options.bucket_mb));
+  }
+  run_case.bucket_bytes = static_cast<std::int64_t>(options.bucket_mb * kBytesPerMebibyte);
+  if (!std::isfinite(options.watchdog_s) || options.watchdog_s < 1 || options.watchdog_s > 1e6) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--timeout is {}, but it must be from 1 to 1000000 seconds", options.watchdog_s));
+  }
+  if (options.repeat < 1 || options.repeat > 10000) {
+    throw Error(ErrorCode::kBadInput, fmt::format("--repeat is {}, but it must be from 1 to 10000", options.repeat));
+  }
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+
+#include "command.h"
+#include "ddbench/analyzer/scaling.h"
+#include "ddbench/experiment/abandoned_runs.h"
+#include "ddbench/experiment/execute_run.h"
+#include "ddbench/experiment/sweep_plan.h"
+#include "ddbench/record/error.h"
+#include "ddbench/reports/json.h"
+#include "ddbench/reports/text.h"
+#include "output.h"
+#include "progress_line.h"
+#include "run_options.h"
+
+namespace ddbench::cli {
+namespace {
+
+struct SweepOptions : RunOptions {
+  experiment::SweepAxes axes;
+  std::optional<std::int64_t> global_batch;
+  bool fresh = false;
+};
+
+std::string cell_heading(const experiment::SweepCell& cell, std::size_t done, std::size_t total) {
+  const RunCase& run_case = cell.run_case;
+  std::string text = fmt::format("[{}/{}] {} node{} x {}", done + 1, total, run_case.nodes,
+                                 run_case.nodes == 1 ? "" : "s", run_case.gpus_per_node);
+  if (!run_case.link.empty()) text += " over " + run_case.link;
+  if (cell.repetition > 0) text += fmt::format(", repetition {}", cell.repetition + 1);
+  return text;
+}
+
+/// Runs what is missing; returns the worst exit code. One failed case does not stop the others, an interrupt does.
+int run_cells(const std::vector<experiment::SweepCell>& cells, const std::vector<experiment::SweepCell>& missing,
+              experiment::ExecuteOptions execute, store::RunStore& store, bool quiet) {
+  ProgressLine progress(quiet);
+  int exit_code = 0;
+  std::size_t done = cells.size() - missing.size();
+  for (const experiment::SweepCell& cell : missing) {
+    progress.set_heading(cell_heading(cell, done++, cells.size()));
+    execute.repetition = cell.repetition;
+    const store::RunRecord run = experiment::execute_run(cell.run_case, execute, store, progress);
+    progress.finish();
+    if (run.state == store::RunState::kInterrupted) return static_cast<int>(ErrorCode::kInterrupted);
+    if (run.state != store::RunState::kDone || !run.valid) {
+      fmt::print(stderr, "run {} failed: {}\n", run.id,
+                 printable(run.valid ? run.reason : run.invalid_reason));
+      exit_code = static_cast<int>(ErrorCode::kRunFailed);
+    }
+  }
+  return exit_code;
+}
+
+int sweep(SweepOptions& options) {
+  resolve(options);
+  if (options.global_batch) {
+    options.run_case.scaling = ScalingMode::kStrong;
+    options.run_case.batch_per_gpu = *options.global_batch;
+  }
+  options.axes.repeat = options.repeat;
+  const auto cells = experiment::sweep_cells(options.run_case, options.axes);
+  for (const experiment::SweepCell& cell : cells) experiment::check_startable(cell.run_case);
+
+  auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadWrite);
+  experiment::recover_abandoned_runs(store);
+  experiment::ExecuteOptions execute;
+  execute.executable = own_executable();
+  execute.watchdog = options.watchdog();
+  if (!options.fresh) execute.sweep_id = experiment::unfinished_sweep(store, cells);
+  const bool resumes = !execute.sweep_id.empty();
+  if (!resumes) execute.sweep_id = experiment::new_sweep_id(cells);
+  const auto missing = experiment::missing_cells(store, execute.sweep_id, cells);
+  if (resumes && !options.quiet) {
+    fmt::print(stderr, "resuming {}: {} of {} runs are done (--fresh starts anew)\n", execute.sweep_id,
+               cells.size() - missing.size(), cells.size());
+  }
+  const int exit_code = run_cells(cells, missing, execute, store, options.quiet);
+  const analyzer::ScalingTable table = analyzer::scaling_table(store, execute.sweep_id);
+  print(options.json ? reports::scaling_json(table) + "\n" : reports::scaling_text(table, stdout_style()));
+  return exit_code;
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("sweep", "Run a matrix of cases and print the scaling table");
+  const auto options = std::make_shared<SweepOptions>();
+  command->add_option("--nodes", options->axes.nodes, "Nodes, e.g. 1,2,4")->delimiter(',');
+  command->add_option("--gpus", options->axes.gpus_per_node, "GPUs a node, e.g. 1,2,4")->delimiter(',');
+  auto* per_gpu = command
+                      ->add_option("--batch-per-gpu", options->axes.batch_per_gpu,
+                                   "Samples per GPU and step: weak scaling (default 64)")
+                      ->delimiter(',');
+  command->add_option("--global-batch", options->global_batch, "Samples per step over all GPUs: strong scaling")
+      ->excludes(per_gpu);
+  command->add_option("--link", options->axes.links, "Rates of the inter-node links, e.g. 10gbit,1gbit")->delimiter(',');
+  command->add_flag("--fresh", options->fresh, "Start anew even if the same sweep was cut short before");
+  add_run_options(*command, *options);
+  command->callback([&action, options] { action = [options] { return sweep(*options); }; });
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "ddbench/store/run_store.h"
+
+namespace ddbench::experiment {
+
+/// Clears up after ddbench processes that were killed: closes their runs as `interrupted` with the steps that had reached
+/// the store (all but the last few seconds), removes their run directories. Only what belongs to this user and whose owner is dead is touched.
+/// Returns the runs that were closed.
+std::vector<store::RunId> recover_abandoned_runs(store::RunStore& store);
+
+}  // namespace ddbench::experiment

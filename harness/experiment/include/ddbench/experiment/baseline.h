@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ddbench/store/run_store.h"
+
+namespace ddbench::experiment {
+
+/// The newest finished, valid run of `baseline` (a case on one GPU) on a machine of this fingerprint; none if the store
+/// holds no comparable one.
+std::optional<store::RunRecord> find_baseline(const store::RunStore& store, const RunCase& baseline,
+                                              const std::string& fingerprint);
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "ddbench/experiment/live_progress.h"
+#include "ddbench/record/run_case.h"
+#include "ddbench/store/run_store.h"
+
+namespace ddbench::experiment {
+
+struct ExecuteOptions {
+  std::filesystem::path executable;  ///< of ddbench, started as `<executable> worker` for each rank
+  std::chrono::milliseconds watchdog{60'000};
+  std::string sweep_id;
+  store::RunId baseline_id;
+  bool is_baseline = false;
+  int repetition = 0;
+};
+
+/// What a person or a log sees of a run while it runs. Called on the thread of execute_run.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  virtual void on_start(const store::RunRecord& run) = 0;
+  virtual void on_network(const std::string& network, const std::string& note) = 0;
+  virtual void on_progress(const LiveProgress& progress) = 0;
+  virtual bool interrupted() = 0;  ///< true: stop the ranks and store the run as interrupted
+};
+
+/// Refuses what this machine cannot run, before anything is started or stored: unknown workload, device, backend or link
+/// rate, not enough memory. Throws Error{kBadInput} or Error{kEnvironment}.
+void check_startable(const RunCase& run_case);
+
+/// Runs the case on this machine, keeps everything in the store as it comes in, and turns it into figures' rows.
+/// Returns the stored record whatever became of the run (done, failed with its reason, interrupted). Throws Error only
+/// when the run could not be started or its results could not be stored; then no process, namespace or file is left, and
+/// the run is stored as failed if the store still takes a row.
+store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& options, store::RunStore& store,
+                             RunObserver& observer);
+
+}  // namespace ddbench::experiment

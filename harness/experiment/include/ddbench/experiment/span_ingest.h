@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ddbench/host/spool.h"
+#include "ddbench/store/run_store.h"
+
+namespace ddbench::experiment {
+
+/// File that rank `rank` spools into.
+std::filesystem::path spool_file(const std::filesystem::path& run_directory, int rank);
+
+/// Moves what the ranks have spooled into the store. Each span is moved once; poll() may be called while the ranks write.
+class SpanIngest {
+ public:
+  SpanIngest(store::RunStore& store, store::RunId run_id, std::filesystem::path run_directory, int world_size);
+
+  /// Moves everything that is complete in the spools now. Ranks that have not created their spool yet are skipped.
+  /// Throws Error of the store (disk full) or of a damaged spool (names rank and file).
+  void poll();
+
+  std::uint64_t dropped_spans(int rank) const { return ranks_[static_cast<std::size_t>(rank)].dropped; }
+  std::uint64_t stored_spans() const noexcept { return stored_; }
+
+ private:
+  struct RankSpool {
+    std::unique_ptr<host::SpoolReader> reader;
+    std::vector<std::string> names;
+    std::uint64_t dropped = 0;
+  };
+  void move(int rank, host::SpoolBatch& batch);
+
+  store::RunStore& store_;
+  store::RunId run_id_;
+  std::filesystem::path run_directory_;
+  std::vector<RankSpool> ranks_;
+  std::uint64_t stored_ = 0;
+};
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,138 @@
+#include "ddbench/experiment/execute_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <exception>
+#include <optional>
+
+#include "ddbench/analyzer/finalize.h"
+#include "ddbench/experiment/span_ingest.h"
+#include "ddbench/host/machine.h"
+#include "ddbench/launch/local_launch.h"
+#include "ddbench/launch/run_directory.h"
+#include "ddbench/record/clock.h"
+#include "ddbench/record/error.h"
+
+namespace ddbench::experiment {
+namespace {
+
+constexpr std::int64_t kIngestEvery_ns = 2'000'000'000;
+
+/// Hears the launcher: passes progress on, and moves spools into the store every few seconds. An error of the store
+/// must not unwind through the launcher while ranks run: it stops the ranks and is thrown when they are gone.
+class LaunchRelay : public launch::LaunchObserver {
+ public:
+  LaunchRelay(const RunCase& run_case, SpanIngest& ingest, RunObserver& observer)
+      : tracker_(run_case), ingest_(ingest), observer_(observer), last_ingest_ns_(now_ns()) {}
+
+  void on_network(const std::string& network, const std::string& note) override { observer_.on_network(network, note); }
+  void on_progress(const launch::RankProgress& progress) override {
+    observer_.on_progress(tracker_.update(progress.rank, progress.step, progress.loss, now_ns()));
+  }
+  void on_tick() override {
+    if (failure_ || now_ns() - last_ingest_ns_ < kIngestEvery_ns) return;
+    last_ingest_ns_ = now_ns();
+    try {
+      ingest_.poll();
+    } catch (const Error&) {
+      failure_ = std::current_exception();
+    }
+  }
+  bool interrupted() override { return failure_ || observer_.interrupted(); }
+
+  void rethrow_failure() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  ProgressTracker tracker_;
+  SpanIngest& ingest_;
+  RunObserver& observer_;
+  std::int64_t last_ingest_ns_;
+  std::exception_ptr failure_;
+};
+
+ProvenanceSet provenance_of(const RunCase& run_case, int cores, const std::string& network) {
+  ProvenanceSet provenance{Provenance::kMeasured};
+  if (run_case.nodes > 1 || network.find('@') != std::string::npos) provenance.add(Provenance::kEmulatedNetwork);
+  if (run_case.world_size() > cores) provenance.add(Provenance::kOversubscribed);
+  return provenance;
+}
+
+store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& options, const host::Machine& machine) {
+  store::RunRecord run;
+  run.id = store::new_run_id();
+  run.run_case = run_case;
+  run.sweep_id = options.sweep_id;
+  run.baseline_id = options.baseline_id;
+  run.is_baseline = options.is_baseline;
+  run.repetition = options.repetition;
+  run.environment.fingerprint = host::fingerprint(machine);
+  run.environment.facts = host::facts(machine);
+  run.started_wall_ns = wall_ns();
+  run.provenance = provenance_of(run_case, machine.cores, "");
+  return store::owned_by_this_process(std::move(run));
+}
+
+void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, const host::Machine& machine) {
+  run.state = outcome.state;
+  run.reason = outcome.reason;
+  run.environment.network = outcome.network;
+  run.environment.facts["transport"] = outcome.transport;
+  for (const auto& [key, value] : outcome.facts) run.environment.facts[key] = value;
+  for (std::size_t i = 0; i < outcome.notes.size(); ++i) {
+    run.environment.facts[fmt::format("note.{}", i + 1)] = outcome.notes[i];
+  }
+  run.provenance = provenance_of(run.run_case, machine.cores, outcome.network);
+  run.finished_wall_ns = wall_ns();
+}
+
+/// What can still be said in the store when the results could not be kept.
+void store_failure(store::RunStore& store, store::RunRecord run, const Error& error) noexcept {
+  try {
+    run.state = store::RunState::kFailed;
+    run.reason = error.message();
+    run.finished_wall_ns = wall_ns();
+    store.update_run(run);
+  } catch (const Error&) {
+    // The store takes nothing any more; its next reader finds the run's owner dead and shows it as interrupted.
+  }
+}
+
+}  // namespace
+
+store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& options, store::RunStore& store,
+                             RunObserver& observer) {
+  const host::Machine machine = host::inspect_machine();
+  store::RunRecord run = new_record(run_case, options, machine);
+  const launch::RunDirectory directory(run.id);
+  store.create_run(run);
+  observer.on_start(run);
+  try {
+    SpanIngest ingest(store, run.id, directory.path(), run_case.world_size());
+    LaunchRelay relay(run_case, ingest, observer);
+    launch::LocalLaunchOptions launch_options;
+    launch_options.run_id = run.id;
+    launch_options.run_directory = directory.path();
+    launch_options.executable = options.executable;
+    launch_options.watchdog = options.watchdog;
+    launch::LaunchOutcome outcome = launch::launch_local(run_case, launch_options, relay);
+    relay.rethrow_failure();
+    ingest.poll();
+    for (store::RankRecord& rank : outcome.ranks) {
+      rank.dropped_spans = std::max(rank.dropped_spans, ingest.dropped_spans(rank.rank));
+    }
+    store.put_ranks(run.id, outcome.ranks);
+    take_over(run, outcome, machine);
+    // Stored before its rows are computed, so that finalize_run sees what the run was; done only after them.
+    store.update_run(run);
+    analyzer::finalize_run(store, run.id);
+  } catch (const Error& error) {
+    store_failure(store, run, error);
+    throw;
+  }
+  return *store.run(run.id);
+}
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,48 @@
+#include "ddbench/experiment/span_ingest.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace ddbench::experiment {
+
+std::filesystem::path spool_file(const std::filesystem::path& run_directory, int rank) {
+  return run_directory / fmt::format("rank{}.spool", rank);
+}
+
+SpanIngest::SpanIngest(store::RunStore& store, store::RunId run_id, std::filesystem::path run_directory, int world_size)
+    : store_(store),
+      run_id_(std::move(run_id)),
+      run_directory_(std::move(run_directory)),
+      ranks_(static_cast<std::size_t>(world_size)) {}
+
+void SpanIngest::poll() {
+  for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
+    RankSpool& spool = ranks_[static_cast<std::size_t>(rank)];
+    if (!spool.reader) {
+      const auto file = spool_file(run_directory_, rank);
+      std::error_code missing;
+      if (!std::filesystem::exists(file, missing)) continue;
+      spool.reader = std::make_unique<host::SpoolReader>(file);
+    }
+    host::SpoolBatch batch = spool.reader->read();
+    move(rank, batch);
+  }
+}
+
+void SpanIngest::move(int rank, host::SpoolBatch& batch) {
+  RankSpool& spool = ranks_[static_cast<std::size_t>(rank)];
+  for (std::string& name : batch.new_names) spool.names.push_back(std::move(name));
+  spool.dropped = batch.dropped;
+  if (!batch.spans.empty()) {
+    store_.append_spans(run_id_, rank, batch.spans, spool.names);
+    stored_ += batch.spans.size();
+  }
+  std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, double>>> by_name;
+  for (const host::Scalar& scalar : batch.scalars) by_name[scalar.name_id].emplace_back(scalar.step, scalar.value);
+  for (const auto& [name_id, step_values] : by_name) {
+    store_.append_step_values(run_id_, rank, spool.names.at(name_id), step_values);
+  }
+}
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,104 @@
+#include "ddbench/experiment/sweep_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "ddbench/record/error.h"
+
+namespace ddbench::experiment {
+namespace {
+
+template <typename T>
+std::vector<T> values_or(const std::vector<T>& values, T own) {
+  return values.empty() ? std::vector<T>{std::move(own)} : values;
+}
+
+// FNV-1a: only has to be the same for the same text, here and on the next machine.
+std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return hash;
+}
+
+std::string definition(const std::vector<SweepCell>& cells) {
+  std::string text;
+  for (const SweepCell& cell : cells) text += fmt::format("{}#{}\n", case_key(cell.run_case), cell.repetition);
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(hash_text(text)));
+}
+
+RunCase cell_case(const RunCase& run_case, int nodes, int gpus, std::int64_t batch, const std::string& link) {
+  RunCase cell = run_case;
+  cell.nodes = nodes;
+  cell.gpus_per_node = gpus;
+  cell.link = nodes > 1 ? link : "";
+  cell.batch_per_gpu = batch;
+  if (run_case.scaling == ScalingMode::kStrong) {
+    const std::int64_t global_batch = batch * run_case.world_size();
+    if (global_batch % cell.world_size() != 0) {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("global-batch {} is not divisible by {} nodes x {} gpus = {} ranks", global_batch, nodes,
+                              gpus, cell.world_size()));
+    }
+    cell.batch_per_gpu = global_batch / cell.world_size();
+  }
+  validate(cell);
+  return cell;
+}
+
+}  // namespace
+
+std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axes) {
+  std::vector<RunCase> cases;
+  std::set<std::string> seen;
+  for (const std::int64_t batch : values_or(axes.batch_per_gpu, run_case.batch_per_gpu)) {
+    for (const std::string& link : values_or(axes.links, run_case.link)) {
+      for (const int nodes : values_or(axes.nodes, run_case.nodes)) {
+        for (const int gpus : values_or(axes.gpus_per_node, run_case.gpus_per_node)) {
+          RunCase cell = cell_case(run_case, nodes, gpus, batch, link);
+          if (seen.insert(case_key(cell)).second) cases.push_back(std::move(cell));
+        }
+      }
+    }
+  }
+  std::stable_sort(cases.begin(), cases.end(),
+                   [](const RunCase& a, const RunCase& b) { return a.world_size() < b.world_size(); });
+  std::vector<SweepCell> cells;
+  for (int repetition = 0; repetition < axes.repeat; ++repetition) {
+    for (const RunCase& cell : cases) cells.push_back({cell, repetition});
+  }
+  return cells;
+}
+
+std::string new_sweep_id(const std::vector<SweepCell>& cells) {
+  const std::string run_id = store::new_run_id();  // its date is ours; its random part keeps equal sweeps apart
+  return fmt::format("sweep-{}-{}", run_id, definition(cells));
+}
+
+std::string unfinished_sweep(const store::RunStore& store, const std::vector<SweepCell>& cells) {
+  const std::string ending = "-" + definition(cells);
+  for (const store::RunRecord& run : store.runs()) {  // newest first
+    if (!run.sweep_id.ends_with(ending)) continue;
+    return missing_cells(store, run.sweep_id, cells).empty() ? "" : run.sweep_id;
+  }
+  return "";
+}
+
+std::vector<SweepCell> missing_cells(const store::RunStore& store, const std::string& sweep_id,
+                                     const std::vector<SweepCell>& cells) {
+  store::Query query;
+  query.sweep_id = sweep_id;
+  query.state = store::RunState::kDone;
+  std::set<std::pair<std::string, int>> finished;
+  for (const store::RunRecord& run : store.runs(query)) {
+    if (run.valid) finished.emplace(case_key(run.run_case), run.repetition);
+  }
+  std::vector<SweepCell> missing;
+  for (const SweepCell& cell : cells) {
+    if (!finished.contains({case_key(cell.run_case), cell.repetition})) missing.push_back(cell);
+  }
+  return missing;
+}
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,92 @@
+"""Ranks that die, hang or are interrupted: the run ends in time, says who and why, and keeps what it measured."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+
+LONG = ["--nodes", 2, "--gpus", 2, "--steps", 100000, "--warmup", 2, "-O", "hidden=64", "--no-baseline", "--quiet"]
+
+
+def stored_run(bench):
+    (row,) = bench.rows("select * from run")
+    return row
+
+
+def finish(process, timeout_s):
+    started = time.monotonic()
+    out, err = process.communicate(timeout=timeout_s)
+    return out, err, time.monotonic() - started
+
+
+def test_a_killed_rank_ends_the_run_and_is_named(bench):
+    process = bench.start("run", *LONG)
+    bench.wait_for_step(process, 20, 4)
+    victim = bench.workers()[2]
+    os.kill(victim, signal.SIGKILL)
+    _, err, took_s = finish(process, 20)
+    assert took_s < 10
+    assert process.returncode == 1
+    run = stored_run(bench)
+    assert run["state"] == "failed"
+    for words in ("rank 2", "node 1", "signal 9"):
+        assert words in run["reason"], run["reason"]
+    # Steps before the death remain readable, partition and all.
+    steps = bench.rows("select count(distinct step) from step where rank = 2")[0][0]
+    assert steps > 20
+    shown = json.loads(bench.ok("show", "--json").stdout)
+    assert shown["run"]["state"] == "failed" and shown["step_time_ns"]["median"] > 0
+    assert "rank 2" in bench.ok("show").stdout
+
+
+def test_every_rank_can_be_the_one_that_dies(bench):
+    for victim_rank in (0, 3):
+        process = bench.start("run", *LONG)
+        bench.wait_for_step(process, 5, 4)
+        os.kill(bench.workers()[victim_rank], signal.SIGKILL)
+        _, _, took_s = finish(process, 20)
+        assert process.returncode == 1 and took_s < 10
+        assert any(f"rank {victim_rank}" in row["reason"] for row in bench.rows("select reason from run"))
+
+
+def test_a_stopped_rank_is_named_by_the_watchdog(bench):
+    process = bench.start("run", "--timeout", 3, *LONG)
+    bench.wait_for_step(process, 5, 4)
+    os.kill(bench.workers()[1], signal.SIGSTOP)
+    _, err, took_s = finish(process, 30)
+    assert process.returncode == 1
+    assert took_s < 20
+    reason = stored_run(bench)["reason"]
+    assert "rank 1" in reason and "all_reduce" in reason, reason
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_stores_what_was_measured(bench, signal_number):
+    process = bench.start("run", *LONG)
+    bench.wait_for_step(process, 5, 4)
+    process.send_signal(signal_number)
+    _, _, took_s = finish(process, 20)
+    assert process.returncode == 130
+    assert took_s < 10
+    assert stored_run(bench)["state"] == "interrupted"
+    assert bench.rows("select count(*) from step")[0][0] > 0
+
+
+def test_an_interrupt_during_the_start_leaves_nothing(bench):
+    for delay_s in (0.0, 0.05, 0.2, 0.5):
+        process = bench.start("run", *LONG)
+        time.sleep(delay_s)
+        process.send_signal(signal.SIGINT)
+        finish(process, 20)
+        assert process.returncode in (130, -signal.SIGINT)
+    assert all(row["state"] != "running" for row in json.loads(bench.ok("list", "--json").stdout or "[]")) \
+        if bench.db.exists() else True
+
+
+def test_a_rank_whose_worker_cannot_start_is_an_error(bench):
+    environment = dict(bench.environment, DDBENCH_MODULE_DIR=str(bench.tmp))
+    done = bench("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--quiet", env=environment)
+    assert done.returncode == 5, done.stderr
+    assert "libdnnl" in done.stderr or "libgloo" in done.stderr

@@ -1,0 +1,99 @@
+"""The main job: run, show, list."""
+
+import json
+import math
+
+import jsonschema
+import pytest
+from conftest import ROOT, SMALL
+
+SCHEMA = json.loads((ROOT / "reports/schema/run.schema.json").read_text())
+
+
+@pytest.fixture
+def result(bench):
+    return bench.run_json("--nodes", 2, "--gpus", 2, "--name", "first", *SMALL)
+
+
+def test_json_follows_its_schema_and_adds_up(bench, result):
+    jsonschema.validate(result, SCHEMA)
+    assert result["run"]["state"] == "done"
+    assert result["run"]["world_size"] == 4
+    assert result["run"]["nodes"] == 2 and result["run"]["gpus_per_node"] == 2
+    assert result["loss"]["last"] < result["loss"]["first"]
+    partition = result["partition_ns"]
+    assert partition["compute"] > 0
+    assert partition["exposed_transfer"] + partition["exposed_peer_wait"] == result["exposed_communication_ns"]
+    assert result["dropped_spans"] == 0
+    assert math.isclose(result["samples_per_s"], 4 * 64 / result["step_time_ns"]["median"] * 1e9, rel_tol=1e-6)
+
+
+def test_stored_partitions_sum_to_the_step_to_the_nanosecond(bench, result):
+    columns = [row["name"] for row in bench.rows("pragma table_info(step)")]
+    parts = [name for name in columns if name in (
+        "forward_ns", "backward_ns", "optimizer_ns", "other_compute_ns", "exposed_transfer_ns",
+        "exposed_peer_wait_ns", "copy_ns", "data_wait_ns", "host_ns", "idle_ns")]
+    assert len(parts) == 10, columns
+    rows = bench.rows("select * from step where probes_on = 1 and run_id = ?", result["run"]["id"])
+    assert len(rows) >= 4 * 8
+    assert all(sum(row[part] for part in parts) == row["duration_ns"] for row in rows)
+
+
+def test_waterfall_sums_to_the_lost_step_time(result):
+    efficiency = result["efficiency"]
+    assert 0 < efficiency["value"] < 2
+    assert sum(result["waterfall_ns"].values()) == efficiency["lost_ns"]
+
+
+def test_collectives_are_the_gradient_buckets(result):
+    # 784-64-10: 50,890 parameters fit into the first bucket.
+    buckets = [c for c in result["collectives"] if c["function"] == "all_reduce"]
+    assert [c["bytes"] for c in buckets] == [50890 * 4]
+    assert buckets[0]["algbw"] > 0
+    assert math.isclose(buckets[0]["busbw"], buckets[0]["algbw"] * 2 * 3 / 4, rel_tol=1e-9)
+
+
+def test_provenance_says_what_this_machine_is(result):
+    provenance = result["run"]["provenance"]
+    assert "measured" in provenance
+    assert "emulated-network" in provenance
+
+
+def test_a_comparable_baseline_is_measured_once(bench, result):
+    again = bench.run_json("--nodes", 2, "--gpus", 2, *SMALL)
+    assert again["efficiency"]["baseline"] == result["efficiency"]["baseline"]
+    other = bench.run_json("--nodes", 2, "--gpus", 1, "--batch-per-gpu", 8, *SMALL)
+    assert other["efficiency"]["baseline"] != result["efficiency"]["baseline"]
+    none = bench.run_json("--nodes", 1, "--gpus", 2, "--batch-per-gpu", 9, "--no-baseline", *SMALL)
+    assert none["efficiency"]["value"] is None
+    assert len(bench.rows("select 1 from run where is_baseline = 1")) == 2
+
+
+def test_show_and_list_find_the_run(bench, result):
+    shown = json.loads(bench.ok("show", "last", "--json").stdout)
+    assert shown == result
+    assert json.loads(bench.ok("show", "first", "--json").stdout) == result
+    assert json.loads(bench.ok("show", result["run"]["id"][-8:], "--json").stdout) == result
+    text = bench.ok("show").stdout
+    assert "efficiency" in text and "all_reduce" in text
+    assert "first" in bench.ok("list").stdout
+    assert [r["name"] for r in json.loads(bench.ok("list", "--json", "--name", "first").stdout)] == ["first"]
+
+
+def test_strong_scaling_keeps_the_global_batch(bench):
+    result = bench.run_json("--nodes", 2, "--gpus", 1, "--global-batch", 96, *SMALL)
+    assert result["run"]["batch_per_gpu"] == 48
+    baseline = json.loads(bench.ok("show", result["efficiency"]["baseline"], "--json").stdout)
+    assert baseline["run"]["batch_per_gpu"] == 96
+
+
+def test_repetitions_share_a_table(bench):
+    done = bench.ok("run", "--nodes", 1, "--gpus", 2, "--repeat", 3, "--no-baseline", *SMALL)
+    assert len(bench.rows("select 1 from run where repetition in (0, 1, 2) and sweep_id like 'repeat-%'")) == 3
+    assert "3" in done.stdout
+
+
+def test_progress_goes_to_stderr_and_the_json_stays_clean(bench):
+    done = bench.ok("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--steps", 8, "--json")
+    json.loads(done.stdout)
+    assert "step" in done.stderr

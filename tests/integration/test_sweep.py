@@ -1,0 +1,52 @@
+"""Sweeps: a matrix under one id, a table at the end, resumed where they stopped."""
+
+import json
+import signal
+
+import jsonschema
+from conftest import ROOT, SMALL, wait_until
+
+SCHEMA = json.loads((ROOT / "reports/schema/scaling.schema.json").read_text())
+
+
+def test_matrix_and_table(bench):
+    done = bench.ok("sweep", "--json", "--nodes", "1,2", "--gpus", "1,2", *SMALL)
+    table = json.loads(done.stdout)
+    jsonschema.validate(table, SCHEMA)
+    assert [row["world_size"] for row in table["rows"]] == [1, 2, 2, 4]
+    assert table["rows"][0]["efficiency"] == 1
+    assert all(row["efficiency"] > 0 for row in table["rows"])
+    assert len(bench.rows("select distinct sweep_id from run")) == 1
+    assert len(bench.rows("select 1 from run")) == 4
+
+
+def test_strong_sweep_and_text(bench):
+    text = bench.ok("sweep", "--nodes", "1,2", "--global-batch", 64, *SMALL).stdout
+    assert "strong" in text and "efficiency" in text
+    assert sorted(r[0] for r in bench.rows("select batch_per_gpu from run")) == [32, 64]
+
+
+def test_a_sweep_that_was_cut_short_is_resumed(bench):
+    arguments = ["sweep", "--nodes", "1,2", "--gpus", "1,2", "--steps", 40, "--warmup", 2, "-O", "hidden=256,256",
+                 "--repeat", 2, "--json"]
+    process = bench.start(*arguments)
+    wait_until(lambda: bench.db.exists() and len(finished(bench)) >= 2, 60, "two runs of the sweep are done")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    before = {row["id"] for row in finished(bench)}
+    assert 2 <= len(before) < 8
+    resumed = bench.ok(*arguments)
+    assert "resuming" in resumed.stderr
+    assert len(finished(bench)) == 8
+    assert before <= {row["id"] for row in finished(bench)}
+    assert len(bench.rows("select distinct sweep_id from run")) == 1
+    rows = json.loads(resumed.stdout)["rows"]
+    assert [row["repetitions"] for row in rows] == [2, 2, 2, 2]
+
+
+def finished(bench):
+    try:
+        return bench.rows("select id from run where state = 'done'")
+    except Exception:  # the store is being created
+        return []

@@ -1,0 +1,90 @@
+"""Mistakes a user makes: each is told what is wrong and what is allowed, with exit code 2 (or 5) and no trace."""
+
+import pytest
+
+WRONG = [
+    (["run", "--nodes", "0"], ["nodes", "0", "1 to"]),
+    (["run", "--nodes", "-3"], ["nodes", "-3"]),
+    (["run", "--nodes", "two"], ["nodes", "two"]),
+    (["run", "--gpus", "99999999999999"], ["gpus"]),
+    (["run", "--steps", "0"], ["steps", "0"]),
+    (["run", "--warmup", "-1"], ["warmup", "-1"]),
+    (["run", "--lr", "nan"], ["lr", "nan"]),
+    (["run", "--lr", "0"], ["lr", "0", "positive"]),
+    (["run", "--momentum", "1.5"], ["momentum", "1.5"]),
+    (["run", "--batch-per-gpu", "0"], ["batch", "0"]),
+    (["run", "--global-batch", "7", "--nodes", "2"], ["7", "multiple", "2"]),
+    (["run", "--global-batch", "8", "--batch-per-gpu", "8"], ["global-batch", "batch-per-gpu"]),
+    (["run", "--bucket-mb", "0"], ["bucket-mb", "0"]),
+    (["run", "--bucket-mb", "inf"], ["bucket-mb", "inf"]),
+    (["run", "--link", "fast", "--nodes", "2"], ["link", "fast", "1gbit"]),
+    (["run", "--link", "-1gbit", "--nodes", "2"], ["link", "-1gbit"]),
+    (["run", "--workload", "resnet9000"], ["resnet9000", "mlp"]),
+    (["run", "-O", "hidden=0"], ["hidden", "0"]),
+    (["run", "-O", "hidden=a,b"], ["hidden"]),
+    (["run", "-O", "depth=3"], ["depth", "hidden"]),
+    (["run", "-O", "hidden"], ["hidden", "key=value"]),
+    (["run", "--device", "tpu"], ["tpu", "cpu"]),
+    (["run", "--backend", "smoke-signals"], ["smoke-signals", "gloo"]),
+    (["run", "--repeat", "0"], ["repeat", "0"]),
+    (["run", "--timeout", "0"], ["timeout", "0"]),
+    (["run", "--data", "/nonexistent"], ["/nonexistent"]),
+    (["run", "--seed", "minus one"], ["seed"]),
+    (["run", "--nodez", "2"], ["nodez"]),
+    (["run", "stray"], ["stray"]),
+    (["sweep", "--nodes", "1,0"], ["nodes", "0"]),
+    (["sweep", "--nodes", "1,,2"], ["nodes"]),
+    (["sweep", "--global-batch", "8", "--nodes", "3"], ["8", "3"]),
+    (["frobnicate"], ["frobnicate"]),
+    ([], ["subcommand"]),
+    (["show"], ["results.db"]),
+    (["list"], ["results.db"]),
+]
+
+
+@pytest.mark.parametrize("arguments, words", WRONG, ids=[" ".join(a) or "nothing" for a, _ in WRONG])
+def test_mistake_is_explained(bench, arguments, words):
+    done = bench(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert all(word in done.stderr for word in words), done.stderr
+    assert "internal error" not in done.stderr
+    assert not bench.db.exists(), "a refused command line must not create a store"
+
+
+def test_what_this_build_cannot_do_is_exit_code_5(bench):
+    done = bench("run", "--device", "cuda")
+    assert done.returncode == 5
+    assert "cuda" in done.stderr
+
+
+def test_more_ranks_than_memory_allows(bench):
+    done = bench("run", "--nodes", 16, "--gpus", 1024)
+    assert done.returncode == 5
+    assert "memory" in done.stderr and "16384" in done.stderr
+    assert not bench.db.exists()
+
+
+def test_unknown_run_names_what_there_is(bench):
+    bench.ok("run", "--no-baseline", "--steps", 5, "-O", "hidden=16", "--quiet", "--name", "known")
+    done = bench("show", "nothing-like-it")
+    assert done.returncode == 2
+    assert "nothing-like-it" in done.stderr and "known" in done.stderr
+
+
+def test_a_closed_pipe_is_no_failure(bench):
+    process = bench.start("list", "workloads")
+    process.stdout.close()
+    assert process.wait(timeout=20) == 0
+    process.stderr.close()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["sweep", "--help"], ["--version"]])
+def test_help_is_success(bench, arguments):
+    assert "ddbench" in bench.ok(*arguments).stdout.lower() or "--" in bench.ok(*arguments).stdout
+
+
+def test_doctor_answers_everywhere(bench):
+    text = bench.ok("doctor").stdout
+    for what in ("cores", "memory", "GPUs", "NCCL", "Gloo", "MPI", "Slurm", "InfiniBand", "namespaces", "governor"):
+        assert what in text
