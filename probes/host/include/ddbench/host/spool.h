@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "ddbench/record/span.h"
+#include "ddbench/record/unique_handle.h"
 
 namespace ddbench::host {
 
@@ -13,6 +16,7 @@ struct Scalar {
   std::uint32_t name_id = 0;
   std::uint32_t step = kNoStep;
   double value = 0;
+  friend bool operator==(const Scalar&, const Scalar&) = default;
 };
 
 /// What a rank has spooled since the last read.
@@ -24,14 +28,45 @@ struct SpoolBatch {
   bool ended = false;                  ///< the end frame was seen: the rank stopped in order
 };
 
-/// Reads a spool file while its rank may still be writing it: complete frames only, each once.
-/// A frame cut short by a killed rank stays unread; a frame that contradicts its checksum is an Error{kRunFailed} that
-/// names the file and the offset.
+/// Reads a spool file (SPOOL.md) while its rank may still be writing it: complete frames only, each once. A
+/// name is read before, or in one batch with, the first span that uses it. A frame cut short by a killed rank
+/// stays unread; a frame that contradicts its checksum is an Error{kRunFailed} that names the file and the
+/// offset.
 class SpoolReader {
  public:
+  /// Throws Error{kRunFailed} when the file cannot be opened or is no spool of this version.
   explicit SpoolReader(std::filesystem::path file);
-  SpoolBatch read();
-  int rank() const noexcept;
+
+  /// Everything complete that was not read before; empty when there is nothing new. With a limit, it stops
+  /// after the frame that reaches `max_spans` spans: an empty batch then tells that all was read.
+  SpoolBatch read(std::size_t max_spans = std::numeric_limits<std::size_t>::max());
+
+  /// -1 and empty until the head of the file was read, which the constructor does when it is there.
+  int rank() const noexcept { return rank_; }
+  const std::string& run_id() const noexcept { return run_id_; }
+
+ private:
+  bool read_head();
+  bool next_frame(SpoolBatch& batch);
+  std::size_t fill(std::size_t wanted_bytes);
+  bool apply(std::uint32_t type, const char* payload, std::size_t payload_bytes, SpoolBatch& batch);
+  bool apply_names(const char* payload, std::size_t payload_bytes, SpoolBatch& batch);
+  bool corrupt(const std::string& what);
+  [[noreturn]] void throw_corruption() const;
+
+  std::filesystem::path file_;
+  UniqueFd fd_;
+  std::uint64_t offset_ = 0;  ///< of the first byte not yet taken, in the file
+  std::vector<char> buffer_;  ///< the file's bytes from offset_ - taken_ on
+  std::size_t taken_ = 0;
+  std::size_t filled_ = 0;
+  std::uint32_t frames_ = 0;
+  std::uint32_t names_ = 0;
+  std::uint64_t dropped_ = 0;
+  bool ended_ = false;
+  int rank_ = -1;
+  std::string run_id_;
+  std::string corruption_;
 };
 
 }  // namespace ddbench::host

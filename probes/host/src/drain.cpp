@@ -1,0 +1,223 @@
+#include "drain.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+namespace ddbench::host {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr microseconds kShortestPause{250};
+constexpr microseconds kLongestPause{20'000};
+constexpr std::size_t kMaxScalarsPerFrame = 1u << 16;
+constexpr std::size_t kFullNamesFrame = 1u << 20;  // bytes; the name that passes it is the frame's last
+
+template <typename T>
+void append_bytes(std::string& to, const T& value) {
+  to.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+}  // namespace
+
+microseconds next_pause(microseconds pause, double fullest) noexcept {
+  if (fullest >= 0.5) return microseconds{0};
+  if (fullest >= 0.125) return std::max(pause / 2, kShortestPause);
+  if (fullest < 0.03125) return std::clamp(pause * 2, kShortestPause, kLongestPause);
+  return std::max(pause, kShortestPause);
+}
+
+Recorder::Drain::Drain(const RecorderOptions& options)
+    : ring_capacity_(options.ring_capacity), writer_(options.spool, options.rank, options.run_id) {
+  start();
+}
+
+Recorder::Drain::~Drain() {
+  stop();
+}
+
+void Recorder::Drain::start() {
+  // Ctrl-C and friends are for the threads that the program prepared for them; and a file size limit must
+  // come as an error of write, not as SIGXFSZ.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::optional<Error> refused;
+  try {
+    thread_ = std::thread([this] { run(); });
+    pthread_setname_np(thread_.native_handle(), "ddbench-drain");
+  } catch (const std::system_error& error) {
+    refused.emplace(
+        ErrorCode::kEnvironment,
+        fmt::format("cannot start the thread that writes the spool: {}; raise the limit of processes "
+                    "(ulimit -u)",
+                    error.what()),
+        error.code().value(), "pthread_create");
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (refused) throw *refused;
+}
+
+Recorder::Track& Recorder::Drain::add_track(Lane lane) {
+  std::unique_ptr<Track> track(new Track(lane, ring_capacity_, enabled_));
+  const std::lock_guard lock(mutex_);
+  tracks_.push_back(std::move(track));
+  return *tracks_.back();
+}
+
+std::uint32_t Recorder::Drain::intern(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t known = names_.names().size();
+  const std::uint32_t id = names_.intern(name);
+  if (id == known && !failure_) {
+    new_names_.emplace_back(name);
+    pending_.store(true, std::memory_order_release);
+  }
+  return id;
+}
+
+void Recorder::Drain::add_scalar(std::string_view name, std::uint32_t step, double value) {
+  const std::uint32_t id = intern(name);
+  const std::lock_guard lock(mutex_);
+  if (failure_) return;
+  new_scalars_.push_back({id, step, value});
+  pending_.store(true, std::memory_order_release);
+}
+
+std::uint64_t Recorder::Drain::dropped_locked() const noexcept {
+  std::uint64_t total = 0;
+  for (const auto& track : tracks_) {
+    total += track->ring_.dropped();
+    if (failure_) total += track->ring_.size();
+  }
+  return total;
+}
+
+std::uint64_t Recorder::Drain::dropped() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return dropped_locked();
+}
+
+std::string Recorder::Drain::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_ ? failure_->message() : std::string();
+}
+
+void Recorder::Drain::fail(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  failure_ = error;
+  new_names_.clear();
+  new_scalars_.clear();
+}
+
+void Recorder::Drain::run() noexcept {
+  try {
+    microseconds pause = kShortestPause;
+    while (true) {
+      pause = next_pause(pause, drain_once());
+      std::unique_lock lock(mutex_);
+      if (wake_.wait_for(lock, pause, [this] { return stopping_; })) return;
+    }
+  } catch (const Error& error) {
+    fail(error);
+  } catch (const std::exception& error) {
+    fail(Error(ErrorCode::kRunFailed, fmt::format("cannot spool spans any more: {}", error.what())));
+  }
+}
+
+double Recorder::Drain::drain_once() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = drained_.size(); i < tracks_.size(); ++i) drained_.push_back(tracks_[i].get());
+  }
+  double fullest = 0;
+  for (Track* track : drained_) {
+    SpanRing& ring = track->ring_;
+    fullest = std::max(fullest, static_cast<double>(ring.size()) / static_cast<double>(ring.capacity()));
+    // Twice: a ring that wraps lies in two pieces. Not until it is empty: other tracks wait.
+    if (write_spans(ring)) write_spans(ring);
+  }
+  write_pending();
+  write_dropped();
+  return fullest;
+}
+
+bool Recorder::Drain::write_spans(SpanRing& ring) {
+  std::span<const Span> ready = ring.front();
+  if (ready.empty()) return false;
+  // A name was interned before the span that uses it was pushed: written now, it precedes that span in the
+  // file.
+  write_pending();
+  while (!ready.empty()) {
+    const std::size_t count = std::min(ready.size(), kMaxSpansPerFrame);
+    writer_.write(kSpansFrame, ready.data(), count * sizeof(Span));
+    ring.discard(count);
+    ready = ready.subspan(count);
+  }
+  return true;
+}
+
+void Recorder::Drain::write_pending() {
+  if (!pending_.load(std::memory_order_acquire)) return;
+  std::vector<std::string> names;
+  std::vector<Scalar> scalars;
+  {
+    const std::lock_guard lock(mutex_);
+    names.swap(new_names_);
+    scalars.swap(new_scalars_);
+    pending_.store(false, std::memory_order_relaxed);
+  }
+  write_names(names);
+  for (std::size_t at = 0; at < scalars.size(); at += kMaxScalarsPerFrame) {
+    const std::size_t count = std::min(scalars.size() - at, kMaxScalarsPerFrame);
+    writer_.write(kScalarsFrame, &scalars[at], count * sizeof(Scalar));
+  }
+}
+
+void Recorder::Drain::write_names(const std::vector<std::string>& names) {
+  for (std::size_t at = 0; at < names.size();) {
+    std::string payload;
+    append_bytes(payload, written_names_);
+    for (; at < names.size() && payload.size() < kFullNamesFrame; ++at, ++written_names_) {
+      append_bytes(payload, static_cast<std::uint32_t>(names[at].size()));
+      payload += names[at];
+    }
+    writer_.write(kNamesFrame, payload.data(), payload.size());
+  }
+}
+
+void Recorder::Drain::write_dropped() {
+  const std::uint64_t total = dropped();
+  if (total == written_dropped_) return;
+  writer_.write(kDroppedFrame, &total, sizeof(total));
+  written_dropped_ = total;
+}
+
+std::optional<Error> Recorder::Drain::stop() {
+  if (!thread_.joinable()) return std::nullopt;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+  try {
+    if (!failure_) {
+      drain_once();
+      writer_.write(kEndFrame, nullptr, 0);
+    }
+    writer_.close();
+  } catch (const Error& error) {
+    if (!failure_) fail(error);
+  }
+  return failure_;
+}
+
+}  // namespace ddbench::host

@@ -1,0 +1,163 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "ddbench/host/spool.h"
+#include "ddbench/record/error.h"
+#include "spool_format.h"
+
+namespace ddbench::host {
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+
+template <typename T>
+T load(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+/// Appends Ts as they lie in the file; false when `bytes` is not a whole number of them.
+template <typename T>
+bool append(std::vector<T>& to, const char* from, std::size_t bytes) {
+  if (bytes % sizeof(T) != 0) return false;
+  const std::size_t before = to.size();
+  to.resize(before + bytes / sizeof(T));
+  if (bytes > 0) std::memcpy(static_cast<void*>(to.data() + before), from, bytes);
+  return true;
+}
+
+}  // namespace
+
+SpoolReader::SpoolReader(std::filesystem::path file) : file_(std::move(file)) {
+  fd_.reset(::open(file_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd_) throw_errno(errno, "open spool " + file_.string());
+  read_head();
+  if (!corruption_.empty()) throw_corruption();
+}
+
+SpoolBatch SpoolReader::read(std::size_t max_spans) {
+  SpoolBatch batch;
+  const std::uint32_t frames_before = frames_;
+  if (read_head()) {
+    while (batch.spans.size() < max_spans && !ended_ && next_frame(batch)) {
+    }
+  }
+  // The frames before a corrupt one are good: they go out first, and the next call throws.
+  if (!corruption_.empty() && frames_ == frames_before) throw_corruption();
+  batch.dropped = dropped_;
+  batch.ended = ended_;
+  return batch;
+}
+
+bool SpoolReader::read_head() {
+  if (offset_ == 0) {
+    if (fill(sizeof(SpoolPreamble)) < sizeof(SpoolPreamble)) return false;
+    const auto found = load<SpoolPreamble>(buffer_.data() + taken_);
+    if (found.magic != SpoolPreamble{}.magic) return corrupt("this is not a spool file");
+    if (found.version != kSpoolVersion) {
+      return corrupt(
+          fmt::format("format version {}, this build reads version {}", found.version, kSpoolVersion));
+    }
+    taken_ += sizeof(SpoolPreamble);
+    offset_ += sizeof(SpoolPreamble);
+  }
+  SpoolBatch nothing;
+  return frames_ > 0 || next_frame(nothing);
+}
+
+bool SpoolReader::next_frame(SpoolBatch& batch) {
+  if (fill(sizeof(FrameHeader)) < sizeof(FrameHeader)) return false;
+  const auto header = load<FrameHeader>(buffer_.data() + taken_);
+  if (header_checksum(header) != header.header_check)
+    return corrupt("a frame header contradicts its checksum");
+  if (header.payload_bytes > kMaxPayloadBytes) return corrupt("a frame is larger than the format allows");
+  if (header.sequence != frames_ || (frames_ == 0) != (header.type == kRunFrame)) {
+    return corrupt(fmt::format("frame {} stands where frame {} was expected", header.sequence, frames_));
+  }
+  const std::size_t frame_bytes = sizeof(FrameHeader) + header.payload_bytes;
+  if (fill(frame_bytes) < frame_bytes) return false;
+  const char* payload = buffer_.data() + taken_ + sizeof(FrameHeader);
+  if (spool_checksum(payload, header.payload_bytes) != header.payload_check) {
+    return corrupt("a frame contradicts its checksum");
+  }
+  if (!apply(header.type, payload, header.payload_bytes, batch)) {
+    return corrupt(
+        fmt::format("the {} bytes of a frame of type {} make no sense", header.payload_bytes, header.type));
+  }
+  taken_ += frame_bytes;
+  offset_ += frame_bytes;
+  ++frames_;
+  return true;
+}
+
+std::size_t SpoolReader::fill(std::size_t wanted_bytes) {
+  if (filled_ - taken_ >= wanted_bytes) return filled_ - taken_;
+  std::copy(buffer_.begin() + taken_, buffer_.begin() + filled_, buffer_.begin());
+  filled_ -= taken_;
+  taken_ = 0;
+  buffer_.resize(std::max({wanted_bytes, kReadBytes, buffer_.size()}));
+  while (filled_ < wanted_bytes) {
+    const ssize_t got = ::pread(fd_.get(), buffer_.data() + filled_, buffer_.size() - filled_,
+                                static_cast<off_t>(offset_ + filled_));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_errno(errno, "read spool " + file_.string());
+    if (got == 0) break;
+    filled_ += static_cast<std::size_t>(got);
+  }
+  return filled_;
+}
+
+bool SpoolReader::apply(std::uint32_t type, const char* payload, std::size_t payload_bytes,
+                        SpoolBatch& batch) {
+  switch (type) {
+    case kRunFrame:
+      if (payload_bytes < sizeof(std::int32_t)) return false;
+      rank_ = load<std::int32_t>(payload);
+      run_id_.assign(payload + sizeof(std::int32_t), payload_bytes - sizeof(std::int32_t));
+      return true;
+    case kNamesFrame: return apply_names(payload, payload_bytes, batch);
+    case kSpansFrame: return append(batch.spans, payload, payload_bytes);
+    case kScalarsFrame: return append(batch.scalars, payload, payload_bytes);
+    case kDroppedFrame:
+      if (payload_bytes != sizeof(dropped_)) return false;
+      dropped_ = load<std::uint64_t>(payload);
+      return true;
+    case kEndFrame: ended_ = true; return payload_bytes == 0;
+    default: return false;
+  }
+}
+
+bool SpoolReader::apply_names(const char* payload, std::size_t payload_bytes, SpoolBatch& batch) {
+  constexpr std::size_t kWord = sizeof(std::uint32_t);
+  if (payload_bytes < kWord || load<std::uint32_t>(payload) != names_) return false;
+  std::size_t at = kWord;
+  while (at < payload_bytes) {
+    if (payload_bytes - at < kWord) return false;
+    const std::size_t length = load<std::uint32_t>(payload + at);
+    at += kWord;
+    if (length > payload_bytes - at) return false;
+    batch.new_names.emplace_back(payload + at, length);
+    at += length;
+    ++names_;
+  }
+  return true;
+}
+
+bool SpoolReader::corrupt(const std::string& what) {
+  corruption_ = fmt::format("cannot read spool {} at offset {}: {}; what stands before it is good",
+                            file_.string(), offset_, what);
+  return false;
+}
+
+void SpoolReader::throw_corruption() const {
+  throw Error(ErrorCode::kRunFailed, corruption_, 0, "read " + file_.string());
+}
+
+}  // namespace ddbench::host
