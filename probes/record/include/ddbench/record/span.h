@@ -10,9 +10,8 @@ namespace ddbench {
 /// What a span was. The order is not meaningful; values are stored (analyzer/store/FORMAT.md): append, never
 /// renumber.
 enum class SpanKind : std::uint8_t {
-  /// One optimizer step of this rank, from its begin to the begin of the next. Recorded also while the probes
-  /// are
-  /// off; its `bucket` says which: kNoBucket when they were on in the whole step, 0 in a probe-off window.
+  /// One optimizer step of this rank, from its begin to the begin of the next. Recorded also in a probe-off
+  /// window; its `bucket` tells: kNoBucket when the probes were on in the whole step, 0 when they were off.
   kStep = 0,
   kForward = 1,        ///< compute of the forward pass
   kBackward = 2,       ///< compute of the backward pass
