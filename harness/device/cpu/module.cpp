@@ -1,0 +1,20 @@
+#include <omp.h>
+
+#include "cpu_device.h"
+#include "ddbench/module/module.h"
+
+namespace {
+
+std::unique_ptr<ddbench::device::Device> make() {
+  omp_set_num_threads(1);  // oneDNN computes on OpenMP's threads: a rank is one core
+  return std::make_unique<ddbench::device::cpu::CpuDevice>();
+}
+
+const ddbench::module::ModuleEntry kEntry{ddbench::module::kEntryLayout, ddbench::device::kDeviceInterface,
+                                          reinterpret_cast<void*>(&make)};
+
+}  // namespace
+
+DDBENCH_MODULE_ENTRY const ddbench::module::ModuleEntry* ddbench_module_entry() {
+  return &kEntry;
+}

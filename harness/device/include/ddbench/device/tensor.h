@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace ddbench::device {
+
+enum class DataType : std::uint8_t { kFloat32, kInt32 };
+
+constexpr std::int64_t size_of(DataType type) noexcept {
+  return type == DataType::kFloat32 ? std::int64_t{sizeof(float)} : std::int64_t{sizeof(std::int32_t)};
+}
+
+/// A view of a dense row-major matrix in a device's memory; it owns nothing. A vector of n elements is 1 x n.
+struct Tensor {
+  void* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  DataType type = DataType::kFloat32;
+
+  std::int64_t elements() const noexcept { return rows * columns; }
+  std::int64_t bytes() const noexcept { return elements() * size_of(type); }
+  /// Host access; only for memory of a device whose memory is the host's.
+  std::span<float> floats() const noexcept {
+    return {static_cast<float*>(data), static_cast<std::size_t>(elements())};
+  }
+  std::span<std::int32_t> ints() const noexcept {
+    return {static_cast<std::int32_t*>(data), static_cast<std::size_t>(elements())};
+  }
+};
+
+/// Sole owner of a piece of a device's memory.
+class Buffer {
+ public:
+  using Free = void (*)(void*) noexcept;
+
+  Buffer() = default;
+  Buffer(void* data, std::int64_t bytes, Free free) : data_(data, free), bytes_(bytes) {}
+
+  void* data() const noexcept { return data_.get(); }
+  std::int64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::unique_ptr<void, Free> data_{nullptr, [](void*) noexcept {}};
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace ddbench::device
