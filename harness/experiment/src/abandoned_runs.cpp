@@ -7,6 +7,7 @@
 #include "ddbench/record/clock.h"
 
 namespace ddbench::experiment {
+
 std::vector<store::RunId> recover_abandoned_runs(store::RunStore& store) {
   std::vector<store::RunId> closed;
   for (store::RunRecord& run : store.abandoned_runs()) {
@@ -17,7 +18,7 @@ std::vector<store::RunId> recover_abandoned_runs(store::RunStore& store) {
     analyzer::finalize_run(store, run.id);
     closed.push_back(run.id);
   }
-  launch::remove_abandoned_directories();
+  launch::remove_abandoned(launch::run_directory_root());
   return closed;
 }
 

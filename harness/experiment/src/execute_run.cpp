@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
-#include <optional>
 
 #include "ddbench/analyzer/finalize.h"
 #include "ddbench/experiment/span_ingest.h"
@@ -53,10 +53,10 @@ class LaunchRelay : public launch::LaunchObserver {
   std::exception_ptr failure_;
 };
 
-ProvenanceSet provenance_of(const RunCase& run_case, int cores, const std::string& network) {
+ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machine, const std::string& network) {
   ProvenanceSet provenance{Provenance::kMeasured};
   if (run_case.nodes > 1 || network.find('@') != std::string::npos) provenance.add(Provenance::kEmulatedNetwork);
-  if (run_case.world_size() > cores) provenance.add(Provenance::kOversubscribed);
+  if (machine.cores && run_case.world_size() > *machine.cores) provenance.add(Provenance::kOversubscribed);
   return provenance;
 }
 
@@ -71,8 +71,9 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   run.environment.fingerprint = host::fingerprint(machine);
   run.environment.facts = host::facts(machine);
   run.started_wall_ns = wall_ns();
-  run.provenance = provenance_of(run_case, machine.cores, "");
-  return store::owned_by_this_process(std::move(run));
+  run.provenance = provenance_of(run_case, machine, "");
+  store::set_owner_to_this_process(run);
+  return run;
 }
 
 void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, const host::Machine& machine) {
@@ -84,7 +85,7 @@ void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, cons
   for (std::size_t i = 0; i < outcome.notes.size(); ++i) {
     run.environment.facts[fmt::format("note.{}", i + 1)] = outcome.notes[i];
   }
-  run.provenance = provenance_of(run.run_case, machine.cores, outcome.network);
+  run.provenance = provenance_of(run.run_case, machine, outcome.network);
   run.finished_wall_ns = wall_ns();
 }
 
@@ -106,7 +107,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
                              RunObserver& observer) {
   const host::Machine machine = host::inspect_machine();
   store::RunRecord run = new_record(run_case, options, machine);
-  const launch::RunDirectory directory(run.id);
+  const launch::RunDirectory directory(launch::run_directory_root(), run.id);
   store.create_run(run);
   observer.on_start(run);
   try {

@@ -1,0 +1,26 @@
+#include <fmt/format.h>
+
+#include "ddbench/collective/communicator.h"
+#include "ddbench/ddp/train.h"
+#include "ddbench/device/device.h"
+#include "ddbench/experiment/execute_run.h"
+#include "ddbench/host/machine.h"
+#include "ddbench/launch/link_rate.h"
+#include "ddbench/launch/memory_check.h"
+#include "ddbench/record/error.h"
+
+namespace ddbench::experiment {
+
+void check_startable(const RunCase& run_case) {
+  validate(run_case);
+  if (!run_case.link.empty()) launch::parse_link_rate(run_case.link);
+  const std::int64_t per_rank_bytes = ddp::memory_per_rank_bytes(run_case);  // knows the workload and its options
+  device::check_available(run_case.device);
+  if (run_case.world_size() > 1) collective::check_available(run_case.backend);
+  const host::Machine machine = host::inspect_machine();
+  if (machine.available_memory_bytes) {
+    launch::check_memory(run_case, *machine.available_memory_bytes, per_rank_bytes);
+  }
+}
+
+}  // namespace ddbench::experiment
