@@ -47,7 +47,7 @@ Measured<std::vector<int>> read_allowed_cores(const fs::path& root) {
 
 Measured<int> usable_cores(const Measured<std::vector<int>>& allowed, const Measured<double>& quota) {
   if (!allowed) return Measured<int>::missing(allowed.reason());
-  const int count = static_cast<int>(allowed->size());
+  const int count = static_cast<int>((*allowed).size());
   if (!quota) return count;
   return std::clamp(static_cast<int>(std::floor(*quota)), 1, count);
 }

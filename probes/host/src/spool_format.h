@@ -40,8 +40,9 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 24);
 
-/// A frame of spans stays in the second-level cache between its checksum and its write.
-inline constexpr std::size_t kMaxSpansPerFrame = 8192;
+/// 1.5 MB: below the size of a second-level cache, so that a frame is still there when its checksum is done,
+/// and large enough for file systems that allocate the page cache in large pieces.
+inline constexpr std::size_t kMaxSpansPerFrame = 32768;
 /// No frame is larger; a header that says so is corrupt.
 inline constexpr std::uint32_t kMaxPayloadBytes = 1u << 26;
 

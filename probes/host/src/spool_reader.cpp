@@ -59,7 +59,7 @@ SpoolBatch SpoolReader::read(std::size_t max_spans) {
 bool SpoolReader::read_head() {
   if (offset_ == 0) {
     if (fill(sizeof(SpoolPreamble)) < sizeof(SpoolPreamble)) return false;
-    const auto found = load<SpoolPreamble>(buffer_.data() + taken_);
+    const auto found = load<SpoolPreamble>(buffer_.get() + taken_);
     if (found.magic != SpoolPreamble{}.magic) return corrupt("this is not a spool file");
     if (found.version != kSpoolVersion) {
       return corrupt(
@@ -74,7 +74,7 @@ bool SpoolReader::read_head() {
 
 bool SpoolReader::next_frame(SpoolBatch& batch) {
   if (fill(sizeof(FrameHeader)) < sizeof(FrameHeader)) return false;
-  const auto header = load<FrameHeader>(buffer_.data() + taken_);
+  const auto header = load<FrameHeader>(buffer_.get() + taken_);
   if (header_checksum(header) != header.header_check)
     return corrupt("a frame header contradicts its checksum");
   if (header.payload_bytes > kMaxPayloadBytes) return corrupt("a frame is larger than the format allows");
@@ -83,7 +83,7 @@ bool SpoolReader::next_frame(SpoolBatch& batch) {
   }
   const std::size_t frame_bytes = sizeof(FrameHeader) + header.payload_bytes;
   if (fill(frame_bytes) < frame_bytes) return false;
-  const char* payload = buffer_.data() + taken_ + sizeof(FrameHeader);
+  const char* payload = buffer_.get() + taken_ + sizeof(FrameHeader);
   if (spool_checksum(payload, header.payload_bytes) != header.payload_check) {
     return corrupt("a frame contradicts its checksum");
   }
@@ -99,12 +99,9 @@ bool SpoolReader::next_frame(SpoolBatch& batch) {
 
 std::size_t SpoolReader::fill(std::size_t wanted_bytes) {
   if (filled_ - taken_ >= wanted_bytes) return filled_ - taken_;
-  std::copy(buffer_.begin() + taken_, buffer_.begin() + filled_, buffer_.begin());
-  filled_ -= taken_;
-  taken_ = 0;
-  buffer_.resize(std::max({wanted_bytes, kReadBytes, buffer_.size()}));
+  make_room(wanted_bytes);
   while (filled_ < wanted_bytes) {
-    const ssize_t got = ::pread(fd_.get(), buffer_.data() + filled_, buffer_.size() - filled_,
+    const ssize_t got = ::pread(fd_.get(), buffer_.get() + filled_, buffer_bytes_ - filled_,
                                 static_cast<off_t>(offset_ + filled_));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_errno(errno, "read spool " + file_.string());
@@ -112,6 +109,19 @@ std::size_t SpoolReader::fill(std::size_t wanted_bytes) {
     filled_ += static_cast<std::size_t>(got);
   }
   return filled_;
+}
+
+void SpoolReader::make_room(std::size_t wanted_bytes) {
+  std::unique_ptr<char[]> larger;
+  if (wanted_bytes > buffer_bytes_) {
+    buffer_bytes_ = std::max(wanted_bytes, kReadBytes);
+    larger = std::make_unique_for_overwrite<char[]>(buffer_bytes_);
+  }
+  char* target = larger ? larger.get() : buffer_.get();
+  filled_ -= taken_;
+  if (filled_ > 0) std::memmove(target, buffer_.get() + taken_, filled_);
+  taken_ = 0;
+  if (larger) buffer_ = std::move(larger);
 }
 
 bool SpoolReader::apply(std::uint32_t type, const char* payload, std::size_t payload_bytes,

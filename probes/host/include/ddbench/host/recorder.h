@@ -37,12 +37,13 @@ class Recorder {
   class Track {
    public:
     /// Owner thread only. Does nothing while the recorder is disabled, except for kStep spans. The span's
-    /// lane becomes the track's.
-    void record(const Span& span) noexcept {
-      if (!records(span.kind)) return;
+    /// lane becomes the track's. False when the span was not kept: the recorder is disabled, or the ring was
+    /// full, which drops the span and counts it.
+    bool record(const Span& span) noexcept {
+      if (!records(span.kind)) return false;
       Span stamped = span;
       stamped.lane = lane_;
-      ring_.push(stamped);
+      return ring_.push(stamped);
     }
     bool enabled() const noexcept { return enabled_.load(std::memory_order_relaxed); }
     /// Whether a span of this kind would be kept now.

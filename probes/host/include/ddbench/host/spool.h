@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ class SpoolReader {
   bool read_head();
   bool next_frame(SpoolBatch& batch);
   std::size_t fill(std::size_t wanted_bytes);
+  void make_room(std::size_t wanted_bytes);
   bool apply(std::uint32_t type, const char* payload, std::size_t payload_bytes, SpoolBatch& batch);
   bool apply_names(const char* payload, std::size_t payload_bytes, SpoolBatch& batch);
   bool corrupt(const std::string& what);
@@ -56,8 +58,9 @@ class SpoolReader {
 
   std::filesystem::path file_;
   UniqueFd fd_;
-  std::uint64_t offset_ = 0;  ///< of the first byte not yet taken, in the file
-  std::vector<char> buffer_;  ///< the file's bytes from offset_ - taken_ on
+  std::uint64_t offset_ = 0;        ///< of the first byte not yet taken, in the file
+  std::unique_ptr<char[]> buffer_;  ///< the file from offset_ - taken_ on
+  std::size_t buffer_bytes_ = 0;
   std::size_t taken_ = 0;
   std::size_t filled_ = 0;
   std::uint32_t frames_ = 0;

@@ -1,0 +1,45 @@
+#include "allocation_counter.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+thread_local std::uint64_t allocations = 0;
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
+  if (void* memory = std::aligned_alloc(alignment, whole > 0 ? whole : alignment)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  return counted(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace ddbench::testing {
+
+std::uint64_t allocations_of_this_thread() noexcept {
+  return allocations;
+}
+
+}  // namespace ddbench::testing
