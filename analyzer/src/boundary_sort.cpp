@@ -13,9 +13,12 @@ constexpr std::size_t kMostRuns = 8;
 constexpr unsigned kDigitBits = 8;
 constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
 
-std::size_t digit(std::uint64_t key, unsigned shift) { return (key >> shift) & (kDigits - 1); }
+std::size_t digit(std::uint64_t key, unsigned shift) {
+  return (key >> shift) & (kDigits - 1);
+}
 
-void scatter_by_digit(const std::vector<std::uint64_t>& from, std::vector<std::uint64_t>& to, unsigned shift) {
+void scatter_by_digit(const std::vector<std::uint64_t>& from, std::vector<std::uint64_t>& to,
+                      unsigned shift) {
   std::array<std::size_t, kDigits> place{};
   for (const std::uint64_t key : from) ++place[digit(key, shift)];
   std::size_t next = 0;
@@ -40,7 +43,8 @@ std::vector<Place> few_runs(std::vector<std::uint64_t>& boundaries, unsigned low
   return ends;
 }
 
-void merge_runs(std::vector<std::uint64_t>& boundaries, const std::vector<Place>& run_ends, unsigned low_bit) {
+void merge_runs(std::vector<std::uint64_t>& boundaries, const std::vector<Place>& run_ends,
+                unsigned low_bit) {
   const auto earlier = [low_bit](std::uint64_t a, std::uint64_t b) { return a >> low_bit < b >> low_bit; };
   for (std::size_t run = 1; run < run_ends.size(); ++run) {
     std::inplace_merge(boundaries.begin(), run_ends[run - 1], run_ends[run], earlier);

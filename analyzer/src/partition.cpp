@@ -14,12 +14,14 @@ namespace {
 
 using store::StepPart;
 
-// A boundary is one number: time since the step's begin, part, and whether the part's span closes here. Sorting it
-// moves 8 bytes instead of a span's 48.
+// A boundary is one number: time since the step's begin, part, and whether the part's span closes here.
+// Sorting it moves 8 bytes instead of a span's 48.
 constexpr unsigned kTimeShift = 5;
 constexpr std::uint64_t kLongestStep_ns = std::uint64_t{1} << 58;
 
-constexpr std::uint32_t bit_of(StepPart part) { return 1u << static_cast<unsigned>(part); }
+constexpr std::uint32_t bit_of(StepPart part) {
+  return 1u << static_cast<unsigned>(part);
+}
 constexpr std::uint32_t kComputeBits = bit_of(StepPart::kForward) | bit_of(StepPart::kBackward) |
                                        bit_of(StepPart::kOptimizer) | bit_of(StepPart::kOtherCompute);
 constexpr std::uint32_t kCommunicationBits =
@@ -42,7 +44,8 @@ StepPart part_of(SpanKind kind) {
 
 class BoundaryList {
  public:
-  BoundaryList(std::int64_t begin_ns, std::int64_t end_ns, std::size_t spans) : begin_ns_(begin_ns), end_ns_(end_ns) {
+  BoundaryList(std::int64_t begin_ns, std::int64_t end_ns, std::size_t spans)
+      : begin_ns_(begin_ns), end_ns_(end_ns) {
     boundaries_.reserve(2 * std::min<std::size_t>(spans, 4096));
   }
 
@@ -91,7 +94,8 @@ void sweep(const std::vector<std::uint64_t>& boundaries, std::int64_t length_ns,
   const auto advance = [&](std::int64_t to_ns) {
     const std::int64_t elapsed_ns = to_ns - now_ns;
     now_ns = to_ns;
-    result.partition.ns[static_cast<std::size_t>(std::countr_zero(busy | bit_of(StepPart::kIdle)))] += elapsed_ns;
+    result.partition.ns[static_cast<std::size_t>(std::countr_zero(busy | bit_of(StepPart::kIdle)))] +=
+        elapsed_ns;
     if ((busy & kCommunicationBits) == 0) return;
     result.communication_ns += elapsed_ns;
     if ((busy & kComputeBits) != 0) result.overlap_ns += elapsed_ns;
@@ -114,7 +118,8 @@ PartitionedStep partition_step(std::span<const Span> spans, std::int64_t begin_n
   const std::uint64_t length_ns = static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(begin_ns);
   if (end_ns < begin_ns || length_ns > kLongestStep_ns) {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("a step from {} ns to {} ns cannot be partitioned: its clock went wrong", begin_ns, end_ns));
+                fmt::format("a step from {} ns to {} ns cannot be partitioned: its clock went wrong",
+                            begin_ns, end_ns));
   }
   PartitionedStep result;
   BoundaryList boundaries(begin_ns, end_ns, spans.size() + 8);

@@ -38,7 +38,8 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (sorted[above] - sorted[below]) * (place - static_cast<double>(below));
 }
 
-/// std::uniform_int_distribution differs between libraries; the same run must give the same interval everywhere.
+/// std::uniform_int_distribution differs between libraries; the same run must give the same interval
+/// everywhere.
 std::size_t draw_below(std::mt19937_64& generator, std::size_t bound) {
   return static_cast<std::size_t>((generator() >> 32) * bound >> 32);
 }
@@ -135,11 +136,13 @@ Measured<Estimate> median_of_steps(std::span<const double> values, double level)
   Estimate estimate;
   estimate.value = median({values.begin(), values.end()});
   estimate.interval.level = level;
-  // With few steps the estimate itself may lie outside of its resamples' percentiles; an interval holds its estimate.
+  // With few steps the estimate itself may lie outside of its resamples' percentiles; an interval holds its
+  // estimate.
   estimate.interval.low = std::min(quantile(medians, (1 - level) / 2), estimate.value);
   estimate.interval.high = std::max(quantile(medians, (1 + level) / 2), estimate.value);
-  estimate.interval.method = fmt::format("moving-block bootstrap of the median (n={}, block {}, {} resamples)",
-                                         values.size(), block, medians.size());
+  estimate.interval.method =
+      fmt::format("moving-block bootstrap of the median (n={}, block {}, {} resamples)", values.size(), block,
+                  medians.size());
   return estimate;
 }
 
@@ -155,7 +158,8 @@ Measured<Estimate> mean_of_runs(std::span<const double> run_medians, double leve
   const double error_of_mean = std::sqrt(squares / (n - 1) / n);
   const boost::math::students_t distribution(n - 1);
   const double reach = boost::math::quantile(distribution, (1 + level) / 2) * error_of_mean;
-  return Estimate{mean, {mean - reach, mean + reach, level, fmt::format("Student's t over {} runs", run_medians.size())}};
+  return Estimate{
+      mean, {mean - reach, mean + reach, level, fmt::format("Student's t over {} runs", run_medians.size())}};
 }
 
 }  // namespace ddbench::analyzer

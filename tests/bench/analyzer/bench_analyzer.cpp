@@ -11,7 +11,8 @@
 #include "ddbench/analyzer/partition.h"
 #include "ddbench/analyzer/statistics.h"
 
-// Goals: 10 M spans in under 1 s on one core (10 M items/s or more), peak memory of the process under 1000 MB.
+// Goals: 10 M spans in under 1 s on one core (10 M items/s or more), peak memory of the process under 1000
+// MB.
 
 namespace ddbench::analyzer {
 namespace {
@@ -33,8 +34,8 @@ struct Steps {
   std::int64_t step_ns = 0;
 };
 
-/// As DDP records them: operators one after the other on the main lane, collectives beside them, the loader. Each
-/// lane's spans are in order of time, lane after lane, as the rings are drained.
+/// As DDP records them: operators one after the other on the main lane, collectives beside them, the loader.
+/// Each lane's spans are in order of time, lane after lane, as the rings are drained.
 Steps training_steps(std::size_t steps, std::size_t spans_per_step) {
   Steps result{{}, spans_per_step, static_cast<std::int64_t>(spans_per_step) * 1000};
   result.spans.reserve(steps * spans_per_step);
@@ -83,9 +84,11 @@ void partition_all(benchmark::State& state, const Steps& steps) {
   std::int64_t checksum_ns = 0;
   for (auto _ : state) {
     for (std::size_t step = 0; step < count; ++step) {
-      const std::span<const Span> spans{steps.spans.data() + step * steps.spans_per_step, steps.spans_per_step};
+      const std::span<const Span> spans{steps.spans.data() + step * steps.spans_per_step,
+                                        steps.spans_per_step};
       const std::int64_t begin_ns = static_cast<std::int64_t>(step) * steps.step_ns;
-      checksum_ns += partition_step(spans, begin_ns, begin_ns + steps.step_ns, arrivals).partition.compute_ns();
+      checksum_ns +=
+          partition_step(spans, begin_ns, begin_ns + steps.step_ns, arrivals).partition.compute_ns();
     }
     benchmark::DoNotOptimize(checksum_ns);
   }

@@ -61,7 +61,8 @@ PartitionedStep brute_force(const std::vector<Span>& spans, std::int64_t begin_n
 
 void expect_equal(const PartitionedStep& got, const PartitionedStep& want) {
   for (int part = 0; part < store::kStepPartCount; ++part) {
-    EXPECT_EQ(got.partition.ns[static_cast<std::size_t>(part)], want.partition.ns[static_cast<std::size_t>(part)])
+    EXPECT_EQ(got.partition.ns[static_cast<std::size_t>(part)],
+              want.partition.ns[static_cast<std::size_t>(part)])
         << "part " << part;
   }
   EXPECT_EQ(got.communication_ns, want.communication_ns);
@@ -80,7 +81,8 @@ class RandomSpans {
     for (int i = 0; i < count; ++i) {
       const std::int64_t begin = origin_ns + below(static_cast<int>(range_ns)) - range_ns / 4;
       const std::int64_t length = below(4) == 0 ? 0 : below(static_cast<int>(range_ns) / 2);
-      spans.push_back(make_span(static_cast<SpanKind>(below(kSpanKindCount)), begin, begin + length, below(6)));
+      spans.push_back(
+          make_span(static_cast<SpanKind>(below(kSpanKindCount)), begin, begin + length, below(6)));
     }
     return spans;
   }
@@ -100,7 +102,8 @@ class RandomSpans {
 TEST(PartitionStep, EqualsTheBruteForceOracleOnRandomSpanSets) {
   for (unsigned seed = 0; seed < 3000; ++seed) {
     RandomSpans random(seed);
-    const std::int64_t origin = seed % 3 == 0 ? 0 : -50 + static_cast<std::int64_t>(seed % 7) * 1'000'000'000'000;
+    const std::int64_t origin =
+        seed % 3 == 0 ? 0 : -50 + static_cast<std::int64_t>(seed % 7) * 1'000'000'000'000;
     const std::int64_t length = random.below(120);
     const std::vector<Span> spans = random.draw(random.below(25), 80, origin);
     const LastArrivals arrivals = random.draw_arrivals(80, origin);
@@ -128,11 +131,15 @@ TEST(PartitionStep, GivesAnEmptyStepToIdle) {
 
 TEST(PartitionStep, FollowsThePriorityOfThePartsWhereAllAreBusy) {
   // Each kind, in order of priority, reaches 10 ns further than the one before it.
-  std::vector<Span> spans = {make_span(SpanKind::kForward, 0, 10),    make_span(SpanKind::kBackward, 0, 20),
-                             make_span(SpanKind::kOptimizer, 0, 30),  make_span(SpanKind::kCompute, 0, 40),
+  std::vector<Span> spans = {make_span(SpanKind::kForward, 0, 10),
+                             make_span(SpanKind::kBackward, 0, 20),
+                             make_span(SpanKind::kOptimizer, 0, 30),
+                             make_span(SpanKind::kCompute, 0, 40),
                              make_span(SpanKind::kCommunication, 0, 50, 1),
-                             make_span(SpanKind::kCommunication, 0, 60, 2), make_span(SpanKind::kCopy, 0, 70),
-                             make_span(SpanKind::kDataWait, 0, 80),   make_span(SpanKind::kHost, 0, 90)};
+                             make_span(SpanKind::kCommunication, 0, 60, 2),
+                             make_span(SpanKind::kCopy, 0, 70),
+                             make_span(SpanKind::kDataWait, 0, 80),
+                             make_span(SpanKind::kHost, 0, 90)};
   const PartitionedStep got = partition_step(spans, 0, 100, {{2, 60}});
   for (const std::int64_t part_ns : got.partition.ns) EXPECT_EQ(part_ns, 10);
   EXPECT_EQ(got.communication_ns, 60);
@@ -168,7 +175,8 @@ TEST(PartitionStep, CutsACollectiveThatReachesOverBothEnds) {
 TEST(PartitionStep, IgnoresDamagedSpansAndSurvivesExtremeTimes) {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-  const std::vector<Span> spans = {make_span(SpanKind::kForward, 60, 40), make_span(SpanKind::kHost, kMin, kMax),
+  const std::vector<Span> spans = {make_span(SpanKind::kForward, 60, 40),
+                                   make_span(SpanKind::kHost, kMin, kMax),
                                    make_span(SpanKind::kForward, kMax, kMin)};
   EXPECT_EQ(partition_step(spans, 0, 100, {}).partition[StepPart::kHost], 100);
   EXPECT_EQ(partition_step(spans, kMax - 100, kMax, {}).partition[StepPart::kHost], 100);
@@ -176,7 +184,8 @@ TEST(PartitionStep, IgnoresDamagedSpansAndSurvivesExtremeTimes) {
 
 TEST(PartitionStep, RefusesAStepThatCannotBe) {
   EXPECT_THROW(partition_step({}, 10, 9, {}), Error);
-  EXPECT_THROW(partition_step({}, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), {}),
+  EXPECT_THROW(partition_step({}, std::numeric_limits<std::int64_t>::min(),
+                              std::numeric_limits<std::int64_t>::max(), {}),
                Error);
 }
 

@@ -51,7 +51,8 @@ TEST(MedianOfSteps, OfEqualStepsHasNoWidth) {
   EXPECT_DOUBLE_EQ(estimate.value().value, 7);
   EXPECT_DOUBLE_EQ(estimate.value().interval.low, 7);
   EXPECT_DOUBLE_EQ(estimate.value().interval.high, 7);
-  EXPECT_EQ(estimate.value().interval.method, "moving-block bootstrap of the median (n=20, block 3, 2000 resamples)");
+  EXPECT_EQ(estimate.value().interval.method,
+            "moving-block bootstrap of the median (n=20, block 3, 2000 resamples)");
 }
 
 TEST(MedianOfSteps, GivesTheSameIntervalForTheSameInput) {
@@ -70,8 +71,11 @@ TEST(MedianOfSteps, IsNotMovedByAFewVeryLongSteps) {
   EXPECT_LT(median_of_steps(values).value().interval.high, 2.0);
 }
 
-// Bounds leave room for the noise of 200 trials (sd 1.5 to 2.5 %) and for the known optimism of block bootstraps.
-TEST(MedianOfSteps, CoversTheTruthOnWhiteNoise) { EXPECT_GE(coverage_of_zero(60, 0.0, 200), 0.89); }
+// Bounds leave room for the noise of 200 trials (sd 1.5 to 2.5 %) and for the known optimism of block
+// bootstraps.
+TEST(MedianOfSteps, CoversTheTruthOnWhiteNoise) {
+  EXPECT_GE(coverage_of_zero(60, 0.0, 200), 0.89);
+}
 
 TEST(MedianOfSteps, CoversTheTruthOnAutocorrelatedSteps) {
   EXPECT_GE(coverage_of_zero(120, 0.5, 200), 0.85);

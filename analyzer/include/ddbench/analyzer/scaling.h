@@ -8,30 +8,41 @@
 
 namespace ddbench::analyzer {
 
+/// The serial fraction (1/S - 1/N)/(1 - 1/N) of a strong-scaling speedup S on N processors (Karp and Flatt
+/// 1990). Throws Error{kBadInput} unless S > 0 and N > 1.
+double karp_flatt(double speedup, double n);
+
 /// One line of the scaling table: the repetitions of one case.
 struct ScalingRow {
   RunCase run_case;
   int world_size = 0;
-  int repetitions = 0;
+  int repetitions = 0;  ///< that gave figures
+  /// One run: its median and bootstrap interval. Several: the mean of their medians and Student's t over
+  /// runs.
   Measured<Estimate> step_time_ns = Measured<Estimate>::missing("no steps");
   Measured<double> samples_per_s = Measured<double>::missing("no steps");
   Measured<double> speedup = Measured<double>::missing("no baseline");
   Measured<double> efficiency = Measured<double>::missing("no baseline");
   Measured<double> serial_fraction = Measured<double>::missing("one GPU");
-  double exposed_communication_share = 0;  ///< of the step
+  double exposed_communication_share = 0;  ///< of the mean step; mean over repetitions
   ProvenanceSet provenance;
   std::string state;  ///< "done", or why there is no figure
 };
 
 struct ScalingTable {
+  std::string sweep_id;
   ScalingMode mode = ScalingMode::kWeak;
   std::string baseline;          ///< in words: "1 GPU (run 2026...)"
-  std::vector<ScalingRow> rows;  ///< by world size
+  std::vector<ScalingRow> rows;  ///< by world size, then nodes, then age
   std::vector<std::string> notes;
 };
 
-/// The runs of a sweep against its smallest run.
+/// The runs of a sweep against its smallest run: where there are several of the smallest size, against the
+/// one that is the row's baseline_case, else the first. Speedup, N and efficiency as in Efficiency. Throws
+/// Error{kBadInput} when the store has no run of the sweep.
 ScalingTable scaling_table(const store::RunStore& store, const std::string& sweep_id);
+
+/// Efficiency in percent over GPUs, a series for each set of provenances, beside the ideal 100 %.
 Figure scaling_efficiency(const ScalingTable& table);
 
 }  // namespace ddbench::analyzer

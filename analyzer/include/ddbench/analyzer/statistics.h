@@ -12,12 +12,13 @@ struct Estimate {
   ConfidenceInterval interval;
 };
 
-/// Median of steps of one run. Steps are autocorrelated, so the interval is a moving-block bootstrap (Kuensch 1989)
-/// with a fixed seed; the method's name says block length and resamples. Needs 5 or more values, else missing with
-/// the reason. Same input, same output.
+/// Median of steps of one run. Steps are autocorrelated, so the interval is a moving-block bootstrap (Kuensch
+/// 1989) with a fixed seed; the method's name says block length and resamples. Needs 5 or more values, else
+/// missing with the reason. Same input, same output.
 ///
-/// The block length follows Politis and White (2004, corrected 2009) on the series sign(x - median), which is what the
-/// median's error sums up; it is at least ceil(n^(1/3)) and at most n/4. The interval is that of the percentiles.
+/// The block length follows Politis and White (2004, corrected 2009) on the series sign(x - median), which is
+/// what the median's error sums up; it is at least ceil(n^(1/3)) and at most n/4. The interval is that of the
+/// percentiles.
 Measured<Estimate> median_of_steps(std::span<const double> values, double level = 0.95);
 
 /// Mean of the medians of repeated runs (2 or more): Student's t over runs.

@@ -1,0 +1,201 @@
+#include "ddbench/analyzer/finalize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "clock_alignment.h"
+#include "collective_join.h"
+#include "collective_totals.h"
+#include "ddbench/analyzer/partition.h"
+#include "ddbench/record/error.h"
+#include "kernel_totals.h"
+#include "rank_timeline.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr std::uint32_t kFirstRangeSteps = 64;
+constexpr std::uint64_t kSpansInARange = 1'000'000;  // of one rank: 48 MB
+constexpr std::uint32_t kLongestRangeSteps = 1 << 16;
+
+using Losses = std::vector<std::pair<std::uint32_t, double>>;
+
+/// NaN when the rank recorded none for the step.
+double loss_of(const Losses& losses, std::uint32_t step) {
+  const auto found =
+      std::lower_bound(losses.begin(), losses.end(), step,
+                       [](const auto& entry, std::uint32_t wanted) { return entry.first < wanted; });
+  return found != losses.end() && found->first == step ? found->second : store::StepRecord{}.loss;
+}
+
+class Finalizer {
+ public:
+  Finalizer(store::RunStore& store, store::RunRecord run)
+      : store_(store),
+        run_(std::move(run)),
+        ranks_(store.ranks(run_.id)),
+        clocks_(ranks_),
+        members_(ranks_.size()) {
+    probed_steps_.resize(ranks_.size());
+    communication_ns_.resize(ranks_.size());
+    collectives_.set_clocks_known(clocks_.known());
+  }
+
+  void finalize() {
+    const auto planned = static_cast<std::uint32_t>(run_.run_case.total_steps());
+    StepRange range{0, kFirstRangeSteps - 1};
+    while (!ranks_.empty()) {
+      const std::uint64_t spans = finalize_range(range);
+      if (spans == 0 && range.last >= planned) break;
+      const std::uint32_t steps = next_range_steps(range.last - range.first + 1, spans);
+      range = {range.last + 1, range.last + steps};
+    }
+    store_.put_collectives(run_.id, collectives_.records());
+    store_.put_kernels(run_.id, kernels_.records());
+    store_verdict();
+  }
+
+ private:
+  /// So that the fullest rank has about kSpansInARange in the next range.
+  static std::uint32_t next_range_steps(std::uint32_t steps, std::uint64_t spans) {
+    const std::uint64_t fitting = kSpansInARange * steps / std::max<std::uint64_t>(spans, 1);
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fitting, 1, kLongestRangeSteps));
+  }
+
+  std::vector<Span> load(std::size_t rank, StepRange range) const {
+    const std::uint32_t before = range.first == 0 ? 0 : range.first - 1;
+    return store_.spans(run_.id, ranks_[rank].rank, before, range.last + 1);
+  }
+
+  /// Returns the largest number of spans that a rank has in the range.
+  std::uint64_t finalize_range(StepRange range) {
+    const auto warmup = static_cast<std::uint32_t>(run_.run_case.warmup);
+    const StepRange measured{std::max(range.first, warmup), range.last};
+    CollectiveJoin join(clocks_, members_, measured);
+    std::uint64_t most_spans = 0;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const std::vector<Span> spans = load(rank, range);
+      const std::vector<std::string> names = store_.span_names(run_.id, ranks_[rank].rank);
+      join.add_rank(rank, spans, names);
+      kernels_.add(spans, names, measured);
+      most_spans = std::max<std::uint64_t>(most_spans, spans.size());
+    }
+    if (most_spans == 0) return 0;
+    join.add_totals(collectives_);
+    incomplete_collectives_ += join.incomplete();
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) finalize_rank(rank, range, join);
+    return most_spans;
+  }
+
+  void finalize_rank(std::size_t rank, StepRange range, const CollectiveJoin& join) {
+    RankTimeline timeline(load(rank, range));
+    join.add_totals_of_rank(rank, timeline.spans(), collectives_);
+    damaged_spans_ += timeline.damaged(range);
+    const LastArrivals arrivals = join.last_arrivals(rank, timeline.spans());
+    const Losses losses = store_.step_values(run_.id, ranks_[rank].rank, "loss");
+    std::vector<store::StepRecord> records;
+    for (std::size_t window = 0; window < timeline.windows().size(); ++window) {
+      if (!range.holds(timeline.windows()[window].step)) continue;
+      records.push_back(step_record(rank, timeline, window, arrivals));
+      records.back().loss = loss_of(losses, records.back().step);
+    }
+    store_.put_steps(run_.id, records);
+  }
+
+  store::StepRecord step_record(std::size_t rank, RankTimeline& timeline, std::size_t window,
+                                const LastArrivals& arrivals) {
+    const StepWindow& step = timeline.windows()[window];
+    store::StepRecord record;
+    record.rank = ranks_[rank].rank;
+    record.step = step.step;
+    record.begin_ns = step.begin_ns;
+    record.duration_ns = step.end_ns - step.begin_ns;
+    record.probes_on = step.probes_on;
+    const bool measured = step.step >= static_cast<std::uint32_t>(run_.run_case.warmup);
+    measured_steps_ += measured;
+    if (!step.probes_on) return record;
+    const PartitionedStep parts =
+        partition_step(timeline.spans_in(window), step.begin_ns, step.end_ns, arrivals);
+    record.partition = parts.partition;
+    record.communication_ns = parts.communication_ns;
+    record.overlap_ns = parts.overlap_ns;
+    record.peer_wait_ns = parts.peer_wait_ns;
+    if (measured) {
+      ++probed_steps_[rank];
+      communication_ns_[rank] += parts.communication_ns;
+    }
+    return record;
+  }
+
+  std::string reason_against_use() const {
+    if (measured_steps_ == 0) {
+      return fmt::format("no measured step was recorded ({} warm-up and {} measured steps were asked for)",
+                         run_.run_case.warmup, run_.run_case.steps);
+    }
+    for (std::size_t rank = 0; rank < ranks_.size() && ranks_.size() > 1; ++rank) {
+      if (probed_steps_[rank] == 0 || communication_ns_[rank] != 0) continue;
+      return fmt::format(
+          "rank {} of {} shows no communication in its measured steps: the probes did not see its "
+          "collectives, so its time cannot be told apart",
+          ranks_[rank].rank, ranks_.size());
+    }
+    return differing_replicas();
+  }
+
+  std::string differing_replicas() const {
+    const store::RankRecord* first = nullptr;
+    for (const store::RankRecord& rank : ranks_) {
+      if (rank.parameter_hash.empty()) continue;
+      if (first == nullptr) first = &rank;
+      if (rank.parameter_hash == first->parameter_hash) continue;
+      return fmt::format(
+          "replicas differ after the last step: the parameters of rank {} hash to {}, those of rank {} "
+          "to {}. Gradients were not averaged alike on all ranks",
+          first->rank, first->parameter_hash, rank.rank, rank.parameter_hash);
+    }
+    return {};
+  }
+
+  void store_verdict() {
+    const auto note = [this](const char* fact, std::uint64_t count) {
+      run_.environment.facts.erase(fact);
+      if (count != 0) run_.environment.facts[fact] = std::to_string(count);
+    };
+    note(kFactIncompleteCollectives, incomplete_collectives_);
+    note(kFactDamagedSpans, damaged_spans_);
+    if (std::string reason = reason_against_use(); !reason.empty()) {
+      run_.valid = false;
+      run_.invalid_reason = std::move(reason);
+    }
+    store_.update_run(run_);
+  }
+
+  store::RunStore& store_;
+  store::RunRecord run_;
+  std::vector<store::RankRecord> ranks_;
+  ClockAlignment clocks_;
+  CommunicatorMembers members_;
+  CollectiveTotals collectives_;
+  KernelTotals kernels_;
+  std::vector<std::uint64_t> probed_steps_;     ///< by rank: measured, with the probes on
+  std::vector<std::int64_t> communication_ns_;  ///< by rank, in those
+  std::uint64_t measured_steps_ = 0;            ///< over ranks
+  std::uint64_t incomplete_collectives_ = 0;
+  std::uint64_t damaged_spans_ = 0;
+};
+
+}  // namespace
+
+void finalize_run(store::RunStore& store, const store::RunId& id) {
+  std::optional<store::RunRecord> run = store.run(id);
+  if (!run) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("run {} is not in {}: nothing can be analysed", id, store.file().string()));
+  }
+  Finalizer(store, *std::move(run)).finalize();
+}
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,158 @@
+#include "notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "clock_alignment.h"
+#include "ddbench/analyzer/finalize.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr int kFewSteps = 20;
+
+using Notes = std::vector<std::string>;
+
+/// 0 when the fact is absent or no number.
+std::int64_t numeric_fact(const store::RunRecord& run, const std::string& name) {
+  const auto found = run.environment.facts.find(name);
+  std::int64_t value = 0;
+  if (found != run.environment.facts.end()) {
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+  }
+  return value;
+}
+
+int ranks_on_fullest_host(const RunSummary& summary) {
+  std::map<std::string, int> ranks;
+  int most = 0;
+  for (const store::RankRecord& rank : summary.ranks) most = std::max(most, ++ranks[rank.host]);
+  return most;
+}
+
+void note_validity(const RunSummary& summary, Notes& notes) {
+  if (!summary.run.valid) {
+    notes.push_back(fmt::format("INVALID, do not use these figures: {}", summary.run.invalid_reason));
+  }
+  if (summary.measured_steps > 0 && summary.measured_steps < kFewSteps) {
+    notes.push_back(
+        fmt::format("few steps: {} measured; medians and intervals of {} or more can be relied on",
+                    summary.measured_steps, kFewSteps));
+  }
+}
+
+void note_oversubscription(const RunSummary& summary, Notes& notes) {
+  if (!summary.run.provenance.has(Provenance::kOversubscribed)) return;
+  const int ranks = ranks_on_fullest_host(summary);
+  const std::int64_t cores = numeric_fact(summary.run, "cpu.cores");
+  if (cores <= 0 || ranks <= cores) {
+    notes.push_back(
+        "oversubscribed: ranks share cores or a GPU, so compute takes longer than on a machine of its own");
+    return;
+  }
+  // The baseline's ranks may have had to share too.
+  const int base_ranks = summary.efficiency ? summary.efficiency.value().baseline.run_case.world_size() : 1;
+  const double base_share = std::min(1.0, static_cast<double>(cores) / base_ranks);
+  const double ceiling = static_cast<double>(cores) / ranks / base_share;
+  notes.push_back(
+      fmt::format("oversubscribed: {} ranks share {} core{}: at best {:.1f} % efficiency can be seen here, "
+                  "whatever the network",
+                  ranks, cores, cores == 1 ? "" : "s", 100 * ceiling));
+}
+
+void note_network(const RunSummary& summary, Notes& notes) {
+  const RunCase& run_case = summary.run.run_case;
+  const std::string& network = summary.run.environment.network;
+  if (summary.run.provenance.has(Provenance::kEmulatedNetwork)) {
+    notes.push_back(
+        fmt::format("emulated network{}{}: {} nodes are parts of one machine; no figure here is that of a "
+                    "real fabric",
+                    network.empty() ? "" : " ", network, run_case.nodes));
+  }
+  const bool shaped = network.find('@') != std::string::npos;
+  if (!run_case.link.empty() && run_case.nodes > 1 && !shaped) {
+    notes.push_back(fmt::format("links of {} were asked for, but the network was {}: nothing was shaped",
+                                run_case.link, network.empty() ? "not proved" : network));
+  }
+}
+
+void note_other_provenance(const RunSummary& summary, Notes& notes) {
+  for (const Provenance flag :
+       {Provenance::kReplayedCompute, Provenance::kImported, Provenance::kPredicted}) {
+    if (summary.run.provenance.has(flag)) notes.push_back(fmt::format("provenance: {}", to_string(flag)));
+  }
+}
+
+void note_losses_of_data(const RunSummary& summary, Notes& notes) {
+  if (summary.dropped_spans > 0) {
+    notes.push_back(
+        fmt::format("{} spans were dropped (rings full): parts of the steps are missing and count as idle",
+                    summary.dropped_spans));
+  }
+  if (const std::int64_t count = numeric_fact(summary.run, kFactIncompleteCollectives); count > 0) {
+    notes.push_back(
+        fmt::format("{} collective(s) were not seen on all ranks: not joined, counted as transfer", count));
+  }
+  if (const std::int64_t count = numeric_fact(summary.run, kFactDamagedSpans); count > 0) {
+    notes.push_back(fmt::format("{} span(s) had impossible times and were left out", count));
+  }
+}
+
+void note_peer_wait(const RunSummary& summary, Notes& notes) {
+  if (summary.run.run_case.world_size() == 1 || summary.collectives.empty()) return;
+  if (!summary.peer_wait_ns) {
+    notes.push_back(fmt::format("peer wait: {}; it is counted as transfer", summary.peer_wait_ns.reason()));
+    return;
+  }
+  const auto unresolved = std::count_if(
+      summary.collectives.begin(), summary.collectives.end(),
+      [](const CollectiveSummary& collective) { return !collective.record.peer_wait_resolved; });
+  if (unresolved > 0) {
+    const ClockAlignment clocks(summary.ranks);
+    notes.push_back(fmt::format(
+        "peer wait of {} of {} kinds of collectives is below resolution ({:.1f} us) and counted "
+        "as transfer",
+        unresolved, summary.collectives.size(), static_cast<double>(clocks.worst_uncertainty_ns()) / 1e3));
+  }
+}
+
+void note_comparison(const RunSummary& summary, Notes& notes) {
+  if (!summary.efficiency) return;
+  const store::RunRecord& baseline = summary.efficiency.value().baseline;
+  if (baseline.environment.fingerprint != summary.run.environment.fingerprint) {
+    notes.push_back(fmt::format(
+        "the baseline {} ran in another environment (hardware or software differ): the efficiency "
+        "compares machines too",
+        baseline.id));
+  }
+  if (baseline.state != store::RunState::kDone) {
+    notes.push_back(fmt::format("the baseline {} is {}: it is measured on the steps it has", baseline.id,
+                                to_string(baseline.state)));
+  }
+}
+
+void note_overhead(const RunSummary& summary, Notes& notes) {
+  if (!summary.probe_overhead_percent || summary.probe_overhead_percent.value().interval.low <= 1.0) return;
+  notes.push_back(fmt::format("the probes cost {:.1f} % of a step: figures of probe-on steps include it",
+                              summary.probe_overhead_percent.value().value));
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on(const RunSummary& summary) {
+  Notes notes;
+  note_validity(summary, notes);
+  note_oversubscription(summary, notes);
+  note_network(summary, notes);
+  note_other_provenance(summary, notes);
+  note_comparison(summary, notes);
+  note_losses_of_data(summary, notes);
+  note_peer_wait(summary, notes);
+  note_overhead(summary, notes);
+  return notes;
+}
+
+}  // namespace ddbench::analyzer
