@@ -31,12 +31,21 @@ double loss_of(const Losses& losses, std::uint32_t step) {
   return found != losses.end() && found->first == step ? found->second : store::StepRecord{}.loss;
 }
 
+/// A run that was cut off has no rank rows yet: its spans are read all the same, with clocks that nobody
+/// compared.
+std::vector<store::RankRecord> ranks_of(const store::RunStore& store, const store::RunRecord& run) {
+  std::vector<store::RankRecord> ranks = store.ranks(run.id);
+  if (!ranks.empty()) return ranks;
+  for (int rank = 0; rank < run.run_case.world_size(); ++rank) ranks.emplace_back().rank = rank;
+  return ranks;
+}
+
 class Finalizer {
  public:
   Finalizer(store::RunStore& store, store::RunRecord run)
       : store_(store),
         run_(std::move(run)),
-        ranks_(store.ranks(run_.id)),
+        ranks_(ranks_of(store, run_)),
         clocks_(ranks_),
         members_(ranks_.size()) {
     probed_steps_.resize(ranks_.size());

@@ -79,6 +79,15 @@ void note_network(const RunSummary& summary, Notes& notes) {
   }
 }
 
+/// What the launcher found worth telling: it is stored as the facts note.1, note.2, ...
+void note_facts(const RunSummary& summary, Notes& notes) {
+  const auto& facts = summary.run.environment.facts;
+  for (auto fact = facts.lower_bound("note."); fact != facts.end() && fact->first.rfind("note.", 0) == 0;
+       ++fact) {
+    notes.push_back(fact->second);
+  }
+}
+
 void note_other_provenance(const RunSummary& summary, Notes& notes) {
   for (const Provenance flag :
        {Provenance::kReplayedCompute, Provenance::kImported, Provenance::kPredicted}) {
@@ -147,6 +156,7 @@ std::vector<std::string> notes_on(const RunSummary& summary) {
   note_validity(summary, notes);
   note_oversubscription(summary, notes);
   note_network(summary, notes);
+  note_facts(summary, notes);
   note_other_provenance(summary, notes);
   note_comparison(summary, notes);
   note_losses_of_data(summary, notes);

@@ -116,19 +116,25 @@ Measured<double> mean_loss(const std::vector<store::StepRecord>& records, std::s
   return found;
 }
 
+/// A run that was cut off has steps before it has rank rows.
+std::size_t rank_count(const RunSummary& summary) {
+  return summary.ranks.empty() ? static_cast<std::size_t>(summary.run.run_case.world_size())
+                               : summary.ranks.size();
+}
+
 RunSummary summarize_alone(const store::RunStore& store, store::RunRecord run) {
   RunSummary summary;
   summary.run = std::move(run);
   const store::RunId& id = summary.run.id;
   summary.ranks = store.ranks(id);
+  const std::size_t ranks = rank_count(summary);
   for (const store::RankRecord& rank : summary.ranks) summary.dropped_spans += rank.dropped_spans;
   const std::vector<store::StepRecord> records = store.steps(id);
-  const std::vector<RunStep> steps =
-      complete_steps(records, first_measured_step(summary.run), summary.ranks.size());
+  const std::vector<RunStep> steps = complete_steps(records, first_measured_step(summary.run), ranks);
   add_step_times(steps, summary);
   add_partition(records, steps, summary);
-  summary.loss_first = mean_loss(records, summary.ranks.size(), true);
-  summary.loss_last = mean_loss(records, summary.ranks.size(), false);
+  summary.loss_first = mean_loss(records, ranks, true);
+  summary.loss_last = mean_loss(records, ranks, false);
   for (const store::CollectiveRecord& record : store.collectives(id)) {
     summary.collectives.push_back(summarize_collective(record, summary.run.run_case.world_size()));
   }

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "ddbench/record/error.h"
@@ -24,9 +23,28 @@ bool usable(const RunSummary& summary) {
   return summary.run.state == store::RunState::kDone && summary.run.valid && summary.samples_per_s;
 }
 
-std::vector<Repetitions> group_by_case(const store::RunStore& store, std::vector<store::RunRecord> runs) {
-  std::vector<Repetitions> groups;
+/// Oldest first, and before them the baselines that they were stated against where these lie outside of the
+/// sweep.
+std::vector<store::RunRecord> runs_to_compare(const store::RunStore& store, const std::string& sweep_id) {
+  store::Query query;
+  query.sweep_id = sweep_id;
+  std::vector<store::RunRecord> runs = store.runs(query);
   std::reverse(runs.begin(), runs.end());  // the store gives the newest first
+  std::set<store::RunId> known;
+  for (const store::RunRecord& run : runs) known.insert(run.id);
+  std::vector<store::RunRecord> baselines;
+  for (const store::RunRecord& run : runs) {
+    if (run.baseline_id.empty() || !known.insert(run.baseline_id).second) continue;
+    if (std::optional<store::RunRecord> baseline = store.run(run.baseline_id))
+      baselines.push_back(*std::move(baseline));
+  }
+  runs.insert(runs.begin(), baselines.begin(), baselines.end());
+  return runs;
+}
+
+std::vector<Repetitions> group_by_case(const store::RunStore& store,
+                                       const std::vector<store::RunRecord>& runs) {
+  std::vector<Repetitions> groups;
   for (const store::RunRecord& run : runs) {
     const std::string key = case_key(run.run_case);
     auto group =
@@ -163,14 +181,12 @@ double karp_flatt(double speedup, double n) {
 }
 
 ScalingTable scaling_table(const store::RunStore& store, const std::string& sweep_id) {
-  store::Query query;
-  query.sweep_id = sweep_id;
-  std::vector<store::RunRecord> runs = store.runs(query);
+  const std::vector<store::RunRecord> runs = runs_to_compare(store, sweep_id);
   if (sweep_id.empty() || runs.empty()) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("{} has no runs of sweep '{}'", store.file().string(), sweep_id));
   }
-  const std::vector<Repetitions> groups = group_by_case(store, std::move(runs));
+  const std::vector<Repetitions> groups = group_by_case(store, runs);
   ScalingTable table;
   table.sweep_id = sweep_id;
   table.mode = groups.front().run_case().scaling;

@@ -37,9 +37,10 @@ struct ScalingTable {
   std::vector<std::string> notes;
 };
 
-/// The runs of a sweep against its smallest run: where there are several of the smallest size, against the
-/// one that is the row's baseline_case, else the first. Speedup, N and efficiency as in Efficiency. Throws
-/// Error{kBadInput} when the store has no run of the sweep.
+/// The runs of a sweep (and the baselines they were stated against, where these lie outside of it) against
+/// the smallest: where there are several of the smallest size, against the one that is the row's
+/// baseline_case, else the first. Speedup, N and efficiency as in Efficiency. Throws Error{kBadInput} when
+/// the store has no run of the sweep.
 ScalingTable scaling_table(const store::RunStore& store, const std::string& sweep_id);
 
 /// Efficiency in percent over GPUs, a series for each set of provenances, beside the ideal 100 %.
