@@ -75,8 +75,9 @@ bool SpoolReader::read_head() {
 bool SpoolReader::next_frame(SpoolBatch& batch) {
   if (fill(sizeof(FrameHeader)) < sizeof(FrameHeader)) return false;
   const auto header = load<FrameHeader>(buffer_.get() + taken_);
-  if (header_checksum(header) != header.header_check)
+  if (header_checksum(header) != header.header_check) {
     return corrupt("a frame header contradicts its checksum");
+  }
   if (header.payload_bytes > kMaxPayloadBytes) return corrupt("a frame is larger than the format allows");
   if (header.sequence != frames_ || (frames_ == 0) != (header.type == kRunFrame)) {
     return corrupt(fmt::format("frame {} stands where frame {} was expected", header.sequence, frames_));
