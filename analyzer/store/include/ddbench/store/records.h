@@ -151,12 +151,12 @@ struct KernelRecord {
 
 /// Which runs. Empty fields match all.
 struct Query {
-  std::string sweep_id;
-  std::string name;
-  std::optional<RunState> state;
-  std::string case_key;     ///< case_key(RunCase)
-  std::string fingerprint;  ///< Environment::fingerprint
-  int limit = 0;            ///< 0: no limit; newest first
+  std::string sweep_id = {};
+  std::string name = {};
+  std::optional<RunState> state = {};
+  std::string case_key = {};     ///< case_key(RunCase)
+  std::string fingerprint = {};  ///< Environment::fingerprint
+  int limit = 0;                 ///< 0: no limit; newest first
 };
 
 }  // namespace ddbench::store

@@ -1,0 +1,78 @@
+#include "sqlite_error.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "ddbench/record/error.h"
+
+namespace ddbench::store {
+namespace {
+
+bool is_out_of_space(int status, int system_errno) {
+  const int primary = status & 0xFF;
+  return primary == SQLITE_FULL ||
+         (primary == SQLITE_IOERR && (system_errno == ENOSPC || system_errno == EDQUOT));
+}
+
+std::string read_only_advice(const std::string& file) {
+  return fmt::format(
+      "{} or its directory is closed to this user or read-only: make both writable, or name another store "
+      "with --db",
+      file);
+}
+
+std::string explain(int status, int system_errno, const std::string& file, const std::string& detail) {
+  if (is_out_of_space(status, system_errno)) {
+    return fmt::format(
+        "the disk of {} is full: free some space there or name a store on another disk with --db (what was "
+        "stored "
+        "before is intact)",
+        file);
+  }
+  switch (status & 0xFF) {
+    case SQLITE_NOTADB: return fmt::format("{} is no ddbench store: it is not an SQLite database", file);
+    case SQLITE_CORRUPT:
+      return fmt::format(
+          "{} is damaged ({}): go back to a copy, or save what can be read with `sqlite3 {} .recover` "
+          "(SQLite's own "
+          "tool)",
+          file, detail, file);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH: return read_only_advice(file);
+    case SQLITE_CANTOPEN:
+      if (system_errno == EACCES || system_errno == EROFS || system_errno == EPERM)
+        return read_only_advice(file);
+      return fmt::format("{} cannot be opened ({})", file, detail);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return fmt::format(
+          "another process has kept {} locked for too long: look for a stopped ddbench with `fuser {}`, or "
+          "name "
+          "another store with --db",
+          file, file);
+    case SQLITE_CONSTRAINT: return fmt::format("{} does not take this row: {}", file, detail);
+    default: return fmt::format("{}: {}", file, detail);
+  }
+}
+
+}  // namespace
+
+void throw_sqlite_error(sqlite3* database, int status, const std::filesystem::path& file,
+                        std::string_view doing) {
+  const int system_errno = database == nullptr ? 0 : sqlite3_system_errno(database);
+  std::string detail = database == nullptr ? sqlite3_errstr(status) : sqlite3_errmsg(database);
+  if (system_errno != 0) detail += fmt::format(", {}", std::generic_category().message(system_errno));
+  const int primary = status & 0xFF;
+  const bool is_input = primary == SQLITE_NOTADB || primary == SQLITE_CONSTRAINT;
+  throw Error(
+      is_input ? ErrorCode::kBadInput : ErrorCode::kRunFailed,
+      fmt::format("cannot {} the store: {}", doing, explain(status, system_errno, file.string(), detail)),
+      status, file.string());
+}
+
+}  // namespace ddbench::store
