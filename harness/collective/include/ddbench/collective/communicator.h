@@ -32,7 +32,8 @@ class Communicator {
   virtual int rank() const noexcept = 0;
   virtual int world_size() const noexcept = 0;
   virtual std::uint16_t id() const noexcept = 0;
-  /// What really carries the bytes: "tcp eth0 10.77.0.1" for instance. Stored with the run.
+  /// What really carries the bytes: "tcp eth0 10.77.0.1" for instance, "none" for one rank. Stored with the
+  /// run.
   virtual std::string transport() const = 0;
 
   virtual void all_reduce_sum(std::span<float> data) = 0;  ///< in place; every rank gets the same bits
@@ -43,10 +44,16 @@ class Communicator {
   virtual void abort() noexcept = 0;
 };
 
-/// Opens the module of `backend` ("gloo") and connects all ranks. Throws Error{kEnvironment} when this build
-/// has no such backend (the message says which package brings it), Error{kRunFailed} when a peer does not
-/// come.
+/// Opens the module of `backend` ("gloo") and connects all ranks; a world of one rank needs neither module
+/// nor sockets. Throws Error{kBadInput} for an unknown backend or a rank outside of the world,
+/// Error{kEnvironment} when this build has no such backend (the message says which package brings it),
+/// Error{kRunFailed} when a peer does not come.
 std::unique_ptr<Communicator> make_communicator(std::string_view backend, const CommunicatorOptions& options,
                                                 KeyValueStore& rendezvous);
+
+/// What the modules of backends export (ddbench/module/module.h).
+inline constexpr const char* kCommunicatorInterface = "communicator/1";
+using CommunicatorFactory = std::unique_ptr<Communicator>(const CommunicatorOptions& options,
+                                                          KeyValueStore& rendezvous);
 
 }  // namespace ddbench::collective

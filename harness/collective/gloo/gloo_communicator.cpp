@@ -1,0 +1,199 @@
+#include "gloo_communicator.h"
+
+#include <fmt/format.h>
+#include <gloo/allreduce.h>
+#include <gloo/barrier.h>
+#include <gloo/broadcast.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/transport/tcp/device.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "ddbench/record/error.h"
+#include "mesh_sockets.h"
+
+namespace ddbench::collective::gloo_backend {
+namespace {
+
+constexpr std::chrono::milliseconds kConnectTimeout = std::chrono::seconds(60);
+constexpr int kGlooConnectPatience = 5;  // Gloo waits this many timeouts for a connection (Pair::waitUntil)
+constexpr std::chrono::milliseconds kGoodbyeTimeout = std::chrono::seconds(5);
+
+/// A full mesh whose buffers can be interrupted.
+class MeshContext final : public ::gloo::rendezvous::Context {
+ public:
+  using ::gloo::rendezvous::Context::Context;
+
+  void connect(const std::shared_ptr<RendezvousStore>& store,
+               std::shared_ptr<::gloo::transport::Device>& device, Interrupt& interrupt) {
+    connect_full_mesh(*this, store, device);
+    transportContext_ = std::make_shared<InterruptibleContext>(std::move(transportContext_), interrupt);
+  }
+
+ private:
+  /// Gloo of 2025 takes the store by shared_ptr, earlier ones by reference.
+  template <typename Context>
+  static void connect_full_mesh(Context& context, const std::shared_ptr<RendezvousStore>& store,
+                                std::shared_ptr<::gloo::transport::Device>& device) {
+    if constexpr (requires { context.connectFullMesh(*store, device); }) {
+      context.connectFullMesh(*store, device);
+    } else {
+      context.connectFullMesh(store, device);
+    }
+  }
+};
+
+std::shared_ptr<::gloo::transport::Device> make_device(const std::string& address) try {
+  return ::gloo::transport::tcp::CreateDevice(address.c_str());
+} catch (const std::exception& error) {
+  throw Error(
+      ErrorCode::kEnvironment,
+      fmt::format(
+          "gloo cannot use the address {} of this rank: {}. Name an address of one of this machine's network "
+          "interfaces.",
+          address, error.what()),
+      0, "create the gloo device");
+}
+
+/// The interface in Gloo's "tcp, pci=, iface=eth0, speed=-1, addr=[10.77.0.1]".
+std::string interface_of(const std::string& device) {
+  constexpr std::string_view kKey = "iface=";
+  const std::size_t begin = device.find(kKey);
+  if (begin == std::string::npos) return "?";
+  return device.substr(begin + kKey.size(), device.find(',', begin) - begin - kKey.size());
+}
+
+/// This rank's end of its connection to `peer`. Gloo's bytes begin with the socket address; its text has the
+/// port's bytes in the wrong order.
+std::string local_address(::gloo::Context& context, int peer) {
+  const std::vector<char> bytes = context.getPair(peer)->address().bytes();
+  sockaddr_storage address{};
+  std::memcpy(&address, bytes.data(), std::min(bytes.size(), sizeof(address)));
+  return to_text(address);
+}
+
+void add(void* sum, const void* left, const void* right, std::size_t elements) {
+  auto* const out = static_cast<float*>(sum);
+  const auto* const a = static_cast<const float*>(left);
+  const auto* const b = static_cast<const float*>(right);
+  for (std::size_t i = 0; i < elements; ++i) out[i] = a[i] + b[i];
+}
+
+}  // namespace
+
+GlooCommunicator::GlooCommunicator(const CommunicatorOptions& options, KeyValueStore& rendezvous)
+    : options_(options),
+      exceptions_at_birth_(std::uncaught_exceptions()),
+      store_(std::make_shared<RendezvousStore>(rendezvous, fmt::format("gloo/{}/", options.id),
+                                               std::min(options.timeout, kConnectTimeout))) {
+  const std::set<SocketIdentity> sockets_before = open_tcp_sockets();
+  connect();
+  watch_peers(sockets_before);
+}
+
+void GlooCommunicator::connect() {
+  std::shared_ptr<::gloo::transport::Device> device = make_device(options_.address);
+  transport_ = fmt::format("tcp {} {}", interface_of(device->str()), options_.address);
+  auto mesh = std::make_shared<MeshContext>(options_.rank, options_.world_size);
+  mesh->setTimeout(std::min(options_.timeout, kConnectTimeout) / kGlooConnectPatience);
+  try {
+    mesh->connect(store_, device, interrupt_);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(ErrorCode::kRunFailed,
+                fmt::format("rank {} of {} could not connect to all ranks over {}: {}", options_.rank,
+                            options_.world_size, transport_, error.what()),
+                0, "connect");
+  }
+  context_ = std::move(mesh);
+}
+
+void GlooCommunicator::watch_peers(const std::set<SocketIdentity>& sockets_before) {
+  std::vector<PeerConnection> connections;
+  for (MeshSocket& mesh_socket : connected_since(sockets_before)) {
+    std::vector<int> ranks;
+    for (int rank = 0; rank < options_.world_size; ++rank) {
+      if (rank == options_.rank) continue;
+      if (local_address(*context_, rank) == mesh_socket.local) ranks.push_back(rank);
+    }
+    if (ranks.empty()) continue;  // a socket of somebody else in this process
+    const std::string who = ranks.size() == 1 ? fmt::format("rank {}", ranks[0]) : "a rank";
+    connections.push_back({std::move(mesh_socket.socket), fmt::format("{} at {}", who, mesh_socket.peer)});
+  }
+  watch_ = std::make_unique<PeerWatch>(std::move(connections), [this](const std::string& peer) {
+    interrupt_.raise(peer + " closed its connection");
+  });
+}
+
+GlooCommunicator::~GlooCommunicator() {
+  const bool failing = std::uncaught_exceptions() > exceptions_at_birth_ || !interrupt_.reason().empty();
+  if (failing) return;
+  // A rank that closes its connections while another is still in the last collective would look like a failed
+  // one. Past this barrier nobody is; whether all come to its end does not matter any more.
+  try {
+    wait_for_barrier(kGoodbyeTimeout);
+  } catch (const std::exception&) {
+  }
+}
+
+template <typename Action>
+void GlooCommunicator::run(const char* function, Action action) {
+  try {
+    interrupt_.throw_if_raised();
+    action();
+  } catch (const std::exception& error) {
+    if (interrupt_.reason().empty()) {
+      const std::string peer = watch_->lost_peer();
+      interrupt_.raise(peer.empty() ? error.what() : peer + " closed its connection");
+    }
+    throw Error(ErrorCode::kRunFailed,
+                fmt::format("{} failed on rank {} of {}: {}", function, options_.rank, options_.world_size,
+                            interrupt_.reason()),
+                0, function);
+  }
+}
+
+void GlooCommunicator::all_reduce_sum(std::span<float> data) {
+  run("all_reduce", [&] {
+    ::gloo::AllreduceOptions request(context_);
+    request.setAlgorithm(::gloo::AllreduceOptions::Algorithm::RING);
+    request.setOutput(data.data(), data.size());
+    request.setReduceFunction(add);
+    request.setTimeout(options_.timeout);
+    ::gloo::allreduce(request);
+  });
+}
+
+void GlooCommunicator::broadcast(std::span<float> data, int root) {
+  if (root < 0 || root >= options_.world_size) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("broadcast: root {} is not a rank of a world of {}", root, options_.world_size));
+  }
+  run("broadcast", [&] {
+    ::gloo::BroadcastOptions request(context_);
+    request.setOutput(data.data(), data.size());
+    request.setRoot(root);
+    request.setTimeout(options_.timeout);
+    ::gloo::broadcast(request);
+  });
+}
+
+void GlooCommunicator::barrier() {
+  run("barrier", [&] { wait_for_barrier(options_.timeout); });
+}
+
+void GlooCommunicator::wait_for_barrier(std::chrono::milliseconds timeout) {
+  ::gloo::BarrierOptions request(context_);
+  request.setTimeout(timeout);
+  ::gloo::barrier(request);
+}
+
+void GlooCommunicator::abort() noexcept {
+  interrupt_.raise("aborted");
+  watch_->shut_down();
+}
+
+}  // namespace ddbench::collective::gloo_backend

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <gloo/context.h>
+
+#include <memory>
+#include <string>
+
+#include "ddbench/collective/communicator.h"
+#include "interruptible_context.h"
+#include "peer_watch.h"
+#include "rendezvous_store.h"
+
+namespace ddbench::collective::gloo_backend {
+
+/// Communicator over Gloo's TCP transport, every rank connected to every other. All-reduce is Gloo's ring: a
+/// chunk is reduced on one rank and copied to the others, so all get the same bits.
+class GlooCommunicator final : public Communicator {
+ public:
+  GlooCommunicator(const CommunicatorOptions& options, KeyValueStore& rendezvous);
+  ~GlooCommunicator() override;
+
+  int rank() const noexcept override { return options_.rank; }
+  int world_size() const noexcept override { return options_.world_size; }
+  std::uint16_t id() const noexcept override { return options_.id; }
+  std::string transport() const override { return transport_; }
+
+  void all_reduce_sum(std::span<float> data) override;
+  void broadcast(std::span<float> data, int root) override;
+  void barrier() override;
+  void abort() noexcept override;
+
+ private:
+  void connect();
+  void watch_peers(const std::set<SocketIdentity>& sockets_before);
+  template <typename Action>
+  void run(const char* function, Action action);
+  void wait_for_barrier(std::chrono::milliseconds timeout);
+
+  const CommunicatorOptions options_;
+  const int exceptions_at_birth_;
+  std::shared_ptr<RendezvousStore> store_;
+  std::string transport_;
+  Interrupt interrupt_;
+  std::shared_ptr<::gloo::Context> context_;
+  std::unique_ptr<PeerWatch> watch_;  // ends before what it interrupts
+};
+
+}  // namespace ddbench::collective::gloo_backend

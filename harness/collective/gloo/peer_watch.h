@@ -1,0 +1,45 @@
+#pragma once
+
+#include <poll.h>
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mesh_sockets.h"
+
+namespace ddbench::collective::gloo_backend {
+
+/// A connection of the mesh and who is at its other end ("rank 3 at 10.77.0.2:4711").
+struct PeerConnection {
+  UniqueFd socket;
+  std::string peer;
+};
+
+/// A thread that sleeps until a peer's end of a connection closes, and then tells. Costs nothing until then.
+class PeerWatch {
+ public:
+  /// `on_lost` is called on the watching thread, once for each connection that is lost.
+  PeerWatch(std::vector<PeerConnection> connections, std::function<void(const std::string& peer)> on_lost);
+  ~PeerWatch();
+  PeerWatch(const PeerWatch&) = delete;
+  PeerWatch& operator=(const PeerWatch&) = delete;
+
+  /// The peer of the first connection that is lost by now, or empty. Any thread, returns at once.
+  std::string lost_peer() const;
+
+  /// Shuts every connection down, so that the ranks at the other ends learn of it at once. Any thread.
+  void shut_down() noexcept;
+
+ private:
+  std::vector<pollfd> watched_sockets() const;
+  void watch();
+
+  std::vector<PeerConnection> connections_;
+  std::function<void(const std::string&)> on_lost_;
+  UniqueFd stop_;  // eventfd
+  std::thread thread_;
+};
+
+}  // namespace ddbench::collective::gloo_backend

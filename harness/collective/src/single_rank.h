@@ -1,0 +1,31 @@
+#pragma once
+
+#include <atomic>
+
+#include "ddbench/collective/communicator.h"
+
+namespace ddbench::collective {
+
+/// The communicator of a world of one rank: every collective is complete at once.
+class SingleRank final : public Communicator {
+ public:
+  explicit SingleRank(std::uint16_t id) : id_(id) {}
+
+  int rank() const noexcept override { return 0; }
+  int world_size() const noexcept override { return 1; }
+  std::uint16_t id() const noexcept override { return id_; }
+  std::string transport() const override { return "none"; }
+
+  void all_reduce_sum(std::span<float> data) override;
+  void broadcast(std::span<float> data, int root) override;
+  void barrier() override;
+  void abort() noexcept override { aborted_ = true; }
+
+ private:
+  void throw_if_aborted(const char* function) const;
+
+  const std::uint16_t id_;
+  std::atomic<bool> aborted_{false};
+};
+
+}  // namespace ddbench::collective
