@@ -1,10 +1,11 @@
 #include "clock_alignment.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace ddbench::analyzer {
 
-ClockAlignment::ClockAlignment(std::span<const store::RankRecord> ranks) {
+ClockAlignment::ClockAlignment(std::span<const store::RankRecord> ranks) : known_(!ranks.empty()) {
   for (const store::RankRecord& rank : ranks) {
     const bool compared = rank.clock.shared_clock || rank.clock.start.at_ns != 0 || rank.clock.end.at_ns != 0;
     known_ = known_ && (compared || ranks.size() == 1);

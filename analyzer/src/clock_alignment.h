@@ -15,8 +15,8 @@ class ClockAlignment {
  public:
   explicit ClockAlignment(std::span<const store::RankRecord> ranks);
 
-  /// False when any rank's clock was never compared with the others: times of different ranks say nothing
-  /// then.
+  /// False without ranks, and when any rank's clock was never compared with the others: times of different
+  /// ranks say nothing then.
   bool known() const noexcept { return known_; }
   std::int64_t to_reference(std::size_t rank, std::int64_t local_ns) const {
     return clocks_[rank].to_reference(local_ns);
@@ -30,7 +30,7 @@ class ClockAlignment {
 
  private:
   std::vector<ClockMap> clocks_;
-  bool known_ = true;
+  bool known_;
 };
 
 }  // namespace ddbench::analyzer

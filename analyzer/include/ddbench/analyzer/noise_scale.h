@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ddbench/analyzer/figure.h"
+#include "ddbench/analyzer/linear_fit.h"
+
+namespace ddbench::analyzer {
+
+/// What one step of a DDP run tells of its gradients: the mean over ranks of |g|^2 before the all-reduce
+/// (each over `small_batch` samples), and |g|^2 of the average after it (over `big_batch` samples).
+struct GradientNorms {
+  double small_square = 0;
+  double big_square = 0;
+};
+
+/// The simple noise scale tr(Sigma)/|G|^2 in samples (McCandlish et al. 2018, arXiv 1812.06162, appendix
+/// A.1): about the batch at which twice the samples buy half the steps.
+struct NoiseScale {
+  double gradient_square = 0;  ///< unbiased |G|^2, mean over steps
+  double noise_trace = 0;      ///< unbiased tr(Sigma), mean over steps
+  /// The ratio of the two means. Missing when the gradient drowns in the noise; then only `at_least` is
+  /// known.
+  Measured<Estimate> samples = Measured<Estimate>::missing("no steps");
+  /// Lower bound of the 95 % interval where the upper one is infinite; 0: none.
+  double at_least = 0;
+  std::size_t steps = 0;
+};
+
+/// Both estimators are linear in the norms, and unbiased, so they are averaged before the ratio is taken.
+/// Steps are autocorrelated: the interval is that of Fieller over means of blocks of steps, with Student's t.
+/// Throws Error{kBadInput} unless 0 < small_batch < big_batch and every norm is finite and not negative.
+NoiseScale gradient_noise_scale(std::span<const GradientNorms> steps, double small_batch, double big_batch);
+
+/// One batch of a sweep: how many steps each of its runs took to the target loss. A run that did not get
+/// there has none and is counted in `missed`.
+struct StepsToTarget {
+  double global_batch = 1;
+  std::vector<double> steps;
+  int missed = 0;
+};
+
+/// steps = S_min (1 + B_crit/B), samples = E_min (1 + B/B_crit), E_min = S_min B_crit (McCandlish et al.,
+/// eq. 2.11): at the critical batch training takes twice the fewest steps and twice the fewest samples.
+struct CriticalBatch {
+  Metric fewest_steps;  ///< without an interval where nothing tells the error
+  Metric fewest_samples;
+  Measured<Estimate> batch = Measured<Estimate>::missing("not fitted");
+  double rms_error = 0;  ///< relative, of the means about the curve
+  std::vector<double>
+      badly_fitted_batches;  ///< where the law does not hold, e.g. beyond the largest useful rate
+  std::vector<std::string> notes;
+  LinearFit fit;
+};
+
+/// Missing when fewer than three batches reached the target. Throws Error{kBadInput} on a batch or number of
+/// steps that is not finite and positive.
+Measured<CriticalBatch> fit_critical_batch(std::span<const StepsToTarget> batches);
+
+/// Steps and samples to the target over the batch, measured and fitted, with the critical batch. Log-log.
+Figure critical_batch_figure(std::span<const StepsToTarget> batches, const CriticalBatch& fit);
+
+}  // namespace ddbench::analyzer
