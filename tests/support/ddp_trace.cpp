@@ -70,6 +70,7 @@ class TraceWriter {
       now_ns = run("relu", SpanKind::kForward, 9'000, now_ns, 131'072);
     }
     now_ns = run("cross_entropy", SpanKind::kForward, 12'000, now_ns, 2'560);
+    now_ns = run("cross_entropy_backward", SpanKind::kBackward, 8'000, now_ns, 2'560);
     std::uint16_t bucket = 0;
     for (int layer = options_.layers - 1; layer >= 0; --layer) {
       now_ns = run("linear_backward", SpanKind::kBackward, 800'000 >> layer, now_ns, 2'097'152u >> layer);

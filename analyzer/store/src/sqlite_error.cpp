@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string>
@@ -25,6 +26,13 @@ std::string read_only_advice(const std::string& file) {
       file);
 }
 
+// SQLite's own errno is that of the last of its attempts, often a file beside the store that need not exist.
+bool is_writable(const std::string& file) {
+  const std::string directory = std::filesystem::absolute(file).parent_path().string();
+  if (access(directory.c_str(), W_OK) != 0) return false;
+  return access(file.c_str(), F_OK) != 0 || access(file.c_str(), R_OK | W_OK) == 0;
+}
+
 std::string explain(int status, int system_errno, const std::string& file, const std::string& detail) {
   if (is_out_of_space(status, system_errno)) {
     return fmt::format(
@@ -45,8 +53,7 @@ std::string explain(int status, int system_errno, const std::string& file, const
     case SQLITE_PERM:
     case SQLITE_AUTH: return read_only_advice(file);
     case SQLITE_CANTOPEN:
-      if (system_errno == EACCES || system_errno == EROFS || system_errno == EPERM)
-        return read_only_advice(file);
+      if (!is_writable(file)) return read_only_advice(file);
       return fmt::format("{} cannot be opened ({})", file, detail);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

@@ -1,0 +1,134 @@
+#include "migration.h"
+
+#include <gtest/gtest.h>
+
+#include "ddbench/store/run_store.h"
+#include "expect_error.h"
+#include "open_store.h"
+#include "run_row.h"
+#include "sample_records.h"
+#include "temporary_directory.h"
+
+namespace ddbench::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The store of a later ddbench, for which the one of today is old.
+std::vector<Migration> with_next(std::string_view sql) {
+  std::vector<Migration> list(builtin_migrations().begin(), builtin_migrations().end());
+  list.push_back({list.back().version + 1, sql});
+  return list;
+}
+
+constexpr std::string_view kAddColumn =
+    "ALTER TABLE run ADD COLUMN mood TEXT NOT NULL DEFAULT 'good'; CREATE TABLE extra (x INTEGER);";
+
+class MigrationTest : public testing::Test {
+ protected:
+  MigrationTest() {
+    RunStore store = RunStore::open(file_, OpenMode::kReadWrite);
+    store.create_run(test::full_run("old"));
+    store.append_spans("old", 0, std::vector{Span{.begin_ns = 42}}, std::vector<std::string>{"name"});
+  }
+  int files() const {
+    return static_cast<int>(
+        std::distance(fs::directory_iterator(directory_.path()), fs::directory_iterator()));
+  }
+  std::int64_t query(const fs::path& file, const char* sql) const {
+    return Database(file, Access::kExisting).integer(sql);
+  }
+
+  const int version_ = builtin_migrations().back().version;
+  test::TemporaryDirectory directory_;
+  fs::path file_ = directory_ / "results.db";
+  fs::path backup_ = file_.string() + ".v" + std::to_string(version_) + ".bak";
+};
+
+TEST(BuiltinMigrations, CountUpFromOne) {
+  int version = 0;
+  for (const Migration& migration : builtin_migrations()) {
+    EXPECT_EQ(migration.version, ++version);
+    EXPECT_FALSE(migration.sql.empty());
+  }
+  EXPECT_GE(version, 1);
+}
+
+TEST_F(MigrationTest, OlderStoreIsBackedUpAndMigrated) {
+  const std::vector<Migration> next = with_next(kAddColumn);
+  {
+    const Database migrated = open_store(file_, OpenMode::kReadWrite, next);
+    EXPECT_EQ(migrated.integer("PRAGMA user_version"), version_ + 1);
+    EXPECT_EQ(migrated.integer("SELECT count(*) FROM run WHERE mood = 'good'"), 1);
+    const std::vector<RunRecord> runs = select_runs(migrated, "", {}, 0);
+    ASSERT_EQ(runs.size(), 1u);
+    test::expect_same(runs[0], test::full_run("old"));
+  }
+  EXPECT_EQ(files(), 2);
+  const RunStore backup = RunStore::open(backup_, OpenMode::kReadOnly);
+  test::expect_same(backup.find("old"), test::full_run("old"));
+  EXPECT_EQ(backup.spans("old", 0).at(0).begin_ns, 42);
+  EXPECT_ERROR(ErrorCode::kBadInput, "upgrade ddbench", RunStore::open(file_, OpenMode::kReadWrite));
+}
+
+TEST_F(MigrationTest, MigratedStoreIsNotMigratedAgain) {
+  const std::vector<Migration> next = with_next(kAddColumn);
+  open_store(file_, OpenMode::kReadWrite, next);
+  fs::remove(backup_);
+  open_store(file_, OpenMode::kReadWrite, next);
+  EXPECT_FALSE(fs::exists(backup_));
+}
+
+TEST_F(MigrationTest, NewStoreGoesThroughAllMigrations) {
+  const fs::path fresh = directory_ / "fresh.db";
+  const Database database = open_store(fresh, OpenMode::kReadWrite, with_next(kAddColumn));
+  EXPECT_EQ(database.integer("PRAGMA user_version"), version_ + 1);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM extra"), 0);
+  EXPECT_EQ(files(), 3 + 1) << "two stores, and the log of the open one";
+}
+
+TEST_F(MigrationTest, ReaderGetsAMigratedCopyAndLeavesTheFileAlone) {
+  {
+    const Database copy = open_store(file_, OpenMode::kReadOnly, with_next(kAddColumn));
+    EXPECT_EQ(copy.integer("SELECT count(*) FROM run WHERE mood = 'good'"), 1);
+    EXPECT_EQ(copy.integer("PRAGMA user_version"), version_ + 1);
+    EXPECT_THROW(copy.execute("DELETE FROM run"), Error);
+  }
+  EXPECT_EQ(query(file_, "PRAGMA user_version"), version_);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(MigrationTest, FailedMigrationChangesNothing) {
+  const auto broken =
+      with_next("CREATE TABLE extra (x INTEGER); DELETE FROM run; INSERT INTO nowhere VALUES (1);");
+  const std::string message =
+      test::message_of(ErrorCode::kRunFailed, [&] { open_store(file_, OpenMode::kReadWrite, broken); });
+  EXPECT_TRUE(test::contains(message, "cannot migrate " + file_.string() + " from schema version"))
+      << message;
+  EXPECT_TRUE(test::contains(message, "nowhere")) << message;
+  test::expect_same(RunStore::open(file_, OpenMode::kReadWrite).find("old"), test::full_run("old"));
+  EXPECT_EQ(query(file_, "SELECT count(*) FROM sqlite_schema WHERE name = 'extra'"), 0);
+}
+
+TEST_F(MigrationTest, MigrationThatOrphansRowsIsRefused) {
+  EXPECT_ERROR(ErrorCode::kRunFailed, "belong to no run",
+               open_store(file_, OpenMode::kReadWrite, with_next("DELETE FROM run;")));
+  EXPECT_EQ(RunStore::open(file_, OpenMode::kReadOnly).runs().size(), 1u);
+}
+
+TEST_F(MigrationTest, BackupThatCannotBeWrittenStopsTheMigration) {
+  fs::create_directory(backup_);
+  EXPECT_ERROR(ErrorCode::kRunFailed, backup_.string(),
+               open_store(file_, OpenMode::kReadWrite, with_next(kAddColumn)));
+  EXPECT_EQ(query(file_, "PRAGMA user_version"), version_);
+  EXPECT_EQ(files(), 2) << "the store and the directory in the way";
+}
+
+TEST_F(MigrationTest, RunsAreFoundByTheKeyOfTodaysCase) {
+  Database(file_, Access::kExisting).execute("UPDATE run SET case_key = 'of an older program'");
+  const Database migrated = open_store(file_, OpenMode::kReadWrite, with_next(kAddColumn));
+  EXPECT_EQ(select_runs(migrated, "case_key = ?", {case_key(test::full_run("old").run_case)}, 0).size(), 1u);
+}
+
+}  // namespace
+}  // namespace ddbench::store
