@@ -21,6 +21,7 @@ class Measured {
     return *value_;
   }
   const T& operator*() const { return value(); }
+  const T* operator->() const { return &value(); }
   T value_or(T other) const { return value_.value_or(std::move(other)); }
   /// Why there is no value; empty when there is one.
   const std::string& reason() const noexcept { return reason_; }
