@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ddbench::reports {
+
+/// What values of a stored unit are multiplied with to be shown in a unit for people: {1e-6, "ms"} for "ns".
+struct UnitScale {
+  double factor = 1;
+  std::string unit;  ///< empty for a pure number
+};
+
+/// The scale in which `largest` (the largest absolute value to be shown) reads best. Knows "ns", "ms", "B",
+/// "B/s" (powers of 1000, as links and memories are sold) and "1"; other units stay as they are.
+UnitScale scale_for(std::string_view unit, double largest);
+
+/// "0", "1.20", "12.3", "12,345", "3.1e-09"; `significant` digits. "n/a" for what is not finite.
+std::string number(double value, int significant = 3);
+
+/// "12.3 ms", "1.05 GB", "0.87"; with `sign`, "+12.3 ms".
+std::string quantity(double value, std::string_view unit, bool sign = false);
+
+/// "61.2%" of 0.612.
+std::string percent(double share);
+
+}  // namespace ddbench::reports

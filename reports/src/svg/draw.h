@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+
+#include "svg/canvas.h"
+#include "svg/chart.h"
+#include "svg/layout.h"
+
+namespace ddbench::reports::svg {
+
+// Each draws one layer of a chart; called in this order.
+
+void draw_title_and_notes(Canvas& canvas, const Layout& layout);
+void draw_legend(Canvas& canvas, const Layout& layout, std::string_view id_prefix);
+void draw_axes(Canvas& canvas, const Chart& chart, const Layout& layout);
+void draw_bars(Canvas& canvas, const Chart& chart, const Layout& layout, std::string_view id_prefix);
+void draw_lines(Canvas& canvas, const Chart& chart, const Layout& layout);
+
+/// The <defs> that hatched areas refer to.
+void define_hatches(Canvas& canvas, const Chart& chart, std::string_view id_prefix);
+/// "url(#...)"; empty for an area without hatch.
+std::string hatch_fill(Hatch hatch, std::string_view id_prefix);
+
+/// Path of a marker about (x, y).
+std::string marker_path(Marker marker, double x, double y);
+
+}  // namespace ddbench::reports::svg
