@@ -67,9 +67,9 @@ TEST(NoiseScale, CorrelatedStepsWidenTheInterval) {
   std::mt19937_64 random(2);
   Coverage correlated;
   for (int i = 0; i < 400; ++i) {
-    const NoiseScale scale = gradient_noise_scale(simulate(300, 4, 16, 200, 0.8, random), 16, 64);
+    const NoiseScale scale = gradient_noise_scale(simulate(400, 4, 16, 60, 0.8, random), 16, 64);
     ASSERT_TRUE(scale.samples);
-    correlated.add(scale.samples->interval, 200);
+    correlated.add(scale.samples->interval, 60);
   }
   EXPECT_GE(correlated.share(), 0.90);
 }
