@@ -13,7 +13,8 @@
 namespace ddbench::host {
 
 Measured<std::string> find_library(const std::string& soname) {
-  const UniqueHandle<void, dlclose> library(::dlopen(soname.c_str(), RTLD_LAZY | RTLD_LOCAL));
+  // Unloading is what vendors test least: what was loaded stays.
+  const UniqueHandle<void, dlclose> library(::dlopen(soname.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE));
   if (!library) {
     const char* reason = ::dlerror();
     return Measured<std::string>::missing(reason != nullptr ? reason : soname + " cannot be loaded");

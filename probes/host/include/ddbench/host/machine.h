@@ -59,7 +59,8 @@ struct Machine {
 /// process. Does not throw for what is missing.
 Machine inspect_machine(const std::filesystem::path& root = "/");
 
-/// The file behind `soname`, or the dynamic linker's words for why it cannot be loaded. Loads and unloads it.
+/// The file behind `soname`, or the dynamic linker's words for why it cannot be loaded. Loads it, with its
+/// symbols kept from others; it stays loaded.
 Measured<std::string> find_library(const std::string& soname);
 /// The first executable file `name` in the directories of `path` (colons between them, as PATH).
 Measured<std::string> find_command(const std::string& name, std::string_view path);
