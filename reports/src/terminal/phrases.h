@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ddbench/store/records.h"
+
+namespace ddbench::reports {
+
+// Phrases that several reports use. What users wrote comes out made harmless (visible()).
+
+std::string gpus_in_words(int count);                 ///< "1 GPU", "16 GPUs"
+std::string shape_in_words(const RunCase& run_case);  ///< "4 nodes × 4 GPUs = 16 ranks"
+std::string provenance_in_words(
+    ProvenanceSet provenance);                    ///< "measured, oversubscribed"; "unknown" when empty
+std::string part_in_words(store::StepPart part);  ///< "exposed transfer"
+std::string utc_time(std::int64_t wall_ns);       ///< "2026-11-21 00:19"; "" for 0
+std::string percent_in_words(double share);       ///< "11.8 %" of 0.118
+
+}  // namespace ddbench::reports

@@ -1,0 +1,60 @@
+#include <algorithm>
+
+#include "../quantity.h"
+#include "../safe_text.h"
+#include "ddbench/reports/text.h"
+#include "paint.h"
+#include "phrases.h"
+#include "table.h"
+
+namespace ddbench::reports {
+namespace {
+
+using analyzer::RunSummary;
+using store::RunState;
+
+TableCell state_cell(const store::RunRecord& run) {
+  if (run.state == RunState::kDone && !run.valid) return {"invalid", Tone::kBad};
+  const Tone tone = run.state == RunState::kDone      ? Tone::kGood
+                    : run.state == RunState::kRunning ? Tone::kWarning
+                                                      : Tone::kBad;
+  return {std::string(store::to_string(run.state)), tone};
+}
+
+std::string step_time(const RunSummary& run) {
+  return run.step_time_ns ? quantity(run.step_time_ns.value().value, "ns") : std::string("–");
+}
+
+}  // namespace
+
+std::string run_list_text(const std::vector<RunSummary>& runs, const TextStyle& style) {
+  if (runs.empty()) return "no runs\n";
+  Table table({{"run", Align::kLeft},
+               {"state", Align::kLeft},
+               {"GPUs"},
+               {"step time"},
+               {"samples/s"},
+               {"efficiency"},
+               {"name", Align::kLeft, true},
+               {"workload", Align::kLeft, true},
+               {"started (UTC)", Align::kLeft},
+               {"provenance", Align::kLeft, true}});
+  for (const RunSummary& run : runs) {
+    const RunCase& run_case = run.run.run_case;
+    const bool usable = run.run.valid && run.efficiency;
+    table.add_row({{visible(run.run.id)},
+                   state_cell(run.run),
+                   {std::to_string(run_case.nodes) + "×" + std::to_string(run_case.gpus_per_node)},
+                   {step_time(run)},
+                   {run.samples_per_s ? number(*run.samples_per_s, 4) : "–"},
+                   {usable ? percent_in_words(run.efficiency.value().value) : "–"},
+                   {visible(run_case.name)},
+                   {visible(run_case.workload)},
+                   {utc_time(run.run.started_wall_ns), Tone::kFaint},
+                   {provenance_in_words(run.run.provenance), Tone::kFaint}});
+  }
+  const Paint paint(style.color);
+  return table.render(paint, 0, static_cast<std::size_t>(std::max(style.width, 20)));
+}
+
+}  // namespace ddbench::reports

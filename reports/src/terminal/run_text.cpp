@@ -1,0 +1,227 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "../quantity.h"
+#include "../safe_text.h"
+#include "cell_width.h"
+#include "ddbench/reports/text.h"
+#include "notes_text.h"
+#include "paint.h"
+#include "phrases.h"
+#include "step_sections.h"
+#include "table.h"
+
+namespace ddbench::reports {
+namespace {
+
+using analyzer::Efficiency;
+using analyzer::RunSummary;
+using store::RunState;
+
+class RunText {
+ public:
+  RunText(const RunSummary& summary, const TextStyle& style)
+      : summary_(summary),
+        run_case_(summary.run.run_case),
+        paint_(style.color),
+        width_(static_cast<std::size_t>(std::max(style.width, 20))) {}
+
+  std::string write() {
+    write_header();
+    write_state();
+    write_headline();
+    write_figures();
+    write_section(partition_section(summary_, paint_, width_));
+    write_section(waterfall_section(summary_, paint_, width_));
+    write_section(collectives_section(summary_, paint_, width_));
+    write_section(notes_section(summary_.notes, paint_, width_));
+    return std::move(text_);
+  }
+
+ private:
+  void write_line(Tone tone, const std::string& line) { text_ += paint_(tone, fitted(line, width_)) + "\n"; }
+
+  void write_header() {
+    std::vector<std::string> parts = {"run " + visible(summary_.run.id), visible(run_case_.name),
+                                      std::string(store::to_string(summary_.run.state))};
+    if (const std::string start = utc_time(summary_.run.started_wall_ns); !start.empty()) {
+      parts.push_back(start + " UTC");
+    }
+    for (const std::string& line : joined(parts, "  ", width_)) write_line(Tone::kStrong, line);
+    const std::string batch =
+        run_case_.scaling == ScalingMode::kWeak
+            ? fmt::format("batch {} per GPU", number(static_cast<double>(run_case_.batch_per_gpu), 9))
+            : fmt::format("global batch {}", number(static_cast<double>(run_case_.global_batch()), 9));
+    const std::vector<std::string> what = {visible(run_case_.workload),
+                                           shape_in_words(run_case_),
+                                           fmt::format("{} scaling, {}", to_string(run_case_.scaling), batch),
+                                           visible(run_case_.device),
+                                           visible(run_case_.backend),
+                                           visible(run_case_.strategy),
+                                           visible(run_case_.precision),
+                                           summary_.run.environment.network.empty()
+                                               ? ""
+                                               : "network " + visible(summary_.run.environment.network)};
+    for (const std::string& line : joined(what, " · ", width_)) write_line(Tone::kPlain, line);
+    write_line(Tone::kFaint, "provenance: " + provenance_in_words(summary_.run.provenance));
+  }
+
+  void write_alarm(const std::string& message) {
+    text_ += "\n";
+    for (const std::string& line : wrapped(message, width_)) write_line(Tone::kAlarm, line);
+  }
+
+  void write_state() {
+    const std::string reason = summary_.run.reason.empty() ? "" : ": " + visible(summary_.run.reason);
+    switch (summary_.run.state) {
+      case RunState::kDone: break;
+      case RunState::kRunning: write_alarm("STILL RUNNING" + reason); break;
+      case RunState::kFailed: write_alarm("FAILED" + reason); break;
+      case RunState::kInterrupted: write_alarm("INTERRUPTED" + reason); break;
+    }
+    if (!summary_.run.valid) {
+      write_alarm("INVALID, do not use these figures: " + visible(summary_.run.invalid_reason));
+    }
+  }
+
+  void write_headline() {
+    text_ += "\n";
+    if (!summary_.efficiency) {
+      const std::string line = "efficiency not known: " + visible(summary_.efficiency.reason());
+      for (const std::string& part : wrapped(line, width_)) write_line(Tone::kStrong, part);
+      return;
+    }
+    const Efficiency& efficiency = *summary_.efficiency;
+    const int base_gpus = efficiency.baseline.run_case.world_size();
+    const Tone tone = efficiency.value < 0.5   ? Tone::kBad
+                      : efficiency.value < 0.8 ? Tone::kWarning
+                                               : Tone::kGood;
+    const std::string headline =
+        fmt::format("efficiency {} against {}", percent_in_words(efficiency.value), gpus_in_words(base_gpus));
+    const std::string detail = fmt::format(
+        "  speedup {} of {}{}", number(efficiency.speedup), number(1.0 * run_case_.world_size() / base_gpus),
+        efficiency.serial_fraction ? fmt::format(", serial fraction {}", number(*efficiency.serial_fraction))
+                                   : "");
+    text_ +=
+        paint_(tone, headline) + fitted(detail, width_ - std::min(width_, display_width(headline))) + "\n";
+    for (const std::string& line : wrapped(where_lost(efficiency), width_)) write_line(Tone::kPlain, line);
+  }
+
+  /// The largest losses, in words.
+  std::string where_lost(const Efficiency& efficiency) const {
+    const std::string lost = quantity(static_cast<double>(std::abs(efficiency.lost_ns)), "ns");
+    const std::string step = quantity(static_cast<double>(summary_.partition.total_ns()), "ns");
+    if (efficiency.lost_ns <= 0)
+      return fmt::format("nothing lost: a step of {} is {} shorter than the ideal", step, lost);
+    std::vector<std::size_t> order(store::kStepPartCount);
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return efficiency.waterfall.ns[a] > efficiency.waterfall.ns[b];
+    });
+    std::string most;
+    for (std::size_t i = 0; i < 3 && efficiency.waterfall.ns[order[i]] > 0; ++i) {
+      const std::int64_t part_ns = efficiency.waterfall.ns[order[i]];
+      most += fmt::format(
+          "{}{} {} ({})", i == 0 ? "" : ", ", part_in_words(static_cast<store::StepPart>(order[i])),
+          quantity(static_cast<double>(part_ns), "ns"),
+          percent_in_words(static_cast<double>(part_ns) / static_cast<double>(efficiency.lost_ns)));
+    }
+    return fmt::format("lost {} of a mean step of {}, most of it to {}", lost, step, most);
+  }
+
+  void write_figures() {
+    text_ += "\n";
+    Table table({{"", Align::kLeft}, {"", Align::kLeft}, {"", Align::kLeft, true}});
+    const auto add = [&](const char* name, const std::string& value, const std::string& detail) {
+      table.add_row({{name, Tone::kFaint}, {value}, {detail, Tone::kFaint}});
+    };
+    const auto why = [](const std::string& reason) { return visible(reason); };
+    if (const auto& step = summary_.step_time_ns) {
+      add("step time", quantity(step.value().value, "ns"), interval_in_words(step.value().interval, "ns"));
+    } else {
+      add("step time", "not known", why(step.reason()));
+    }
+    if (const auto& rate = summary_.samples_per_s) {
+      add("throughput", number(*rate, 4) + " samples/s",
+          fmt::format("global batch {}, {} measured steps",
+                      number(static_cast<double>(run_case_.global_batch()), 9), summary_.measured_steps));
+    } else {
+      add("throughput", "not known", why(rate.reason()));
+    }
+    add_loss(table);
+    add_communication(table);
+    add_probes(table);
+    text_ += table.render(paint_, 0, width_);
+  }
+
+  static std::string interval_in_words(const ConfidenceInterval& interval, std::string_view unit) {
+    return fmt::format("{:.0f} % CI {} to {}, {}", 100 * interval.level, quantity(interval.low, unit),
+                       quantity(interval.high, unit), interval.method);
+  }
+
+  void add_loss(Table& table) const {
+    if (!summary_.loss_first || !summary_.loss_last) {
+      const auto& missing = summary_.loss_first ? summary_.loss_last : summary_.loss_first;
+      table.add_row({{"loss", Tone::kFaint}, {"not known"}, {visible(missing.reason()), Tone::kFaint}});
+      return;
+    }
+    table.add_row({{"loss", Tone::kFaint},
+                   {fmt::format("{} → {}", number(*summary_.loss_first, 4), number(*summary_.loss_last, 4))},
+                   {"first and last step, mean over ranks", Tone::kFaint}});
+  }
+
+  void add_communication(Table& table) const {
+    if (run_case_.world_size() == 1 || summary_.probed_steps == 0) return;
+    const auto time = [](std::int64_t value_ns) { return quantity(static_cast<double>(value_ns), "ns"); };
+    const double communication = static_cast<double>(std::max<std::int64_t>(summary_.communication_ns, 1));
+    table.add_row({{"communication", Tone::kFaint},
+                   {time(summary_.communication_ns)},
+                   {fmt::format("a step: {} exposed, {} ({}) hidden behind compute",
+                                time(summary_.exposed_communication_ns), time(summary_.overlap_ns),
+                                percent_in_words(static_cast<double>(summary_.overlap_ns) / communication)),
+                    Tone::kFaint}});
+    const auto& wait = summary_.peer_wait_ns;
+    table.add_row({{"peer wait", Tone::kFaint},
+                   {wait ? time(*wait) : "not known"},
+                   {wait ? "a step: before the last rank arrived, exposed or not" : visible(wait.reason()),
+                    Tone::kFaint}});
+  }
+
+  void add_probes(Table& table) const {
+    const auto& overhead = summary_.probe_overhead_percent;
+    const std::string dropped =
+        fmt::format("{} spans dropped", number(static_cast<double>(summary_.dropped_spans), 9));
+    if (!overhead) {
+      table.add_row({{"probes", Tone::kFaint},
+                     {"cost not known"},
+                     {visible(overhead.reason()) + "; " + dropped, Tone::kFaint}});
+      return;
+    }
+    const ConfidenceInterval& interval = overhead.value().interval;
+    table.add_row({{"probes", Tone::kFaint},
+                   {fmt::format("{:.2f} % of a step", overhead.value().value)},
+                   {fmt::format("{:.0f} % CI {:.2f} to {:.2f} %; {}", 100 * interval.level, interval.low,
+                                interval.high, dropped),
+                    Tone::kFaint}});
+  }
+
+  void write_section(const std::string& section) {
+    if (!section.empty()) text_ += "\n" + section;
+  }
+
+  const RunSummary& summary_;
+  const RunCase& run_case_;
+  Paint paint_;
+  std::size_t width_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string run_text(const RunSummary& summary, const TextStyle& style) {
+  return RunText(summary, style).write();
+}
+
+}  // namespace ddbench::reports
