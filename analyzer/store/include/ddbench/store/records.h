@@ -149,6 +149,15 @@ struct KernelRecord {
   std::int64_t max_ns = 0;
 };
 
+/// One version of a named baseline: the runs that a comparison against this name stands on.
+struct NamedBaseline {
+  std::string name;
+  int version = 1;
+  std::int64_t created_wall_ns = 0;
+  std::string reference;    ///< what it was set to, as given
+  std::vector<RunId> runs;  ///< may name runs that were deleted since
+};
+
 /// Which runs. Empty fields match all.
 struct Query {
   std::string sweep_id = {};

@@ -65,6 +65,11 @@ class RunStore {
   /// Deletes the run and all that hangs on it. The room is used by later runs; the file does not shrink.
   void delete_run(const RunId& id);
 
+  /// Adds the next version of the baseline `name`: 1 to 64 letters, digits and . _ / -. Its runs must exist.
+  NamedBaseline add_baseline(std::string_view name, std::string_view reference, std::span<const RunId> runs);
+  /// Deletes all versions; the runs stay. An unknown name is an Error{kBadInput}.
+  void delete_baseline(std::string_view name);
+
   // Reading. But for run() and find(), an unknown run is an Error{kBadInput}.
 
   std::vector<RunRecord> runs(const Query& query = {}) const;  ///< newest first
@@ -87,6 +92,9 @@ class RunStore {
   /// Ordered by step.
   std::vector<std::pair<std::uint32_t, double>> step_values(const RunId& id, int rank,
                                                             std::string_view name) const;
+  std::vector<NamedBaseline> baselines() const;  ///< the newest version of each, by name
+  /// Oldest first; empty when there is no such baseline.
+  std::vector<NamedBaseline> baseline_versions(std::string_view name) const;
 
  private:
   class Impl;
