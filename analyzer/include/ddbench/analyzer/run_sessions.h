@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ddbench/store/records.h"
+
+namespace ddbench::analyzer {
+
+/// A pause after which the machine is taken to be in another state.
+inline constexpr std::chrono::minutes kSessionPause{60};
+
+/// Indices into `runs`, grouped into sessions and in order of time: runs of one host and boot with less than
+/// `pause` between the end of one and the start of the next.
+std::vector<std::vector<std::size_t>> sessions_of(std::span<const store::RunRecord> runs,
+                                                  std::chrono::nanoseconds pause = kSessionPause);
+
+/// How two sides lie in time: what a difference between them may owe to the machine rather than to the
+/// change.
+enum class SidesInTime {
+  kInterleaved,  ///< runs in turns, order within pairs balanced: drift cancels
+  kBlocks,       ///< one session; one side after the other, or mixed without making pairs
+  kSessions,     ///< several sessions
+};
+
+struct RunPair {
+  std::size_t baseline = 0;
+  std::size_t candidate = 0;
+};
+
+/// The k-th run of each side, k counted by time, when each such pair are neighbours in time within one
+/// session and neither side comes first in more than three quarters of the pairs (a side that always comes
+/// first takes what drift there is).
+std::optional<std::vector<RunPair>> interleaved_pairs(std::span<const store::RunRecord> baseline,
+                                                      std::span<const store::RunRecord> candidate,
+                                                      std::chrono::nanoseconds pause = kSessionPause);
+
+SidesInTime sides_in_time(std::span<const store::RunRecord> baseline,
+                          std::span<const store::RunRecord> candidate,
+                          std::chrono::nanoseconds pause = kSessionPause);
+
+}  // namespace ddbench::analyzer

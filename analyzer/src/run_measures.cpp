@@ -1,0 +1,131 @@
+#include "ddbench/analyzer/run_measures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ddbench/record/error.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+struct MetricWords {
+  std::string_view name;
+  std::string_view unit;
+  bool lower_is_better;
+};
+
+constexpr std::array<MetricWords, kRunMetricCount> kWords{{{"step_time", "ns", true},
+                                                           {"throughput", "samples/s", false},
+                                                           {"efficiency", "1", false},
+                                                           {"exposed", "ns", true},
+                                                           {"busbw", "GB/s", false},
+                                                           {"peak_memory", "bytes", true}}};
+
+const MetricWords& words(RunMetric metric) {
+  return kWords[static_cast<std::size_t>(metric)];
+}
+
+/// A ratio needs something above zero on both sides; "nothing" is never a measurement.
+Measured<double> positive(double value, std::string_view what) {
+  if (std::isfinite(value) && value > 0) return value;
+  return Measured<double>::missing(fmt::format("{} is {:g}: nothing was measured", what, value));
+}
+
+Measured<double> step_time(const RunSummary& summary) {
+  if (!summary.step_time_ns) return Measured<double>::missing(summary.step_time_ns.reason());
+  return positive(summary.step_time_ns->value, "the step time");
+}
+
+Measured<double> checked(const Measured<double>& value, std::string_view what) {
+  return value ? positive(*value, what) : value;
+}
+
+Measured<double> exposed(const RunSummary& summary) {
+  if (summary.run.run_case.world_size() == 1)
+    return Measured<double>::missing("one rank does not communicate");
+  if (summary.probed_steps == 0) return Measured<double>::missing("no step was measured with the probes on");
+  if (summary.communication_ns <= 0) return Measured<double>::missing("no communication spans were recorded");
+  return positive(static_cast<double>(summary.exposed_communication_ns), "exposed communication");
+}
+
+Measured<double> bus_bandwidth(const RunSummary& summary) {
+  if (summary.run.run_case.world_size() == 1)
+    return Measured<double>::missing("one rank does not communicate");
+  if (summary.collectives.empty()) return Measured<double>::missing("no communication spans were recorded");
+  const auto largest =
+      std::max_element(summary.collectives.begin(), summary.collectives.end(),
+                       [](const auto& a, const auto& b) { return a.record.bytes < b.record.bytes; });
+  return checked(largest->busbw_gb_per_s, "the bus bandwidth");
+}
+
+Measured<double> peak_memory(const RunSummary& summary) {
+  std::int64_t most = 0;
+  for (const store::RankRecord& rank : summary.ranks) {
+    if (rank.peak_memory_bytes <= 0) {
+      return Measured<double>::missing(fmt::format("rank {} told no peak memory", rank.rank));
+    }
+    most = std::max(most, rank.peak_memory_bytes);
+  }
+  if (most == 0) return Measured<double>::missing("no rank told its peak memory");
+  return static_cast<double>(most);
+}
+
+}  // namespace
+
+std::string_view to_string(RunMetric metric) noexcept {
+  return words(metric).name;
+}
+std::string_view unit_of(RunMetric metric) noexcept {
+  return words(metric).unit;
+}
+bool lower_is_better(RunMetric metric) noexcept {
+  return words(metric).lower_is_better;
+}
+
+RunMetric run_metric_from(std::string_view name) {
+  std::string allowed;
+  for (const RunMetric metric : all_run_metrics()) {
+    if (to_string(metric) == name) return metric;
+    allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", to_string(metric));
+  }
+  throw Error(ErrorCode::kBadInput, fmt::format("there is no metric \"{}\"; there are {}", name, allowed));
+}
+
+std::vector<RunMetric> all_run_metrics() {
+  std::vector<RunMetric> metrics;
+  for (int i = 0; i < kRunMetricCount; ++i) metrics.push_back(static_cast<RunMetric>(i));
+  return metrics;
+}
+
+std::array<Measured<double>, kRunMetricCount> RunMeasures::missing_values() {
+  const auto none = Measured<double>::missing("not measured");
+  return {none, none, none, none, none, none};
+}
+
+RunMeasures measure_run(const RunSummary& summary) {
+  RunMeasures measures;
+  measures.run = summary.run;
+  measures.partition = summary.partition;
+  measures.collectives = summary.collectives;
+  measures.measured_steps = summary.measured_steps;
+  measures[RunMetric::kStepTime] = step_time(summary);
+  measures[RunMetric::kThroughput] = checked(summary.samples_per_s, "the throughput");
+  measures[RunMetric::kEfficiency] = summary.efficiency
+                                         ? positive(summary.efficiency->value, "the efficiency")
+                                         : Measured<double>::missing(summary.efficiency.reason());
+  measures[RunMetric::kExposed] = exposed(summary);
+  measures[RunMetric::kBusBandwidth] = bus_bandwidth(summary);
+  measures[RunMetric::kPeakMemory] = peak_memory(summary);
+  return measures;
+}
+
+std::vector<RunMeasures> measure_runs(const store::RunStore& store,
+                                      const std::vector<store::RunRecord>& runs) {
+  std::vector<RunMeasures> measures;
+  for (const store::RunRecord& run : runs) measures.push_back(measure_run(summarize(store, run.id)));
+  return measures;
+}
+
+}  // namespace ddbench::analyzer
