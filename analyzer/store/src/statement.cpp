@@ -1,5 +1,7 @@
 #include "statement.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -84,6 +86,30 @@ std::int64_t Statement::integer(int column) const {
 
 bool Statement::is_null(int column) const {
   return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
+}
+
+int Statement::columns() const noexcept {
+  return sqlite3_column_count(handle_.get());
+}
+
+void Statement::bind_column(int index, const Statement& row, int column) {
+  check(sqlite3_bind_value(handle_.get(), index, sqlite3_column_value(row.handle_.get(), column)));
+}
+
+bool Statement::same_column(const Statement& other, int column) const {
+  sqlite3_stmt* mine = handle_.get();
+  sqlite3_stmt* theirs = other.handle_.get();
+  const int type = sqlite3_column_type(mine, column);
+  if (type != sqlite3_column_type(theirs, column)) return false;
+  if (type == SQLITE_NULL) return true;
+  if (type == SQLITE_INTEGER) return integer(column) == other.integer(column);
+  if (type == SQLITE_FLOAT) {
+    return std::bit_cast<std::uint64_t>(sqlite3_column_double(mine, column)) ==
+           std::bit_cast<std::uint64_t>(sqlite3_column_double(theirs, column));
+  }
+  const std::span<const std::byte> bytes = blob(column);
+  const std::span<const std::byte> their_bytes = other.blob(column);
+  return std::equal(bytes.begin(), bytes.end(), their_bytes.begin(), their_bytes.end());
 }
 
 std::span<const std::byte> Statement::blob(int column) const {

@@ -65,6 +65,12 @@ class Statement {
   bool is_null(int column) const;
   /// Valid until the next step or reset.
   std::span<const std::byte> blob(int column) const;
+  int columns() const noexcept;
+
+  /// Binds what `row` holds in `column` (from 0), of whatever type.
+  void bind_column(int index, const Statement& row, int column);
+  /// True when this row and that of `other` hold the same in `column`, type and bits.
+  bool same_column(const Statement& other, int column) const;
 
  private:
   void check(int status) const;
