@@ -9,6 +9,11 @@ find_package(SQLite3 3.35 REQUIRED)
 find_package(Boost REQUIRED)  # headers only: Boost.Math
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+# Header-only: distributions also build it as a shared library, which would be one file more to carry to a node.
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
+add_library(ddbench_toml INTERFACE)
+target_include_directories(ddbench_toml SYSTEM INTERFACE "${TOMLPLUSPLUS_INCLUDE_DIR}")
+target_compile_definitions(ddbench_toml INTERFACE TOML_HEADER_ONLY=1)
 
 find_package(OneDNN QUIET)  # OneDNN::dnnl
 set(DDBENCH_WITH_ONEDNN ${OneDNN_FOUND})
