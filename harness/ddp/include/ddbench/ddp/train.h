@@ -27,8 +27,15 @@ struct TrainResult {
   std::string parameter_hash;  ///< of all parameters' bits after the last step
 };
 
+/// Throws Error{kBadInput} that names what this version cannot train: another precision, strategy or
+/// optimizer than fp32, ddp and sgd, an unknown workload, or options that the workload does not take.
+void check_supported(const RunCase& run_case);
+
 /// Trains `run_case` on this rank: the whole life of a DDP worker after rendezvous. Reads top to bottom.
-/// Records spans and the scalar "loss" on `recorder`; every fourth measured step is a probe-off window.
+/// Records spans and the scalar "loss" on `recorder`; every fourth measured step is a probe-off window: its
+/// kStep span has bucket 0 instead of kNoBucket, and it has no other spans. Steps are contiguous. Throws
+/// Error{kBadInput} as check_supported, Error{kRunFailed} when a collective fails or the loss is no number
+/// any more.
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
                   TrainingMonitor& monitor);
 

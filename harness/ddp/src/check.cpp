@@ -1,0 +1,38 @@
+#include <fmt/format.h>
+
+#include "ddbench/ddp/train.h"
+#include "ddbench/record/error.h"
+#include "ddbench/workload/workload.h"
+
+namespace ddbench::ddp {
+namespace {
+
+void require(const char* what, const std::string& value, const char* supported) {
+  if (value == supported) return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{} \"{}\" is not supported; supported: {}", what, value, supported));
+}
+
+}  // namespace
+
+void check_supported(const RunCase& run_case) {
+  require("precision", run_case.precision, "fp32");
+  require("strategy", run_case.strategy, "ddp");
+  require("optimizer", run_case.optimizer, "sgd");
+  workload::make_workload(run_case.workload, run_case.workload_options);
+}
+
+std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
+  check_supported(run_case);
+  const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
+  constexpr std::int64_t kCopies = 3;  // parameters, gradients, velocities
+  constexpr std::int64_t kBaseBytes = std::int64_t{48} << 20;
+  constexpr std::int64_t kBytesPerConnection = std::int64_t{1} << 20;
+  const std::int64_t batch_bytes =
+      run_case.batch_per_gpu * (workload->features() + 1) * std::int64_t{sizeof(float)};
+  return kBaseBytes + (run_case.world_size() - 1) * kBytesPerConnection +
+         kCopies * gradient_bytes(*workload) + workload->activation_bytes(run_case.batch_per_gpu) +
+         batch_bytes;
+}
+
+}  // namespace ddbench::ddp

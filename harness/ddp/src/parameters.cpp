@@ -1,0 +1,47 @@
+#include "parameters.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "ddbench/workload/random.h"
+
+namespace ddbench::ddp {
+namespace {
+
+constexpr std::int64_t kCacheLineBytes = 64;
+
+std::int64_t padded_bytes(const workload::ParameterSpec& spec) {
+  return (spec.bytes() + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+}
+
+}  // namespace
+
+ParameterMemory::ParameterMemory(const std::vector<workload::ParameterSpec>& specs, device::Device& device) {
+  std::int64_t bytes = 0;
+  for (const workload::ParameterSpec& spec : specs) bytes += padded_bytes(spec);
+  memory_ = device.allocate(bytes);
+  auto* next = static_cast<std::byte*>(memory_.data());
+  for (const workload::ParameterSpec& spec : specs) {
+    tensors_.push_back({next, spec.rows, spec.columns});
+    next += padded_bytes(spec);
+  }
+}
+
+std::span<float> ParameterMemory::floats() const noexcept {
+  return {static_cast<float*>(memory_.data()), static_cast<std::size_t>(memory_.bytes()) / sizeof(float)};
+}
+
+std::string hash_of(const std::vector<workload::Parameter>& parameters) {
+  std::uint64_t hash = 0;
+  for (const workload::Parameter& parameter : parameters) {
+    for (const float value : parameter.value.floats()) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, &value, sizeof(word));
+      hash = workload::mix_bits(hash ^ word);
+    }
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace ddbench::ddp

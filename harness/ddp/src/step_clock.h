@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ddbench/host/recorder.h"
+#include "ddbench/record/clock.h"
+#include "ddbench/record/run_case.h"
+#include "ddbench/workload/probe.h"
+
+namespace ddbench::ddp {
+
+/// Whether the spans of a step are recorded. Every fourth measured step is a probe-off window, on all ranks
+/// alike: the difference of the step times is what the probes cost.
+constexpr bool is_probed(std::uint32_t step, int warmup) noexcept {
+  const auto first = static_cast<std::uint32_t>(warmup);
+  return step < first || (step - first) % 4 != 3;
+}
+
+/// Records the frame of each step: the step itself, from the end of the one before it to its own end, and the
+/// time that this rank's thread was active in it (host). Time in operators lies inside host spans, and counts
+/// as what the operator is; time between pause_host() and resume_host() is no host time.
+class StepClock {
+ public:
+  StepClock(const RunCase& run_case, host::Recorder& recorder, workload::Probe& probe)
+      : warmup_(run_case.warmup),
+        recorder_(recorder),
+        probe_(probe),
+        step_name_(probe.intern("step")),
+        host_name_(probe.intern("host")),
+        step_begin_ns_(now_ns()) {}
+
+  void begin_step(std::uint32_t step) noexcept {
+    recorder_.set_enabled(is_probed(step, warmup_));
+    probe_.begin_step(step);
+    host_begin_ns_ = step_begin_ns_;
+  }
+  void pause_host() noexcept { record(SpanKind::kHost, host_name_, host_begin_ns_, now_ns(), kNoBucket); }
+  void resume_host() noexcept { host_begin_ns_ = now_ns(); }
+  void end_step() noexcept {
+    const std::int64_t end_ns = now_ns();
+    record(SpanKind::kHost, host_name_, host_begin_ns_, end_ns, kNoBucket);
+    const bool probed = is_probed(probe_.step(), warmup_);
+    record(SpanKind::kStep, step_name_, step_begin_ns_, end_ns, probed ? kNoBucket : std::uint16_t{0});
+    step_begin_ns_ = end_ns;
+  }
+
+ private:
+  void record(SpanKind kind, std::uint32_t name, std::int64_t begin_ns, std::int64_t end_ns,
+              std::uint16_t bucket) noexcept {
+    probe_.track().record({.begin_ns = begin_ns,
+                           .end_ns = end_ns,
+                           .name_id = name,
+                           .step = probe_.step(),
+                           .kind = kind,
+                           .bucket = bucket});
+  }
+
+  const int warmup_;
+  host::Recorder& recorder_;
+  workload::Probe& probe_;
+  const std::uint32_t step_name_;
+  const std::uint32_t host_name_;
+  std::int64_t step_begin_ns_;
+  std::int64_t host_begin_ns_ = 0;
+};
+
+}  // namespace ddbench::ddp

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ddbench/device/device.h"
+#include "ddbench/workload/probe.h"
+
+namespace ddbench::workload {
+
+/// A parameter as a model declares it. A vector is 1 x columns.
+struct ParameterSpec {
+  std::string name;  ///< "layer0.weight"
+  std::int64_t rows = 1;
+  std::int64_t columns = 0;
+  std::int64_t fan_in = 1;  ///< inputs of the layer it belongs to
+
+  std::int64_t elements() const noexcept { return rows * columns; }
+  std::int64_t bytes() const noexcept { return elements() * std::int64_t{sizeof(float)}; }
+};
+
+/// A parameter and its gradient in a device's memory; whoever trains the model owns the memory (gradients are
+/// views into DDP's buckets).
+struct Parameter {
+  ParameterSpec spec;
+  device::Tensor value;
+  device::Tensor gradient;
+};
+
+/// Initializes as torch.nn.Linear does: weights and biases uniform in +-1/sqrt(fan_in) (kaiming_uniform_ with
+/// a = sqrt(5)). The values are written by the host.
+void initialize(std::span<const Parameter> parameters, std::uint64_t seed);
+
+struct Batch {
+  device::Tensor inputs;  ///< batch x features, float32
+  device::Tensor labels;  ///< batch x 1, int32
+};
+
+/// Called with a parameter's index when backward has written its gradient and will not touch it any more.
+using GradientReady = std::function<void(std::size_t parameter)>;
+
+/// A model bound to its parameters and to one batch size. Owns its activations; allocates nothing after
+/// construction.
+class Model {
+ public:
+  virtual ~Model() = default;
+  /// Mean loss over the batch. Keeps what backward needs.
+  virtual double forward(const Batch& batch, Probe& probe) = 0;
+  /// Overwrites all gradients, each parameter's announced as soon as it is final, the last layer's first.
+  /// `batch` is that of the forward before it.
+  virtual void backward(const Batch& batch, Probe& probe, const GradientReady& ready) = 0;
+};
+
+}  // namespace ddbench::workload
