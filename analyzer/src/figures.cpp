@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
-#include <map>
 #include <optional>
+#include <set>
 
 #include "ddbench/analyzer/run_summary.h"
 #include "ddbench/analyzer/scaling.h"
+#include "scaling_series.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -39,13 +40,6 @@ const ScalingRow* only_baseline(const ScalingTable& table) {
     found = &row;
   }
   return found;
-}
-
-std::string in_words(ProvenanceSet provenance) {
-  std::string words;
-  for (const std::string_view name : provenance.names())
-    words += (words.empty() ? "" : ", ") + std::string(name);
-  return words.empty() ? "unknown provenance" : words;
 }
 
 }  // namespace
@@ -98,22 +92,19 @@ Figure scaling_efficiency(const ScalingTable& table) {
   figure.y = {"efficiency against " + table.baseline, "%"};
   figure.notes = table.notes;
   const ScalingRow* baseline = only_baseline(table);
-  std::map<std::uint32_t, Series> measured;
-  Series ideal{"ideal", SeriesShape::kLine, {}, {Provenance::kPredicted}};
-  for (const ScalingRow& row : table.rows) {
-    if (!row.efficiency) continue;
-    Series& series =
-        measured
-            .try_emplace(row.provenance.bits(),
-                         Series{in_words(row.provenance), SeriesShape::kLine, {}, row.provenance})
-            .first->second;
-    const auto interval = baseline == nullptr ? std::nullopt : interval_of_efficiency(row, *baseline);
-    series.points.push_back({static_cast<double>(row.world_size), 100 * *row.efficiency, interval, {}});
-    if (ideal.points.empty() || ideal.points.back().x != row.world_size) {
-      ideal.points.push_back({static_cast<double>(row.world_size), 100, std::nullopt, {}});
+  std::set<int> sizes;
+  for (const RowSeries& group : series_of_rows(table)) {
+    Series series{group.name, SeriesShape::kLine, {}, group.provenance};
+    for (const ScalingRow* row : group.rows) {
+      if (!row->efficiency) continue;
+      const auto interval = baseline == nullptr ? std::nullopt : interval_of_efficiency(*row, *baseline);
+      series.points.push_back({static_cast<double>(row->world_size), 100 * *row->efficiency, interval, {}});
+      sizes.insert(row->world_size);
     }
+    if (!series.points.empty()) figure.series.push_back(std::move(series));
   }
-  for (auto& [bits, series] : measured) figure.series.push_back(std::move(series));
+  Series ideal{"ideal", SeriesShape::kLine, {}, {Provenance::kPredicted}};
+  for (const int size : sizes) ideal.points.push_back({static_cast<double>(size), 100, std::nullopt, {}});
   if (!figure.series.empty()) figure.series.push_back(std::move(ideal));
   return figure;
 }
