@@ -116,10 +116,17 @@ void RunStore::append_spans(const RunId& id, int rank, std::span<const Span> spa
 }
 
 std::vector<Span> RunStore::spans(const RunId& id, int rank) const {
+  const std::int64_t key = impl_->run_key(id);
+  // Only a hint, and bounded by the number of rows whatever they say: runs are appended to while they are
+  // read.
+  Statement count = impl_->database.prepare(fmt::format(
+      "SELECT total(min(span_count, {})) FROM span_chunk WHERE run_key = ? AND rank = ?", kMostSpansAChunk));
+  count.bind(key, rank).step();
   Statement chunks = impl_->database.prepare(
       "SELECT position, chunk FROM span_chunk WHERE run_key = ? AND rank = ? ORDER BY position");
-  chunks.bind(impl_->run_key(id), rank);
+  chunks.bind(key, rank);
   std::vector<Span> spans;
+  spans.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, count.integer(0))));
   while (chunks.step())
     decode_row(chunks, 1, chunk_title(id, rank, chunks.integer(0), impl_->database), spans);
   return spans;

@@ -98,7 +98,7 @@ TEST(DamagedChunk, SealedDamageIsHandled) {
   const std::vector<Bytes> chunks = {encode_spans(test::ddp_trace({.steps = 2}).spans), wide_chunk(),
                                      raw_chunk()};
   int decoded = 0, refused = 0;
-  for (int round = 0; round < 12'000; ++round) {
+  for (int round = 0; round < 6'000; ++round) {
     Bytes chunk = chunks[round % chunks.size()];
     for (std::uint64_t change = 1 + random() % 3; change > 0; --change) {
       // The count of spans and all that follows the header.
