@@ -1,14 +1,12 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "ddbench/record/provenance.h"
 #include "ddbench/record/run_case.h"
 #include "ddbench/store/records.h"
 
@@ -18,9 +16,12 @@ struct LocalLaunchOptions {
   store::RunId run_id;
   std::filesystem::path run_directory;  ///< exists; spools are written here as rank<N>.spool
   std::filesystem::path executable;  ///< of ddbench; each rank is `<executable> worker` with a control socket
-  std::chrono::milliseconds watchdog{
-      60'000};  ///< no progress of a collective or step for this long fails the run
-  std::chrono::milliseconds grace{5'000};  ///< between telling ranks to stop and killing them
+  /// For all ranks to start and find each other.
+  std::chrono::milliseconds start_deadline{120'000};
+  /// No progress of a collective or step for this long fails the run.
+  std::chrono::milliseconds watchdog{60'000};
+  /// Between telling ranks to stop and killing them.
+  std::chrono::milliseconds grace{5'000};
 };
 
 /// What the ranks tell while they run; called on the launching thread.
@@ -45,9 +46,13 @@ struct LaunchOutcome {
   store::RunState state = store::RunState::kDone;
   std::string reason;  ///< rank, node and what happened, for people
   std::vector<store::RankRecord> ranks;
-  std::string network;    ///< "loopback", "veth", "veth@1gbit"
-  std::string transport;  ///< Communicator::transport of rank 0
-  std::vector<std::string> notes;
+  std::string network;             ///< "loopback", "veth", "veth@1gbit"
+  std::string transport;           ///< Communicator::transport of rank 0
+  std::vector<std::string> notes;  ///< for people: what is less than asked, or odd
+  /// For store::Environment::facts, all read back from the system: "network.link_rate", "network.link_qdisc",
+  /// "network.tcp_congestion_control", "network.nodes", "network.user_namespace", "network.sent_bytes" (by
+  /// all nodes), "network.dropped_packets" (by all shaped links).
+  std::map<std::string, std::string> facts;
 };
 
 /// Runs every rank of the case on this machine and returns when all have ended. Nodes are network namespaces

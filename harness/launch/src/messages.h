@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "ddbench/collective/key_value_store.h"
+#include "ddbench/record/clock.h"
+#include "ddbench/record/error.h"
+#include "ddbench/record/run_case.h"
+
+/// What launcher and ranks tell each other. The protocol knows nothing of how the bytes travel
+/// (ControlChannel).
+namespace ddbench::launch {
+
+inline constexpr int kProtocolVersion = 1;
+
+// From a rank to the launcher.
+
+/// First message of a rank.
+struct Hello {
+  int protocol = kProtocolVersion;
+  std::string token;  ///< proves that the rank belongs to this run; empty on an inherited socket
+  int rank = 0;
+  std::int64_t pid = 0;  ///< as the host counts
+  std::string host;
+  std::string boot_id;  ///< of the rank's kernel: equal to the launcher's when they share a clock
+};
+
+/// The rank is connected to its peers; training begins.
+struct Ready {
+  std::string transport;  ///< Communicator::transport
+  std::string cores;      ///< where the rank is pinned; empty when it is not
+  ClockReading clock;
+};
+
+/// The collective that a rank is in or was in last.
+struct CollectiveState {
+  std::string function;  ///< empty: none yet
+  std::uint64_t sequence = 0;
+  bool inside = false;
+  std::int64_t for_ns = 0;  ///< how long ago it was entered or left
+};
+
+/// About five times a second, also while the rank computes or waits.
+struct Heartbeat {
+  std::uint32_t steps_completed = 0;
+  double loss = 0;
+  CollectiveState collective;
+  std::int64_t peak_memory_bytes = 0;
+};
+
+struct KvSet {
+  std::string key;
+  collective::Bytes value;
+};
+/// Answered by KvValue with the same id once the key is set.
+struct KvGet {
+  std::uint64_t id = 0;
+  std::string key;
+};
+
+struct Ping {
+  std::uint64_t id = 0;
+};
+
+/// The rank trained to the end and its spool is complete. It leaves when told to (Finish).
+struct Result {
+  double loss_first = 0;
+  double loss_last = 0;
+  std::string parameter_hash;
+  std::uint64_t dropped_spans = 0;
+  std::int64_t peak_memory_bytes = 0;
+  ClockReading clock;
+};
+
+/// The rank could not go on. Its spool holds what it recorded so far.
+struct Failure {
+  ErrorCode code = ErrorCode::kRunFailed;
+  std::string message;
+  int native_code = 0;
+  std::string where;
+  bool communication = false;  ///< a collective or the rendezvous failed: perhaps a peer's fault
+  std::uint64_t dropped_spans = 0;
+  std::int64_t peak_memory_bytes = 0;
+};
+
+// From the launcher to a rank.
+
+/// Answer to Hello: who the rank is and what it is to do.
+struct Assignment {
+  RunCase run_case;
+  int rank = 0;
+  int local_rank = 0;
+  int node = 0;
+  int world_size = 1;
+  std::string address;  ///< of the interface to communicate over
+  int core = -1;        ///< to pin to; -1: none
+  std::string spool;
+  std::string run_id;
+  std::uint16_t communicator_id = 1;
+};
+
+struct KvValue {
+  std::uint64_t id = 0;
+  collective::Bytes value;
+};
+
+struct Pong {
+  std::uint64_t id = 0;
+  std::int64_t reference_ns = 0;  ///< now_ns() of the launcher when it answered
+};
+
+/// Give up: a peer failed or the user asked for it.
+struct Stop {
+  std::string reason;
+};
+
+/// Every rank has delivered its result: leave.
+struct Finish {};
+
+using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, Result, Failure, Assignment,
+                             KvValue, Pong, Stop, Finish>;
+
+/// The payload of one frame: a JSON object whose "type" names the message.
+std::string encode(const Message& message);
+
+/// Inverse of encode. Throws Error on anything that encode could not have written, whatever the bytes are.
+Message decode(std::string_view payload);
+
+}  // namespace ddbench::launch

@@ -1,0 +1,81 @@
+#include "network_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace ddbench::launch {
+namespace {
+
+constexpr std::int64_t kGsoPacketBytes = 72 * 1024;
+constexpr std::int64_t kBurstsPerSecond = 2000;
+constexpr std::int64_t kQueue_ms = 20;
+constexpr int kAddressesPerByte = 256;
+
+}  // namespace
+
+Shaping shaping_for(LinkRate rate) {
+  return {rate.bits_per_s, std::max(kGsoPacketBytes, rate.bits_per_s / 8 / kBurstsPerSecond), kQueue_ms};
+}
+
+std::string node_address(int node) {
+  return fmt::format("10.77.{}.{}", (node + 1) / kAddressesPerByte, (node + 1) % kAddressesPerByte);
+}
+
+std::string port_name(int node) {
+  return fmt::format("node{}", node);
+}
+
+std::string bridge_commands(const std::vector<int>& node_namespace_fds) {
+  std::string commands = "link add bridge0 type bridge\nlink set bridge0 up\n";
+  for (std::size_t i = 0; i < node_namespace_fds.size(); ++i) {
+    const std::string port = port_name(static_cast<int>(i));
+    // A path, not a process id or a name: ip would look for a name in the host's /run/netns first.
+    commands += fmt::format("link add {} type veth peer name eth0 netns /proc/self/fd/{}\n", port,
+                            node_namespace_fds[i]);
+    commands += fmt::format("link set {} master bridge0 up\n", port);
+  }
+  return commands;
+}
+
+std::string node_commands(int node) {
+  return fmt::format("link set lo up\naddress add {}/16 dev eth0\nlink set eth0 up\n", node_address(node));
+}
+
+std::string shaping_command(const std::string& device, const Shaping& shaping) {
+  return fmt::format("qdisc replace dev {} root tbf rate {}bit burst {}b latency {}ms\n", device,
+                     shaping.rate_bits_per_s, shaping.burst_bytes, shaping.latency_ms);
+}
+
+std::optional<LinkRate> rate_from_qdisc(const std::string& line) {
+  const std::size_t begin = line.find(" rate ");
+  if (!line.starts_with("qdisc tbf ") || begin == std::string::npos) return std::nullopt;
+  const std::string_view text = std::string_view(line).substr(begin + 6);
+  std::int64_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  switch (*rest) {
+    case 'K': return LinkRate{value * 1'000};
+    case 'M': return LinkRate{value * 1'000'000};
+    case 'G': return LinkRate{value * 1'000'000'000};
+    case 'b': return LinkRate{value};
+    default: return std::nullopt;
+  }
+}
+
+std::int64_t dropped_packets(const std::string& qdisc_statistics) {
+  constexpr std::string_view kMark = "(dropped ";
+  std::int64_t sum = 0;
+  for (std::size_t at = qdisc_statistics.find(kMark); at != std::string::npos;
+       at = qdisc_statistics.find(kMark, at)) {
+    at += kMark.size();
+    std::int64_t count = 0;
+    std::from_chars(qdisc_statistics.data() + at, qdisc_statistics.data() + qdisc_statistics.size(), count);
+    sum += count;
+  }
+  return sum;
+}
+
+}  // namespace ddbench::launch

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "fabric.h"
+
+namespace ddbench::launch {
+
+/// Body of the first process of a Fabric, in the child of a fork by `launcher`, to which `socket` leads.
+[[noreturn]] void run_outer_process(const FabricPlan& plan, Isolation isolation, int socket,
+                                    pid_t launcher) noexcept;
+
+}  // namespace ddbench::launch

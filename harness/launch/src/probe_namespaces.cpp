@@ -1,0 +1,19 @@
+#include "ddbench/launch/probe_namespaces.h"
+
+#include "ddbench/record/error.h"
+#include "fabric.h"
+
+namespace ddbench::launch {
+
+Measured<bool> probe_namespaces() {
+  FabricPlan plan;
+  plan.nodes = 2;
+  plan.link = parse_link_rate("1gbit");
+  try {
+    return Fabric(plan, Isolation::kLinks).facts().contains("network.user_namespace");
+  } catch (const Error& error) {
+    return Measured<bool>::missing(error.message());
+  }
+}
+
+}  // namespace ddbench::launch

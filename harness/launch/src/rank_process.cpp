@@ -1,0 +1,101 @@
+#include "rank_process.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "ddbench/record/error.h"
+#include "process_facts.h"
+
+namespace ddbench::launch {
+namespace {
+
+constexpr int kTorchrunPort = 29500;
+
+std::vector<std::string> arguments_of(const FabricPlan& plan, int rank) {
+  std::vector<std::string> arguments = plan.command;
+  arguments.push_back("--control-fd");
+  arguments.push_back(std::to_string(plan.control_fds[static_cast<std::size_t>(rank)]));
+  return arguments;
+}
+
+/// In the child: nothing else reads its environment.
+void set_environment(const FabricPlan& plan, int rank, Isolation isolation, int port) {
+  const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
+  set("RANK", std::to_string(rank));
+  set("WORLD_SIZE", std::to_string(plan.nodes * plan.ranks_per_node));
+  set("LOCAL_RANK", std::to_string(rank % plan.ranks_per_node));
+  set("LOCAL_WORLD_SIZE", std::to_string(plan.ranks_per_node));
+  set("NODE_RANK", std::to_string(rank / plan.ranks_per_node));
+  set("GROUP_RANK", std::to_string(rank / plan.ranks_per_node));
+  set("MASTER_ADDR", rank_address(isolation, 0));
+  set("MASTER_PORT", std::to_string(port));
+  ::setenv("OMP_NUM_THREADS", "1", 0);
+}
+
+void redirect_output(const FabricPlan& plan, int rank) {
+  const std::string log = (plan.log_directory / fmt::format("rank{}.log", rank)).string();
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(file >= 0 ? file : nothing, STDOUT_FILENO);
+  ::dup2(file >= 0 ? file : nothing, STDERR_FILENO);
+}
+
+[[noreturn]] void become_rank(const FabricPlan& plan, int rank, Isolation isolation, int port,
+                              int network_namespace, int socket) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const auto fail = [&](int error) {
+    send(socket, FabricEvent{FabricEvent::Kind::kExecFailed, rank, error, {}});
+    ::_exit(127);
+  };
+  send(socket, FabricEvent{FabricEvent::Kind::kStarted, rank, host_pid(), {}});
+  if (network_namespace >= 0 && ::setns(network_namespace, CLONE_NEWNET) != 0) fail(errno);
+  set_environment(plan, rank, isolation, port);
+  redirect_output(plan, rank);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::fcntl(plan.control_fds[static_cast<std::size_t>(rank)], F_SETFD, 0);
+  const std::vector<std::string> arguments = arguments_of(plan, rank);
+  std::vector<char*> pointers;
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  ::execv(pointers.front(), pointers.data());
+  fail(errno);
+  ::_exit(127);
+}
+
+}  // namespace
+
+int rendezvous_port(Isolation isolation) {
+  if (isolation != Isolation::kNone) return kTorchrunPort;
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(socket.get(), generic, length) != 0 || ::getsockname(socket.get(), generic, &length) != 0) {
+    return kTorchrunPort;
+  }
+  return ::ntohs(address.sin_port);
+}
+
+pid_t start_rank(const FabricPlan& plan, int rank, Isolation isolation, int port, int network_namespace,
+                 int socket) {
+  const auto child = static_cast<pid_t>(check_posix(
+      ::fork(), fmt::format("no process can be made for rank {}", rank), ErrorCode::kEnvironment));
+  if (child == 0) become_rank(plan, rank, isolation, port, network_namespace, socket);
+  return child;
+}
+
+}  // namespace ddbench::launch

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "ddbench/launch/local_launch.h"
+#include "fabric.h"
+#include "rendezvous.h"
+#include "root_cause.h"
+#include "supervised_rank.h"
+
+namespace ddbench::launch {
+
+/// The launcher while ranks live: answers them, watches over them, and brings all of them to an end.
+/// Single-threaded.
+class Supervisor {
+ public:
+  /// `sockets`: the launcher's ends of the control sockets, by rank.
+  Supervisor(const RunCase& run_case, const LocalLaunchOptions& options, LaunchObserver& observer,
+             Fabric& fabric, std::vector<UniqueFd> sockets);
+
+  /// Starts the ranks and returns when none is left.
+  LaunchOutcome run();
+
+ private:
+  enum class Phase { kStarting, kTraining, kFinishing, kStopping };
+
+  void wait_for_news();
+  void read_fabric();
+  void read_rank(SupervisedRank& rank);
+  void tick();
+  void judge();
+  void judge_deadline();
+  void forgive_own_absence(SteadyTime now);
+
+  void take(SupervisedRank& rank, const Message& message);
+  void on(SupervisedRank& rank, const Hello& hello);
+  void on(SupervisedRank& rank, const Ready& ready);
+  void on(SupervisedRank& rank, const Heartbeat& heartbeat);
+  void on(SupervisedRank& rank, const KvSet& entry);
+  void on(SupervisedRank& rank, const KvGet& request);
+  void on(SupervisedRank& rank, const Ping& ping);
+  void on(SupervisedRank& rank, const Result& result);
+  void on(SupervisedRank& rank, const Failure& failure);
+  template <typename Unexpected>
+  void on(SupervisedRank& rank, const Unexpected& message);
+
+  void on_exit(SupervisedRank& rank, int wait_status);
+  void fail(SupervisedRank& rank, const std::string& what, bool certain);
+  void stop(store::RunState state, const std::string& reason);
+  void kill(SupervisedRank& rank);
+  void give_up();
+  void finish();
+  bool all_reached(SupervisedRank::Phase phase) const;
+  std::string why_not_started() const;
+
+  const RunCase& run_case_;
+  const LocalLaunchOptions& options_;
+  LaunchObserver& observer_;
+  Fabric& fabric_;
+  std::deque<SupervisedRank> ranks_;
+  std::vector<int> cores_;
+  Rendezvous rendezvous_;
+  RootCause root_cause_;
+  std::string boot_id_;
+  LaunchOutcome outcome_;
+  Phase phase_ = Phase::kStarting;
+  int alive_ = 0;
+  SteadyTime deadline_;  // of the current phase, where it has one
+  SteadyTime next_tick_;
+  SteadyTime last_look_;
+};
+
+}  // namespace ddbench::launch

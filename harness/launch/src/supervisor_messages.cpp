@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include "ddbench/record/clock.h"
+#include "supervisor.h"
+
+namespace ddbench::launch {
+
+using Clock = std::chrono::steady_clock;
+
+void Supervisor::on(SupervisedRank& rank, const Hello& hello) {
+  if (hello.protocol != kProtocolVersion || hello.rank != rank.record.rank) {
+    return fail(
+        rank,
+        fmt::format(": {} speaks protocol {} as rank {}; expected protocol {}: it is of another version",
+                    options_.executable.string(), hello.protocol, hello.rank, kProtocolVersion),
+        true);
+  }
+  const SteadyTime now = Clock::now();
+  rank.phase = SupervisedRank::Phase::kJoined;
+  rank.last_heard = rank.last_progress = now;
+  rank.record.host = hello.host;
+  if (rank.record.pid == 0) rank.record.pid = hello.pid;
+  rank.record.clock.shared_clock = !boot_id_.empty() && hello.boot_id == boot_id_;
+
+  Assignment assignment;
+  assignment.run_case = run_case_;
+  assignment.rank = rank.record.rank;
+  assignment.local_rank = rank.record.local_rank;
+  assignment.node = rank.record.node;
+  assignment.world_size = static_cast<int>(ranks_.size());
+  assignment.address = rank_address(fabric_.isolation(), rank.record.node);
+  assignment.core = cores_[static_cast<std::size_t>(rank.record.rank)];
+  assignment.spool = (options_.run_directory / fmt::format("rank{}.spool", rank.record.rank)).string();
+  assignment.run_id = options_.run_id;
+  rank.channel.post(assignment);
+}
+
+void Supervisor::on(SupervisedRank& rank, const Ready& ready) {
+  rank.phase = SupervisedRank::Phase::kTraining;
+  rank.record.cores = ready.cores;
+  rank.record.clock.start = rank.record.clock.end = ready.clock;
+  if (rank.record.rank == 0) outcome_.transport = ready.transport;
+  if (phase_ != Phase::kStarting || !all_reached(SupervisedRank::Phase::kTraining)) return;
+  phase_ = Phase::kTraining;
+  for (SupervisedRank& each : ranks_) each.last_progress = Clock::now();
+}
+
+void Supervisor::on(SupervisedRank& rank, const Heartbeat& heartbeat) {
+  if (rank.hear(heartbeat, Clock::now())) {
+    observer_.on_progress({rank.record.rank, heartbeat.steps_completed, heartbeat.loss});
+  }
+}
+
+void Supervisor::on(SupervisedRank&, const KvSet& entry) {
+  rendezvous_.set(entry);
+}
+
+void Supervisor::on(SupervisedRank& rank, const KvGet& request) {
+  rendezvous_.get(rank.record.rank, request);
+}
+
+void Supervisor::on(SupervisedRank& rank, const Ping& ping) {
+  rank.channel.post(Pong{ping.id, now_ns()});
+}
+
+void Supervisor::on(SupervisedRank& rank, const Result& result) {
+  rank.phase = SupervisedRank::Phase::kDelivered;
+  rank.record.clock.end = result.clock;
+  rank.record.dropped_spans = result.dropped_spans;
+  rank.record.peak_memory_bytes = result.peak_memory_bytes;
+  rank.record.parameter_hash = result.parameter_hash;
+  rank.record.outcome = "ok";
+  rank.heartbeat.steps_completed = static_cast<std::uint32_t>(run_case_.total_steps());
+  observer_.on_progress({rank.record.rank, rank.heartbeat.steps_completed, result.loss_last});
+  if (phase_ == Phase::kStopping || !all_reached(SupervisedRank::Phase::kDelivered)) return;
+  phase_ = Phase::kFinishing;
+  deadline_ = Clock::now() + options_.grace;
+  for (SupervisedRank& each : ranks_) each.channel.post(Finish{});
+}
+
+void Supervisor::on(SupervisedRank& rank, const Failure& failure) {
+  rank.said_why = true;
+  rank.record.dropped_spans = failure.dropped_spans;
+  rank.record.peak_memory_bytes = failure.peak_memory_bytes;
+  fail(rank, fmt::format(": {} ({})", failure.message, rank.progress()), !failure.communication);
+}
+
+template <typename Unexpected>
+void Supervisor::on(SupervisedRank& rank, const Unexpected&) {
+  fail(rank, ": it sent a message that only a launcher may send", true);
+}
+template void Supervisor::on(SupervisedRank&, const Assignment&);
+template void Supervisor::on(SupervisedRank&, const KvValue&);
+template void Supervisor::on(SupervisedRank&, const Pong&);
+template void Supervisor::on(SupervisedRank&, const Stop&);
+template void Supervisor::on(SupervisedRank&, const Finish&);
+
+}  // namespace ddbench::launch

@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "ddbench/collective/communicator.h"
+#include "ddbench/ddp/train.h"
+#include "ddbench/host/recorder.h"
+#include "ddbench/launch/local_launch.h"
+#include "pinning.h"
+#include "process_facts.h"
+#include "training_state.h"
+#include "watched_communicator.h"
+#include "worker_session.h"
+
+namespace ddbench::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLauncherAnswersIn = 120s;
+
+int rank_from_environment() {
+  const char* rank = std::getenv("RANK");
+  if (rank == nullptr)
+    throw Error(ErrorCode::kBadInput, "`ddbench worker` is started by `ddbench run`, not by hand");
+  return std::atoi(rank);
+}
+
+/// One rank's life after it has joined the run. What is left to say when it fails is said by run_worker.
+class Worker {
+ public:
+  Worker(WorkerSession& session, TrainingState& state) : session_(session), state_(state) {}
+  ~Worker() {
+    session_.watch({});
+    session_.on_stop({});
+  }
+
+  void run() {
+    assignment_ = session_.join(rank_from_environment(), kLauncherAnswersIn);
+    const std::string cores = pin_to_core(assignment_.core);
+    const ClockReading start = session_.read_clock(kLauncherAnswersIn);
+    open_recorder();
+    connect();
+    session_.send(Ready{communicator_->transport(), cores, start});
+    WatchedCommunicator watched(*communicator_);
+    try {
+      const ddp::TrainResult result = ddp::train(assignment_.run_case, watched, *recorder_, state_);
+      deliver(result);
+    } catch (...) {
+      communication_failed_ = watched.failed();
+      throw;
+    }
+  }
+
+  /// What the spool and the launcher can still get from a rank that fails with `error`.
+  Failure last_words(const Error& error) {
+    session_.watch({});
+    Failure failure{error.code(),       error.message(),       error.native_code(),
+                    error.where(),      communication_failed_, 0,
+                    peak_memory_bytes()};
+    if (!recorder_) return failure;
+    try {
+      recorder_->stop();
+    } catch (const Error&) {
+      // The spool's own trouble is what the rank failed with, or comes second to it.
+    }
+    failure.dropped_spans = recorder_->dropped();
+    return failure;
+  }
+
+ private:
+  void open_recorder() {
+    host::RecorderOptions options;
+    options.spool = assignment_.spool;
+    options.rank = assignment_.rank;
+    options.run_id = assignment_.run_id;
+    recorder_ = std::make_unique<host::Recorder>(options);
+    session_.watch([this]() -> std::optional<Error> {
+      const std::string failure = recorder_->failure();
+      if (failure.empty()) return std::nullopt;
+      return Error(ErrorCode::kEnvironment,
+                   fmt::format("cannot write the spool {}: {}", assignment_.spool, failure), 0,
+                   assignment_.spool);
+    });
+  }
+
+  void connect() {
+    collective::CommunicatorOptions options;
+    options.rank = assignment_.rank;
+    options.world_size = assignment_.world_size;
+    options.address = assignment_.address;
+    options.id = assignment_.communicator_id;
+    communication_failed_ = true;  // until the peers have come
+    communicator_ = collective::make_communicator(assignment_.run_case.backend, options, session_);
+    communication_failed_ = false;
+    session_.on_stop([this] { communicator_->abort(); });
+  }
+
+  void deliver(const ddp::TrainResult& trained) {
+    session_.watch({});
+    recorder_->stop();
+    Result result{trained.loss_first,
+                  trained.loss_last,
+                  trained.parameter_hash,
+                  recorder_->dropped(),
+                  0,
+                  session_.read_clock(kLauncherAnswersIn)};
+    result.peak_memory_bytes = peak_memory_bytes();
+    session_.send(result);
+    // Connections stay up until every rank has what it needs.
+    session_.wait_for_finish();
+  }
+
+  WorkerSession& session_;
+  TrainingState& state_;
+  Assignment assignment_;
+  std::unique_ptr<host::Recorder> recorder_;
+  std::unique_ptr<collective::Communicator> communicator_;
+  bool communication_failed_ = false;
+};
+
+int work(WorkerSession& session, TrainingState& state) {
+  Worker worker(session, state);
+  const auto fail = [&](const Error& error) {
+    // A rank that gave up for its own trouble fails with that, whatever the training loop made of it.
+    session.send(worker.last_words(session.trouble().value_or(error)));
+    return 1;
+  };
+  try {
+    worker.run();
+    return 0;
+  } catch (const Error& error) {
+    return fail(error);
+  } catch (const std::bad_alloc&) {
+    return fail(Error(ErrorCode::kEnvironment, "no memory is left"));
+  } catch (const std::exception& error) {
+    return fail(Error(ErrorCode::kRunFailed, error.what()));
+  }
+}
+
+}  // namespace
+
+int run_worker(int control_fd) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // Ctrl-C is the launcher's business, and a broken connection is an error that names its collective.
+  ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
+  try {
+    TrainingState state;
+    // Nobody is left to tell: an orphan ends at once.
+    WorkerSession session(UniqueFd(control_fd), state, [] { ::_exit(1); });
+    return work(session, state);
+  } catch (const Error& error) {
+    fmt::print(stderr, "ddbench worker: {}\n", error.message());
+    return error.exit_code();
+  }
+}
+
+}  // namespace ddbench::launch

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "control_channel.h"
+#include "ddbench/collective/key_value_store.h"
+#include "ddbench/record/clock.h"
+#include "ddbench/record/error.h"
+#include "training_state.h"
+
+namespace ddbench::launch {
+
+/// The rank's end of the control channel. A control thread owns the reading side for the whole life of the
+/// session: it sends heartbeats, measures clocks, hands out what other threads wait for, and reacts to Stop
+/// while the main thread is blocked.
+class WorkerSession final : public collective::KeyValueStore {
+ public:
+  static constexpr int kPings = 48;
+  static constexpr std::chrono::milliseconds kHeartbeat{200};
+
+  /// `on_disconnect` is called on the control thread when the launcher is gone.
+  WorkerSession(UniqueFd socket, TrainingState& state, std::function<void()> on_disconnect);
+  ~WorkerSession() override;
+
+  /// Says hello and waits for the assignment. Throws Error{kRunFailed} after `timeout`, kInterrupted when
+  /// told to stop.
+  Assignment join(int rank, std::chrono::milliseconds timeout);
+  /// The launcher's clock minus this one's, from kPings exchanges. Errors as join().
+  ClockReading read_clock(std::chrono::milliseconds timeout);
+  /// Waits, without limit, until the launcher lets the rank leave (Finish or Stop).
+  void wait_for_finish();
+
+  void set(const std::string& key, const collective::Bytes& value) override;
+  collective::Bytes get(const std::string& key, std::chrono::milliseconds timeout) override;
+
+  /// Thread-safe. Throws Error{kRunFailed} when the launcher is gone.
+  void send(const Message& message);
+
+  /// Called once on the control thread when the rank must give up; at once when that is already so. Empty:
+  /// nothing is called.
+  void on_stop(std::function<void()> action);
+  /// Asked at each heartbeat: a trouble that other threads cannot notice (a full disk). The first one stops
+  /// the rank.
+  void watch(std::function<std::optional<Error>()> trouble);
+
+  bool stopped() const;
+  /// Why the rank gave up, when it was for its own trouble.
+  std::optional<Error> trouble() const;
+
+ private:
+  void control_loop();
+  void take(Message message, std::int64_t received_ns);
+  void heartbeat();
+  void ping();
+  void stop(std::optional<Error> trouble);
+  [[noreturn]] void fail_waiting(const std::string& what, std::chrono::milliseconds timeout) const;
+
+  ControlChannel channel_;
+  TrainingState& state_;
+  std::function<void()> on_disconnect_;
+  std::mutex send_mutex_;
+
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  std::optional<Assignment> assignment_;
+  std::map<std::uint64_t, std::optional<collective::Bytes>> gets_;  // waited for, by id
+  std::uint64_t next_get_ = 1;
+  int pings_left_ = 0;
+  std::uint64_t ping_id_ = 0;
+  PingSample ping_;
+  std::vector<PingSample> pings_;
+  bool stopped_ = false;
+  bool finished_ = false;
+  std::optional<Error> trouble_;
+  std::function<void()> on_stop_;
+  std::function<std::optional<Error>()> watch_;
+
+  bool joined_ = false;  // control thread only
+  std::atomic<bool> ending_{false};
+  UniqueFd wake_;  // eventfd: the control thread has something to do
+  std::thread control_thread_;
+};
+
+}  // namespace ddbench::launch

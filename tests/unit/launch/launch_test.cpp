@@ -1,0 +1,193 @@
+#include "ddbench/launch/local_launch.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "expect_error.h"
+#include "launch_fixture.h"
+
+namespace ddbench::launch {
+namespace {
+
+using namespace std::chrono_literals;
+using store::RunState;
+
+std::string who(const LaunchOutcome& outcome, int rank) {
+  const store::RankRecord& record = outcome.ranks[static_cast<std::size_t>(rank)];
+  return fmt::format("rank {} (node {}, pid {})", rank, record.node, record.pid);
+}
+
+TEST_F(LaunchTest, RanksThatTrainToTheEnd) {
+  const LaunchOutcome outcome = launch("train", -1, 2, 2);
+  EXPECT_EQ(outcome.state, RunState::kDone) << outcome.reason;
+  EXPECT_EQ(outcome.reason, "");
+  EXPECT_EQ(observer_.furthest(), 25u);
+  EXPECT_EQ(outcome.network, observer_.network_);
+  EXPECT_TRUE(outcome.transport.starts_with("test transport ")) << outcome.transport;
+  for (int i = 0; i < 4; ++i) {
+    const store::RankRecord& rank = outcome.ranks[static_cast<std::size_t>(i)];
+    EXPECT_EQ(rank.rank, i);
+    EXPECT_EQ(rank.node, i / 2);
+    EXPECT_EQ(rank.local_rank, i % 2);
+    EXPECT_EQ(rank.outcome, "ok");
+    EXPECT_EQ(rank.parameter_hash, "hash");
+    EXPECT_EQ(rank.dropped_spans, 3u);
+    EXPECT_GT(rank.peak_memory_bytes, 0);
+    EXPECT_FALSE(rank.cores.empty());
+    EXPECT_TRUE(rank.clock.shared_clock);
+    EXPECT_LE(std::abs(rank.clock.start.offset_ns), rank.clock.start.uncertainty_ns);
+    EXPECT_LE(std::abs(rank.clock.end.offset_ns), rank.clock.end.uncertainty_ns);
+    EXPECT_GT(rank.clock.end.at_ns, rank.clock.start.at_ns);
+
+    const RankTrace trace = read_trace(directory_.path(), i);
+    EXPECT_EQ(trace.world_size, "4");
+    EXPECT_EQ(trace.local_rank, std::to_string(i % 2));
+    EXPECT_EQ(trace.local_world_size, "2");
+    EXPECT_EQ(trace.node_rank, std::to_string(i / 2));
+    EXPECT_EQ(trace.master_address, read_trace(directory_.path(), 0).address);
+  }
+  const auto node_of = [&](int rank) { return read_trace(directory_.path(), rank).network_namespace; };
+  EXPECT_EQ(node_of(0), node_of(1));
+  if (outcome.network == "veth") {
+    EXPECT_NE(node_of(0), node_of(2));
+    EXPECT_TRUE(outcome.facts.contains("network.sent_bytes"));
+    EXPECT_FALSE(anybody_in(node_of(0)) || anybody_in(node_of(2)));
+  }
+}
+
+TEST_F(LaunchTest, ARankThatIsKilledIsNamedAndTheOthersStop) {
+  const LaunchOutcome outcome = launch("kill", 2);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_EQ(outcome.reason, who(outcome, 2) + " was killed by signal 9 (SIGKILL) after step 7");
+  EXPECT_EQ(outcome.ranks[2].outcome, "killed by signal 9 (SIGKILL)");
+  EXPECT_EQ(outcome.ranks[0].outcome, "stopped by the launcher");
+  EXPECT_EQ(outcome.ranks[0].dropped_spans, 5u);
+}
+
+TEST_F(LaunchTest, TheDeathThatBrokeTheConnectionsIsTheCause) {
+  const LaunchOutcome outcome = launch("secondary", 1);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_EQ(outcome.reason, who(outcome, 1) + " was killed by signal 9 (SIGKILL) after step 7");
+  EXPECT_THAT(outcome.ranks[0].outcome, ::testing::HasSubstr("8/1"));  // what it waited for
+}
+
+TEST_F(LaunchTest, ARankThatExitsIsQuoted) {
+  const LaunchOutcome outcome = launch("exit", 0);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_EQ(
+      outcome.reason,
+      who(outcome, 0) + " exited with code 3 after step 7; its last output: first line|no more electricity");
+  EXPECT_EQ(outcome.ranks[0].outcome, "exited with code 3");
+}
+
+TEST_F(LaunchTest, ARankThatQuitsSilentlyHasFailed) {
+  const LaunchOutcome outcome = launch("quit", 1);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_EQ(outcome.reason, who(outcome, 1) + " ended without a result after step 7");
+}
+
+TEST_F(LaunchTest, ARanksOwnErrorIsTheReason) {
+  const LaunchOutcome outcome = launch("error", 1);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_EQ(outcome.reason, who(outcome, 1) + ": cannot write the spool /x: no space left (after step 7)");
+  EXPECT_THAT(outcome.ranks[1].outcome, ::testing::HasSubstr("no space left"));
+}
+
+TEST_F(LaunchTest, ARankThatSpeaksGarbageFails) {
+  options_.grace = 300ms;
+  const LaunchOutcome outcome = launch("garbage", 1);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_THAT(outcome.reason, ::testing::StartsWith(who(outcome, 1) + ": a control message"));
+}
+
+TEST_F(LaunchTest, AStoppedRankAndItsCollectiveAreNamed) {
+  options_.watchdog = 2s;
+  const LaunchOutcome outcome = launch("stop", 1);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_THAT(outcome.reason, ::testing::StartsWith(who(outcome, 1) + " has not answered for "));
+  EXPECT_THAT(outcome.reason, ::testing::EndsWith("; the others wait for it in all_reduce #9 of step 8"));
+  EXPECT_EQ(outcome.ranks[1].outcome, "killed by the launcher after step 7");
+  EXPECT_EQ(outcome.ranks[0].outcome, "stopped by the launcher");
+}
+
+TEST_F(LaunchTest, ARankThatIsLateForTheCollectiveIsNamed) {
+  options_.watchdog = 2s;
+  options_.grace = 300ms;
+  const LaunchOutcome outcome = launch("late", 2);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_THAT(outcome.reason,
+              ::testing::StartsWith(who(outcome, 2) +
+                                    " has not entered all_reduce #9 of step 8, in which the others wait"));
+}
+
+TEST_F(LaunchTest, ARankThatIgnoresTheStopIsKilled) {
+  options_.grace = 300ms;
+  const LaunchOutcome outcome = launch("deaf", 1);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_THAT(outcome.reason, ::testing::StartsWith(who(outcome, 0) + " was killed by signal 9 (SIGKILL)"));
+  EXPECT_THAT(outcome.ranks[1].outcome, ::testing::StartsWith("killed by the launcher"));
+  EXPECT_THAT(outcome.notes, ::testing::Contains(::testing::HasSubstr("did not end within 0.3 s")));
+}
+
+TEST_F(LaunchTest, ARankThatNeverReportsIsNamed) {
+  options_.start_deadline = 1s;
+  const LaunchOutcome outcome = launch("mute", 1);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_EQ(outcome.reason, who(outcome, 1) + " did not report within 1.0 s of its start");
+}
+
+TEST_F(LaunchTest, AnInterruptStopsEveryRank) {
+  observer_.interrupt_after_steps_ = 30;
+  const LaunchOutcome outcome = launch("forever", -1, 2, 2);
+  EXPECT_EQ(outcome.state, RunState::kInterrupted);
+  EXPECT_THAT(outcome.reason, ::testing::StartsWith("interrupted after step "));
+  for (const store::RankRecord& rank : outcome.ranks) EXPECT_EQ(rank.outcome, "stopped by the launcher");
+}
+
+TEST_F(LaunchTest, MoreRanksThanCores) {
+  const LaunchOutcome outcome = launch("train", -1, 4, 4);
+  EXPECT_EQ(outcome.state, RunState::kDone) << outcome.reason;
+}
+
+TEST_F(LaunchTest, AnObserverThatThrowsLeavesNothing) {
+  class FullDisk final : public LaunchObserver {
+    void on_network(const std::string&, const std::string&) override {}
+    void on_progress(const RankProgress& progress) override {
+      if (progress.step > 30) throw Error(ErrorCode::kEnvironment, "the store's disk is full");
+    }
+    void on_tick() override {}
+    bool interrupted() override { return false; }
+  };
+  ::setenv("LAUNCH_TEST_SCENARIO", "forever", 1);
+  RunCase run_case;
+  run_case.nodes = 2;
+  const std::size_t files = open_files();
+  FullDisk observer;
+  message_of(ErrorCode::kEnvironment, [&] { launch_local(run_case, options_, observer); });
+  EXPECT_TRUE(children().empty());
+  EXPECT_EQ(open_files(), files);
+  for (int rank = 0; rank < 2; ++rank) EXPECT_FALSE(lives(read_trace(directory_.path(), rank).pid));
+}
+
+TEST_F(LaunchTest, AnExecutableThatIsNotThereIsNamed) {
+  options_.executable = "/nonexistent/ddbench";
+  const std::string message =
+      message_of(ErrorCode::kEnvironment, [&] { launch_local(RunCase(), options_, observer_); });
+  EXPECT_THAT(message, ::testing::HasSubstr("/nonexistent/ddbench cannot be executed: No such file"));
+}
+
+TEST_F(LaunchTest, AnExecutableThatIsNoProgramIsNamed) {
+  options_.executable = directory_.path() / "broken";
+  std::ofstream(options_.executable) << "\x7f"
+                                        "ELF nonsense";
+  std::filesystem::permissions(options_.executable, std::filesystem::perms::owner_all);
+  const LaunchOutcome outcome = launch("train", -1);
+  EXPECT_EQ(outcome.state, RunState::kFailed);
+  EXPECT_THAT(outcome.reason, ::testing::HasSubstr("broken cannot be executed: Exec format error"));
+}
+
+}  // namespace
+}  // namespace ddbench::launch

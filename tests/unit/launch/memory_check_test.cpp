@@ -1,0 +1,35 @@
+#include "ddbench/launch/memory_check.h"
+
+#include <gtest/gtest.h>
+
+#include "expect_error.h"
+
+namespace ddbench::launch {
+namespace {
+
+RunCase sixteen_ranks() {
+  RunCase run_case;
+  run_case.nodes = 4;
+  run_case.gpus_per_node = 4;
+  return run_case;
+}
+
+TEST(MemoryCheck, AllowsWhatFitsExactly) {
+  EXPECT_NO_THROW(check_memory(sixteen_ranks(), 16'000'000'000, 1'000'000'000));
+}
+
+TEST(MemoryCheck, RefusesOneByteLessWithFiguresAndTheLargestWorld) {
+  const std::string message = message_of(
+      ErrorCode::kEnvironment, [] { check_memory(sixteen_ranks(), 15'999'999'999, 1'000'000'000); });
+  EXPECT_NE(message.find("16 ranks need 16.0 GB"), std::string::npos) << message;
+  EXPECT_NE(message.find("largest world size that fits is 15"), std::string::npos) << message;
+}
+
+TEST(MemoryCheck, SaysWhenNotEvenOneRankFits) {
+  const std::string message =
+      message_of(ErrorCode::kEnvironment, [] { check_memory(RunCase(), 1'000'000, 2'000'000'000); });
+  EXPECT_NE(message.find("not even one rank"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace ddbench::launch

@@ -1,0 +1,149 @@
+#include "messages.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "expect_error.h"
+
+namespace ddbench::launch {
+namespace {
+
+template <typename M>
+M round_trip(const M& message) {
+  return std::get<M>(decode(encode(message)));
+}
+
+TEST(Messages, KeepEveryField) {
+  const Hello hello = round_trip(Hello{1, "tok", 3, 4711, "host", "boot"});
+  EXPECT_EQ(hello.token, "tok");
+  EXPECT_EQ(hello.rank, 3);
+  EXPECT_EQ(hello.pid, 4711);
+  EXPECT_EQ(hello.host, "host");
+  EXPECT_EQ(hello.boot_id, "boot");
+
+  const Ready ready = round_trip(Ready{"tcp eth0 10.77.0.1", "3", {11, -12, 13}});
+  EXPECT_EQ(ready.transport, "tcp eth0 10.77.0.1");
+  EXPECT_EQ(ready.cores, "3");
+  EXPECT_EQ(ready.clock.at_ns, 11);
+  EXPECT_EQ(ready.clock.offset_ns, -12);
+  EXPECT_EQ(ready.clock.uncertainty_ns, 13);
+
+  const Heartbeat heartbeat =
+      round_trip(Heartbeat{18, 2.25, {"all_reduce", 41, true, 5'000'000'000}, 1 << 30});
+  EXPECT_EQ(heartbeat.steps_completed, 18u);
+  EXPECT_EQ(heartbeat.loss, 2.25);
+  EXPECT_EQ(heartbeat.collective.function, "all_reduce");
+  EXPECT_EQ(heartbeat.collective.sequence, 41u);
+  EXPECT_TRUE(heartbeat.collective.inside);
+  EXPECT_EQ(heartbeat.collective.for_ns, 5'000'000'000);
+  EXPECT_EQ(heartbeat.peak_memory_bytes, 1 << 30);
+
+  const Result result = round_trip(Result{2.5, 0.5, "abc", 7, 8, {1, 2, 3}});
+  EXPECT_EQ(result.loss_first, 2.5);
+  EXPECT_EQ(result.loss_last, 0.5);
+  EXPECT_EQ(result.parameter_hash, "abc");
+  EXPECT_EQ(result.dropped_spans, 7u);
+  EXPECT_EQ(result.clock.uncertainty_ns, 3);
+
+  const Failure failure = round_trip(Failure{ErrorCode::kEnvironment, "disk full", 28, "/x", true, 9, 10});
+  EXPECT_EQ(failure.code, ErrorCode::kEnvironment);
+  EXPECT_EQ(failure.message, "disk full");
+  EXPECT_EQ(failure.native_code, 28);
+  EXPECT_EQ(failure.where, "/x");
+  EXPECT_TRUE(failure.communication);
+  EXPECT_EQ(failure.dropped_spans, 9u);
+
+  EXPECT_EQ(round_trip(Stop{"why"}).reason, "why");
+  EXPECT_EQ(round_trip(Ping{5}).id, 5u);
+  EXPECT_EQ(round_trip(Pong{5, -6}).reference_ns, -6);
+  EXPECT_TRUE(std::holds_alternative<Finish>(decode(encode(Finish{}))));
+}
+
+TEST(Messages, AnAssignmentCarriesTheWholeCase) {
+  Assignment assignment;
+  assignment.run_case.workload = "mlp";
+  assignment.run_case.workload_options = {{"hidden", "512,512"}};
+  assignment.run_case.nodes = 4;
+  assignment.run_case.link = "1gbit";
+  assignment.run_case.seed = std::numeric_limits<std::uint64_t>::max();
+  assignment.rank = 5;
+  assignment.core = -1;
+  assignment.spool = "/tmp/r\"5\".spool";
+  assignment.communicator_id = 65535;
+  const Assignment read = round_trip(assignment);
+  EXPECT_EQ(to_json(read.run_case), to_json(assignment.run_case));
+  EXPECT_EQ(read.rank, 5);
+  EXPECT_EQ(read.core, -1);
+  EXPECT_EQ(read.spool, assignment.spool);
+  EXPECT_EQ(read.communicator_id, 65535);
+}
+
+TEST(Messages, BytesOfAKeyAreAnyBytes) {
+  KvSet entry{"rank/0", {}};
+  for (int byte = 0; byte < 256; ++byte) entry.value.push_back(static_cast<char>(byte));
+  EXPECT_EQ(round_trip(entry).value, entry.value);
+  EXPECT_TRUE(round_trip(KvValue{1, {}}).value.empty());
+}
+
+TEST(Messages, ADivergedLossArrives) {
+  EXPECT_TRUE(std::isnan(round_trip(Heartbeat{1, std::nan(""), {}, 0}).loss));
+  EXPECT_EQ(round_trip(Heartbeat{1, std::numeric_limits<double>::infinity(), {}, 0}).loss,
+            std::numeric_limits<double>::infinity());
+  EXPECT_EQ(round_trip(Heartbeat{1, -std::numeric_limits<double>::infinity(), {}, 0}).loss,
+            -std::numeric_limits<double>::infinity());
+}
+
+TEST(Messages, TextThatIsNoUtf8DoesNotThrow) {
+  EXPECT_NO_THROW(round_trip(Stop{"bad \xff\xfe bytes"}));
+}
+
+TEST(Messages, WhatNoEncoderWroteIsAnError) {
+  for (
+      const char* text :
+      {"",
+       "{",
+       "[]",
+       "null",
+       "42",
+       "\"hello\"",
+       "{}",
+       R"({"type":1})",
+       R"({"type":"nonsense"})",
+       R"({"type":"ping"})",
+       R"({"type":"ping","id":-1})",
+       R"({"type":"ping","id":1.5})",
+       R"({"type":"ping","id":"1"})",
+       R"({"type":"ping","id":1e300})",
+       R"({"type":"ping","id":99999999999999999999999})",
+       R"({"type":"pong","id":1,"reference_ns":18446744073709551615})",
+       R"({"type":"stop","reason":7})",
+       R"({"type":"kv_set","key":"k","value":"abc"})",
+       R"({"type":"kv_set","key":"k","value":"zz"})",
+       R"({"type":"assignment","run_case":"{"})",
+       R"({"type":"failure","code":77,"message":"","native_code":0,"where":"","communication":false,"dropped_spans":0,"peak_memory_bytes":0})"}) {
+    EXPECT_THROW(decode(text), Error) << text;
+  }
+  EXPECT_THROW(decode(std::string(1 << 20, '[')), Error);
+}
+
+TEST(Messages, DamagedMessagesAreReadOrRefusedButNeverWorse) {
+  std::mt19937 random(7);
+  const std::string whole = encode(Heartbeat{18, 2.25, {"all_reduce", 41, true, 5}, 6});
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::string damaged = whole;
+    for (int change = 0; change < 3; ++change)
+      damaged[random() % damaged.size()] = static_cast<char>(random() % 256);
+    if (trial % 3 == 0) damaged.resize(random() % damaged.size());
+    try {
+      decode(damaged);
+    } catch (const Error&) {
+      // refused: as good as read
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ddbench::launch
