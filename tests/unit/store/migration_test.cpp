@@ -24,6 +24,48 @@ std::vector<Migration> with_next(std::string_view sql) {
 constexpr std::string_view kAddColumn =
     "ALTER TABLE run ADD COLUMN mood TEXT NOT NULL DEFAULT 'good'; CREATE TABLE extra (x INTEGER);";
 
+// What ddbench 0.1 stored. Never edited: such files lie on people's disks.
+constexpr const char* kVersion1Rows =
+    "INSERT INTO run VALUES (1, '20261121T001905-3f9a1c2b', 'done', '', 1, '', 'sweep', '', 0, 2, 3, 1000, "
+    "2000, 'night',"
+    "  'mlp', 2, 4, 8, 'weak', 64, 'fp32', 'ddp', 'cpu', 'gloo', '1gbit', '',"
+    "  '{\"workload\":\"mlp\",\"nodes\":2,\"gpus_per_node\":4,\"link\":\"1gbit\",\"name\":\"night\"}', 'old "
+    "key',"
+    "  'fingerprint', 'veth@1gbit', '{\"kernel\":\"6.1\"}', 7, 8, 'boot', 'host');"
+    "INSERT INTO rank VALUES (1, 0, 0, 0, 'host', 9, '0', 1, 2, 3, 4, 5, 6, 1, 0, 10, 'hash', 'ok');"
+    "INSERT INTO step VALUES (1, 5, 0, 100, 55, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0.5);"
+    "INSERT INTO collective VALUES (1, 0, 'all_reduce', 0, 8, 1, 2, 3, 4, 1);"
+    "INSERT INTO kernel VALUES (1, 0, 'linear', 'forward', 1, 2, 3);"
+    "INSERT INTO step_value VALUES (1, 0, 'loss', 5, 0.5);"
+    "INSERT INTO span_name VALUES (1, 0, 0, 'linear');"
+    "INSERT INTO span_chunk VALUES (1, 0, 0, 2, 3, 4, 100, 180, "
+    "x'"
+    "445343310000000002000000000000004b0000000000000074f76e88577dca37010201c801010206020405000301040005280002"
+    "00020010a01e0000000000000000000000000000000000');";
+
+TEST(Version1Store, IsReadAndMigratedByTodaysProgram) {
+  const test::TemporaryDirectory directory;
+  const fs::path file = directory / "results.db";
+  open_store(file, OpenMode::kReadWrite, builtin_migrations().first(1)).execute(kVersion1Rows);
+  const OpenMode modes[] = {OpenMode::kReadOnly, OpenMode::kReadWrite, OpenMode::kReadOnly};
+  for (const OpenMode mode : modes) {
+    const RunStore store = RunStore::open(file, mode);
+    const RunRecord run = store.find("night");
+    EXPECT_EQ(run.id, "20261121T001905-3f9a1c2b");
+    EXPECT_EQ(run.run_case.world_size(), 8);
+    EXPECT_EQ(run.environment.facts.at("kernel"), "6.1");
+    EXPECT_EQ(run.owner_host, "host");
+    EXPECT_EQ(store.runs({.case_key = case_key(run.run_case)}).size(), 1u);
+    EXPECT_EQ(store.ranks(run.id).at(0).parameter_hash, "hash");
+    EXPECT_EQ(store.steps(run.id).at(0).partition.total_ns(), store.steps(run.id).at(0).duration_ns);
+    EXPECT_EQ(store.collectives(run.id).at(0).function, "all_reduce");
+    EXPECT_EQ(store.kernels(run.id).at(0).name, "linear");
+    EXPECT_EQ(store.step_values(run.id, 0, "loss").at(0).second, 0.5);
+    EXPECT_EQ(store.span_names(run.id, 0).at(0), "linear");
+    EXPECT_EQ(store.spans(run.id, 0).at(1).end_ns, 180);
+  }
+}
+
 class MigrationTest : public testing::Test {
  protected:
   MigrationTest() {

@@ -1,6 +1,8 @@
 #include "open_store.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -125,6 +127,44 @@ TEST_F(OpenStore, DamagedStoreIsReportedAsSuch) {
   file.close();
   EXPECT_ERROR(ErrorCode::kRunFailed, file_.string() + " is damaged",
                RunStore::open(file_, OpenMode::kReadOnly).runs());
+}
+
+// Runs `action` as the user nobody; 0 when it returned true.
+template <typename Action>
+int status_as_nobody(Action&& action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (setresgid(kNobody, kNobody, kNobody) != 0 || setresuid(kNobody, kNobody, kNobody) != 0) _exit(2);
+    try {
+      _exit(action() ? 0 : 1);
+    } catch (const std::exception& error) {
+      fprintf(stderr, "as nobody: %s\n", error.what());
+      _exit(3);
+    }
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST_F(OpenStore, StoreOfAnotherUserIsReadAndNotWritten) {
+  if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can become another user";
+  fs::permissions(directory_.path(), fs::perms(0755));
+  RunStore::open(file_, OpenMode::kReadWrite).create_run(test::plain_run("x"));
+  fs::permissions(file_, fs::perms(0644));
+  const auto reads = [&](std::size_t runs) {
+    return status_as_nobody([&] { return RunStore::open(file_, OpenMode::kReadOnly).runs().size() == runs; });
+  };
+  EXPECT_EQ(reads(1), 0) << "closed by its owner";
+  EXPECT_EQ(status_as_nobody([&] {
+              EXPECT_ERROR(ErrorCode::kRunFailed, "read-only", RunStore::open(file_, OpenMode::kReadWrite));
+              return !testing::Test::HasFailure();
+            }),
+            0);
+  RunStore writer = RunStore::open(file_, OpenMode::kReadWrite);
+  writer.create_run(test::plain_run("y"));
+  EXPECT_EQ(reads(2), 0) << "while its owner has it open";
 }
 
 TEST_F(OpenStore, DefaultPathFollowsTheEnvironment) {
