@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "ddbench/record/clock.h"
 #include "kernel_files.h"
@@ -54,7 +55,7 @@ std::map<std::string, PortCounters> read_infiniband_counters(const fs::path& roo
   for (const std::string& device : list_names(directory)) {
     for (const std::string& port : list_names(directory / device / "ports")) {
       PortCounters counters = read_port_counters(directory / device / "ports" / port / "counters");
-      if (!counters.empty()) found.emplace(device + "/" + port, std::move(counters));
+      if (!counters.empty()) found.emplace(fmt::format("{}/{}", device, port), std::move(counters));
     }
   }
   return found;

@@ -1,6 +1,7 @@
 #include "ddbench/host/machine.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

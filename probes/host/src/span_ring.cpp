@@ -39,7 +39,7 @@ std::size_t SpanRing::pop(std::span<Span> out) noexcept {
     const std::span<const Span> ready = front();
     if (ready.empty()) break;
     const std::size_t count = std::min(ready.size(), out.size() - moved);
-    std::copy_n(ready.begin(), count, out.begin() + moved);
+    std::copy_n(ready.begin(), count, out.subspan(moved).begin());
     discard(count);
     moved += count;
   }

@@ -31,6 +31,7 @@ class TempDirectory {
   std::filesystem::path write(const std::filesystem::path& relative, std::string_view text) const {
     const std::filesystem::path file = path_ / relative;
     std::filesystem::create_directories(file.parent_path());
+    std::filesystem::remove(file);  // ext4 flushes a file to the disk that is emptied and written again
     std::ofstream(file, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size()));
     return file;
   }
