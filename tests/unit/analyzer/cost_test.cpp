@@ -163,7 +163,7 @@ TEST(Cost, TheFigureShowsTheParetoFront) {
   CostOptions options;
   options.samples_total = 1e9;
   const std::vector<Offer> offers = {offer("Standard_ND96asr_v4", 1, 1000),
-                                     offer("Standard_ND96asr_v4", 4, 3800), offer("p4d.24xlarge", 4, 3900),
+                                     offer("Standard_ND96asr_v4", 8, 7000), offer("p4d.24xlarge", 4, 3900),
                                      offer("Standard_ND40rs_v2", 8, 2000)};
   const Figure figure = cost_figure(cost_table(offers, SkuCatalogue::builtin(), options));
   EXPECT_EQ(figure.series[0].points.size(), 4u);
