@@ -140,9 +140,8 @@ Measured<Estimate> median_of_steps(std::span<const double> values, double level)
   // estimate.
   estimate.interval.low = std::min(quantile(medians, (1 - level) / 2), estimate.value);
   estimate.interval.high = std::max(quantile(medians, (1 + level) / 2), estimate.value);
-  estimate.interval.method =
-      fmt::format("moving-block bootstrap of the median (n={}, block {}, {} resamples)", values.size(), block,
-                  medians.size());
+  estimate.interval.method = fmt::format("moving-block bootstrap (n={}, block {}, {} resamples)",
+                                         values.size(), block, medians.size());
   return estimate;
 }
 

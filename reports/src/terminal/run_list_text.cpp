@@ -22,7 +22,7 @@ TableCell state_cell(const store::RunRecord& run) {
 }
 
 std::string step_time(const RunSummary& run) {
-  return run.step_time_ns ? quantity(run.step_time_ns.value().value, "ns") : std::string("–");
+  return run.step_time_ns ? time_in_words(run.step_time_ns.value().value) : std::string("–");
 }
 
 }  // namespace
@@ -32,29 +32,31 @@ std::string run_list_text(const std::vector<RunSummary>& runs, const TextStyle& 
   Table table({{"run", Align::kLeft},
                {"state", Align::kLeft},
                {"GPUs"},
+               {"efficiency"},
                {"step time"},
                {"samples/s"},
-               {"efficiency"},
-               {"name", Align::kLeft, true},
+               {"prov.", Align::kLeft},
                {"workload", Align::kLeft, true},
-               {"started (UTC)", Align::kLeft},
-               {"provenance", Align::kLeft, true}});
+               {"name", Align::kLeft, true}});
+  std::uint32_t provenances = 0;
   for (const RunSummary& run : runs) {
     const RunCase& run_case = run.run.run_case;
     const bool usable = run.run.valid && run.efficiency;
+    provenances |= run.run.provenance.bits();
     table.add_row({{visible(run.run.id)},
                    state_cell(run.run),
                    {std::to_string(run_case.nodes) + "×" + std::to_string(run_case.gpus_per_node)},
+                   {usable ? percent_in_words(run.efficiency.value().value) : "–"},
                    {step_time(run)},
                    {run.samples_per_s ? number(*run.samples_per_s, 4) : "–"},
-                   {usable ? percent_in_words(run.efficiency.value().value) : "–"},
-                   {visible(run_case.name)},
+                   {provenance_in_letters(run.run.provenance)},
                    {visible(run_case.workload)},
-                   {utc_time(run.run.started_wall_ns), Tone::kFaint},
-                   {provenance_in_words(run.run.provenance), Tone::kFaint}});
+                   {visible(run_case.name)}});
   }
   const Paint paint(style.color);
-  return table.render(paint, 0, static_cast<std::size_t>(std::max(style.width, 20)));
+  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  return table.render(paint, 0, width) + "\n" +
+         paint(Tone::kFaint, fitted(provenance_legend(ProvenanceSet::from_bits(provenances)), width)) + "\n";
 }
 
 }  // namespace ddbench::reports

@@ -36,7 +36,7 @@ class RunText {
     write_section(partition_section(summary_, paint_, width_));
     write_section(waterfall_section(summary_, paint_, width_));
     write_section(collectives_section(summary_, paint_, width_));
-    write_section(notes_section(summary_.notes, paint_, width_));
+    write_section(notes_section(notes_below_the_alarm(), paint_, width_));
     return std::move(text_);
   }
 
@@ -52,8 +52,10 @@ class RunText {
     for (const std::string& line : joined(parts, "  ", width_)) write_line(Tone::kStrong, line);
     const std::string batch =
         run_case_.scaling == ScalingMode::kWeak
-            ? fmt::format("batch {} per GPU", number(static_cast<double>(run_case_.batch_per_gpu), 9))
-            : fmt::format("global batch {}", number(static_cast<double>(run_case_.global_batch()), 9));
+            ? fmt::format("batch {} per GPU",
+                          count_in_words(static_cast<std::int64_t>(run_case_.batch_per_gpu)))
+            : fmt::format("global batch {}",
+                          count_in_words(static_cast<std::int64_t>(run_case_.global_batch())));
     const std::vector<std::string> what = {visible(run_case_.workload),
                                            shape_in_words(run_case_),
                                            fmt::format("{} scaling, {}", to_string(run_case_.scaling), batch),
@@ -89,7 +91,7 @@ class RunText {
   void write_headline() {
     text_ += "\n";
     if (!summary_.efficiency) {
-      const std::string line = "efficiency not known: " + visible(summary_.efficiency.reason());
+      const std::string line = "no efficiency: " + visible(summary_.efficiency.reason());
       for (const std::string& part : wrapped(line, width_)) write_line(Tone::kStrong, part);
       return;
     }
@@ -111,8 +113,8 @@ class RunText {
 
   /// The largest losses, in words.
   std::string where_lost(const Efficiency& efficiency) const {
-    const std::string lost = quantity(static_cast<double>(std::abs(efficiency.lost_ns)), "ns");
-    const std::string step = quantity(static_cast<double>(summary_.partition.total_ns()), "ns");
+    const std::string lost = time_in_words(static_cast<double>(std::abs(efficiency.lost_ns)));
+    const std::string step = time_in_words(static_cast<double>(summary_.partition.total_ns()));
     if (efficiency.lost_ns <= 0)
       return fmt::format("nothing lost: a step of {} is {} shorter than the ideal", step, lost);
     std::vector<std::size_t> order(store::kStepPartCount);
@@ -125,7 +127,7 @@ class RunText {
       const std::int64_t part_ns = efficiency.waterfall.ns[order[i]];
       most += fmt::format(
           "{}{} {} ({})", i == 0 ? "" : ", ", part_in_words(static_cast<store::StepPart>(order[i])),
-          quantity(static_cast<double>(part_ns), "ns"),
+          time_in_words(static_cast<double>(part_ns)),
           percent_in_words(static_cast<double>(part_ns) / static_cast<double>(efficiency.lost_ns)));
     }
     return fmt::format("lost {} of a mean step of {}, most of it to {}", lost, step, most);
@@ -139,14 +141,16 @@ class RunText {
     };
     const auto why = [](const std::string& reason) { return visible(reason); };
     if (const auto& step = summary_.step_time_ns) {
-      add("step time", quantity(step.value().value, "ns"), interval_in_words(step.value().interval, "ns"));
+      add("step time", time_in_words(step.value().value), interval_in_words(step.value().interval));
+      add("", "", step.value().interval.method);
     } else {
       add("step time", "not known", why(step.reason()));
     }
     if (const auto& rate = summary_.samples_per_s) {
       add("throughput", number(*rate, 4) + " samples/s",
           fmt::format("global batch {}, {} measured steps",
-                      number(static_cast<double>(run_case_.global_batch()), 9), summary_.measured_steps));
+                      count_in_words(static_cast<std::int64_t>(run_case_.global_batch())),
+                      summary_.measured_steps));
     } else {
       add("throughput", "not known", why(rate.reason()));
     }
@@ -156,9 +160,9 @@ class RunText {
     text_ += table.render(paint_, 0, width_);
   }
 
-  static std::string interval_in_words(const ConfidenceInterval& interval, std::string_view unit) {
-    return fmt::format("{:.0f} % CI {} to {}, {}", 100 * interval.level, quantity(interval.low, unit),
-                       quantity(interval.high, unit), interval.method);
+  static std::string interval_in_words(const ConfidenceInterval& interval) {
+    return fmt::format("{:.0f} % CI {} to {}", 100 * interval.level, time_in_words(interval.low),
+                       time_in_words(interval.high));
   }
 
   void add_loss(Table& table) const {
@@ -174,11 +178,11 @@ class RunText {
 
   void add_communication(Table& table) const {
     if (run_case_.world_size() == 1 || summary_.probed_steps == 0) return;
-    const auto time = [](std::int64_t value_ns) { return quantity(static_cast<double>(value_ns), "ns"); };
+    const auto time = [](std::int64_t value_ns) { return time_in_words(static_cast<double>(value_ns)); };
     const double communication = static_cast<double>(std::max<std::int64_t>(summary_.communication_ns, 1));
     table.add_row({{"communication", Tone::kFaint},
                    {time(summary_.communication_ns)},
-                   {fmt::format("a step: {} exposed, {} ({}) hidden behind compute",
+                   {fmt::format("a step: {} exposed, {} ({}) overlapped with compute",
                                 time(summary_.exposed_communication_ns), time(summary_.overlap_ns),
                                 percent_in_words(static_cast<double>(summary_.overlap_ns) / communication)),
                     Tone::kFaint}});
@@ -192,7 +196,7 @@ class RunText {
   void add_probes(Table& table) const {
     const auto& overhead = summary_.probe_overhead_percent;
     const std::string dropped =
-        fmt::format("{} spans dropped", number(static_cast<double>(summary_.dropped_spans), 9));
+        fmt::format("{} spans dropped", count_in_words(static_cast<std::int64_t>(summary_.dropped_spans)));
     if (!overhead) {
       table.add_row({{"probes", Tone::kFaint},
                      {"cost not known"},
@@ -205,6 +209,14 @@ class RunText {
                    {fmt::format("{:.0f} % CI {:.2f} to {:.2f} %; {}", 100 * interval.level, interval.low,
                                 interval.high, dropped),
                     Tone::kFaint}});
+  }
+
+  /// The alarm at the top has said already what is invalid.
+  std::vector<std::string> notes_below_the_alarm() const {
+    std::vector<std::string> notes = summary_.notes;
+    if (!summary_.run.valid)
+      std::erase_if(notes, [](const std::string& note) { return note.rfind("INVALID", 0) == 0; });
+    return notes;
   }
 
   void write_section(const std::string& section) {

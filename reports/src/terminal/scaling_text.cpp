@@ -16,6 +16,8 @@ namespace {
 
 using analyzer::ScalingRow;
 
+constexpr std::size_t kBarColumns = 10;
+
 std::string shown(const Measured<double>& value, int significant = 3) {
   return value ? number(*value, significant) : std::string("–");
 }
@@ -30,7 +32,7 @@ std::string spread(const ScalingRow& row) {
 /// Known even where the interval is not.
 std::string step_time(const ScalingRow& row) {
   if (!row.samples_per_s) return "–";
-  return quantity(static_cast<double>(row.run_case.global_batch()) * 1e9 / *row.samples_per_s, "ns");
+  return time_in_words(static_cast<double>(row.run_case.global_batch()) * 1e9 / *row.samples_per_s);
 }
 
 TableCell efficiency_cell(const ScalingRow& row) {
@@ -39,40 +41,61 @@ TableCell efficiency_cell(const ScalingRow& row) {
   return {percent_in_words(value), value < 0.5 ? Tone::kBad : value < 0.8 ? Tone::kWarning : Tone::kGood};
 }
 
-Table make_table(const analyzer::ScalingTable& table) {
-  Table result({{"GPUs"},
-                {"nodes"},
-                {"efficiency"},
-                {"", Align::kLeft},
-                {"speedup"},
-                {"step time"},
-                {"95 % CI"},
-                {"samples/s"},
-                {"exposed"},
-                {table.mode == ScalingMode::kStrong ? "serial" : "batch/GPU"},
-                {"runs"},
-                {"link", Align::kLeft, true},
-                {"provenance", Align::kLeft, true},
-                {"state", Align::kLeft, true}});
+/// Rows without figures say in its place what became of them; the notes say why.
+TableCell bar_cell(const ScalingRow& row) {
+  if (row.state != "done") return {visible(row.state.substr(0, row.state.find(':'))), Tone::kBad};
+  return {bar(row.efficiency.value_or(0), kBarColumns), efficiency_cell(row).tone};
+}
+
+/// Columns that would say the same in every row are left out.
+struct OptionalColumns {
+  bool serial = false;
+  bool batch = false;
+  bool link = false;
+  bool runs = false;
+};
+
+OptionalColumns columns_for(const analyzer::ScalingTable& table) {
+  OptionalColumns columns;
+  columns.serial = table.mode == ScalingMode::kStrong;
   for (const ScalingRow& row : table.rows) {
-    const bool strong = table.mode == ScalingMode::kStrong;
-    result.add_row(
-        {{std::to_string(row.world_size)},
-         {std::to_string(row.run_case.nodes)},
-         efficiency_cell(row),
-         {bar(row.efficiency.value_or(0), 12), efficiency_cell(row).tone},
-         {shown(row.speedup)},
-         {step_time(row)},
-         {spread(row)},
-         {shown(row.samples_per_s, 4)},
-         {row.repetitions > 0 ? percent_in_words(row.exposed_communication_share) : std::string("–")},
-         {strong ? shown(row.serial_fraction) : std::to_string(row.run_case.batch_per_gpu)},
-         {std::to_string(row.repetitions)},
-         {visible(row.run_case.link)},
-         {provenance_in_words(row.provenance), Tone::kFaint},
-         {visible(row.state), row.state == "done" ? Tone::kFaint : Tone::kBad}});
+    columns.batch |=
+        !columns.serial && row.run_case.batch_per_gpu != table.rows.front().run_case.batch_per_gpu;
+    columns.link |= !row.run_case.link.empty();
+    columns.runs |= row.repetitions > 1;
   }
-  return result;
+  return columns;
+}
+
+std::vector<TableColumn> titles_of(const OptionalColumns& optional) {
+  std::vector<TableColumn> titles = {
+      {"GPUs"},      {"nodes"},   {"efficiency"}, {"", Align::kLeft}, {"speedup"},
+      {"step time"}, {"95 % CI"}, {"samples/s"},  {"exposed"},        {"prov.", Align::kLeft}};
+  if (optional.serial) titles.push_back({"serial"});
+  if (optional.batch) titles.push_back({"batch/GPU"});
+  if (optional.runs) titles.push_back({"runs"});
+  if (optional.link) titles.push_back({"link", Align::kLeft, true});
+  return titles;
+}
+
+std::vector<TableCell> cells_of(const ScalingRow& row, const OptionalColumns& optional) {
+  const TableCell efficiency = efficiency_cell(row);
+  std::vector<TableCell> cells = {
+      {std::to_string(row.world_size)},
+      {std::to_string(row.run_case.nodes)},
+      efficiency,
+      bar_cell(row),
+      {shown(row.speedup)},
+      {step_time(row)},
+      {spread(row)},
+      {shown(row.samples_per_s, 4)},
+      {row.repetitions > 0 ? percent_in_words(row.exposed_communication_share) : std::string("–")},
+      {provenance_in_letters(row.provenance)}};
+  if (optional.serial) cells.push_back({shown(row.serial_fraction)});
+  if (optional.batch) cells.push_back({count_in_words(row.run_case.batch_per_gpu)});
+  if (optional.runs) cells.push_back({std::to_string(row.repetitions)});
+  if (optional.link) cells.push_back({visible(row.run_case.link)});
+  return cells;
 }
 
 }  // namespace
@@ -81,13 +104,22 @@ std::string scaling_text(const analyzer::ScalingTable& table, const TextStyle& s
   const Paint paint(style.color);
   const auto width = static_cast<std::size_t>(std::max(style.width, 20));
   std::string text;
-  const std::string title = fmt::format("{} scaling", table.mode == ScalingMode::kWeak ? "Weak" : "Strong");
-  const std::vector<std::string> facts = {"against " + visible(table.baseline),
-                                          table.sweep_id.empty() ? "" : "sweep " + visible(table.sweep_id)};
-  for (const std::string& line : joined({title + " " + facts[0], facts[1]}, " · ", width)) {
+  const std::string title = fmt::format(
+      "{} scaling against {}", table.mode == ScalingMode::kWeak ? "Weak" : "Strong", visible(table.baseline));
+  const std::string sweep = table.sweep_id.empty() ? "" : "sweep " + visible(table.sweep_id);
+  for (const std::string& line : joined({title, sweep}, " · ", width)) {
     text += paint(Tone::kStrong, fitted(line, width)) + "\n";
   }
-  text += "\n" + make_table(table).render(paint, 2, width);
+  const OptionalColumns optional = columns_for(table);
+  Table rows(titles_of(optional));
+  std::uint32_t provenances = 0;
+  for (const ScalingRow& row : table.rows) {
+    rows.add_row(cells_of(row, optional));
+    provenances |= row.provenance.bits();
+  }
+  const std::string legend =
+      "exposed: communication, of the step · " + provenance_legend(ProvenanceSet::from_bits(provenances));
+  text += "\n" + rows.render(paint, 0, width) + "\n" + paint(Tone::kFaint, fitted(legend, width)) + "\n";
   if (const std::string notes = notes_section(table.notes, paint, width); !notes.empty())
     text += "\n" + notes;
   return text;

@@ -103,8 +103,8 @@ std::string waterfall_section(const analyzer::RunSummary& summary, const Paint& 
   const std::int64_t ideal_ns = summary.partition.total_ns() - efficiency.lost_ns;
   const std::string detail =
       fmt::format("mean step {} here, {} ideal ({} run {})",
-                  quantity(static_cast<double>(summary.partition.total_ns()), "ns"),
-                  quantity(static_cast<double>(ideal_ns), "ns"),
+                  time_in_words(static_cast<double>(summary.partition.total_ns())),
+                  time_in_words(static_cast<double>(ideal_ns)),
                   gpus_in_words(efficiency.baseline.run_case.world_size()), visible(efficiency.baseline.id));
   return heading(paint, "Where time is lost", detail, width) + table.render(paint, kIndent, width);
 }
@@ -126,7 +126,7 @@ std::string collectives_section(const analyzer::RunSummary& summary, const Paint
                                  : std::string("unresolved");
     table.add_row({{visible(record.function)},
                    {record.bucket < 0 ? std::string("–") : std::to_string(record.bucket)},
-                   {number(static_cast<double>(record.count))},
+                   {count_in_words(static_cast<std::int64_t>(record.count))},
                    {quantity(static_cast<double>(record.bytes), "B")},
                    {quantity(static_cast<double>(record.transfer_ns), "ns")},
                    {bandwidth(collective.algbw_gb_per_s)},

@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+#include <sstream>
+
+#include "ddbench/reports/text.h"
+#include "example_summary.h"
+#include "terminal/cell_width.h"
+
+namespace ddbench::reports {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The milliseconds shown in the rows of a section, and in its last row.
+std::pair<double, double> parts_and_total(const std::string& text, const std::string& heading,
+                                          const std::string& last) {
+  double sum = 0;
+  bool inside = false;
+  const std::regex time(R"(([+-]?\d+\.\d+) ms)");
+  for (const std::string& line : lines_of(text)) {
+    if (line.rfind(heading, 0) == 0) {
+      inside = true;
+      continue;
+    }
+    std::smatch match;
+    if (!inside || !std::regex_search(line, match, time)) continue;
+    if (line.find(last) != std::string::npos) return {sum, std::stod(match[1])};
+    sum += std::stod(match[1]);
+  }
+  return {sum, std::nan("")};
+}
+
+TEST(RunText, ShowsTheEfficiencyBeforeAnyOtherFigure) {
+  const std::string text = run_text(example_run(), {});
+  const std::size_t efficiency = text.find("efficiency 11.8 % against 1 GPU");
+  ASSERT_NE(efficiency, std::string::npos);
+  EXPECT_LT(efficiency, text.find("step time"));
+  EXPECT_LT(text.find("provenance: measured, emulated-network, oversubscribed"), efficiency);
+}
+
+TEST(RunText, ShowsPartsThatSumToTheShownStepAndLoss) {
+  const std::string text = run_text(example_run(), {});
+  const auto [parts, step] = parts_and_total(text, "Where a step goes", "mean step");
+  EXPECT_NEAR(parts, step, 1e-9);
+  const auto [bars, lost] = parts_and_total(text, "Where time is lost", "lost in all");
+  EXPECT_NEAR(bars, lost, 1e-9);
+}
+
+TEST(RunText, IsLoudAboutWhatMustNotBeUsed) {
+  EXPECT_NE(run_text(example_invalid_run(), {}).find("\nINVALID, do not use these figures: rank 0 of 16"),
+            std::string::npos);
+  EXPECT_NE(run_text(example_failed_run(), {}).find("\nFAILED: rank 3 (node 1) was killed by signal 9"),
+            std::string::npos);
+}
+
+TEST(RunText, HasNoColoursUnlessAskedFor) {
+  EXPECT_EQ(run_text(example_run(), {}).find('\x1b'), std::string::npos);
+  EXPECT_NE(run_text(example_run(), {true, 100}).find('\x1b'), std::string::npos);
+}
+
+TEST(RunText, KeepsToTheWidth) {
+  for (const int width : {40, 60, 80, 100, 200}) {
+    for (const analyzer::RunSummary& run : {example_run(), example_baseline(), example_failed_run()}) {
+      for (const std::string& line : lines_of(run_text(run, {false, width}))) {
+        EXPECT_LE(display_width(line), static_cast<std::size_t>(width)) << line;
+      }
+    }
+    for (const std::string& line : lines_of(scaling_text(example_weak_scaling(), {false, width}))) {
+      EXPECT_LE(display_width(line), static_cast<std::size_t>(width)) << line;
+    }
+    for (const std::string& line : lines_of(run_list_text({example_run()}, {false, width}))) {
+      EXPECT_LE(display_width(line), static_cast<std::size_t>(width)) << line;
+    }
+  }
+}
+
+TEST(Texts, LetNoNameActOnTheTerminal) {
+  analyzer::ScalingTable table = example_weak_scaling();
+  const analyzer::RunSummary hostile = example_hostile_run();
+  table.rows[0].run_case = hostile.run.run_case;
+  table.baseline = table.sweep_id = hostile.run.reason;
+  table.notes = hostile.notes;
+  for (const std::string& text : {run_text(hostile, {false, 200}), scaling_text(table, {false, 300}),
+                                  run_list_text({hostile}, {false, 300})}) {
+    for (const char c : text) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n');
+    EXPECT_EQ(text.find('\x7f'), std::string::npos);
+    EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos) << "C1 control sequence introducer";
+    EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos) << "right-to-left override";
+    EXPECT_EQ(text.find('\xff'), std::string::npos);
+    EXPECT_NE(text.find("\\x1b[2J"), std::string::npos);
+  }
+}
+
+TEST(RunListText, SaysThatThereIsNothing) {
+  EXPECT_EQ(run_list_text({}, {}), "no runs\n");
+}
+
+}  // namespace
+}  // namespace ddbench::reports

@@ -1,0 +1,80 @@
+#include <gtest/gtest.h>
+
+#include "terminal/bars.h"
+#include "terminal/cell_width.h"
+#include "terminal/table.h"
+
+namespace ddbench::reports {
+namespace {
+
+TEST(Bar, GrowsByEighthsAndNeverHidesAPositiveShare) {
+  EXPECT_EQ(bar(0, 4), "");
+  EXPECT_EQ(bar(1, 4), "████");
+  EXPECT_EQ(bar(0.5, 4), "██");
+  EXPECT_EQ(bar(0.40625, 4), "█▋");
+  EXPECT_EQ(bar(1e-9, 4), "▏");
+  EXPECT_EQ(bar(7, 4), "████");
+}
+
+TEST(SignedBars, MeetAtOneAxis) {
+  const SignedBars bars(-10, 30, 9);
+  EXPECT_EQ(bars.draw(-10), "██│");
+  EXPECT_EQ(bars.draw(30), "  │██████");
+  EXPECT_EQ(bars.draw(-2.5), " ▐│");
+  EXPECT_EQ(bars.draw(0), "  │");
+}
+
+TEST(SignedBars, WithoutNegativesBeginAtTheLeft) {
+  const SignedBars bars(0, 8, 9);
+  EXPECT_EQ(bars.draw(8), "│████████");
+  EXPECT_EQ(SignedBars(0, 0, 9).draw(0), "│");
+}
+
+TEST(CellWidth, CountsColumnsNotBytes) {
+  EXPECT_EQ(display_width("µs"), 2u);
+  EXPECT_EQ(display_width("\xe5\xad\xa6\xe7\xbf\x92"), 4u) << "two East Asian wide characters";
+  EXPECT_EQ(display_width("e\xcc\x81"), 1u) << "a combining accent";
+  EXPECT_EQ(fitted("abcdef", 4), "abc…");
+  EXPECT_EQ(fitted("\xe5\xad\xa6\xe7\xbf\x92\xe5\xad\xa6", 4), "\xe5\xad\xa6…");
+  EXPECT_EQ(fitted("abc", 0), "");
+  EXPECT_EQ(padded("µ", 3, Align::kRight), "  µ");
+}
+
+TEST(Wrapped, BreaksAtBlanksOnly) {
+  EXPECT_EQ(wrapped("one two three", 8), (std::vector<std::string>{"one two", "three"}));
+  EXPECT_EQ(wrapped("unbreakable word", 4), (std::vector<std::string>{"unbreakable", "word"}));
+}
+
+Table example_table() {
+  Table table({{"name", Align::kLeft, true}, {"n"}, {"time"}});
+  table.add_row({{"a long name of a run"}, {"12"}, {"3.4 ms"}});
+  table.add_row({{"b"}, {"1"}, {"12.0 ms"}});
+  return table;
+}
+
+TEST(Table, AlignsItsColumnsAndLeavesNoBlanksAtTheEnd) {
+  EXPECT_EQ(example_table().render(Paint(false), 0, 80),
+            "name                   n     time\n"
+            "a long name of a run  12   3.4 ms\n"
+            "b                      1  12.0 ms\n");
+}
+
+TEST(Table, ShortensTextAndThenLeavesOutColumns) {
+  EXPECT_EQ(example_table().render(Paint(false), 0, 25),
+            "name           n     time\n"
+            "a long name…  12   3.4 ms\n"
+            "b              1  12.0 ms\n");
+  EXPECT_EQ(example_table().render(Paint(false), 0, 16),
+            "name     n  …\n"
+            "a lon…  12  …\n"
+            "b        1  …\n");
+}
+
+TEST(Table, ColoursCellsWithoutMovingThem) {
+  Table table({{"", Align::kLeft}, {"", Align::kLeft}});
+  table.add_row({{"ab", Tone::kBad}, {"c"}});
+  EXPECT_EQ(table.render(Paint(true), 0, 80), "\x1b[31mab\x1b[0m  c\n");
+}
+
+}  // namespace
+}  // namespace ddbench::reports
