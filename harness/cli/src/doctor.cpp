@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -9,7 +10,8 @@
 #include "ddbench/collective/communicator.h"
 #include "ddbench/device/device.h"
 #include "ddbench/host/machine.h"
-#include "ddbench/launch/local_launch.h"
+#include "ddbench/launch/probe_namespaces.h"
+#include "ddbench/record/error.h"
 #include "output.h"
 
 namespace ddbench::cli {
@@ -71,27 +73,50 @@ Measured<std::string> text_of(const Measured<std::int64_t>& bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(*bytes) / (1024.0 * 1024 * 1024));
 }
 
+Measured<std::string> device_text(std::string_view name) {
+  try {
+    return device::make_device(name)->description();
+  } catch (const Error& error) {
+    return Measured<std::string>::missing(error.message());
+  }
+}
+
+Measured<std::string> backend_text(std::string_view name) {
+  try {
+    collective::check_backend(name);
+    return std::string("available");
+  } catch (const Error& error) {
+    return Measured<std::string>::missing(error.message());
+  }
+}
+
+Measured<std::string> namespaces_text() {
+  const auto user_namespace = launch::probe_namespaces();
+  if (!user_namespace) return Measured<std::string>::missing(user_namespace.reason());
+  return std::string(*user_namespace ? "allowed, inside a user namespace" : "allowed");
+}
+
 std::vector<Finding> examine() {
   const host::Machine machine = host::inspect_machine();
-  const auto cores = machine.cores ? Measured<std::string>(fmt::format("{}", *machine.cores))
+  const auto cores = machine.cores ? Measured<std::string>(std::to_string(*machine.cores))
                                    : Measured<std::string>::missing(machine.cores.reason());
   return {
       {"CPU", machine.cpu_model, ""},
       {"cores", cores, "runs with more ranks than cores cannot be marked as oversubscribed"},
       {"memory available", text_of(machine.available_memory_bytes), "cases that do not fit are not refused"},
       {"CPU governor", machine.governor, "clock changes of the CPU between runs go unnoticed"},
-      {"device cpu (oneDNN)", device::probe_device("cpu"), "no training on CPUs"},
-      {"device cuda", device::probe_device("cuda"), "no training on GPUs"},
+      {"device cpu (oneDNN)", device_text("cpu"), "no training on CPUs"},
+      {"device cuda", device_text("cuda"), "no training on GPUs"},
       {"GPUs", gpus_text(machine), "ranks run on CPU cores"},
       {"NVIDIA driver", machine.nvidia_driver, "no GPU can be used"},
       {"NCCL", library({"libnccl.so.2"}), "no collectives between GPUs"},
-      {"collectives over Gloo", collective::probe_backend("gloo"), "no runs of several ranks on CPUs"},
+      {"collectives over Gloo", backend_text("gloo"), "no runs of several ranks on CPUs"},
       {"MPI", library({"libmpi.so.40", "libmpi.so.12"}), "no MPI collectives; mpirun cannot place ranks"},
       {"mpirun", command("mpirun"), "no launching over hosts by MPI"},
       {"Slurm (srun)", command("srun"), "no launching inside a Slurm allocation"},
       {"InfiniBand", infiniband_text(machine), "nodes talk over Ethernet or emulated links"},
       {"network interfaces", interfaces_text(machine), "other machines cannot be reached"},
-      {"network namespaces", launch::probe_namespaces(),
+      {"network namespaces", namespaces_text(),
        "nodes on this machine share plain loopback; --link is not possible"},
   };
 }

@@ -2,11 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "ddbench/analyzer/run_summary.h"
 #include "ddbench/reports/json.h"
 #include "ddbench/reports/text.h"
+#include "ddbench/workload/workload.h"
 #include "output.h"
 
 namespace ddbench::cli {
@@ -33,7 +35,49 @@ int list_runs(const ListOptions& options) {
   return 0;
 }
 
-int list(const ListOptions& options);
+std::string options_text(const std::vector<workload::OptionInfo>& options) {
+  std::string text;
+  for (const workload::OptionInfo& option : options) {
+    text += fmt::format("    -O {}={:<12} {}\n", option.name, option.default_value, option.meaning);
+  }
+  return text;
+}
+
+std::string workloads_text() {
+  std::string text = fmt::format("{:<12} {:>14} {:>18} {:>16}\n", "workload", "parameters", "FLOPs per sample",
+                                 "gradient bytes");
+  for (const workload::WorkloadInfo& info : workload::workloads()) {
+    const auto made = info.make({});
+    text += fmt::format("{:<12} {:>14} {:>18.0f} {:>16}   {}\n{}", info.name, workload::parameter_count(*made),
+                        made->flops_per_sample(), workload::gradient_bytes(*made), info.description,
+                        options_text(info.options));
+  }
+  return text;
+}
+
+std::string workloads_json() {
+  auto list = nlohmann::ordered_json::array();
+  for (const workload::WorkloadInfo& info : workload::workloads()) {
+    const auto made = info.make({});
+    auto options = nlohmann::ordered_json::array();
+    for (const workload::OptionInfo& option : info.options) {
+      options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
+    }
+    list.push_back({{"name", info.name},
+                    {"description", info.description},
+                    {"parameters", workload::parameter_count(*made)},
+                    {"flops_per_sample", made->flops_per_sample()},
+                    {"gradient_bytes", workload::gradient_bytes(*made)},
+                    {"options", std::move(options)}});
+  }
+  return list.dump(2) + "\n";
+}
+
+int list(const ListOptions& options) {
+  if (options.what == "runs") return list_runs(options);
+  print(options.json ? workloads_json() : workloads_text());
+  return 0;
+}
 
 }  // namespace
 

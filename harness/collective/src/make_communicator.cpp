@@ -7,23 +7,31 @@
 
 namespace ddbench::collective {
 
-std::unique_ptr<Communicator> make_communicator(std::string_view backend, const CommunicatorOptions& options,
-                                                KeyValueStore& rendezvous) {
+namespace {
+
+CommunicatorFactory* open_backend(std::string_view backend) {
   if (backend != "gloo") {
     throw Error(ErrorCode::kBadInput, fmt::format("backend \"{}\" is not known; backends: gloo", backend));
   }
+  return module::open_module<CommunicatorFactory>({.file = "ddbench_collective_gloo.so",
+                                                   .interface = kCommunicatorInterface,
+                                                   .purpose = "the gloo backend",
+                                                   .build_package = "libgloo-dev",
+                                                   .runtime_package = "Gloo (libgloo0)"});
+}
+
+}  // namespace
+
+void check_backend(std::string_view backend) { open_backend(backend); }
+
+std::unique_ptr<Communicator> make_communicator(std::string_view backend, const CommunicatorOptions& options,
+                                                KeyValueStore& rendezvous) {
   if (options.world_size < 1 || options.rank < 0 || options.rank >= options.world_size) {
     throw Error(ErrorCode::kBadInput, fmt::format("rank {} does not belong to a world of {} ranks",
                                                   options.rank, options.world_size));
   }
   if (options.world_size == 1) return std::make_unique<SingleRank>(options.id);
-
-  const module::ModuleRequest request{.file = "ddbench_collective_gloo.so",
-                                      .interface = kCommunicatorInterface,
-                                      .purpose = "the gloo backend",
-                                      .build_package = "libgloo-dev",
-                                      .runtime_package = "Gloo (libgloo0)"};
-  return module::open_module<CommunicatorFactory>(request)(options, rendezvous);
+  return open_backend(backend)(options, rendezvous);
 }
 
 }  // namespace ddbench::collective

@@ -51,6 +51,9 @@ class Communicator {
 std::unique_ptr<Communicator> make_communicator(std::string_view backend, const CommunicatorOptions& options,
                                                 KeyValueStore& rendezvous);
 
+/// Opens the module of `backend` and nothing else; throws as make_communicator does when it is not to be had.
+void check_backend(std::string_view backend);
+
 /// What the modules of backends export (ddbench/module/module.h).
 inline constexpr const char* kCommunicatorInterface = "communicator/1";
 using CommunicatorFactory = std::unique_ptr<Communicator>(const CommunicatorOptions& options,
