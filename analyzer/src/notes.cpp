@@ -79,12 +79,16 @@ void note_network(const RunSummary& summary, Notes& notes) {
   }
 }
 
-/// What the launcher found worth telling: it is stored as the facts note.1, note.2, ...
+/// What the launcher found worth telling, stored as the facts note.1, note.2, ..., where no note says it
+/// already.
 void note_facts(const RunSummary& summary, Notes& notes) {
   const auto& facts = summary.run.environment.facts;
   for (auto fact = facts.lower_bound("note."); fact != facts.end() && fact->first.rfind("note.", 0) == 0;
        ++fact) {
-    notes.push_back(fact->second);
+    const auto said = std::find_if(notes.begin(), notes.end(), [&](const std::string& note) {
+      return note.find(fact->second) != std::string::npos;
+    });
+    if (said == notes.end()) notes.push_back(fact->second);
   }
 }
 

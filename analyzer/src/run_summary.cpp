@@ -19,16 +19,18 @@ std::uint32_t first_measured_step(const store::RunRecord& run) {
   return static_cast<std::uint32_t>(run.run_case.warmup);
 }
 
-void add_step_times(const std::vector<RunStep>& steps, RunSummary& summary) {
+void add_step_times(const std::vector<RunStep>& steps, bool with_intervals, RunSummary& summary) {
   std::vector<double> times_ns;
   for (const RunStep& step : steps) {
     times_ns.push_back(step.slowest_ns);
     summary.probed_steps += step.probes_on;
   }
   summary.measured_steps = static_cast<int>(steps.size());
-  summary.probe_overhead_percent = probe_overhead_percent(steps);
   if (times_ns.empty()) return;
-  summary.step_time_ns = median_of_steps(times_ns);
+  if (with_intervals) {
+    summary.probe_overhead_percent = probe_overhead_percent(steps);
+    summary.step_time_ns = median_of_steps(times_ns);
+  }
   const double typical_ns = median(std::move(times_ns));
   if (typical_ns <= 0) {
     summary.samples_per_s = Measured<double>::missing("steps took no time: their clock stood still");
@@ -122,7 +124,8 @@ std::size_t rank_count(const RunSummary& summary) {
                                : summary.ranks.size();
 }
 
-RunSummary summarize_alone(const store::RunStore& store, store::RunRecord run) {
+/// Intervals are the dear part, and of a baseline nobody asks for them.
+RunSummary summarize_alone(const store::RunStore& store, store::RunRecord run, bool with_intervals) {
   RunSummary summary;
   summary.run = std::move(run);
   const store::RunId& id = summary.run.id;
@@ -131,7 +134,7 @@ RunSummary summarize_alone(const store::RunStore& store, store::RunRecord run) {
   for (const store::RankRecord& rank : summary.ranks) summary.dropped_spans += rank.dropped_spans;
   const std::vector<store::StepRecord> records = store.steps(id);
   const std::vector<RunStep> steps = complete_steps(records, first_measured_step(summary.run), ranks);
-  add_step_times(steps, summary);
+  add_step_times(steps, with_intervals, summary);
   add_partition(records, steps, summary);
   summary.loss_first = mean_loss(records, ranks, true);
   summary.loss_last = mean_loss(records, ranks, false);
@@ -148,11 +151,11 @@ RunSummary summarize_alone(const store::RunStore& store, store::RunRecord run) {
 RunSummary summarize(const store::RunStore& store, const store::RunId& id) {
   std::optional<store::RunRecord> run = store.run(id);
   if (!run) throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
-  RunSummary summary = summarize_alone(store, *std::move(run));
+  RunSummary summary = summarize_alone(store, *std::move(run), true);
   std::optional<store::RunRecord> baseline;
   if (!summary.run.baseline_id.empty()) baseline = store.run(summary.run.baseline_id);
   if (baseline) {
-    summary.efficiency = efficiency_against(summarize_alone(store, *std::move(baseline)), summary);
+    summary.efficiency = efficiency_against(summarize_alone(store, *std::move(baseline), false), summary);
   } else {
     summary.efficiency = Measured<Efficiency>::missing(reason_without_baseline(summary.run));
   }

@@ -124,13 +124,15 @@ class RunText {
     });
     std::string most;
     for (std::size_t i = 0; i < 3 && efficiency.waterfall.ns[order[i]] > 0; ++i) {
-      const std::int64_t part_ns = efficiency.waterfall.ns[order[i]];
-      most += fmt::format(
-          "{}{} {} ({})", i == 0 ? "" : ", ", part_in_words(static_cast<store::StepPart>(order[i])),
-          time_in_words(static_cast<double>(part_ns)),
-          percent_in_words(static_cast<double>(part_ns) / static_cast<double>(efficiency.lost_ns)));
+      most +=
+          fmt::format("{}{} {}", i == 0 ? "" : ", ", part_in_words(static_cast<store::StepPart>(order[i])),
+                      time_in_words(static_cast<double>(efficiency.waterfall.ns[order[i]])));
     }
-    return fmt::format("lost {} of a mean step of {}, most of it to {}", lost, step, most);
+    std::int64_t won_ns = 0;
+    for (const std::int64_t part_ns : efficiency.waterfall.ns) won_ns -= std::min<std::int64_t>(part_ns, 0);
+    const std::string won =
+        won_ns > 0 ? fmt::format("; {} won elsewhere", time_in_words(static_cast<double>(won_ns))) : "";
+    return fmt::format("lost {} of a mean step of {}, most of it to {}{}", lost, step, most, won);
   }
 
   void write_figures() {
