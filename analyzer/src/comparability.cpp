@@ -18,8 +18,9 @@ struct Consequence {
   std::array<const char*, 4> follows_from;
 };
 
-constexpr std::array<Consequence, 2> kConsequences{{{"network", {"link", "nodes", "backend", "device"}},
-                                                    {"provenance", {"link", "nodes", "gpus_per_node", "device"}}}};
+constexpr std::array<Consequence, 2> kConsequences{
+    {{"network", {"link", "nodes", "backend", "device"}},
+     {"provenance", {"link", "nodes", "gpus_per_node", "device"}}}};
 
 bool may_differ(const std::string& field, const std::set<std::string>& varied) {
   if (varied.contains(field) || varied.contains(field.substr(0, field.find('.')))) return true;
@@ -51,7 +52,9 @@ std::vector<FieldDifference> differences(const store::RunRecord& a, const store:
   return found;
 }
 
-std::string shown(const std::string& value) { return value.empty() ? "nothing" : fmt::format("\"{}\"", value); }
+std::string shown(const std::string& value) {
+  return value.empty() ? "nothing" : fmt::format("\"{}\"", value);
+}
 
 /// What a fingerprint is made of, where the stored facts tell: people cannot read a hash.
 std::string behind_fingerprint(const store::RunRecord& a, const store::RunRecord& b) {
@@ -78,18 +81,21 @@ std::optional<std::string> mixed(std::string_view side, std::span<const store::R
   return std::nullopt;
 }
 
-std::string sentence(const FieldDifference& difference, const store::RunRecord& a, const store::RunRecord& b) {
+std::string sentence(const FieldDifference& difference, const store::RunRecord& a,
+                     const store::RunRecord& b) {
   if (difference.field == "fingerprint") {
     return fmt::format("the sides ran on different hardware (fingerprint {} | {}){}", difference.baseline,
                        difference.candidate, behind_fingerprint(a, b));
   }
   return fmt::format("{} differs: {} in the baseline, {} in the candidate (--vary {} compares the two)",
-                     difference.field, shown(difference.baseline), shown(difference.candidate), difference.field);
+                     difference.field, shown(difference.baseline), shown(difference.candidate),
+                     difference.field);
 }
 
 }  // namespace
 
-Comparability compare_sides(std::span<const store::RunRecord> baseline, std::span<const store::RunRecord> candidate,
+Comparability compare_sides(std::span<const store::RunRecord> baseline,
+                            std::span<const store::RunRecord> candidate,
                             const std::set<std::string>& varied) {
   Comparability result;
   if (auto reason = mixed("baseline", baseline)) result.reasons.push_back(*std::move(reason));
@@ -120,13 +126,15 @@ void check_varied_fields(const std::set<std::string>& varied) {
   for (const std::string& field : varied) {
     const bool map = known.contains(field + ".") && known.at(field + ".").defines;
     const auto own = known.find(field);
-    if (map || (own != known.end() && own->second.defines) || field.starts_with("workload_options.")) continue;
+    if (map || (own != known.end() && own->second.defines) || field.starts_with("workload_options."))
+      continue;
     std::string allowed;
     for (const auto& [name, description] : known) {
       if (!description.defines) continue;
       allowed += (allowed.empty() ? "" : ", ") + name.substr(0, name.find('.'));
     }
-    throw Error(ErrorCode::kBadInput, fmt::format("a comparison cannot vary \"{}\"; it can vary {}", field, allowed));
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("a comparison cannot vary \"{}\"; it can vary {}", field, allowed));
   }
 }
 

@@ -10,7 +10,8 @@ namespace {
 using Json = nlohmann::json;
 
 std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void add_record_fields(const store::RunRecord& run, std::map<std::string, RunField>& fields) {
@@ -24,7 +25,8 @@ void add_record_fields(const store::RunRecord& run, std::map<std::string, RunFie
   label("repetition", std::to_string(run.repetition), true);
   label("is_baseline", run.is_baseline ? "true" : "false");
   label("host", run.owner_host);
-  label("world_size", std::to_string(run.run_case.world_size()), true);  // follows from nodes and gpus_per_node
+  label("world_size", std::to_string(run.run_case.world_size()),
+        true);  // follows from nodes and gpus_per_node
   fields["network"] = {run.environment.network};
   fields["fingerprint"] = {run.environment.fingerprint};
   std::string provenance;

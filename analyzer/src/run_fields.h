@@ -14,9 +14,9 @@ struct RunField {
   bool defines = true;  ///< false: labels a run and defines nothing (name, tags, id, ...)
 };
 
-/// Every field of a run that can be asked for or compared, by name: those of RunCase (maps as "workload_options.hidden",
-/// "tags.team"), world_size, and of the record id, state, valid, sweep, repetition, is_baseline, host, network, fingerprint
-/// and provenance.
+/// Every field of a run that can be asked for or compared, by name: those of RunCase (maps as
+/// "workload_options.hidden", "tags.team"), world_size, and of the record id, state, valid, sweep,
+/// repetition, is_baseline, host, network, fingerprint and provenance.
 std::map<std::string, RunField> run_fields(const store::RunRecord& run);
 
 /// The names that every run has; names that end in "." stand for a map's keys.

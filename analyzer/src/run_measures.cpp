@@ -128,4 +128,10 @@ std::vector<RunMeasures> measure_runs(const store::RunStore& store,
   return measures;
 }
 
+std::vector<store::RunRecord> records_of(const std::vector<RunMeasures>& runs) {
+  std::vector<store::RunRecord> records;
+  for (const RunMeasures& run : runs) records.push_back(run.run);
+  return records;
+}
+
 }  // namespace ddbench::analyzer

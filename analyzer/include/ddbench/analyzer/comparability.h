@@ -26,11 +26,12 @@ struct Comparability {
   std::vector<std::string> reasons;
 };
 
-/// `varied`: fields that are meant to differ (run_fields' names; "workload_options" stands for all of its keys). What follows
-/// from a varied field may differ with it: the network from the link or the nodes, the provenance from the world.
-/// Runs of one side must agree among themselves in everything. Both sides must not be empty.
-Comparability compare_sides(std::span<const store::RunRecord> baseline, std::span<const store::RunRecord> candidate,
-                            const std::set<std::string>& varied);
+/// `varied`: fields that are meant to differ (run_fields' names; "workload_options" stands for all of its
+/// keys). What follows from a varied field may differ with it: the network from the link or the nodes, the
+/// provenance from the world. Runs of one side must agree among themselves in everything. Both sides must not
+/// be empty.
+Comparability compare_sides(std::span<const store::RunRecord> baseline,
+                            std::span<const store::RunRecord> candidate, const std::set<std::string>& varied);
 
 /// The fields of the case in which two cases differ: what `gate --run` compares.
 std::set<std::string> differing_fields(const RunCase& a, const RunCase& b);

@@ -53,5 +53,6 @@ RunMeasures measure_run(const RunSummary& summary);
 /// Reads and summarises each run.
 std::vector<RunMeasures> measure_runs(const store::RunStore& store,
                                       const std::vector<store::RunRecord>& runs);
+std::vector<store::RunRecord> records_of(const std::vector<RunMeasures>& runs);
 
 }  // namespace ddbench::analyzer
