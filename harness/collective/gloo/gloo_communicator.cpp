@@ -7,10 +7,6 @@
 #include <gloo/rendezvous/context.h>
 #include <gloo/transport/tcp/device.h>
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include <thread>
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -98,8 +94,7 @@ GlooCommunicator::GlooCommunicator(const CommunicatorOptions& options, KeyValueS
 }
 
 void GlooCommunicator::connect() {
-  std::shared_ptr<::gloo::transport::Device> device;
-  std::thread([&]{ if(const char*n=getenv("XNICE")) setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), atoi(n)); device = make_device(options_.address);}).join();
+  std::shared_ptr<::gloo::transport::Device> device = make_device(options_.address);
   transport_ = fmt::format("tcp {} {}", interface_of(device->str()), options_.address);
   auto mesh = std::make_shared<MeshContext>(options_.rank, options_.world_size);
   mesh->setTimeout(std::min(options_.timeout, kConnectTimeout) / kGlooConnectPatience);
