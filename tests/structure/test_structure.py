@@ -18,6 +18,7 @@ ALLOWED = {
     "probes/inject": ["probes/host", "probes/cuda"],
     "analyzer/store": ["probes/record"],
     "analyzer": ["analyzer/store"],
+    "analyzer/imports": ["analyzer"],
     "reports": ["analyzer"],
     "harness/module": ["probes/record"],
     "harness/collective": ["harness/module", "probes/host"],
@@ -26,7 +27,7 @@ ALLOWED = {
     "harness/ddp": ["harness/workload", "harness/collective"],
     "harness/launch": ["harness/ddp", "analyzer"],
     "harness/experiment": ["harness/launch"],
-    "harness/cli": ["harness/experiment", "reports"],
+    "harness/cli": ["harness/experiment", "reports", "analyzer/imports"],
     "gui": ["analyzer", "reports"],
 }
 

@@ -1,0 +1,71 @@
+#include "numbers.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace ddbench::imports {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, double>, 9> kTimes = {{{"ns", 1},
+                                                                        {"us", 1e3},
+                                                                        {"µs", 1e3},
+                                                                        {"ms", 1e6},
+                                                                        {"s", 1e9},
+                                                                        {"sec", 1e9},
+                                                                        {"min", 60e9},
+                                                                        {"h", 3600e9},
+                                                                        {"d", 86400e9}}};
+
+template <typename Number>
+std::optional<Number> parse(std::string_view text) noexcept {
+  text = trimmed(text);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) noexcept {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+std::optional<double> number_from(std::string_view text) noexcept {
+  const std::optional<double> value = parse<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::optional<std::int64_t> integer_from(std::string_view text) noexcept {
+  return parse<std::int64_t>(text);
+}
+
+std::optional<double> nanoseconds_of(std::string_view unit) noexcept {
+  for (const auto& [name, ns] : kTimes) {
+    if (name == unit) return ns;
+  }
+  return std::nullopt;
+}
+
+std::string hash_text(std::string_view text) {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3ULL;
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace ddbench::imports
