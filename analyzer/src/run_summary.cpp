@@ -8,6 +8,7 @@
 
 #include "clock_alignment.h"
 #include "ddbench/record/error.h"
+#include "ddbench/store/abandoned.h"
 #include "efficiency.h"
 #include "notes.h"
 #include "step_series.h"
@@ -128,6 +129,7 @@ std::size_t rank_count(const RunSummary& summary) {
 RunSummary summarize_alone(const store::RunStore& store, store::RunRecord run, bool with_intervals) {
   RunSummary summary;
   summary.run = std::move(run);
+  store::close_abandoned(summary.run);
   const store::RunId& id = summary.run.id;
   summary.ranks = store.ranks(id);
   const std::size_t ranks = rank_count(summary);
@@ -148,6 +150,10 @@ RunSummary summarize_alone(const store::RunStore& store, store::RunRecord run, b
 
 }  // namespace
 
+RunSummary summarize_briefly(const store::RunStore& store, store::RunRecord run) {
+  return summarize_alone(store, std::move(run), false);
+}
+
 RunSummary summarize(const store::RunStore& store, const store::RunId& id) {
   std::optional<store::RunRecord> run = store.run(id);
   if (!run) throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
@@ -155,7 +161,7 @@ RunSummary summarize(const store::RunStore& store, const store::RunId& id) {
   std::optional<store::RunRecord> baseline;
   if (!summary.run.baseline_id.empty()) baseline = store.run(summary.run.baseline_id);
   if (baseline) {
-    summary.efficiency = efficiency_against(summarize_alone(store, *std::move(baseline), false), summary);
+    summary.efficiency = efficiency_against(summarize_briefly(store, *std::move(baseline)), summary);
   } else {
     summary.efficiency = Measured<Efficiency>::missing(reason_without_baseline(summary.run));
   }
