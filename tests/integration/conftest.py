@@ -103,12 +103,12 @@ class Bench:
         return ranks
 
     def wait_for_step(self, process, step, world_size, timeout_s=60):
-        """Until every rank of the newest run has recorded `step`, seen through the store."""
+        """Until every rank of the run that is going on has recorded `step`, seen through the store."""
         def reached():
             assert process.poll() is None, f"ended too early: {process.communicate()}"
             try:
-                row = self.rows("select count(distinct rank) from step_value where step >= ? and run_id = "
-                                "(select id from run order by started_wall_ns desc limit 1)", step)
+                row = self.rows("select count(distinct rank) from step_value where step >= ? and run_key = "
+                                "(select run_key from run where state = 'running')", step)
             except sqlite3.OperationalError:
                 return False
             return row[0][0] == world_size
@@ -125,6 +125,9 @@ def bench(tmp_path):
         wait_until(lambda: not pids_marked(bench.mark), 10, "every process of the test has ended")
     finally:
         for pid in pids_marked(bench.mark):
-            os.kill(pid, signal.SIGKILL)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
     wait_until(lambda: not (net_namespaces() - namespaces_before), 10, "no network namespace is left")
     assert not list(bench.run_directories.iterdir()), "a run directory is left"

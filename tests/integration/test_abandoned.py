@@ -28,7 +28,7 @@ def test_the_next_run_finds_and_closes_it(bench):
     assert not list(bench.run_directories.iterdir())
     old = bench.rows("select * from run order by started_wall_ns")[0]
     assert old["state"] == "interrupted" and str(process.pid) in old["reason"]
-    assert bench.rows("select count(*) from step where run_id = ?", old["id"])[0][0] > 0
+    assert bench.rows("select count(*) from step where run_key = ?", old["run_key"])[0][0] > 0
 
 
 def test_directories_of_living_runs_are_left_alone(bench):

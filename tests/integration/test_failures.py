@@ -85,8 +85,10 @@ def test_an_interrupt_during_the_start_leaves_nothing(bench):
         if bench.db.exists() else True
 
 
-def test_a_rank_whose_worker_cannot_start_is_an_error(bench):
+def test_a_module_that_cannot_be_opened_says_what_to_install(bench):
+    (bench.tmp / "ddbench_device_cpu.so").write_bytes(b"no shared object")
     environment = dict(bench.environment, DDBENCH_MODULE_DIR=str(bench.tmp))
     done = bench("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--quiet", env=environment)
     assert done.returncode == 5, done.stderr
-    assert "libdnnl" in done.stderr or "libgloo" in done.stderr
+    assert "ddbench_device_cpu.so" in done.stderr and "libdnnl" in done.stderr
+    assert not bench.db.exists()

@@ -11,10 +11,10 @@ def losses(bench, ranks):
     result = bench.run_json("--nodes", nodes, "--gpus", gpus, "--global-batch", 64, "--steps", STEPS, "--warmup", 0,
                             "-O", "hidden=128,64", "--no-baseline", "--quiet")
     run_id = result["run"]["id"]
-    hashes = {row[0] for row in bench.rows("select parameter_hash from rank where run_id = ?", run_id)}
+    hashes = {row[0] for row in bench.rows("select parameter_hash from rank join run using (run_key) where id = ?", run_id)}
     assert len(hashes) == 1 and "" not in hashes, "replicas differ"
-    rows = bench.rows("select step, avg(value), count(*) from step_value where run_id = ? and name = 'loss' "
-                      "group by step order by step", run_id)
+    rows = bench.rows("select step, avg(value), count(*) from step_value join run using (run_key) "
+                      "where id = ? and step_value.name = 'loss' group by step order by step", run_id)
     assert [row[0] for row in rows] == list(range(STEPS))
     assert all(row[2] == ranks for row in rows)
     return [row[1] for row in rows]

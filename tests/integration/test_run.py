@@ -34,7 +34,7 @@ def test_stored_partitions_sum_to_the_step_to_the_nanosecond(bench, result):
         "forward_ns", "backward_ns", "optimizer_ns", "other_compute_ns", "exposed_transfer_ns",
         "exposed_peer_wait_ns", "copy_ns", "data_wait_ns", "host_ns", "idle_ns")]
     assert len(parts) == 10, columns
-    rows = bench.rows("select * from step where probes_on = 1 and run_id = ?", result["run"]["id"])
+    rows = bench.rows("select step.* from step join run using (run_key) where probes_on = 1 and id = ?", result["run"]["id"])
     assert len(rows) >= 4 * 8
     assert all(sum(row[part] for part in parts) == row["duration_ns"] for row in rows)
 

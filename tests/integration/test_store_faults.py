@@ -76,8 +76,8 @@ def test_two_runs_at_once_into_one_store(bench):
         assert process.returncode == 0, err
         assert json.loads(out)["run"]["state"] == "done"
     assert bench.rows("select count(*) from run where state = 'done'")[0][0] == 2
-    for run in bench.rows("select id from run"):
-        assert bench.rows("select count(*) from step where run_id = ?", run["id"])[0][0] == 2 * 14
+    for run in bench.rows("select run_key from run"):
+        assert bench.rows("select count(*) from step where run_key = ?", run["run_key"])[0][0] == 2 * 14
 
 
 @pytest.mark.parametrize("content", [b"", b"this is no database, but longer than a header " * 40])

@@ -22,7 +22,7 @@ def test_matrix_and_table(bench):
 
 def test_strong_sweep_and_text(bench):
     text = bench.ok("sweep", "--nodes", "1,2", "--global-batch", 64, *SMALL).stdout
-    assert "strong" in text and "efficiency" in text
+    assert "Strong scaling" in text and "efficiency" in text
     assert sorted(r[0] for r in bench.rows("select batch_per_gpu from run")) == [32, 64]
 
 

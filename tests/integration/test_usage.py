@@ -17,7 +17,7 @@ WRONG = [
     (["run", "--global-batch", "8", "--batch-per-gpu", "8"], ["global-batch", "batch-per-gpu"]),
     (["run", "--bucket-mb", "0"], ["bucket-mb", "0"]),
     (["run", "--bucket-mb", "inf"], ["bucket-mb", "inf"]),
-    (["run", "--link", "fast", "--nodes", "2"], ["link", "fast", "1gbit"]),
+    (["run", "--link", "fast", "--nodes", "2"], ["link", "fast", "2.5gbit"]),
     (["run", "--link", "-1gbit", "--nodes", "2"], ["link", "-1gbit"]),
     (["run", "--workload", "resnet9000"], ["resnet9000", "mlp"]),
     (["run", "-O", "hidden=0"], ["hidden", "0"]),

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "ddbench/store/abandoned.h"
 #include "ddbench/store/records.h"
 
 namespace ddbench::store {
@@ -69,6 +71,12 @@ bool is_abandoned(const RunRecord& run) {
   const std::string boot = boot_id();
   if (!run.owner_boot_id.empty() && !boot.empty() && run.owner_boot_id != boot) return true;
   return !is_alive(run.owner_pid, run.owner_start_ticks);
+}
+
+void close_abandoned(RunRecord& run) {
+  if (!is_abandoned(run)) return;
+  run.state = RunState::kInterrupted;
+  run.reason = fmt::format("the ddbench that ran it (pid {}) ended without closing it", run.owner_pid);
 }
 
 }  // namespace ddbench::store

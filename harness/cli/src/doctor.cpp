@@ -58,7 +58,7 @@ Measured<std::string> library(const std::initializer_list<const char*>& sonames)
   for (const char* soname : sonames) {
     const auto found = host::find_library(soname);
     if (found) return found;
-    reason = found.reason();
+    if (reason.empty()) reason = found.reason();
   }
   return Measured<std::string>::missing(reason);
 }

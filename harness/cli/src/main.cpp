@@ -26,6 +26,17 @@ int complain(const std::string& message, int exit_code) {
   return exit_code;
 }
 
+/// CLI11 only says that a command is missing when it does not know the one given.
+void check_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::string commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->check_name(argv[1])) return;
+    if (!command->get_group().empty()) commands += (commands.empty() ? "" : ", ") + command->get_name();
+  }
+  throw Error(ErrorCode::kBadInput, fmt::format("there is no command \"{}\"; commands: {}", argv[1], commands));
+}
+
 int parse_and_act(int argc, char** argv) {
   CLI::App app{"Scaling profiler and benchmark suite for distributed data-parallel training", "ddbench"};
   app.set_version_flag("--version", "ddbench " DDBENCH_VERSION);
@@ -38,6 +49,7 @@ int parse_and_act(int argc, char** argv) {
   add_list_command(app, action);
   add_doctor_command(app, action);
   add_worker_command(app, action);
+  check_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

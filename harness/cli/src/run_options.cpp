@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "ddbench/record/error.h"
@@ -70,6 +72,32 @@ std::pair<std::string, std::string> key_and_value(const std::string& text, const
     throw Error(ErrorCode::kBadInput, fmt::format("{} is \"{}\", but it must be key=value", option, text));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::vector<std::string> text_list(const std::string& text, const std::string& option) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (end == begin) {
+      throw Error(ErrorCode::kBadInput, fmt::format("{} is \"{}\", but it must be values with commas between", option, text));
+    }
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::vector<std::int64_t> integer_list(const std::string& text, const std::string& option) {
+  std::vector<std::int64_t> values;
+  for (const std::string& part : text_list(text, option)) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size()) {
+      throw Error(ErrorCode::kBadInput, fmt::format("{} holds \"{}\", which is no whole number", option, part));
+    }
+    values.push_back(value);
+  }
+  return values;
 }
 
 void resolve(RunOptions& options) {

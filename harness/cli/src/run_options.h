@@ -39,4 +39,8 @@ void resolve(RunOptions& options);
 /// "key=value" of `option`; throws Error{kBadInput} otherwise.
 std::pair<std::string, std::string> key_and_value(const std::string& text, const std::string& option);
 
+/// "1,2,4" of `option`. Throws Error{kBadInput} that names the option and the part that is none of T.
+std::vector<std::int64_t> integer_list(const std::string& text, const std::string& option);
+std::vector<std::string> text_list(const std::string& text, const std::string& option);
+
 }  // namespace ddbench::cli

@@ -19,8 +19,12 @@
 namespace ddbench::cli {
 namespace {
 
+/// The lists are kept as given: "1,2,4".
 struct SweepOptions : RunOptions {
-  experiment::SweepAxes axes;
+  std::string nodes;
+  std::string gpus;
+  std::string batch_per_gpu;
+  std::string links;
   std::optional<std::int64_t> global_batch;
   bool fresh = false;
 };
@@ -55,14 +59,23 @@ int run_cells(const std::vector<experiment::SweepCell>& cells, const std::vector
   return exit_code;
 }
 
+experiment::SweepAxes axes_of(const SweepOptions& options) {
+  experiment::SweepAxes axes;
+  if (!options.nodes.empty()) axes.nodes = integer_list(options.nodes, "--nodes");
+  if (!options.gpus.empty()) axes.gpus_per_node = integer_list(options.gpus, "--gpus");
+  if (!options.batch_per_gpu.empty()) axes.batch_per_gpu = integer_list(options.batch_per_gpu, "--batch-per-gpu");
+  if (!options.links.empty()) axes.links = text_list(options.links, "--link");
+  axes.repeat = options.repeat;
+  return axes;
+}
+
 int sweep(SweepOptions& options) {
   resolve(options);
   if (options.global_batch) {
     options.run_case.scaling = ScalingMode::kStrong;
     options.run_case.batch_per_gpu = *options.global_batch;
   }
-  options.axes.repeat = options.repeat;
-  const auto cells = experiment::sweep_cells(options.run_case, options.axes);
+  const auto cells = experiment::sweep_cells(options.run_case, axes_of(options));
   for (const experiment::SweepCell& cell : cells) experiment::check_startable(cell.run_case);
 
   auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadWrite);
@@ -89,15 +102,13 @@ int sweep(SweepOptions& options) {
 void add_sweep_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("sweep", "Run a matrix of cases and print the scaling table");
   const auto options = std::make_shared<SweepOptions>();
-  command->add_option("--nodes", options->axes.nodes, "Nodes, e.g. 1,2,4")->delimiter(',');
-  command->add_option("--gpus", options->axes.gpus_per_node, "GPUs a node, e.g. 1,2,4")->delimiter(',');
-  auto* per_gpu = command
-                      ->add_option("--batch-per-gpu", options->axes.batch_per_gpu,
-                                   "Samples per GPU and step: weak scaling (default 64)")
-                      ->delimiter(',');
+  command->add_option("--nodes", options->nodes, "Nodes, e.g. 1,2,4");
+  command->add_option("--gpus", options->gpus, "GPUs a node, e.g. 1,2,4");
+  auto* per_gpu = command->add_option("--batch-per-gpu", options->batch_per_gpu,
+                                      "Samples per GPU and step, e.g. 32,64: weak scaling (default 64)");
   command->add_option("--global-batch", options->global_batch, "Samples per step over all GPUs: strong scaling")
       ->excludes(per_gpu);
-  command->add_option("--link", options->axes.links, "Rates of the inter-node links, e.g. 10gbit,1gbit")->delimiter(',');
+  command->add_option("--link", options->links, "Rates of the inter-node links, e.g. 10gbit,1gbit");
   command->add_flag("--fresh", options->fresh, "Start anew even if the same sweep was cut short before");
   add_run_options(*command, *options);
   command->callback([&action, options] { action = [options] { return sweep(*options); }; });

@@ -7,6 +7,9 @@
 namespace ddbench::device {
 
 std::unique_ptr<Device> make_device(std::string_view name) {
+  if (name == "cuda") {
+    throw Error(ErrorCode::kEnvironment, "this build of ddbench has no cuda device: use --device cpu");
+  }
   if (name != "cpu") {
     throw Error(ErrorCode::kBadInput, fmt::format("device \"{}\" is not known; devices: cpu", name));
   }

@@ -1,24 +1,41 @@
 #include "ddbench/experiment/abandoned_runs.h"
 
-#include <fmt/format.h>
-
 #include "ddbench/analyzer/finalize.h"
+#include "ddbench/experiment/span_ingest.h"
 #include "ddbench/launch/run_directory.h"
 #include "ddbench/record/clock.h"
+#include "ddbench/record/error.h"
+#include "ddbench/store/abandoned.h"
 
 namespace ddbench::experiment {
+namespace {
+
+/// What the ranks had spooled and the killed launcher had not stored yet. A damaged spool costs only its own rest.
+void take_over_spools(store::RunStore& store, const store::RunRecord& run, const launch::RunDirectory& directory) {
+  try {
+    SpanIngest ingest(store, run.id, directory.path(), run.run_case.world_size());
+    ingest.skip_stored();
+    ingest.poll();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kRunFailed) throw;
+  }
+}
+
+}  // namespace
 
 std::vector<store::RunId> recover_abandoned_runs(store::RunStore& store) {
+  const auto root = launch::run_directory_root();
   std::vector<store::RunId> closed;
   for (store::RunRecord& run : store.abandoned_runs()) {
-    run.state = store::RunState::kInterrupted;
-    run.reason = fmt::format("the ddbench that ran it (pid {}) died", run.owner_pid);
+    // Whoever holds the directory puts the run in order; without one, there is nothing that two could add twice.
+    if (const auto directory = launch::RunDirectory::adopt(root, run.id)) take_over_spools(store, run, *directory);
+    store::close_abandoned(run);
     run.finished_wall_ns = wall_ns();
     store.update_run(run);
     analyzer::finalize_run(store, run.id);
     closed.push_back(run.id);
   }
-  launch::remove_abandoned(launch::run_directory_root());
+  launch::remove_abandoned(root);
   return closed;
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <span>
 
 namespace ddbench::experiment {
 
@@ -15,6 +17,12 @@ SpanIngest::SpanIngest(store::RunStore& store, store::RunId run_id, std::filesys
       run_id_(std::move(run_id)),
       run_directory_(std::move(run_directory)),
       ranks_(static_cast<std::size_t>(world_size)) {}
+
+void SpanIngest::skip_stored() {
+  for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
+    ranks_[static_cast<std::size_t>(rank)].to_skip = store_.spans(run_id_, rank).size();
+  }
+}
 
 void SpanIngest::poll() {
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
@@ -34,9 +42,12 @@ void SpanIngest::move(int rank, host::SpoolBatch& batch) {
   RankSpool& spool = ranks_[static_cast<std::size_t>(rank)];
   for (std::string& name : batch.new_names) spool.names.push_back(std::move(name));
   spool.dropped = batch.dropped;
-  if (!batch.spans.empty()) {
-    store_.append_spans(run_id_, rank, batch.spans, spool.names);
-    stored_ += batch.spans.size();
+  const std::size_t skipped = std::min(spool.to_skip, batch.spans.size());
+  spool.to_skip -= skipped;
+  const std::span<const Span> fresh = std::span<const Span>(batch.spans).subspan(skipped);
+  if (!fresh.empty()) {
+    store_.append_spans(run_id_, rank, fresh, spool.names);
+    stored_ += fresh.size();
   }
   std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, double>>> by_name;
   for (const host::Scalar& scalar : batch.scalars) by_name[scalar.name_id].emplace_back(scalar.step, scalar.value);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "ddbench/record/error.h"
@@ -13,6 +14,11 @@ namespace {
 template <typename T>
 std::vector<T> values_or(const std::vector<T>& values, T own) {
   return values.empty() ? std::vector<T>{std::move(own)} : values;
+}
+
+// What does not fit an int is no world that validate() lets pass.
+int saturated(std::int64_t value) {
+  return static_cast<int>(std::clamp<std::int64_t>(value, -1, std::numeric_limits<int>::max()));
 }
 
 // FNV-1a: only has to be the same for the same text, here and on the next machine.
@@ -34,6 +40,7 @@ RunCase cell_case(const RunCase& run_case, int nodes, int gpus, std::int64_t bat
   cell.gpus_per_node = gpus;
   cell.link = nodes > 1 ? link : "";
   cell.batch_per_gpu = batch;
+  validate(cell);
   if (run_case.scaling == ScalingMode::kStrong) {
     const std::int64_t global_batch = batch * run_case.world_size();
     if (global_batch % cell.world_size() != 0) {
@@ -43,7 +50,6 @@ RunCase cell_case(const RunCase& run_case, int nodes, int gpus, std::int64_t bat
     }
     cell.batch_per_gpu = global_batch / cell.world_size();
   }
-  validate(cell);
   return cell;
 }
 
@@ -54,9 +60,9 @@ std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axe
   std::set<std::string> seen;
   for (const std::int64_t batch : values_or(axes.batch_per_gpu, run_case.batch_per_gpu)) {
     for (const std::string& link : values_or(axes.links, run_case.link)) {
-      for (const int nodes : values_or(axes.nodes, run_case.nodes)) {
-        for (const int gpus : values_or(axes.gpus_per_node, run_case.gpus_per_node)) {
-          RunCase cell = cell_case(run_case, nodes, gpus, batch, link);
+      for (const std::int64_t nodes : values_or<std::int64_t>(axes.nodes, run_case.nodes)) {
+        for (const std::int64_t gpus : values_or<std::int64_t>(axes.gpus_per_node, run_case.gpus_per_node)) {
+          RunCase cell = cell_case(run_case, saturated(nodes), saturated(gpus), batch, link);
           if (seen.insert(case_key(cell)).second) cases.push_back(std::move(cell));
         }
       }

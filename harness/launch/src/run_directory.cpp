@@ -105,6 +105,14 @@ RunDirectory::RunDirectory(const fs::path& root, const std::string& run_id)
   }
 }
 
+std::optional<RunDirectory> RunDirectory::adopt(const fs::path& root, const std::string& run_id) {
+  const fs::path path = root / (std::string(kPrefix) + run_id);
+  if (!own_directory(path)) return std::nullopt;
+  UniqueFd owner = lock_owner_file(path, O_RDWR);
+  if (!owner) return std::nullopt;
+  return RunDirectory(path, std::move(owner));
+}
+
 RunDirectory::RunDirectory(RunDirectory&& other) noexcept
     : path_(std::move(other.path_)), owner_(std::move(other.owner_)) {
   other.path_.clear();

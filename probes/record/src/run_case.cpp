@@ -34,6 +34,8 @@ RunCase baseline_case(const RunCase& run_case) {
   baseline.nodes = 1;
   baseline.gpus_per_node = 1;
   baseline.link.clear();
+  baseline.name.clear();
+  baseline.tags.clear();
   return baseline;
 }
 

@@ -24,6 +24,9 @@ class SpanIngest {
   /// Throws Error of the store (disk full) or of a damaged spool (names rank and file).
   void poll();
 
+  /// Before the first poll() of a run that another process began to move: leaves out what is stored already.
+  void skip_stored();
+
   std::uint64_t dropped_spans(int rank) const { return ranks_[static_cast<std::size_t>(rank)].dropped; }
   std::uint64_t stored_spans() const noexcept { return stored_; }
 
@@ -32,6 +35,7 @@ class SpanIngest {
     std::unique_ptr<host::SpoolReader> reader;
     std::vector<std::string> names;
     std::uint64_t dropped = 0;
+    std::size_t to_skip = 0;  ///< spans at the spool's begin that are stored
   };
   void move(int rank, host::SpoolBatch& batch);
 

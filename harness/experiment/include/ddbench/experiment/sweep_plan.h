@@ -10,8 +10,8 @@ namespace ddbench::experiment {
 
 /// Which fields of a case a sweep varies; an empty list keeps the case's own value.
 struct SweepAxes {
-  std::vector<int> nodes;
-  std::vector<int> gpus_per_node;
+  std::vector<std::int64_t> nodes;
+  std::vector<std::int64_t> gpus_per_node;
   std::vector<std::int64_t> batch_per_gpu;
   std::vector<std::string> links;  ///< "" among them: not shaped
   int repeat = 1;

@@ -48,7 +48,7 @@ struct RunCase {
 };
 
 /// The case on one GPU that this case's efficiency is stated against: the same batch per GPU (weak) or the
-/// same global batch (strong), one node, no link.
+/// same global batch (strong), one node, no link, no labels.
 RunCase baseline_case(const RunCase& run_case);
 
 /// JSON object with every field, keys in a fixed order.
