@@ -11,7 +11,6 @@
 #include "ddbench/launch/link_rate.h"
 #include "ddbench/record/error.h"
 #include "fabric.h"
-#include "pinning.h"
 #include "supervisor.h"
 
 namespace ddbench::launch {
@@ -104,10 +103,6 @@ LaunchOutcome launch_local(const RunCase& run_case, const LocalLaunchOptions& op
   if (plan.link && plan.nodes == 1) {
     outcome.notes.push_back(
         fmt::format("a single node has no link to shape: {} changes nothing", run_case.link));
-  }
-  if (const std::size_t cores = allowed_cores().size();
-      static_cast<std::size_t>(run_case.world_size()) > cores) {
-    outcome.notes.push_back(fmt::format("{} ranks share {} cores", run_case.world_size(), cores));
   }
   return outcome;
 }

@@ -65,7 +65,7 @@ NodeNetwork::Facts NodeNetwork::set_up() {
   for (const UniqueFd& node : nodes_) prove_rate(run_tool({{"tc", "qdisc", "show"}, {}, node.get(), {}}), 1);
   facts["network.link_rate"] = to_string(*plan_.link);
   const std::size_t begin = ports.find("qdisc tbf");
-  facts["network.link_qdisc"] = ports.substr(begin, ports.find('\n', begin) - begin);
+  facts["network.link_qdisc"] = ports.substr(begin, ports.find(" \n", begin) - begin);
   return facts;
 }
 

@@ -59,9 +59,16 @@ class Worker {
   /// What the spool and the launcher can still get from a rank that fails with `error`.
   Failure last_words(const Error& error) {
     session_.watch({});
-    Failure failure{error.code(),       error.message(),       error.native_code(),
-                    error.where(),      communication_failed_, 0,
-                    peak_memory_bytes()};
+    // A rank that gave up for its own trouble fails with that, whatever the training loop made of it.
+    const std::optional<Error> trouble = session_.trouble();
+    const Error& cause = trouble ? *trouble : error;
+    Failure failure;
+    failure.code = cause.code();
+    failure.message = cause.message();
+    failure.native_code = cause.native_code();
+    failure.where = cause.where();
+    failure.communication = !trouble && communication_failed_ && error.code() == ErrorCode::kRunFailed;
+    failure.peak_memory_bytes = peak_memory_bytes();
     if (!recorder_) return failure;
     try {
       recorder_->stop();
@@ -126,8 +133,7 @@ class Worker {
 int work(WorkerSession& session, TrainingState& state) {
   Worker worker(session, state);
   const auto fail = [&](const Error& error) {
-    // A rank that gave up for its own trouble fails with that, whatever the training loop made of it.
-    session.send(worker.last_words(session.trouble().value_or(error)));
+    session.send(worker.last_words(error));
     return 1;
   };
   try {
