@@ -62,7 +62,7 @@ TEST(Synthetic, SamplesOfAClassLieAroundItsPrototypeAndNearerThanOthers) {
     }
     right += static_cast<int>(nearest) == label ? 1 : 0;
   }
-  EXPECT_GT(right, 850);   // can be learnt
+  EXPECT_GT(right, 850);  // can be learnt
   EXPECT_LT(right, 990);  // is not trivial
 }
 
