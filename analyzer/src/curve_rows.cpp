@@ -1,0 +1,170 @@
+#include "curve_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "ddbench/analyzer/run_ratio.h"
+#include "ddbench/analyzer/scaling.h"
+#include "step_series.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+using Interval = Measured<ConfidenceInterval>;
+
+bool is_usable(const RunSummary& summary) {
+  return summary.run.state == store::RunState::kDone && summary.run.valid && summary.samples_per_s;
+}
+
+double median_step_ns(const RunSummary& summary) {
+  return static_cast<double>(summary.run.run_case.global_batch()) * 1e9 / *summary.samples_per_s;
+}
+
+Interval interval_of(const Measured<Estimate>& estimate) {
+  return estimate ? Interval(estimate->interval) : Interval::missing(estimate.reason());
+}
+
+Measured<double> flops_per_sample(const store::RunRecord& run) {
+  const auto fact = run.environment.facts.find(kFactFlopsPerSample);
+  double flops = 0;
+  if (fact != run.environment.facts.end()) {
+    std::from_chars(fact->second.data(), fact->second.data() + fact->second.size(), flops);
+  }
+  if (flops > 0 && std::isfinite(flops)) return flops;
+  return Measured<double>::missing("the FLOPs of a sample are not known");
+}
+
+Measured<double> utilisation(const RunSummary& summary, double samples_per_s, const SkuCatalogue& catalogue) {
+  const RunCase& run_case = summary.run.run_case;
+  const Measured<double> flops = flops_per_sample(summary.run);
+  if (!flops) return flops;
+  const Measured<double> peak = catalogue.peak_tflops(run_case.sku, run_case.precision);
+  if (!peak) return peak;
+  return model_flops_utilization(samples_per_s, *flops, run_case.world_size(), *peak);
+}
+
+Measured<double> goodput_of(const SizeGroup& group) {
+  double wall_ns = 0;
+  double useful_ns = 0;
+  for (const store::RunRecord& run : group.runs) {
+    if (run.provenance.has(Provenance::kImported))
+      return Measured<double>::missing("imported: no wall times");
+    wall_ns += static_cast<double>(std::max<std::int64_t>(0, run.finished_wall_ns - run.started_wall_ns));
+  }
+  for (const RunSummary& summary : group.usable) {
+    useful_ns += static_cast<double>(summary.measured_steps) * median_step_ns(summary);
+  }
+  if (wall_ns <= 0) return Measured<double>::missing("no wall times");
+  return std::min(1.0, useful_ns / wall_ns);
+}
+
+store::StepPartition ideal_partition(const CurveBaseline& baseline, const RunCase& here) {
+  store::StepPartition scaled = *baseline.partition;
+  if (here.scaling == ScalingMode::kWeak) return scaled;
+  for (std::int64_t& part_ns : scaled.ns) part_ns *= baseline.gpus;
+  return divide_parts(scaled, here.world_size());
+}
+
+Measured<Metric> serial_fraction(const CurveRow& row, double n) {
+  if (row.run_case.scaling == ScalingMode::kWeak) return Measured<Metric>::missing("weak scaling");
+  if (n <= 1) return Measured<Metric>::missing("the baseline itself");
+  Metric metric{"serial fraction", "1", karp_flatt(row.speedup, n), {}};
+  if (row.efficiency_interval) {
+    const ConfidenceInterval& efficiency = *row.efficiency_interval;
+    metric.interval =
+        ConfidenceInterval{karp_flatt(efficiency.high * n, n), karp_flatt(efficiency.low * n, n),
+                           efficiency.level, efficiency.method};
+  }
+  return metric;
+}
+
+}  // namespace
+
+std::vector<SizeGroup> group_by_size(const store::RunStore& store, std::span<const store::RunRecord> runs) {
+  std::map<std::pair<int, int>, SizeGroup> groups;
+  for (const store::RunRecord& run : runs) {
+    SizeGroup& group = groups[{run.run_case.world_size(), run.run_case.nodes}];
+    group.runs.push_back(run);
+    if (run.state != store::RunState::kDone || !run.valid) continue;
+    RunSummary summary = summarize_briefly(store, run);
+    if (is_usable(summary)) group.usable.push_back(std::move(summary));
+  }
+  std::vector<SizeGroup> result;
+  for (auto& [size, group] : groups) result.push_back(std::move(group));
+  return result;
+}
+
+Measured<store::StepPartition> mean_partition(const std::vector<RunSummary>& runs) {
+  store::StepPartition sum;
+  std::int64_t count = 0;
+  for (const RunSummary& summary : runs) {
+    if (summary.probed_steps == 0) continue;
+    for (std::size_t part = 0; part < sum.ns.size(); ++part) sum.ns[part] += summary.partition.ns[part];
+    ++count;
+  }
+  if (count == 0) return Measured<store::StepPartition>::missing("no step was measured with the probes on");
+  return divide_parts(sum, count);
+}
+
+CurveRow curve_row(const store::RunStore& store, const SizeGroup& group, const SkuCatalogue& catalogue) {
+  CurveRow row;
+  row.run_case = group.run_case();
+  row.world_size = row.run_case.world_size();
+  std::vector<double> steps_ns;
+  double log_rate = 0;
+  for (const RunSummary& summary : group.usable) {
+    row.runs.push_back(summary.run.id);
+    row.run_samples_per_s.push_back(*summary.samples_per_s);
+    steps_ns.push_back(median_step_ns(summary));
+    log_rate += std::log(*summary.samples_per_s) / static_cast<double>(group.usable.size());
+    row.provenance = ProvenanceSet::from_bits(row.provenance.bits() | summary.run.provenance.bits());
+  }
+  row.samples_per_s = std::exp(log_rate);
+  row.step_time_ns = static_cast<double>(row.run_case.global_batch()) * 1e9 / row.samples_per_s;
+  row.step_time_interval = interval_of(steps_ns.size() > 1 ? mean_of_runs(steps_ns)
+                                                           : summarize(store, row.runs.front()).step_time_ns);
+  if (const auto partition = mean_partition(group.usable); partition && partition->total_ns() > 0) {
+    row.exposed_share = static_cast<double>(partition->exposed_communication_ns()) /
+                        static_cast<double>(partition->total_ns());
+  }
+  row.mfu = utilisation(group.usable.front(), row.samples_per_s, catalogue);
+  row.goodput = goodput_of(group);
+  return row;
+}
+
+void state_against(const CurveBaseline& baseline, const SizeGroup& group, CurveRow& row) {
+  const double n = static_cast<double>(row.world_size) / baseline.gpus;
+  row.speedup = row.samples_per_s / baseline.samples_per_s;
+  row.efficiency = row.speedup / n;
+  if (row.is_baseline) {
+    row.efficiency_interval = Interval::missing("the baseline itself");
+  } else {
+    const RunRatio ratio = ratio_of_runs(row.run_samples_per_s, baseline.run_samples_per_s);
+    row.efficiency_interval = ratio.interval;
+    if (ratio.interval) {
+      ConfidenceInterval interval = *ratio.interval;
+      interval.low /= n;
+      interval.high /= n;
+      row.efficiency_interval = std::move(interval);
+    }
+  }
+  row.serial_fraction = serial_fraction(row, n);
+  const Measured<store::StepPartition> here = mean_partition(group.usable);
+  if (!here || !baseline.partition) {
+    row.waterfall = Measured<store::StepPartition>::missing(here ? "baseline: " + baseline.partition.reason()
+                                                                 : here.reason());
+    return;
+  }
+  store::StepPartition lost = *here;
+  const store::StepPartition ideal = ideal_partition(baseline, row.run_case);
+  for (std::size_t part = 0; part < lost.ns.size(); ++part) lost.ns[part] -= ideal.ns[part];
+  row.lost_ns = lost.total_ns();
+  row.waterfall = lost;
+}
+
+}  // namespace ddbench::analyzer
