@@ -7,6 +7,7 @@
 
 #include "ddbench/record/error.h"
 #include "ddbench/workload/dataset.h"
+#include "ddbench/workload/workload.h"
 #include "forked_ranks.h"
 
 namespace ddbench::workload {
@@ -150,6 +151,17 @@ TEST_F(Idx, LabelOfTenIsRefusedWithItsOffset) {
   file[8 + 3] = 10;
   write_both(images(), file);
   expect_refused({"train-labels-idx1-ubyte: offset 11: label 10; labels are 0 to 9"});
+}
+
+TEST_F(Idx, ImagesOfAnotherSizeDoNotFitTheMlp) {
+  write_both(images(), labels());
+  try {
+    make_workload("mlp", {})->make_dataset(directory_.path().string(), 1);
+    FAIL() << "was taken";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("have 6 pixels; workload mlp needs 28 x 28 = 784"), std::string::npos)
+        << error.message();
+  }
 }
 
 TEST_F(Idx, DirectoryInPlaceOfAFileIsRefused) {
