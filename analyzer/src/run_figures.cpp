@@ -132,19 +132,23 @@ Figure bus_bandwidth_figure(const RunSummary& summary) {
   Figure figure;
   figure.title = "Bus bandwidth of the collectives";
   figure.x = {"collective", ""};
-  figure.y = {"bus bandwidth", "GB/s"};
+  figure.y = {"bus bandwidth", "B/s"};
   Series series{"busbw", SeriesShape::kBars, {}, summary.run.provenance};
   std::string reason = "no collectives were recorded";
+  const bool one_function = std::all_of(
+      summary.collectives.begin(), summary.collectives.end(), [&](const CollectiveSummary& other) {
+        return other.record.function == summary.collectives.front().record.function;
+      });
   for (const CollectiveSummary& collective : summary.collectives) {
     if (!collective.busbw_gb_per_s) {
       reason = collective.busbw_gb_per_s.reason();
       continue;
     }
     const store::CollectiveRecord& record = collective.record;
-    std::string label =
-        fmt::format("{}, {:.3g} MB", record.function, static_cast<double>(record.bytes) / 1e6);
-    if (record.bucket >= 0) label += fmt::format(", bucket {}", record.bucket);
-    series.points.push_back({static_cast<double>(series.points.size()), *collective.busbw_gb_per_s,
+    std::string label = one_function ? "" : record.function + " ";
+    if (record.bucket >= 0) label += fmt::format("bucket {}, ", record.bucket);
+    label += fmt::format("{:.3g} MB", static_cast<double>(record.bytes) / 1e6);
+    series.points.push_back({static_cast<double>(series.points.size()), 1e9 * *collective.busbw_gb_per_s,
                              std::nullopt, std::move(label)});
   }
   if (series.points.empty()) {

@@ -55,16 +55,20 @@ bool sizes_repeat(const RowSeries& series) {
                       [&](const ScalingRow* row) { return sizes.insert(row->world_size).second; });
 }
 
-/// In the order of the rows.
-std::vector<RowSeries> grouped(const ScalingTable& table, const std::vector<Field>& fields) {
+/// In the order of the rows. `by_shape`: rows of one size in several shapes are kept apart.
+std::vector<RowSeries> grouped(const ScalingTable& table, const std::vector<Field>& fields, bool by_shape) {
   std::vector<RowSeries> groups;
   for (const ScalingRow& row : table.rows) {
-    std::string name;
-    for (const Field field : fields) name += (name.empty() ? "" : ", ") + field(row.run_case);
+    RowSeries wanted;
+    for (const Field field : fields)
+      wanted.variant += (wanted.variant.empty() ? "" : ", ") + field(row.run_case);
+    wanted.name = wanted.variant;
+    if (by_shape) wanted.name += (wanted.name.empty() ? "" : ", ") + shape_of(row.run_case);
+    wanted.provenance = row.provenance;
     auto group = std::find_if(groups.begin(), groups.end(), [&](const RowSeries& other) {
-      return other.name == name && other.provenance == row.provenance;
+      return other.name == wanted.name && other.provenance == wanted.provenance;
     });
-    if (group == groups.end()) group = groups.insert(groups.end(), RowSeries{name, row.provenance, {}});
+    if (group == groups.end()) group = groups.insert(groups.end(), std::move(wanted));
     group->rows.push_back(&row);
   }
   return groups;
@@ -84,10 +88,9 @@ std::vector<RowSeries> series_of_rows(const ScalingTable& table) {
   for (const Field field : kFields) {
     if (varies(table.rows, field)) fields.push_back(field);
   }
-  std::vector<RowSeries> groups = grouped(table, fields);
+  std::vector<RowSeries> groups = grouped(table, fields, false);
   if (std::any_of(groups.begin(), groups.end(), sizes_repeat)) {
-    fields.push_back(shape_of);
-    groups = grouped(table, fields);
+    groups = grouped(table, fields, true);
   }
   const bool mixed = std::any_of(groups.begin(), groups.end(), [&](const RowSeries& group) {
     return !(group.provenance == groups.front().provenance);

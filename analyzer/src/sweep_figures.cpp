@@ -24,9 +24,9 @@ struct CasePartition {
   int runs = 0;
 };
 
-std::string label_of(const ScalingRow& row, const std::string& series_name, bool several_series) {
-  std::string label = fmt::format("{} GPU{}", row.world_size, row.world_size == 1 ? "" : "s");
-  return several_series ? label + ", " + series_name : label;
+std::string label_of(const ScalingRow& row, const std::string& variant) {
+  std::string label = fmt::format("{} × {}", row.run_case.nodes, row.run_case.gpus_per_node);
+  return variant.empty() || row.run_case.nodes == 1 ? label : label + ", " + variant;
 }
 
 CasePartition partition_of(const ScalingRow& row, std::span<const RunSummary> runs) {
@@ -74,14 +74,14 @@ Figure speedup_figure(const ScalingTable& table) {
 Figure case_partition_figure(const ScalingTable& table, std::span<const RunSummary> runs) {
   Figure figure;
   figure.title = "Where a step goes, by case";
-  figure.x = {"case", ""};
+  figure.x = {"nodes × GPUs", ""};
   figure.y = {"mean step", "ms"};
   std::vector<CasePartition> cases;
   const std::vector<RowSeries> groups = series_of_rows(table);
   for (const RowSeries& group : groups) {
     for (const ScalingRow* row : group.rows) {
       CasePartition found = partition_of(*row, runs);
-      found.label = label_of(*row, group.name, groups.size() > 1);
+      found.label = label_of(*row, group.variant);
       if (found.runs > 0) cases.push_back(std::move(found));
     }
   }

@@ -15,7 +15,7 @@ constexpr double kPadding = 0.04;  ///< of the axis, at ends that are no ticks
 double nice_step(double span, int max_ticks) {
   const double rough = span / std::max(1, max_ticks);
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
+  for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
     if (power * factor >= rough * 0.999) return power * factor;
   }
   return power * 10;
@@ -24,7 +24,9 @@ double nice_step(double span, int max_ticks) {
 std::string tick_text(double value, double step) {
   if (std::abs(value) < step * 1e-6) return "0";
   if (std::abs(value) >= 1e7 || step < 1e-5) return fmt::format("{:.4g}", value);
-  const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
+  const double power = std::floor(std::log10(step) + 1e-9);
+  const bool quarter = std::abs(step / std::pow(10.0, power) - 2.5) < 1e-6;
+  const int decimals = std::max(0, static_cast<int>(-power) + (quarter ? 1 : 0));
   if (decimals == 0 && std::abs(value) >= 1000) return number(std::round(value), 1);
   return fmt::format("{:.{}f}", value, decimals);
 }
@@ -64,7 +66,7 @@ ValueAxis log_axis(double low, double high, int max_ticks, const std::string& un
   for (int power = first; power <= last; power += every) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double value = factor * std::pow(10.0, power);
-      if (factor > 1 && decades * 3 > max_ticks * 2) continue;
+      if (factor > 1 && std::log10(high / low) * 3 > max_ticks * 1.5) continue;
       if (value >= axis.low && value <= axis.high) axis.ticks.push_back({value, log_tick_text(value, unit)});
     }
   }

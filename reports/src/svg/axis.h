@@ -32,7 +32,7 @@ struct AxisDemand {
       log_unit;  ///< stored unit ("ns", "B"): ticks of a logarithmic axis each carry a unit of their own
 };
 
-/// Ticks at 1, 2 or 5 times a power of ten; a little room at ends that are no ticks. A span of zero is
+/// Ticks at 1, 2, 2.5 or 5 times a power of ten; a little room at ends that are no ticks. A span of zero is
 /// widened.
 ValueAxis make_axis(const AxisDemand& demand);
 

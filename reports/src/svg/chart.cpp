@@ -71,7 +71,7 @@ class ChartBuilder {
     chart_.log_x_unit = figure_.x.unit;
     chart_.log_y_unit = figure_.y.unit;
     label_decimals_ =
-        std::clamp(2 - static_cast<int>(std::floor(std::log10(largest_y * y_scale_.factor + 1e-12))), 0, 4);
+        std::clamp(3 - static_cast<int>(std::floor(std::log10(largest_y * y_scale_.factor + 1e-12))), 0, 4);
     chart_.x_title = axis_title(figure_.x, x_scale_.unit);
     chart_.y_title = axis_title(figure_.y, y_scale_.unit);
     chart_.y_unit = y_scale_.unit;
@@ -141,9 +141,11 @@ class ChartBuilder {
   /// In the axis' unit and as many decimals for all, so that they can be compared at a glance.
   std::string end_label(double shown_value, bool sign) const {
     std::string text = fmt::format("{:.{}f}", std::abs(shown_value), label_decimals_);
-    if (shown_value < 0) {
+    if (text.find_first_not_of("0.") == std::string::npos) {
+      text = "0";
+    } else if (shown_value < 0) {
       text.insert(0, "−");
-    } else if (sign && shown_value > 0) {
+    } else if (sign) {
       text.insert(0, "+");
     }
     return text + (y_scale_.unit.empty() || y_scale_.unit == "%" ? "" : " ") + y_scale_.unit;

@@ -30,13 +30,14 @@ std::optional<std::string> provenance_note(const analyzer::Figure& figure) {
   }
   if (!common) return std::nullopt;
   if (!mixed) return "provenance: " + in_words(*common);
-  std::string text = "provenances are mixed:";
+  std::string text;
   for (const analyzer::Series& series : figure.series) {
-    if (series.points.empty() || series.name == "ideal") continue;
-    text += fmt::format(" {}: {};", svg::display_name(series.name), in_words(series.provenance));
+    const std::string words = in_words(series.provenance);
+    if (series.points.empty() || series.name == "ideal" || series.name.find(words) != std::string::npos)
+      continue;
+    text += fmt::format("{} {}: {}", text.empty() ? ":" : ";", svg::display_name(series.name), words);
   }
-  text.pop_back();
-  return text;
+  return "provenances are mixed" + (text.empty() ? ": see the legend" : text);
 }
 
 std::size_t left_out(const analyzer::Figure& figure) {

@@ -86,7 +86,7 @@ class LayoutBuilder {
     double x = kMargin;
     double y = top_ + kTextPx;
     for (const LegendEntry& entry : chart_.legend) {
-      const std::string text = fit_text(entry.name, std::min(inner_width_ - kSwatch - kGap, 330.0), kTextPx);
+      const std::string text = fit_text(entry.name, inner_width_ - kSwatch - kGap, kTextPx);
       const double width = kSwatch + kGap + text_width(text, kTextPx);
       if (x > kMargin && x + width > layout_.width - kMargin) {
         x = kMargin;
@@ -107,7 +107,7 @@ class LayoutBuilder {
   }
 
   void place_rows() {
-    const double label_width = std::min(widest(chart_.bands), inner_width_ * 0.36);
+    const double label_width = std::min(widest(chart_.bands), inner_width_ * 0.42);
     layout_.band_label_width = label_width;
     double value_width = 0;
     for (const EndLabel& label : chart_.end_labels)
@@ -116,7 +116,7 @@ class LayoutBuilder {
     layout_.plot.right = layout_.width - kMargin - value_width - kGap;
     layout_.plot.top = top_ + kGap;
     layout_.plot.bottom = layout_.plot.top + kRow * static_cast<double>(chart_.bands.size()) + 4;
-    layout_.y = value_axis(chart_, std::clamp(static_cast<int>(layout_.plot.width() / 75), 2, 8));
+    layout_.y = value_axis(chart_, std::clamp(static_cast<int>(layout_.plot.width() / 75), 3, 8));
     top_ = layout_.plot.bottom + kLinePx + static_cast<double>(layout_.value_title.size()) * kLinePx + kGap;
   }
 
@@ -124,7 +124,7 @@ class LayoutBuilder {
     const double height = std::clamp(layout_.width * 0.38, 190.0, 300.0);
     layout_.plot.top = top_ + static_cast<double>(layout_.value_title.size()) * kLinePx + kGap;
     layout_.plot.bottom = layout_.plot.top + height;
-    layout_.y = value_axis(chart_, static_cast<int>(height / 45));
+    layout_.y = value_axis(chart_, static_cast<int>(height / 36));
     double tick_width = 0;
     for (const Tick& tick : layout_.y.ticks)
       tick_width = std::max(tick_width, text_width(tick.text, kTextPx));

@@ -139,14 +139,14 @@ TEST_F(RunFigures, CasePartitionIsTheMeanOfValidRuns) {
   double sum_ms = 0;
   for (const Series& series : figure.series) sum_ms += series.points.at(0).y;
   EXPECT_NEAR(sum_ms, 0.12, 1e-9);
-  EXPECT_EQ(figure.series[0].points[0].label, "2 GPUs");
+  EXPECT_EQ(figure.series[0].points[0].label, "1 × 2");
 }
 
 TEST_F(RunFigures, BusBandwidthSkipsWhatHasNone) {
   Figure figure = bus_bandwidth_figure(summary_);
   ASSERT_EQ(figure.series.size(), 1u);
-  EXPECT_DOUBLE_EQ(figure.series[0].points[0].y, *summary_.collectives[0].busbw_gb_per_s);
-  EXPECT_EQ(figure.series[0].points[0].label, "all_reduce, 4 MB, bucket 0");
+  EXPECT_DOUBLE_EQ(figure.series[0].points[0].y, 1e9 * *summary_.collectives[0].busbw_gb_per_s);
+  EXPECT_EQ(figure.series[0].points[0].label, "bucket 0, 4 MB");
   summary_.collectives[0].busbw_gb_per_s = Measured<double>::missing("one rank uses no bus");
   figure = bus_bandwidth_figure(summary_);
   EXPECT_TRUE(figure.series.empty());

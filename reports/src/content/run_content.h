@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "content/data_table.h"
+#include "ddbench/analyzer/run_summary.h"
+
+namespace ddbench::reports {
+
+// What a report of a run says, whatever its format.
+
+/// A number that stands at the top.
+struct Tile {
+  std::string label;
+  std::string value;
+  std::string detail;
+  CellTone tone = CellTone::kPlain;
+};
+
+std::string run_title(const analyzer::RunSummary& summary);  ///< its name, else workload and shape
+std::string run_subtitle(
+    const analyzer::RunSummary& summary);  ///< workload, shape, batch, device, network, ...
+/// Why the figures must not be used, or are not complete: invalid, failed, interrupted, running. Empty when
+/// all is well.
+std::vector<std::string> run_alarms(const analyzer::RunSummary& summary);
+/// notes of the summary that are not among the alarms
+std::vector<std::string> run_notes(const analyzer::RunSummary& summary);
+std::vector<Tile> run_tiles(const analyzer::RunSummary& summary);
+/// "lost 2.10 ms of a mean step of 13.7 ms, most of it to exposed transfer (...)", or why that is not known.
+std::string run_verdict(const analyzer::RunSummary& summary);
+CellTone efficiency_tone(double efficiency);
+
+DataTable partition_data(const analyzer::RunSummary& summary);  ///< beside the loss, where it is known
+DataTable measures_data(const analyzer::RunSummary& summary);   ///< key figures with intervals and methods
+DataTable collectives_data(const analyzer::RunSummary& summary);
+DataTable ranks_data(const analyzer::RunSummary& summary);
+DataTable kernels_data(const analyzer::RunSummary& summary, std::size_t most = 40);
+DataTable case_data(const store::RunRecord& run);  ///< fields of the case, tags
+DataTable environment_data(const store::RunRecord& run);
+
+}  // namespace ddbench::reports
