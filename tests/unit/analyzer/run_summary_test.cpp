@@ -182,6 +182,17 @@ TEST_F(Summarize, NotesWhatOversubscriptionAllowsToSee) {
   EXPECT_TRUE(has_note(summary, "emulated network veth: 4 nodes are parts of one machine"));
 }
 
+TEST_F(Summarize, PassesOnWhatTheLauncherNotedUnlessItIsSaidAlready) {
+  run_.set_world(2, 2);
+  store::RunRecord record = run_.record();
+  record.provenance.add(Provenance::kOversubscribed);
+  record.environment.facts["note.1"] = "4 ranks share 2 cores";
+  record.environment.facts["note.2"] = "no network namespaces: nodes share plain loopback";
+  const RunSummary summary = summarize_pair(record, baseline_.record());
+  EXPECT_FALSE(has_note(summary, "4 ranks share"));
+  EXPECT_TRUE(has_note(summary, "no network namespaces"));
+}
+
 TEST_F(Summarize, FindsAKnownProbeOverhead) {
   run_.probe_off_every = 4;
   run_.probe_cost_ns = 300;  // 0.5 % of 60 us
