@@ -1,5 +1,6 @@
 """Drives the real ddbench. Every test also proves that nothing is left behind: processes, namespaces, files."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -85,7 +86,7 @@ class Bench:
         return json.loads(self.ok("run", "--json", *arguments, **options).stdout)
 
     def rows(self, sql, *parameters):
-        with sqlite3.connect(self.db) as connection:
+        with contextlib.closing(sqlite3.connect(self.db)) as connection:
             connection.row_factory = sqlite3.Row
             return connection.execute(sql, parameters).fetchall()
 

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
 #include <vector>
 
 #include "ddbench/launch/local_launch.h"
@@ -33,7 +35,7 @@ std::size_t bytes_wanted() { return std::strtoull(std::getenv("LINK_TRUTH_BYTES"
 
 UniqueFd tcp_socket() { return UniqueFd(static_cast<int>(check_posix(::socket(AF_INET, SOCK_STREAM, 0), "socket"))); }
 
-/// Rank 0: receives everything, answers with one byte; prints the rate from the first byte to the last.
+/// Rank 0: receives everything, notes the rate from the first byte to the last, answers with one byte.
 void receive(WorkerSession& session, const std::string& address) {
   const UniqueFd listener = tcp_socket();
   sockaddr_in name{};
@@ -57,8 +59,9 @@ void receive(WorkerSession& session, const std::string& address) {
     received += static_cast<std::size_t>(got);
   }
   const double seconds = static_cast<double>(now_ns() - first_ns) / 1e9;
-  const std::string figures = fmt::format("{{\"tcp_gb_per_s\": {}}}\n", static_cast<double>(received) / seconds / 1e9);
-  check_posix(::write(STDOUT_FILENO, figures.data(), figures.size()), "write");
+  // The launcher's own output is the parent's; a rank's goes into the run's directory.
+  std::ofstream(std::getenv("LINK_TRUTH_ANSWER")) << fmt::format("{{\"tcp_gb_per_s\": {}}}\n",
+                                                                static_cast<double>(received) / seconds / 1e9);
   check_posix(::send(peer.get(), "!", 1, 0), "send");
 }
 
@@ -111,12 +114,14 @@ int launch_ranks(const std::string& link, long mebibytes) {
   options.run_id = store::new_run_id();
   const RunDirectory directory(run_directory_root(), options.run_id);
   options.run_directory = directory.path();
+  const std::filesystem::path answer = directory.path() / "answer.json";
+  ::setenv("LINK_TRUTH_ANSWER", answer.c_str(), 1);
   options.executable = std::filesystem::read_symlink("/proc/self/exe");
   Silent observer;
   const LaunchOutcome outcome = launch_local(run_case, options, observer);
-  if (outcome.state == store::RunState::kDone) return 0;
-  fmt::print(stderr, "{}\n", outcome.reason);
-  return 1;
+  if (outcome.state != store::RunState::kDone) throw Error(ErrorCode::kRunFailed, outcome.reason);
+  std::cout << std::ifstream(answer).rdbuf();
+  return 0;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 """Stores and disks that fail: clear words, right exit code, nothing half-written."""
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -48,7 +49,7 @@ def test_full_disk_under_the_store(bench, small_disk):
     assert done.returncode == 1
     assert str(db) in done.stderr and "full" in done.stderr, done.stderr
     # The store is whole and shows no run that still runs.
-    with sqlite3.connect(db) as connection:
+    with contextlib.closing(sqlite3.connect(db)) as connection:
         assert connection.execute("pragma integrity_check").fetchone()[0] == "ok"
     states = [run["state"] for run in json.loads(bench.ok("list", "--json", "--db", db).stdout)]
     assert "running" not in states
@@ -91,8 +92,9 @@ def test_a_file_that_is_no_store(bench, content):
 
 def test_a_newer_store_is_refused_and_untouched(bench):
     bench.ok("run", "--nodes", 1, "--no-baseline", *SMALL)
-    with sqlite3.connect(bench.db) as connection:
+    with contextlib.closing(sqlite3.connect(bench.db)) as connection:
         connection.execute("pragma user_version = 99")
+        connection.commit()
     for command in (["show"], ["run", "--nodes", 1]):
         done = bench(*command)
         assert done.returncode == 2
