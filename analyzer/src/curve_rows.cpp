@@ -10,20 +10,13 @@
 
 #include "ddbench/analyzer/run_ratio.h"
 #include "ddbench/analyzer/scaling.h"
+#include "run_groups.h"
 #include "step_series.h"
 
 namespace ddbench::analyzer {
 namespace {
 
 using Interval = Measured<ConfidenceInterval>;
-
-bool is_usable(const RunSummary& summary) {
-  return summary.run.state == store::RunState::kDone && summary.run.valid && summary.samples_per_s;
-}
-
-double median_step_ns(const RunSummary& summary) {
-  return static_cast<double>(summary.run.run_case.global_batch()) * 1e9 / *summary.samples_per_s;
-}
 
 Interval interval_of(const Measured<Estimate>& estimate) {
   return estimate ? Interval(estimate->interval) : Interval::missing(estimate.reason());
@@ -85,14 +78,15 @@ Measured<Metric> serial_fraction(const CurveRow& row, double n) {
 
 }  // namespace
 
-std::vector<SizeGroup> group_by_size(const store::RunStore& store, std::span<const store::RunRecord> runs) {
+std::vector<SizeGroup> group_by_size(const store::RunStore& store, std::span<const store::RunRecord> runs,
+                                     std::vector<std::string>& notes) {
   std::map<std::pair<int, int>, SizeGroup> groups;
-  for (const store::RunRecord& run : runs) {
-    SizeGroup& group = groups[{run.run_case.world_size(), run.run_case.nodes}];
-    group.runs.push_back(run);
-    if (run.state != store::RunState::kDone || !run.valid) continue;
-    RunSummary summary = summarize_briefly(store, run);
-    if (is_usable(summary)) group.usable.push_back(std::move(summary));
+  const auto group_of = [&](const store::RunRecord& run) -> SizeGroup& {
+    return groups[{run.run_case.world_size(), run.run_case.nodes}];
+  };
+  for (const store::RunRecord& run : runs) group_of(run).runs.push_back(run);
+  for (RunSummary& summary : usable_summaries(store, runs, notes)) {
+    group_of(summary.run).usable.push_back(std::move(summary));
   }
   std::vector<SizeGroup> result;
   for (auto& [size, group] : groups) result.push_back(std::move(group));

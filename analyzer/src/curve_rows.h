@@ -13,8 +13,9 @@ struct SizeGroup {
   const RunCase& run_case() const { return runs.front().run_case; }
 };
 
-/// By world size, then nodes.
-std::vector<SizeGroup> group_by_size(const store::RunStore& store, std::span<const store::RunRecord> runs);
+/// By world size, then nodes. Runs without figures are named in `notes`.
+std::vector<SizeGroup> group_by_size(const store::RunStore& store, std::span<const store::RunRecord> runs,
+                                     std::vector<std::string>& notes);
 
 /// What the runs of one size tell without a baseline. `store` is asked for the steps of a lone run.
 CurveRow curve_row(const store::RunStore& store, const SizeGroup& group, const SkuCatalogue& catalogue);

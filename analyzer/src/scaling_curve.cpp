@@ -50,8 +50,7 @@ class CurveBuilder {
       throw_bad(fmt::format("no runs to make a scaling curve of are in {}", store_.file().string()));
     const std::vector<store::RunRecord> runs = with_baselines(store_, chosen);
     require_one_curve(runs);
-    const std::vector<SizeGroup> all = group_by_size(store_, runs);
-    note_left_out(all);
+    const std::vector<SizeGroup> all = group_by_size(store_, runs, curve_.notes);
     std::vector<SizeGroup> groups;
     for (const SizeGroup& group : all) {
       if (!group.usable.empty()) groups.push_back(group);
@@ -73,22 +72,6 @@ class CurveBuilder {
  private:
   const SkuCatalogue& catalogue() const {
     return options_.catalogue == nullptr ? own_catalogue_ : *options_.catalogue;
-  }
-
-  void note_left_out(const std::vector<SizeGroup>& groups) {
-    for (const SizeGroup& group : groups) {
-      for (const store::RunRecord& run : group.runs) {
-        if (std::any_of(group.usable.begin(), group.usable.end(),
-                        [&](const auto& used) { return used.run.id == run.id; }))
-          continue;
-        const std::string why = !run.valid ? "invalid: " + run.invalid_reason
-                                : run.state != store::RunState::kDone
-                                    ? fmt::format("{}: {}", to_string(run.state), run.reason)
-                                    : "no measured steps";
-        curve_.notes.push_back(
-            fmt::format("run {} ({}) is left out: {}", run.id, gpus(run.run_case.world_size()), why));
-      }
-    }
   }
 
   /// Index into the groups, or -1.
@@ -137,7 +120,7 @@ class CurveBuilder {
     const ResolvedReference reference = resolve_reference(store_, options_.baseline);
     if (reference.runs.empty())
       throw_bad(fmt::format("--baseline {}: {}", options_.baseline, reference.missing));
-    const std::vector<SizeGroup> groups = group_by_size(store_, reference.runs);
+    const std::vector<SizeGroup> groups = group_by_size(store_, reference.runs, curve_.notes);
     if (groups.size() != 1 || groups.front().usable.empty()) {
       throw_bad(fmt::format("--baseline {}: {} cannot be a baseline: {}", options_.baseline,
                             reference.meaning,

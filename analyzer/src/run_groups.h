@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ddbench/analyzer/run_ratio.h"
+#include "ddbench/analyzer/run_summary.h"
+
+namespace ddbench::analyzer {
+
+/// Summaries of the runs that gave figures; the others are named in `notes`.
+std::vector<RunSummary> usable_summaries(const store::RunStore& store, std::span<const store::RunRecord> runs,
+                                         std::vector<std::string>& notes);
+
+/// Of values above 0; missing when there is none.
+Measured<double> geometric_mean(std::span<const double> values, const char* reason);
+
+/// ratio_of_runs, missing unless both sides have values and all are finite and above 0.
+Measured<RunRatio> measured_ratio(std::span<const double> numerator, std::span<const double> denominator);
+
+/// The median step of a summary that gave figures.
+double median_step_ns(const RunSummary& summary);
+
+}  // namespace ddbench::analyzer
