@@ -16,6 +16,7 @@ void add_run_command(CLI::App& app, Action& action);
 void add_sweep_command(CLI::App& app, Action& action);
 void add_show_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
+void add_report_command(CLI::App& app, Action& action);
 void add_doctor_command(CLI::App& app, Action& action);
 void add_worker_command(CLI::App& app, Action& action);
 

@@ -47,6 +47,7 @@ int parse_and_act(int argc, char** argv) {
   add_sweep_command(app, action);
   add_show_command(app, action);
   add_list_command(app, action);
+  add_report_command(app, action);
   add_doctor_command(app, action);
   add_worker_command(app, action);
   check_command(app, argc, argv);

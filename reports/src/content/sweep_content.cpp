@@ -170,6 +170,7 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
   DataTable data;
   data.caption = "Runs";
   data.columns = {{"run"},
+                  {"state"},
                   {"started (UTC)"},
                   {"GPUs", true},
                   {"nodes × GPUs"},
@@ -178,8 +179,7 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
                   {"step time", true},
                   {"samples/s", true},
                   {"efficiency", true, "against the run's own baseline"},
-                  {"network"},
-                  {"state"}};
+                  {"network"}};
   for (const RunSummary& summary : runs) {
     const store::RunRecord& run = summary.run;
     const std::string why = !run.valid ? "invalid: " + run.invalid_reason : run.reason;

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace ddbench::reports {
+
+/// Takes what a writer produces, piece by piece and in order: large reports are never held in memory as a
+/// whole. Throws Error when it cannot take more; the writer then stops.
+using Sink = std::function<void(std::string_view)>;
+
+}  // namespace ddbench::reports
