@@ -51,8 +51,7 @@ TEST(MedianOfSteps, OfEqualStepsHasNoWidth) {
   EXPECT_DOUBLE_EQ(estimate.value().value, 7);
   EXPECT_DOUBLE_EQ(estimate.value().interval.low, 7);
   EXPECT_DOUBLE_EQ(estimate.value().interval.high, 7);
-  EXPECT_EQ(estimate.value().interval.method,
-            "moving-block bootstrap (n=20, block 3, 2000 resamples)");
+  EXPECT_EQ(estimate.value().interval.method, "moving-block bootstrap (n=20, block 3, 2000 resamples)");
 }
 
 TEST(MedianOfSteps, GivesTheSameIntervalForTheSameInput) {
