@@ -92,6 +92,7 @@ class Grouping {
     for (const Cell& cell : cells_) add_row(cell);
     for (GroupRow& row : result_.rows) row.efficiency = efficiency_of(row);
     add_collectives();
+    add_fits();
     add_notes();
   }
 
@@ -182,29 +183,35 @@ class Grouping {
     return row.samples_per_s / row.world_size / (smallest->samples_per_s / smallest->world_size);
   }
 
-  void add_collectives() {
-    struct Times {
-      std::vector<double> transfer_ns;
-      std::vector<double> busbw;
-    };
-    // By function, ranks and bytes, then the place of the value.
-    std::map<std::tuple<std::string, int, std::uint64_t>, std::map<std::size_t, Times>> all;
+  struct Times {
+    std::vector<double> transfer_ns;
+    std::vector<double> busbw;
+  };
+  using KindOfCollective = std::tuple<std::string, int, std::uint64_t>;  // function, ranks, bytes
+
+  /// By kind, then the place of the value.
+  std::map<KindOfCollective, std::map<std::size_t, Times>> times_of_collectives() const {
+    std::map<KindOfCollective, std::map<std::size_t, Times>> all;
     for (const Cell& cell : cells_) {
       for (const RunSummary& summary : cell.runs) {
         for (const CollectiveSummary& collective : summary.collectives) {
           const store::CollectiveRecord& record = collective.record;
           if (record.transfer_ns <= 0) continue;
-          Times& times =
-              all[{record.function, summary.run.run_case.world_size(), record.bytes}][rank_of(cell.value)];
+          const KindOfCollective kind{record.function, summary.run.run_case.world_size(), record.bytes};
+          Times& times = all[kind][rank_of(cell.value)];
           times.transfer_ns.push_back(static_cast<double>(record.transfer_ns));
           if (collective.busbw_gb_per_s) times.busbw.push_back(*collective.busbw_gb_per_s);
         }
       }
     }
-    for (const auto& [key, by_value] : all) {
+    return all;
+  }
+
+  void add_collectives() {
+    for (const auto& [kind, by_value] : times_of_collectives()) {
       for (const auto& [place, times] : by_value) {
         GroupCollective row;
-        std::tie(row.function, row.ranks, row.bytes) = key;
+        std::tie(row.function, row.ranks, row.bytes) = kind;
         row.value = result_.values[place];
         row.transfer_ns = *geometric_mean(times.transfer_ns, "");
         row.busbw_gb_per_s = geometric_mean(times.busbw, "no bus factor");
@@ -216,6 +223,25 @@ class Grouping {
                   : measured_ratio(times.transfer_ns, reference->second.transfer_ns);
         }
         result_.collectives.push_back(std::move(row));
+      }
+    }
+  }
+
+  void add_fits() {
+    std::map<std::tuple<std::string, int, std::size_t>, std::vector<TimedSize>> sizes;
+    for (const auto& [kind, by_value] : times_of_collectives()) {
+      const auto& [function, ranks, bytes] = kind;
+      for (const auto& [place, times] : by_value) {
+        if (bytes > 0 && ranks > 1) {
+          sizes[{function, ranks, place}].push_back({"", static_cast<double>(bytes), times.transfer_ns});
+        }
+      }
+    }
+    for (const auto& [key, points] : sizes) {
+      const auto& [function, ranks, place] = key;
+      for (AlphaBetaFit& fit : fit_alpha_beta(points, ranks)) {
+        if (!fit.regimes.empty())
+          result_.fits.push_back({function, ranks, result_.values[place], std::move(fit)});
       }
     }
   }

@@ -17,7 +17,14 @@ void add_sweep_command(CLI::App& app, Action& action);
 void add_show_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);
+void add_gate_command(CLI::App& app, Action& action);
+void add_history_command(CLI::App& app, Action& action);
+void add_baseline_command(CLI::App& app, Action& action);
 void add_doctor_command(CLI::App& app, Action& action);
+void add_scaling_command(CLI::App& app, Action& action);
+void add_compare_command(CLI::App& app, Action& action);
+void add_import_command(CLI::App& app, Action& action);
+void add_db_command(CLI::App& app, Action& action);
 void add_worker_command(CLI::App& app, Action& action);
 
 }  // namespace ddbench::cli

@@ -48,7 +48,14 @@ int parse_and_act(int argc, char** argv) {
   add_show_command(app, action);
   add_list_command(app, action);
   add_report_command(app, action);
+  add_gate_command(app, action);
+  add_history_command(app, action);
+  add_baseline_command(app, action);
   add_doctor_command(app, action);
+  add_scaling_command(app, action);
+  add_compare_command(app, action);
+  add_import_command(app, action);
+  add_db_command(app, action);
   add_worker_command(app, action);
   check_command(app, argc, argv);
   try {

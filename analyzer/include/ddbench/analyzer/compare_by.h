@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ddbench/analyzer/alpha_beta.h"
 #include "ddbench/analyzer/cost.h"
 #include "ddbench/analyzer/figure.h"
 #include "ddbench/analyzer/run_ratio.h"
@@ -40,11 +41,20 @@ struct GroupCollective {
   Measured<RunRatio> against_reference = Measured<RunRatio>::missing("the reference");  ///< of the time
 };
 
+/// Latency and bandwidth of the collectives of one function, where three sizes or more were measured.
+struct GroupFit {
+  std::string function;
+  int ranks = 0;
+  std::string value;
+  AlphaBetaFit fit;
+};
+
 struct GroupComparison {
   std::string field;
   std::vector<std::string> values;           ///< the reference first
   std::vector<GroupRow> rows;                ///< by case and size, then value
   std::vector<GroupCollective> collectives;  ///< by function, ranks, bytes, then value
+  std::vector<GroupFit> fits;                ///< by function, ranks, then value
   std::vector<std::string> notes;
 };
 

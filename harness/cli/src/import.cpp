@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "ddbench/imports/nccl_tests.h"
+#include "ddbench/imports/table.h"
+#include "ddbench/record/error.h"
+#include "ddbench/reports/json.h"
+#include "output.h"
+#include "run_options.h"
+
+namespace ddbench::cli {
+namespace {
+
+struct ImportOptions {
+  std::string file;
+  std::string db;
+  std::vector<std::string> units;
+  std::vector<std::string> renames;
+  imports::NcclTestsOptions nccl_tests;
+  bool json = false;
+};
+
+std::string content_of(const ImportOptions& options) {
+  return imports::read_file(options.file == "-" ? "/dev/stdin" : options.file);
+}
+
+int store_runs(const ImportOptions& options, std::vector<imports::ImportedRun> runs,
+               const std::string& content) {
+  const imports::ImportResult result =
+      imports::import_runs(store_path(options.db), std::move(runs), content, options.file);
+  if (options.json) {
+    const nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
+                                         {"sweep_id", result.sweep_id},
+                                         {"added", result.added},
+                                         {"already_there", result.already_there}};
+    print(json.dump() + "\n");
+  } else if (result.already_there) {
+    print(fmt::format("{} was imported before as sweep {}: nothing was changed\n", printable(options.file),
+                      result.sweep_id));
+  } else {
+    print(fmt::format("imported {} run{} as sweep {}\n", result.added.size(),
+                      result.added.size() == 1 ? "" : "s", result.sweep_id));
+  }
+  return 0;
+}
+
+int import_table(const ImportOptions& options) {
+  imports::TableOptions table;
+  std::string content = content_of(options);
+  for (const std::string& text : options.units) table.units.insert(key_and_value(text, "--unit"));
+  for (const std::string& text : options.renames) table.rename.insert(key_and_value(text, "--rename"));
+  std::vector<imports::ImportedRun> runs = imports::read_table(content, options.file, table);
+  // Read in another way, it is another file.
+  for (const auto* map : {&table.units, &table.rename}) {
+    for (const auto& [key, value] : *map) content += fmt::format("\n{}={}", key, value);
+  }
+  return store_runs(options, std::move(runs), content);
+}
+
+int import_nccl_tests(const ImportOptions& options) {
+  std::string content = content_of(options);
+  const imports::NcclTestsOptions& how = options.nccl_tests;
+  std::vector<imports::ImportedRun> runs = imports::read_nccl_tests(content, options.file, how);
+  content += fmt::format("\n{}\n{}\n{}\n{}", how.function, how.ranks, how.network, how.sku);
+  return store_runs(options, std::move(runs), content);
+}
+
+CLI::App* add_format(CLI::App& app, const char* name, const char* description, ImportOptions& options) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->add_option("file", options.file, "The file; - for standard input")->required();
+  command->add_option("--db", options.db,
+                      "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)");
+  command->add_flag("--json", options.json, "For a program");
+  return command;
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, Action& action) {
+  CLI::App* import = app.add_subcommand("import", "Store figures that something else measured");
+  import->require_subcommand(1);
+  const auto options = std::make_shared<ImportOptions>();
+
+  CLI::App* table = add_format(
+      *import, "table", "A CSV file, a row a run: gpus,nodes,workload,...,throughput|step_time_ms", *options);
+  table->add_option("--unit", options->units, "Unit of a column, e.g. step_time=ms")
+      ->take_all()
+      ->allow_extra_args(false);
+  table->add_option("--rename", options->renames, "COLUMN=NAME: take a column of the file as NAME")
+      ->take_all()
+      ->allow_extra_args(false);
+  table->callback([&action, options] { action = [options] { return import_table(*options); }; });
+
+  CLI::App* nccl_tests =
+      add_format(*import, "nccl-tests", "What nccl-tests print, or write with -J", *options);
+  nccl_tests->add_option("--function", options->nccl_tests.function,
+                         "The collective, where the file does not say: all_reduce, ...");
+  nccl_tests->add_option("--ranks", options->nccl_tests.ranks, "Ranks, where the file does not say")
+      ->check(CLI::Range(1, 65536));
+  nccl_tests->add_option("--network", options->nccl_tests.network, "The network, kept with the runs");
+  nccl_tests->add_option("--sku", options->nccl_tests.sku, "Catalogue name of the machines");
+  nccl_tests->callback([&action, options] { action = [options] { return import_nccl_tests(*options); }; });
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,50 @@
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "command.h"
+#include "ddbench/analyzer/scaling_curve.h"
+#include "ddbench/reports/analysis.h"
+#include "output.h"
+#include "run_selection.h"
+
+namespace ddbench::cli {
+namespace {
+
+struct ScalingOptions {
+  RunSelection selection;
+  analyzer::CurveOptions curve;
+  std::string skus;
+  bool json = false;
+};
+
+int scaling(ScalingOptions& options) {
+  const auto store = store::RunStore::open(store_path(options.selection.db), store::OpenMode::kReadOnly);
+  const analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(options.skus);
+  options.curve.catalogue = &catalogue;
+  const analyzer::ScalingCurve curve =
+      analyzer::scaling_curve(store, select_runs_or_newest_sweep(store, options.selection), options.curve);
+  print(options.json ? reports::curve_json(curve) + "\n" : reports::curve_text(curve, stdout_style()));
+  return 0;
+}
+
+}  // namespace
+
+void add_scaling_command(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("scaling", "Speedup, efficiency, where it was lost, and the law behind it");
+  const auto options = std::make_shared<ScalingOptions>();
+  add_selection_options(*command, options->selection);
+  command->add_option("--baseline", options->curve.baseline,
+                      "What efficiency is stated against: 1 (GPU), node, smallest, or a run reference");
+  command
+      ->add_option("--predict", options->curve.predict_at, "GPUs to predict the throughput for, e.g. 64,128")
+      ->delimiter(',');
+  command->add_flag("--any-provenance", options->curve.any_provenance,
+                    "Fit a law though provenances are mixed");
+  command->add_option("--skus", options->skus, "TOML file with SKUs of your own (for MFU)");
+  command->add_flag("--json", options->json, "For a program; the schema is reports/schema/curve.schema.json");
+  command->callback([&action, options] { action = [options] { return scaling(*options); }; });
+}
+
+}  // namespace ddbench::cli

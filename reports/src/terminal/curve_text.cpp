@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../quantity.h"
+#include "../safe_text.h"
+#include "bars.h"
+#include "ddbench/reports/analysis.h"
+#include "intervals_text.h"
+#include "notes_text.h"
+#include "phrases.h"
+#include "table.h"
+
+namespace ddbench::reports {
+namespace {
+
+using analyzer::CurveRow;
+using analyzer::ScalingCurve;
+
+constexpr std::size_t kBarColumns = 10;
+constexpr std::size_t kMostStragglers = 5;
+
+Tone tone_of(double efficiency) {
+  return efficiency < 0.5 ? Tone::kBad : efficiency < 0.8 ? Tone::kWarning : Tone::kGood;
+}
+
+bool is_known(const ScalingCurve& curve, Measured<double> CurveRow::*member) {
+  return std::any_of(curve.rows.begin(), curve.rows.end(),
+                     [&](const CurveRow& row) { return bool(row.*member); });
+}
+
+/// Relative to the step time, half the width.
+std::string spread_of_step(const CurveRow& row) {
+  if (!row.step_time_interval || row.step_time_ns <= 0) return "–";
+  return fmt::format("±{:.1f} %",
+                     50 * (row.step_time_interval->high - row.step_time_interval->low) / row.step_time_ns);
+}
+
+std::string serial_of(const CurveRow& row) {
+  if (!row.serial_fraction) return "–";
+  const Metric& serial = *row.serial_fraction;
+  return number(serial.value) + (serial.interval ? " (" + interval_in_words(*serial.interval) + ")" : "");
+}
+
+std::string rows_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
+  const bool strong = curve.mode == ScalingMode::kStrong;
+  const bool mfu = is_known(curve, &CurveRow::mfu);
+  const bool goodput = is_known(curve, &CurveRow::goodput);
+  std::vector<TableColumn> columns = {
+      {"GPUs"},    {"nodes"},     {"efficiency"}, {"", Align::kLeft}, {"95 % CI", Align::kLeft},
+      {"speedup"}, {"step time"}, {"95 % CI"},    {"samples/s"},      {"exposed"},
+      {"runs"}};
+  if (strong) columns.push_back({"serial fraction", Align::kLeft});
+  if (mfu) columns.push_back({"MFU"});
+  if (goodput) columns.push_back({"goodput"});
+  columns.push_back({"prov.", Align::kLeft});
+  Table table(columns);
+  std::uint32_t provenances = 0;
+  for (const CurveRow& row : curve.rows) {
+    const Tone tone = tone_of(row.efficiency);
+    std::vector<TableCell> cells = {
+        {std::to_string(row.world_size)},
+        {std::to_string(row.run_case.nodes)},
+        {percent_in_words(row.efficiency), tone},
+        {bar(row.efficiency, kBarColumns), tone},
+        {row.efficiency_interval ? percent_interval_in_words(*row.efficiency_interval) : "–"},
+        {number(row.speedup)},
+        {time_in_words(row.step_time_ns)},
+        {spread_of_step(row)},
+        {number(row.samples_per_s, 4)},
+        {percent_in_words(row.exposed_share)},
+        {std::to_string(row.runs.size())}};
+    if (strong) cells.push_back({serial_of(row)});
+    if (mfu) cells.push_back({row.mfu ? percent_in_words(*row.mfu) : "–"});
+    if (goodput) cells.push_back({row.goodput ? percent_in_words(*row.goodput) : "–"});
+    cells.push_back({provenance_in_letters(row.provenance)});
+    table.add_row(std::move(cells));
+    provenances |= row.provenance.bits();
+  }
+  const std::string legend = provenance_legend(ProvenanceSet::from_bits(provenances));
+  return table.render(paint, 0, width) + paint(Tone::kFaint, fitted(legend, width)) + "\n";
+}
+
+/// Lost time a step by parts, a row a size.
+std::string lost_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
+  std::vector<store::StepPart> parts;
+  for (int i = 0; i < store::kStepPartCount; ++i) {
+    const auto part = static_cast<store::StepPart>(i);
+    const bool any = std::any_of(curve.rows.begin(), curve.rows.end(), [&](const CurveRow& row) {
+      return row.waterfall && !row.is_baseline && (*row.waterfall)[part] != 0;
+    });
+    if (any) parts.push_back(part);
+  }
+  if (parts.empty()) return {};
+  std::vector<TableColumn> columns = {{"GPUs"}, {"lost a step"}};
+  for (const store::StepPart part : parts) columns.push_back({part_in_words(part)});
+  Table table(columns);
+  for (const CurveRow& row : curve.rows) {
+    if (row.is_baseline || !row.waterfall) continue;
+    std::vector<TableCell> cells = {{std::to_string(row.world_size)},
+                                    {quantity(static_cast<double>(row.lost_ns), "ns", true), Tone::kStrong}};
+    for (const store::StepPart part : parts) {
+      cells.push_back({quantity(static_cast<double>((*row.waterfall)[part]), "ns", true)});
+    }
+    table.add_row(std::move(cells));
+  }
+  return "\n" + paint(Tone::kStrong, "Lost step time against the baseline") + "\n" +
+         table.render(paint, 2, width);
+}
+
+std::string law_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
+  if (!curve.model) {
+    std::string text = "\n" + paint(Tone::kStrong, "Law") + "\n";
+    for (const std::string& line : wrapped("none: " + visible(curve.model.reason()), width - 2))
+      text += "  " + line + "\n";
+    return text;
+  }
+  const analyzer::ModelChoice& choice = *curve.model;
+  std::string text = "\n" +
+                     paint(Tone::kStrong, fmt::format("Law: {}   {}", to_string(choice.best.model),
+                                                      formula(choice.best.model))) +
+                     "\n";
+  Table parameters({{"", Align::kLeft}, {""}, {"", Align::kLeft}});
+  for (const Metric& parameter : choice.best.parameters) {
+    parameters.add_row({{parameter.name},
+                        {number(parameter.value, 4)},
+                        {parameter.interval ? interval_in_words(*parameter.interval) + " (95 %)" : ""}});
+  }
+  text += parameters.render(paint, 2, width);
+  std::string tried;
+  for (const analyzer::ModelCandidate& candidate : choice.candidates) {
+    const std::string error =
+        candidate.cross_validation_error ? percent_in_words(*candidate.cross_validation_error) : "–";
+    tried += fmt::format("{}{} {}", tried.empty() ? "" : " · ", to_string(candidate.model), error);
+  }
+  text += "  " + paint(Tone::kFaint, fitted("error at left-out sizes: " + tried, width - 2)) + "\n";
+  return text;
+}
+
+std::string predictions_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
+  if (curve.predictions.empty()) return {};
+  Table table({{"GPUs"}, {"samples/s"}, {"95 % CI", Align::kLeft}, {"efficiency"}, {"", Align::kLeft}});
+  for (const analyzer::Prediction& prediction : curve.predictions) {
+    const double efficiency = curve.speedup_of(prediction.throughput) * curve.baseline_gpus / prediction.n;
+    table.add_row(
+        {{number(prediction.n, 6)},
+         {number(prediction.throughput, 4)},
+         {prediction.interval ? interval_in_words(prediction.interval->interval) : "–"},
+         {percent_in_words(efficiency)},
+         {prediction.extrapolated ? "EXTRAPOLATED beyond twice what was measured" : "", Tone::kWarning}});
+  }
+  return "\n" + paint(Tone::kStrong, "Predicted") + "\n" + table.render(paint, 2, width);
+}
+
+std::string stragglers_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
+  const CurveRow& largest = curve.rows.back();
+  std::string text =
+      "\n" + paint(Tone::kStrong, fmt::format("Who arrives last, on {}", gpus_in_words(largest.world_size))) +
+      "\n";
+  if (!curve.stragglers)
+    return text + "  not known: " + fitted(visible(curve.stragglers.reason()), width - 14) + "\n";
+  const analyzer::StragglerReport& report = *curve.stragglers;
+  Table table({{"", Align::kLeft},
+               {"host", Align::kLeft, true},
+               {"last at"},
+               {"late by"},
+               {"others wait, a step"},
+               {"of the step"}});
+  const auto add = [&](const std::string& name, const analyzer::Straggler& straggler) {
+    table.add_row(
+        {{name},
+         {visible(straggler.host)},
+         {percent_in_words(straggler.share_last)},
+         {time_in_words(straggler.late_ns)},
+         {time_in_words(straggler.cost_ns_per_step)},
+         {report.mean_step_ns > 0 ? percent_in_words(straggler.cost_ns_per_step / report.mean_step_ns)
+                                  : "–"}});
+  };
+  for (const analyzer::Straggler& node : report.nodes) add(fmt::format("node {}", node.node), node);
+  for (std::size_t i = 0; i < std::min(report.ranks.size(), kMostStragglers); ++i) {
+    add(fmt::format("rank {}", report.ranks[i].rank), report.ranks[i]);
+  }
+  text += table.render(paint, 2, width);
+  const std::string basis = fmt::format("{} collectives in {} steps of run {}",
+                                        count_in_words(static_cast<std::int64_t>(report.collectives)),
+                                        count_in_words(report.steps), visible(report.run));
+  return text + "  " + paint(Tone::kFaint, fitted(basis, width - 2)) + "\n";
+}
+
+}  // namespace
+
+std::string curve_text(const ScalingCurve& curve, const TextStyle& style) {
+  const Paint paint(style.color);
+  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  const std::string title = fmt::format(
+      "{} scaling against {}", curve.mode == ScalingMode::kWeak ? "Weak" : "Strong", visible(curve.baseline));
+  std::string text;
+  for (const std::string& line : wrapped(title, width)) text += paint(Tone::kStrong, line) + "\n";
+  text += "\n" + rows_section(curve, paint, width) + lost_section(curve, paint, width) +
+          law_section(curve, paint, width) + predictions_section(curve, paint, width) +
+          stragglers_section(curve, paint, width);
+  std::vector<std::string> notes = curve.notes;
+  if (curve.model) notes.insert(notes.end(), curve.model->notes.begin(), curve.model->notes.end());
+  if (curve.stragglers)
+    notes.insert(notes.end(), curve.stragglers->notes.begin(), curve.stragglers->notes.end());
+  if (const std::string section = notes_section(notes, paint, width); !section.empty())
+    text += "\n" + section;
+  return text;
+}
+
+}  // namespace ddbench::reports

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "../quantity.h"
+#include "../safe_text.h"
+#include "ddbench/reports/analysis.h"
+#include "intervals_text.h"
+#include "notes_text.h"
+#include "phrases.h"
+#include "table.h"
+
+namespace ddbench::reports {
+namespace {
+
+using analyzer::CostRow;
+using analyzer::CostTable;
+using analyzer::GroupComparison;
+
+std::string value_in_words(const std::string& value) {
+  return value.empty() ? "(none)" : visible(value);
+}
+
+std::string usd(const Measured<double>& value) {
+  return value ? fmt::format("{:.2f}", *value) : "–";
+}
+
+std::string rows_section(const GroupComparison& groups, const Paint& paint, std::size_t width) {
+  Table table({{"GPUs"},
+               {"nodes"},
+               {visible(groups.field), Align::kLeft, true},
+               {"samples/s"},
+               {"step time"},
+               {"exposed"},
+               {"efficiency"},
+               {"samples/s against the reference", Align::kLeft},
+               {"runs"},
+               {"prov.", Align::kLeft}});
+  std::uint32_t provenances = 0;
+  for (const analyzer::GroupRow& row : groups.rows) {
+    const bool reference = row.value == groups.values.front();
+    table.add_row({{std::to_string(row.world_size)},
+                   {std::to_string(row.run_case.nodes)},
+                   {value_in_words(row.value)},
+                   {number(row.samples_per_s, 4)},
+                   {time_in_words(row.step_time_ns)},
+                   {percent_in_words(row.exposed_share)},
+                   {row.efficiency ? percent_in_words(*row.efficiency) : "–"},
+                   {reference ? "reference" : ratio_in_words(row.against_reference),
+                    reference ? Tone::kFaint : Tone::kPlain},
+                   {std::to_string(row.runs.size())},
+                   {provenance_in_letters(row.provenance)}});
+    provenances |= row.provenance.bits();
+  }
+  const std::string legend = "efficiency: against the smallest size of the same " + groups.field + " · " +
+                             provenance_legend(ProvenanceSet::from_bits(provenances));
+  return table.render(paint, 0, width) + paint(Tone::kFaint, fitted(visible(legend), width)) + "\n";
+}
+
+std::string collectives_section(const GroupComparison& groups, const Paint& paint, std::size_t width) {
+  if (groups.collectives.empty()) return {};
+  Table table({{"function", Align::kLeft},
+               {"ranks"},
+               {"bytes"},
+               {visible(groups.field), Align::kLeft, true},
+               {"time"},
+               {"busbw GB/s"},
+               {"time against the reference", Align::kLeft}});
+  for (const analyzer::GroupCollective& row : groups.collectives) {
+    table.add_row(
+        {{visible(row.function)},
+         {std::to_string(row.ranks)},
+         {count_in_words(static_cast<std::int64_t>(row.bytes))},
+         {value_in_words(row.value)},
+         {time_in_words(row.transfer_ns)},
+         {row.busbw_gb_per_s ? number(*row.busbw_gb_per_s) : "–"},
+         {row.value == groups.values.front() ? "reference" : ratio_in_words(row.against_reference)}});
+  }
+  return "\n" + paint(Tone::kStrong, "Collectives") + "\n" + table.render(paint, 2, width);
+}
+
+std::string fits_section(const GroupComparison& groups, const Paint& paint, std::size_t width) {
+  if (groups.fits.empty()) return {};
+  Table table({{"function", Align::kLeft},
+               {"ranks"},
+               {visible(groups.field), Align::kLeft, true},
+               {"sizes"},
+               {"from bytes"},
+               {"to bytes"},
+               {"latency"},
+               {"95 % CI", Align::kLeft},
+               {"GB/s"},
+               {"95 % CI", Align::kLeft},
+               {"R²"}});
+  for (const analyzer::GroupFit& fit : groups.fits) {
+    for (const analyzer::AlphaBetaRegime& regime : fit.fit.regimes) {
+      const auto latency = [&] {
+        if (!regime.latency) return std::string("–");
+        return time_in_words(regime.latency->interval.low) + " to " +
+               time_in_words(regime.latency->interval.high);
+      };
+      const auto bandwidth = [&] {
+        if (!regime.per_byte || regime.per_byte->interval.low <= 0) return std::string("–");
+        return number(1 / regime.per_byte->interval.high) + " to " +
+               number(1 / regime.per_byte->interval.low);
+      };
+      table.add_row({{visible(fit.function)},
+                     {std::to_string(fit.ranks)},
+                     {value_in_words(fit.value)},
+                     {std::to_string(regime.sizes)},
+                     {count_in_words(static_cast<std::int64_t>(regime.from_bytes))},
+                     {count_in_words(static_cast<std::int64_t>(regime.to_bytes))},
+                     {time_in_words(regime.latency_ns)},
+                     {latency()},
+                     {regime.ns_per_byte > 0 ? number(1 / regime.ns_per_byte) : "–"},
+                     {bandwidth()},
+                     {fmt::format("{:.4f}", regime.r_squared)}});
+    }
+  }
+  return "\n" +
+         paint(Tone::kStrong, "Latency and bandwidth: time = latency + bytes/bandwidth, by size regime") +
+         "\n" + table.render(paint, 2, width);
+}
+
+std::string costs_section(const CostTable& costs, const Paint& paint, std::size_t width) {
+  if (costs.rows.empty()) return {};
+  Table table({{"offer", Align::kLeft, true},
+               {"USD/h"},
+               {"USD a million samples"},
+               {"95 % CI", Align::kLeft},
+               {"USD an epoch"},
+               {"hours"},
+               {"USD"},
+               {"", Align::kLeft},
+               {"price", Align::kLeft, true}});
+  for (std::size_t i = 0; i < costs.rows.size(); ++i) {
+    const CostRow& row = costs.rows[i];
+    const auto& million = row.usd_per_million_samples;
+    std::string mark = static_cast<int>(i) == costs.cheapest_in_time ? "cheapest in time"
+                       : row.on_front                                ? "on the front"
+                                                                     : "";
+    if (row.usd && !row.meets_deadline) mark = "too late";
+    table.add_row({{visible(row.offer.label)},
+                   {usd(row.usd_per_h)},
+                   {million ? fmt::format("{:.4f}", million->value) : "–"},
+                   {million && million->interval.level > 0 ? interval_in_words(million->interval) : "–"},
+                   {usd(row.usd_per_epoch)},
+                   {row.hours ? number(*row.hours, 4) : "–"},
+                   {usd(row.usd)},
+                   {mark, static_cast<int>(i) == costs.cheapest_in_time ? Tone::kGood : Tone::kPlain},
+                   {visible(row.usd_per_h ? row.price_note : row.usd_per_h.reason())}});
+  }
+  return "\n" + paint(Tone::kStrong, "Cost") + "\n" + table.render(paint, 2, width);
+}
+
+}  // namespace
+
+std::string groups_text(const GroupComparison& groups, const CostTable& costs, const TextStyle& style) {
+  const Paint paint(style.color);
+  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  const std::string title =
+      fmt::format("By {}, against {}", visible(groups.field), value_in_words(groups.values.front()));
+  std::string text = paint(Tone::kStrong, fitted(title, width)) + "\n\n" +
+                     rows_section(groups, paint, width) + collectives_section(groups, paint, width) +
+                     fits_section(groups, paint, width) + costs_section(costs, paint, width);
+  std::vector<std::string> notes = groups.notes;
+  if (!costs.rows.empty()) notes.insert(notes.end(), costs.notes.begin(), costs.notes.end());
+  if (const std::string section = notes_section(notes, paint, width); !section.empty())
+    text += "\n" + section;
+  return text;
+}
+
+}  // namespace ddbench::reports
