@@ -31,7 +31,7 @@ ALLOWED = {
     "gui": ["analyzer", "reports"],
 }
 
-# A library's header may be included from these folders only.
+# A library's header, in angle brackets, may be included from these folders only.
 RESERVED = {
     r"sqlite3\.h": ["analyzer/store"],
     r"Q[A-Z]\w+": ["gui"],
@@ -85,7 +85,7 @@ def test_libraries_stay_in_their_folder():
     wrong = []
     for path in sources():
         relative = path.relative_to(ROOT).as_posix()
-        for include in re.findall(r'#include\s+[<"]([^">]+)[">]', path.read_text()):
+        for include in re.findall(r"#include\s+<([^>]+)>", path.read_text()):
             for pattern, folders in RESERVED.items():
                 if re.fullmatch(pattern, include) and not any(relative.startswith(f + "/") for f in folders):
                     wrong.append(f"{relative} includes {include}, which only {folders} may")
