@@ -76,7 +76,8 @@ std::vector<MetricVerdict> estimates(const GateVerdict& verdict) {
 }
 
 std::string signed_percent(double share) {
-  return fmt::format("{:+.1f}%", share * 100);
+  const double percent = std::abs(share) < 0.0005 ? 0 : share * 100;  // no "-0.0%"
+  return fmt::format("{:+.1f}%", percent);
 }
 
 std::string interval_words(const MetricVerdict::Estimate& estimate) {
@@ -153,11 +154,12 @@ void conclude(GateVerdict& verdict) {
     verdict.headline = fmt::format("regression in {}", worse);
   } else if (!verdict.reasons.empty() || !unknown.empty()) {
     verdict.outcome = GateOutcome::kInconclusive;
+    verdict.headline =
+        verdict.reasons.empty() ? "no verdict on " + unknown : "no verdict: " + verdict.reasons.front();
     for (const MetricVerdict& metric : verdict.metrics) {
       if (metric.outcome != GateOutcome::kInconclusive || metric.reason.empty()) continue;
       verdict.reasons.push_back(fmt::format("{}: {}", to_string(metric.metric), metric.reason));
     }
-    verdict.headline = "no verdict: " + verdict.reasons.front();
   } else {
     verdict.outcome = GateOutcome::kPass;
     verdict.headline = fmt::format("no regression in {}", names_of(verdict, GateOutcome::kPass));

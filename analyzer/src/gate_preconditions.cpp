@@ -8,17 +8,6 @@
 namespace ddbench::analyzer {
 namespace {
 
-/// Why a run must not be compared; empty when it may.
-std::string unusable(const store::RunRecord& run) {
-  if (run.state == store::RunState::kRunning) return "is still running";
-  if (run.state != store::RunState::kDone) {
-    return fmt::format("{}{}{}", run.state == store::RunState::kFailed ? "failed" : "was interrupted",
-                       run.reason.empty() ? "" : ": ", run.reason);
-  }
-  if (!run.valid) return fmt::format("is invalid: {}", run.invalid_reason);
-  return {};
-}
-
 void check_side(std::string_view name, const GateSide& side, int least, std::vector<std::string>& reasons) {
   if (side.runs.empty()) {
     reasons.push_back(fmt::format("the {} \"{}\" has no runs: {}", name, side.reference,
@@ -49,6 +38,16 @@ void check_shared_runs(const GateVerdict& verdict, std::vector<std::string>& rea
 }
 
 }  // namespace
+
+std::string unusable(const store::RunRecord& run) {
+  if (run.state == store::RunState::kRunning) return "is still running";
+  if (run.state != store::RunState::kDone) {
+    return fmt::format("{}{}{}", run.state == store::RunState::kFailed ? "failed" : "was interrupted",
+                       run.reason.empty() ? "" : ": ", run.reason);
+  }
+  if (!run.valid) return fmt::format("is invalid: {}", run.invalid_reason);
+  return {};
+}
 
 void check_sides(GateVerdict& verdict) {
   const int least = verdict.policy.min_pairs;

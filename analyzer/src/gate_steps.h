@@ -8,6 +8,9 @@
 
 namespace ddbench::analyzer {
 
+/// Why a run must not be compared ("failed: rank 3 was killed"); empty when it may.
+std::string unusable(const store::RunRecord& run);
+
 /// Puts everything that forbids a verdict before a number is looked at into verdict.reasons, and what is
 /// compared on purpose into verdict.compared.
 void check_sides(GateVerdict& verdict);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 
 #include "ddbench/record/error.h"
@@ -46,12 +48,12 @@ double LogRatio::quantile(double share) const {
     low = std::min(low, place);
     high = std::max(high, place);
   }
-  if (components_.size() == 1) return share < 0.5 ? low : high;
-  for (int i = 0; i < 100 && high - low > 1e-12; ++i) {
-    const double middle = low + (high - low) / 2;
-    (probability_at_most(middle) < share ? low : high) = middle;
-  }
-  return low + (high - low) / 2;
+  if (components_.size() == 1 || low == high) return share < 0.5 ? low : high;
+  std::uintmax_t steps = 100;
+  const auto bracket =
+      boost::math::tools::toms748_solve([&](double place) { return probability_at_most(place) - share; }, low,
+                                        high, boost::math::tools::eps_tolerance<double>(40), steps);
+  return (bracket.first + bracket.second) / 2;
 }
 
 LogRatio LogRatio::with_spread(double spread, const std::string& source) const {

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "ddbench/record/error.h"
+#include "efficiency.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -34,8 +37,11 @@ Measured<double> positive(double value, std::string_view what) {
 }
 
 Measured<double> step_time(const RunSummary& summary) {
-  if (!summary.step_time_ns) return Measured<double>::missing(summary.step_time_ns.reason());
-  return positive(summary.step_time_ns->value, "the step time");
+  if (summary.step_time_ns) return positive(summary.step_time_ns->value, "the step time");
+  if (!summary.samples_per_s) return Measured<double>::missing(summary.samples_per_s.reason());
+  // A brief summary has the median in its throughput only.
+  return positive(static_cast<double>(summary.run.run_case.global_batch()) * 1e9 / *summary.samples_per_s,
+                  "the step time");
 }
 
 Measured<double> checked(const Measured<double>& value, std::string_view what) {
@@ -123,8 +129,22 @@ RunMeasures measure_run(const RunSummary& summary) {
 
 std::vector<RunMeasures> measure_runs(const store::RunStore& store,
                                       const std::vector<store::RunRecord>& runs) {
+  std::map<store::RunId, std::optional<RunSummary>> baselines;
+  const auto baseline_of = [&](const store::RunRecord& run) -> const std::optional<RunSummary>& {
+    const auto [entry, is_new] = baselines.try_emplace(run.baseline_id);
+    if (!is_new || run.baseline_id.empty()) return entry->second;
+    if (auto record = store.run(run.baseline_id))
+      entry->second = summarize_briefly(store, *std::move(record));
+    return entry->second;
+  };
   std::vector<RunMeasures> measures;
-  for (const store::RunRecord& run : runs) measures.push_back(measure_run(summarize(store, run.id)));
+  for (const store::RunRecord& run : runs) {
+    RunSummary summary = summarize_briefly(store, run);
+    const std::optional<RunSummary>& baseline = baseline_of(run);
+    summary.efficiency = baseline ? efficiency_against(*baseline, summary)
+                                  : Measured<Efficiency>::missing(reason_without_baseline(run));
+    measures.push_back(measure_run(summary));
+  }
   return measures;
 }
 

@@ -1,7 +1,7 @@
 #include "ddbench/analyzer/run_sessions.h"
 
 #include <algorithm>
-#include <numeric>
+#include <random>
 #include <string_view>
 
 namespace ddbench::analyzer {
@@ -76,6 +76,18 @@ std::optional<std::vector<RunPair>> interleaved_pairs(std::span<const store::Run
   const std::size_t most_often = std::max(candidate_first, pairs.size() - candidate_first);
   if (4 * most_often > 3 * pairs.size()) return std::nullopt;
   return pairs;
+}
+
+std::vector<bool> interleaved_order(int pairs, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  const bool odd_one = (generator() & 1) != 0;
+  std::vector<bool> candidate_first;
+  for (int pair = 0; pair < pairs; ++pair) candidate_first.push_back((pair % 2 == 0) == odd_one);
+  for (std::size_t left = candidate_first.size(); left > 1; --left) {
+    const auto pick = static_cast<std::size_t>((generator() >> 32) * left >> 32);
+    std::vector<bool>::swap(candidate_first[pick], candidate_first[left - 1]);
+  }
+  return candidate_first;
 }
 
 SidesInTime sides_in_time(std::span<const store::RunRecord> baseline,

@@ -14,7 +14,8 @@ namespace {
 constexpr int kCoefficients = 25;
 constexpr double kCoefficientStep = 0.04;  // 0, 0.04, ..., 0.96
 constexpr double kLeastResidual = 1e-5;    // of a log: equal runs must not make the likelihood infinite
-constexpr double kTrendStandsOut = 2;      // standard errors
+constexpr double kLeastWeight = 1e-6;
+constexpr double kTrendStandsOut = 2;  // standard errors
 
 struct Sides {
   RunMoments baseline;
@@ -123,6 +124,12 @@ std::vector<LogRatio::Component> autocorrelated(std::span<const TimedValue> runs
     components.push_back({weight, std::sqrt(welch * std::max(1.0, variance / white)), freedom});
     total += weight;
   }
+  // What has next to no weight would only cost time.
+  std::erase_if(components, [&](const LogRatio::Component& component) {
+    return component.weight < kLeastWeight * total;
+  });
+  total = 0;
+  for (const LogRatio::Component& component : components) total += component.weight;
   for (LogRatio::Component& component : components) component.weight /= total;
   return components;
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -38,6 +39,11 @@ struct RunPair {
 std::optional<std::vector<RunPair>> interleaved_pairs(std::span<const store::RunRecord> baseline,
                                                       std::span<const store::RunRecord> candidate,
                                                       std::chrono::nanoseconds pause = kSessionPause);
+
+/// In which order `gate --run` makes its pairs: element k is true when the candidate comes first in pair k.
+/// Half of the pairs each (the odd one by chance), shuffled: with a fixed ABBA the neighbours'
+/// autocorrelation would not cancel between pairs.
+std::vector<bool> interleaved_order(int pairs, std::uint64_t seed);
 
 SidesInTime sides_in_time(std::span<const store::RunRecord> baseline,
                           std::span<const store::RunRecord> candidate,

@@ -45,6 +45,7 @@ struct RunCase {
   int world_size() const noexcept { return nodes * gpus_per_node; }
   std::int64_t global_batch() const noexcept { return batch_per_gpu * world_size(); }
   int total_steps() const noexcept { return warmup + steps; }
+  friend bool operator==(const RunCase&, const RunCase&) = default;  ///< labels included; see case_key
 };
 
 /// The case on one GPU that this case's efficiency is stated against: the same batch per GPU (weak) or the

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ddbench/experiment/execute_run.h"
+#include "progress_line.h"
+#include "run_options.h"
+
+namespace ddbench::cli {
+
+/// The options of one case, as `run` takes them and as each side of `gate --run` does.
+struct SingleRunOptions : RunOptions {
+  std::optional<std::int64_t> batch_per_gpu;
+  std::optional<std::int64_t> global_batch;
+  bool no_baseline = false;
+};
+
+void add_single_run_options(CLI::App& app, SingleRunOptions& options);
+
+/// Turns what was given into the case, and refuses what cannot be started here (before anything is stored).
+void resolve_single_run(SingleRunOptions& options);
+
+/// The run that the efficiency is stated against: one of the store when it is comparable, else measured now.
+/// Empty when the case runs on one GPU itself, or no baseline is wanted.
+store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::ExecuteOptions& execute,
+                             store::RunStore& store, ProgressLine& progress);
+
+}  // namespace ddbench::cli
