@@ -57,10 +57,11 @@ Network make_network(const FabricPlan& plan) {
     } catch (const Error& error) {
       if (isolation == Isolation::kNone) throw;
       if (isolation == Isolation::kLinks && plan.link) {
-        throw Error(ErrorCode::kEnvironment,
-                    fmt::format("links cannot be shaped to {} here: {}. Run as root, or without --link",
-                                to_string(*plan.link), error.message()),
-                    error.native_code(), "link");
+        throw Error(
+            ErrorCode::kEnvironment,
+            fmt::format("links cannot be shaped to {} here: {}. Without --link none of this is needed",
+                        to_string(*plan.link), error.message()),
+            error.native_code(), "link");
       }
       if (network.note.empty()) {
         network.note = plan.nodes > 1

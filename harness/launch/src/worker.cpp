@@ -39,8 +39,8 @@ class Worker {
     session_.on_stop({});
   }
 
-  void run() {
-    assignment_ = session_.join(rank_from_environment(), kLauncherAnswersIn);
+  void run(int rank) {
+    assignment_ = session_.join(rank, kLauncherAnswersIn);
     const std::string cores = pin_to_core(assignment_.core);
     const ClockReading start = session_.read_clock(kLauncherAnswersIn);
     open_recorder();
@@ -130,14 +130,14 @@ class Worker {
   bool communication_failed_ = false;
 };
 
-int work(WorkerSession& session, TrainingState& state) {
+int work(WorkerSession& session, TrainingState& state, int rank) {
   Worker worker(session, state);
   const auto fail = [&](const Error& error) {
     session.send(worker.last_words(error));
     return 1;
   };
   try {
-    worker.run();
+    worker.run(rank);
     return 0;
   } catch (const Error& error) {
     return fail(error);
@@ -156,10 +156,11 @@ int run_worker(int control_fd) {
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
   try {
+    const int rank = rank_from_environment();
     TrainingState state;
     // Nobody is left to tell: an orphan ends at once.
     WorkerSession session(UniqueFd(control_fd), state, [] { ::_exit(1); });
-    return work(session, state);
+    return work(session, state, rank);
   } catch (const Error& error) {
     fmt::print(stderr, "ddbench worker: {}\n", error.message());
     return error.exit_code();

@@ -22,8 +22,8 @@ class RunDirectory {
  public:
   /// Throws Error{kEnvironment} when it cannot be made.
   RunDirectory(const std::filesystem::path& root, const std::string& run_id);
-  /// The directory of a run whose owner died, to take over what is in it; nothing when there is none, or when its owner or
-  /// somebody who adopted it before lives.
+  /// The directory of a run whose owner died, to take over what is in it; nothing when there is none, or when
+  /// its owner or somebody who adopted it before lives.
   static std::optional<RunDirectory> adopt(const std::filesystem::path& root, const std::string& run_id);
   RunDirectory(RunDirectory&& other) noexcept;
   RunDirectory& operator=(RunDirectory&&) = delete;
@@ -33,7 +33,8 @@ class RunDirectory {
   const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
-  RunDirectory(std::filesystem::path path, UniqueFd owner) : path_(std::move(path)), owner_(std::move(owner)) {}
+  RunDirectory(std::filesystem::path path, UniqueFd owner)
+      : path_(std::move(path)), owner_(std::move(owner)) {}
 
   std::filesystem::path path_;
   UniqueFd owner_;
