@@ -54,7 +54,9 @@ std::string number(double value, int significant) {
   const double size = std::abs(value);
   if (size == 0) return "0";
   if (size >= 1e15 || size < 1e-6) return fmt::format("{:.{}g}", value, significant);
-  const int decimals = significant - 1 - static_cast<int>(std::floor(std::log10(size) + 1e-9));
+  // The exponent after rounding: 0.9999 with three digits is 1.00.
+  const std::string scientific = fmt::format("{:.{}e}", size, significant - 1);
+  const int decimals = significant - 1 - std::stoi(scientific.substr(scientific.find('e') + 1));
   if (decimals > 0) return fmt::format("{:.{}f}", value, decimals);
   return with_separators(fmt::format("{:.0f}", value));
 }
