@@ -34,7 +34,7 @@ double peer_wait_of(const RunSummary& summary) {
   return static_cast<double>(summary.peer_wait_ns.value_or(0));
 }
 double samples_of(const RunSummary& summary) {
-  return *summary.samples_per_s;
+  return summary.samples_per_s.value_or(0);
 }
 double exposed_of(const RunSummary& summary) {
   return static_cast<double>(summary.exposed_communication_ns);
@@ -68,8 +68,8 @@ Measured<ConfidenceInterval> interval_within(const store::RunStore& store, const
 class Builder {
  public:
   Builder(const store::RunStore& store, Comparison& comparison) : store_(store), comparison_(comparison) {
-    a_ = usable_summaries(store, comparison.a.runs, comparison.notes);
-    b_ = usable_summaries(store, comparison.b.runs, comparison.notes);
+    a_ = usable_summaries(store, comparison.a.runs, Figures::kAnything, comparison.notes);
+    b_ = usable_summaries(store, comparison.b.runs, Figures::kAnything, comparison.notes);
     for (const auto& [side, summaries] : {std::pair{&comparison.a, &a_}, std::pair{&comparison.b, &b_}}) {
       if (!summaries->empty()) continue;
       throw Error(ErrorCode::kBadInput,
@@ -120,6 +120,7 @@ class Builder {
     figures.push_back(figure("throughput", "samples/s", samples_of));
     if (a_.size() == 1 && b_.size() == 1) {
       for (ComparedFigure& both : figures) {
+        if (!both.ratio) continue;
         RunRatio ratio = *both.ratio;
         ratio.interval = interval_within(store_, a_[0], b_[0], ratio.value);
         both.ratio = ratio;

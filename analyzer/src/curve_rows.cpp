@@ -85,7 +85,7 @@ std::vector<SizeGroup> group_by_size(const store::RunStore& store, std::span<con
     return groups[{run.run_case.world_size(), run.run_case.nodes}];
   };
   for (const store::RunRecord& run : runs) group_of(run).runs.push_back(run);
-  for (RunSummary& summary : usable_summaries(store, runs, notes)) {
+  for (RunSummary& summary : usable_summaries(store, runs, Figures::kRate, notes)) {
     group_of(summary.run).usable.push_back(std::move(summary));
   }
   std::vector<SizeGroup> result;
@@ -122,10 +122,11 @@ CurveRow curve_row(const store::RunStore& store, const SizeGroup& group, const S
   row.step_time_ns = static_cast<double>(row.run_case.global_batch()) * 1e9 / row.samples_per_s;
   row.step_time_interval = interval_of(steps_ns.size() > 1 ? mean_of_runs(steps_ns)
                                                            : summarize(store, row.runs.front()).step_time_ns);
-  if (const auto partition = mean_partition(group.usable); partition && partition->total_ns() > 0) {
-    row.exposed_share = static_cast<double>(partition->exposed_communication_ns()) /
-                        static_cast<double>(partition->total_ns());
-  }
+  const Measured<store::StepPartition> partition = mean_partition(group.usable);
+  row.exposed_share = partition && partition->total_ns() > 0
+                          ? Measured<double>(static_cast<double>(partition->exposed_communication_ns()) /
+                                             static_cast<double>(partition->total_ns()))
+                          : Measured<double>::missing(partition ? "steps took no time" : partition.reason());
   row.mfu = utilisation(group.usable.front(), row.samples_per_s, catalogue);
   row.goodput = goodput_of(group);
   return row;

@@ -23,13 +23,13 @@ bool all_positive(std::span<const double> values) {
 }  // namespace
 
 std::vector<RunSummary> usable_summaries(const store::RunStore& store, std::span<const store::RunRecord> runs,
-                                         std::vector<std::string>& notes) {
+                                         Figures needed, std::vector<std::string>& notes) {
   std::vector<RunSummary> summaries;
   for (const store::RunRecord& run : runs) {
     std::string reason = reason_against(run, nullptr);
     if (reason.empty()) {
       RunSummary summary = summarize_briefly(store, run);
-      if (summary.samples_per_s) {
+      if (summary.samples_per_s || (needed == Figures::kAnything && !summary.collectives.empty())) {
         summaries.push_back(std::move(summary));
         continue;
       }
@@ -55,6 +55,7 @@ Measured<RunRatio> measured_ratio(std::span<const double> numerator, std::span<c
 }
 
 double median_step_ns(const RunSummary& summary) {
+  if (!summary.samples_per_s) return 0;
   return static_cast<double>(summary.run.run_case.global_batch()) * 1e9 / *summary.samples_per_s;
 }
 

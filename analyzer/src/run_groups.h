@@ -8,9 +8,14 @@
 
 namespace ddbench::analyzer {
 
-/// Summaries of the runs that gave figures; the others are named in `notes`.
+enum class Figures {
+  kRate,      ///< steps, so that there is a rate of samples
+  kAnything,  ///< steps or collectives: collective tests have no steps
+};
+
+/// Summaries of the runs that gave such figures; the others are named in `notes`.
 std::vector<RunSummary> usable_summaries(const store::RunStore& store, std::span<const store::RunRecord> runs,
-                                         std::vector<std::string>& notes);
+                                         Figures needed, std::vector<std::string>& notes);
 
 /// Of values above 0; missing when there is none.
 Measured<double> geometric_mean(std::span<const double> values, const char* reason);
@@ -18,7 +23,7 @@ Measured<double> geometric_mean(std::span<const double> values, const char* reas
 /// ratio_of_runs, missing unless both sides have values and all are finite and above 0.
 Measured<RunRatio> measured_ratio(std::span<const double> numerator, std::span<const double> denominator);
 
-/// The median step of a summary that gave figures.
+/// The median step of a summary; 0 without steps.
 double median_step_ns(const RunSummary& summary);
 
 }  // namespace ddbench::analyzer

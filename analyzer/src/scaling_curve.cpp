@@ -23,7 +23,23 @@ std::string gpus(int count) {
   throw Error(ErrorCode::kBadInput, message);
 }
 
-/// Oldest first, with the baselines that the runs were stated against where these are not among them.
+/// The runs on one GPU that this run could be stated against: of its own sweep, else of the whole store.
+std::vector<store::RunRecord> one_gpu_runs(const store::RunStore& store, const store::RunRecord& run) {
+  store::Query query;
+  query.state = store::RunState::kDone;
+  query.case_key = case_key(baseline_case(run.run_case));
+  query.fingerprint = run.environment.fingerprint;
+  query.sweep_id = run.sweep_id;
+  std::vector<store::RunRecord> found = store.runs(query);
+  if (found.empty() && !run.sweep_id.empty()) {
+    query.sweep_id.clear();
+    found = store.runs(query);
+  }
+  return found;
+}
+
+/// Oldest first, with the baselines that the runs were stated against; where there are none of these and
+/// nothing on one GPU, with those that they could be stated against.
 std::vector<store::RunRecord> with_baselines(const store::RunStore& store,
                                              std::span<const store::RunRecord> runs) {
   std::vector<store::RunRecord> all(runs.begin(), runs.end());
@@ -32,6 +48,11 @@ std::vector<store::RunRecord> with_baselines(const store::RunStore& store,
   for (const store::RunRecord& run : runs) {
     if (run.baseline_id.empty() || !known.insert(run.baseline_id).second) continue;
     if (auto baseline = store.run(run.baseline_id)) all.push_back(*std::move(baseline));
+  }
+  const bool any_on_one_gpu =
+      std::any_of(all.begin(), all.end(), [](const auto& run) { return run.run_case.world_size() == 1; });
+  if (!any_on_one_gpu) {
+    for (store::RunRecord& baseline : one_gpu_runs(store, runs.front())) all.push_back(std::move(baseline));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.started_wall_ns < b.started_wall_ns; });

@@ -16,7 +16,7 @@ constexpr std::array<Ink, 20> kInks{{
     {"s4", "#b07400", "#ffc24d", Hatch::kDots, Marker::kWedge},
     {"s5", "#2b86bd", "#8fd0ff", Hatch::kCross, Marker::kRing},
     {"s6", "#9c2458", "#ef8fb8", Hatch::kVertical, Marker::kPlus},
-    {"s7", "#5f6773", "#a3adbb", Hatch::kNone, Marker::kCross},
+    {"s7", "#868e99", "#c4cad3", Hatch::kNone, Marker::kCross},
     {"ideal", "#6b7280", "#8b95a5", Hatch::kNone, Marker::kPlus, true},
     {"total", "#374151", "#cbd2dc", Hatch::kNone, Marker::kSquare},
     {"forward", "#2f86cf", "#64b2ee", Hatch::kNone, Marker::kCircle},

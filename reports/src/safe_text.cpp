@@ -99,7 +99,8 @@ std::string markdown_text(std::string_view text) {
     const char c = shown[i];
     const bool after_word = i > 0 && is_word(shown[i - 1]);
     const bool begins_block = (i == 0 && (c == '#' || c == '+' || c == '-' || c == '=')) ||
-                              (i > 0 && i == list_number && (c == '.' || c == ')'));
+                              (i > 0 && i == list_number && (c == '.' || c == ')') &&
+                               (i + 1 == shown.size() || shown[i + 1] == ' '));
     if (begins_block || kMarkup.find(c) != std::string_view::npos) result += '\\';
     result += c;
     const bool reference = !after_word && std::string_view("#!~%&$").find(c) != std::string_view::npos;

@@ -10,9 +10,9 @@
 #include "ddbench/experiment/abandoned_runs.h"
 #include "ddbench/record/error.h"
 #include "ddbench/reports/gate.h"
+#include "ddbench/reports/output_file.h"
 #include "gate_run.h"
 #include "output.h"
-#include "report_file.h"
 #include "run_options.h"
 
 namespace ddbench::cli {
@@ -87,16 +87,24 @@ analyzer::GateVerdict compare_measured(const GateOptions& options, analyzer::Gat
   return runs.measure(store);
 }
 
+void write_report(const std::string& name, const std::string& text) {
+  if (name.empty()) return;
+  reports::OutputFile file(name);
+  file.write(text);
+  file.commit();
+}
+
 int gate(const GateOptions& options) {
   check_combination(options);
   analyzer::GatePolicy policy = policy_of(options);
   for (const std::string& file : {options.markdown, options.junit}) {
-    if (!file.empty()) check_writable(file);
+    // Made and given up: what cannot be written is said before the work, not after it.
+    if (!file.empty()) reports::OutputFile probe(file);
   }
   const analyzer::GateVerdict verdict =
       options.runs_itself ? compare_measured(options, std::move(policy)) : compare_stored(options, policy);
-  if (!options.markdown.empty()) write_report(options.markdown, reports::gate_markdown(verdict));
-  if (!options.junit.empty()) write_report(options.junit, reports::gate_junit(verdict));
+  write_report(options.markdown, reports::gate_markdown(verdict));
+  write_report(options.junit, reports::gate_junit(verdict));
   print(options.json ? reports::gate_json(verdict) + "\n" : reports::gate_text(verdict, stdout_style()));
   return exit_code_of(verdict.outcome);
 }

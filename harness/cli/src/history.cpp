@@ -4,9 +4,9 @@
 #include "command.h"
 #include "ddbench/analyzer/run_history.h"
 #include "ddbench/reports/gate.h"
+#include "ddbench/reports/output_file.h"
 #include "ddbench/reports/svg.h"
 #include "output.h"
-#include "report_file.h"
 
 namespace ddbench::cli {
 namespace {
@@ -23,10 +23,13 @@ int history(const HistoryOptions& options) {
   const analyzer::RunMetric metric = analyzer::run_metric_from(options.metric);
   std::vector<analyzer::FieldCondition> conditions;
   if (!options.where.empty()) conditions = analyzer::parse_conditions(options.where);
-  if (!options.svg.empty()) check_writable(options.svg);
   const auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadOnly);
   const analyzer::RunHistory result = analyzer::run_history(store, metric, conditions);
-  if (!options.svg.empty()) write_report(options.svg, reports::figure_svg(analyzer::history_figure(result)));
+  if (!options.svg.empty()) {
+    reports::OutputFile file(options.svg);
+    file.write(reports::figure_svg(analyzer::history_figure(result)));
+    file.commit();
+  }
   print(options.json ? reports::history_json(result) + "\n" : reports::history_text(result, stdout_style()));
   return 0;
 }

@@ -1,9 +1,12 @@
 #include "gloo_communicator.h"
 
 #include <fmt/format.h>
+#include <gloo/allgather.h>
 #include <gloo/allreduce.h>
+#include <gloo/alltoall.h>
 #include <gloo/barrier.h>
 #include <gloo/broadcast.h>
+#include <gloo/reduce.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/transport/tcp/device.h>
 
@@ -12,7 +15,9 @@
 #include <exception>
 
 #include "ddbench/record/error.h"
+#include "half_sum.h"
 #include "mesh_sockets.h"
+#include "reduce_scatter.h"
 
 namespace ddbench::collective::gloo_backend {
 namespace {
@@ -74,11 +79,33 @@ std::string local_address(::gloo::Context& context, int peer) {
   return to_text(address);
 }
 
-void add(void* sum, const void* left, const void* right, std::size_t elements) {
-  auto* const out = static_cast<float*>(sum);
-  const auto* const a = static_cast<const float*>(left);
-  const auto* const b = static_cast<const float*>(right);
-  for (std::size_t i = 0; i < elements; ++i) out[i] = a[i] + b[i];
+// Gloo's own collectives use prefixes from 1 on in the slot's highest byte; reduce_scatter.cpp 0x60.
+constexpr std::uint64_t kPointToPointSlot = std::uint64_t{0x61} << 56;
+
+/// As bytes: Gloo only moves them.
+char* bytes_of(const Elements& elements) {
+  return static_cast<char*>(elements.data);
+}
+std::size_t size_in_bytes(const Elements& elements) {
+  return static_cast<std::size_t>(elements.bytes());
+}
+
+/// Into a request for a reduction: its element's size is what a chunk must be a multiple of.
+template <typename Request>
+void set_output(Request& request, const Elements& data) {
+  const auto count = static_cast<std::size_t>(data.count);
+  if (data.type == ElementType::kFloat32) {
+    request.setOutput(static_cast<float*>(data.data), count);
+  } else {
+    request.setOutput(static_cast<std::uint16_t*>(data.data), count);
+  }
+  request.setReduceFunction(sum_function(data.type));
+}
+
+void check_counts(bool fit, const char* function, std::int64_t input, std::int64_t output, const char* rule) {
+  if (fit) return;
+  throw Error(ErrorCode::kBadInput, fmt::format("{}: {} elements in and {} out do not fit together: {}",
+                                                function, input, output, rule));
 }
 
 }  // namespace
@@ -156,28 +183,91 @@ void GlooCommunicator::run(const char* function, Action action) {
   }
 }
 
-void GlooCommunicator::all_reduce_sum(std::span<float> data) {
+void GlooCommunicator::check_rank(const char* function, int rank) const {
+  if (rank >= 0 && rank < options_.world_size) return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{}: {} is not a rank of a world of {}", function, rank, options_.world_size));
+}
+
+void GlooCommunicator::all_reduce_sum(Elements data) {
   run("all_reduce", [&] {
     ::gloo::AllreduceOptions request(context_);
     request.setAlgorithm(::gloo::AllreduceOptions::Algorithm::RING);
-    request.setOutput(data.data(), data.size());
-    request.setReduceFunction(add);
+    set_output(request, data);
     request.setTimeout(options_.timeout);
     ::gloo::allreduce(request);
   });
 }
 
-void GlooCommunicator::broadcast(std::span<float> data, int root) {
-  if (root < 0 || root >= options_.world_size) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("broadcast: root {} is not a rank of a world of {}", root, options_.world_size));
-  }
+void GlooCommunicator::broadcast(Elements data, int root) {
+  check_rank("broadcast", root);
   run("broadcast", [&] {
     ::gloo::BroadcastOptions request(context_);
-    request.setOutput(data.data(), data.size());
+    request.setOutput(bytes_of(data), size_in_bytes(data));
     request.setRoot(root);
     request.setTimeout(options_.timeout);
     ::gloo::broadcast(request);
+  });
+}
+
+void GlooCommunicator::reduce_sum(Elements data, int root) {
+  check_rank("reduce", root);
+  run("reduce", [&] {
+    ::gloo::ReduceOptions request(context_);
+    set_output(request, data);
+    request.setRoot(root);
+    request.setTimeout(options_.timeout);
+    ::gloo::reduce(request);
+  });
+}
+
+void GlooCommunicator::reduce_scatter_sum(Elements input, Elements output) {
+  check_counts(input.count == output.count * options_.world_size && input.type == output.type,
+               "reduce_scatter", input.count, output.count, "every rank gets one chunk of the input");
+  run("reduce_scatter", [&] { ring_reduce_scatter(*context_, input, output, options_.timeout); });
+}
+
+void GlooCommunicator::all_gather(Elements input, Elements output) {
+  check_counts(output.count == input.count * options_.world_size && input.type == output.type, "all_gather",
+               input.count, output.count, "the output has room for the input of every rank");
+  run("all_gather", [&] {
+    ::gloo::AllgatherOptions request(context_);
+    const bool in_place = bytes_of(output.part(options_.rank * input.count, input.count)) == bytes_of(input);
+    if (!in_place) request.setInput(bytes_of(input), size_in_bytes(input));
+    request.setOutput(bytes_of(output), size_in_bytes(output));
+    request.setTimeout(options_.timeout);
+    ::gloo::allgather(request);
+  });
+}
+
+void GlooCommunicator::all_to_all(Elements input, Elements output) {
+  check_counts(
+      input.count == output.count && input.count % options_.world_size == 0 && input.type == output.type,
+      "all_to_all", input.count, output.count, "both hold one chunk for each rank");
+  run("all_to_all", [&] {
+    ::gloo::AlltoallOptions request(context_);
+    request.setInput(bytes_of(input), size_in_bytes(input));
+    request.setOutput(bytes_of(output), size_in_bytes(output));
+    request.setTimeout(options_.timeout);
+    ::gloo::alltoall(request);
+  });
+}
+
+void GlooCommunicator::send(Elements data, int peer) {
+  check_rank("send", peer);
+  run("send", [&] {
+    const auto buffer = context_->createUnboundBuffer(data.data, size_in_bytes(data));
+    buffer->send(peer, kPointToPointSlot);
+    buffer->waitSend(options_.timeout);
+  });
+}
+
+void GlooCommunicator::receive(Elements data, int peer) {
+  check_rank("receive", peer);
+  run("receive", [&] {
+    const auto buffer = context_->createUnboundBuffer(data.data, size_in_bytes(data));
+    buffer->recv(peer, kPointToPointSlot);
+    buffer->waitRecv(options_.timeout);
   });
 }
 

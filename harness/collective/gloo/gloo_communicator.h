@@ -24,14 +24,21 @@ class GlooCommunicator final : public Communicator {
   std::uint16_t id() const noexcept override { return options_.id; }
   std::string transport() const override { return transport_; }
 
-  void all_reduce_sum(std::span<float> data) override;
-  void broadcast(std::span<float> data, int root) override;
+  void all_reduce_sum(Elements data) override;
+  void broadcast(Elements data, int root) override;
+  void reduce_sum(Elements data, int root) override;
+  void reduce_scatter_sum(Elements input, Elements output) override;
+  void all_gather(Elements input, Elements output) override;
+  void all_to_all(Elements input, Elements output) override;
+  void send(Elements data, int peer) override;
+  void receive(Elements data, int peer) override;
   void barrier() override;
   void abort() noexcept override;
 
  private:
   void connect();
   void watch_peers(const std::set<SocketIdentity>& sockets_before);
+  void check_rank(const char* function, int rank) const;
   template <typename Action>
   void run(const char* function, Action action);
   void wait_for_barrier(std::chrono::milliseconds timeout);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <span>
 #include <string>
 
 #include "ddbench/collective/communicator.h"
@@ -20,11 +19,29 @@ class WatchedCommunicator final : public collective::Communicator {
   int world_size() const noexcept override { return real_.world_size(); }
   std::uint16_t id() const noexcept override { return real_.id(); }
   std::string transport() const override { return real_.transport(); }
-  void all_reduce_sum(std::span<float> data) override {
+  void all_reduce_sum(collective::Elements data) override {
     watch([&] { real_.all_reduce_sum(data); });
   }
-  void broadcast(std::span<float> data, int root) override {
+  void broadcast(collective::Elements data, int root) override {
     watch([&] { real_.broadcast(data, root); });
+  }
+  void reduce_sum(collective::Elements data, int root) override {
+    watch([&] { real_.reduce_sum(data, root); });
+  }
+  void reduce_scatter_sum(collective::Elements input, collective::Elements output) override {
+    watch([&] { real_.reduce_scatter_sum(input, output); });
+  }
+  void all_gather(collective::Elements input, collective::Elements output) override {
+    watch([&] { real_.all_gather(input, output); });
+  }
+  void all_to_all(collective::Elements input, collective::Elements output) override {
+    watch([&] { real_.all_to_all(input, output); });
+  }
+  void send(collective::Elements data, int peer) override {
+    watch([&] { real_.send(data, peer); });
+  }
+  void receive(collective::Elements data, int peer) override {
+    watch([&] { real_.receive(data, peer); });
   }
   void barrier() override {
     watch([&] { real_.barrier(); });

@@ -20,6 +20,8 @@ void require(bool allowed, std::string_view field, const T& value, std::string_v
 constexpr int kMostRanks = 65536;
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 40;
 constexpr int kMostSteps = 100'000'000;
+constexpr int kMostLoaders = 1024;
+constexpr std::int64_t kMostDelayNs = 60'000'000'000;
 constexpr std::int64_t kMostBucketBytes = std::int64_t{1} << 40;
 
 }  // namespace
@@ -33,6 +35,7 @@ RunCase baseline_case(const RunCase& run_case) {
   if (run_case.scaling == ScalingMode::kStrong) baseline.batch_per_gpu = run_case.global_batch();
   baseline.nodes = 1;
   baseline.gpus_per_node = 1;
+  baseline.requested_network.clear();
   baseline.link.clear();
   baseline.name.clear();
   baseline.tags.clear();
@@ -58,6 +61,30 @@ void validate(const RunCase& run_case) {
   require(std::isfinite(run_case.lr) && run_case.lr > 0, "lr", run_case.lr, "a positive number");
   require(run_case.momentum >= 0 && run_case.momentum < 1, "momentum", run_case.momentum,
           "at least 0 and below 1");
+  require(run_case.accumulate >= 1 && run_case.batch_per_gpu % run_case.accumulate == 0, "accumulate",
+          run_case.accumulate,
+          fmt::format("1 or more and divide the batch per GPU, {}", run_case.batch_per_gpu));
+  require(std::isfinite(run_case.weight_decay) && run_case.weight_decay >= 0, "weight-decay",
+          run_case.weight_decay, "0 or more");
+  require(run_case.lr_rule == "none" || run_case.lr_rule == "linear" || run_case.lr_rule == "sqrt", "lr-rule",
+          run_case.lr_rule, "none, linear or sqrt");
+  require(run_case.base_batch >= (run_case.lr_rule == "none" ? 0 : 1), "base-batch", run_case.base_batch,
+          "1 or more, the global batch that the learning rate was found at");
+  require(run_case.lr_warmup >= 0 && run_case.lr_warmup <= kMostSteps, "lr-warmup", run_case.lr_warmup,
+          "from 0 to 100000000 steps");
+  require(std::isfinite(run_case.target_loss) && run_case.target_loss >= 0, "target-loss",
+          run_case.target_loss, "a positive number, or 0 for none");
+  require(run_case.data_workers >= 0 && run_case.data_workers <= kMostLoaders, "data-workers",
+          run_case.data_workers, "from 0 to 1024");
+  require(run_case.prefetch >= 1 && run_case.prefetch <= kMostLoaders, "prefetch", run_case.prefetch,
+          "from 1 to 1024 batches");
+  require(run_case.data_delay_ns >= 0 && run_case.data_delay_ns <= kMostDelayNs, "data-delay",
+          run_case.data_delay_ns, "from 0 to 60 seconds");
+  require(run_case.checkpoint_every >= 0 && run_case.checkpoint_every <= kMostSteps, "checkpoint-every",
+          run_case.checkpoint_every, "from 0 to 100000000 steps");
+  require(run_case.requested_network.empty() || run_case.requested_network == "ib" ||
+              run_case.requested_network == "ethernet",
+          "network", run_case.requested_network, "ib or ethernet");
 }
 
 }  // namespace ddbench

@@ -27,7 +27,10 @@ std::vector<std::string> run_alarms(const analyzer::RunSummary& summary);
 /// notes of the summary that are not among the alarms
 std::vector<std::string> run_notes(const analyzer::RunSummary& summary);
 std::vector<Tile> run_tiles(const analyzer::RunSummary& summary);
-/// "lost 2.10 ms of a mean step of 13.7 ms, most of it to exposed transfer (...)", or why that is not known.
+/// "lost 2.10 ms of a mean step of 13.7 ms, most of it to exposed transfer 1.90 ms; 0.10 ms won elsewhere".
+/// The run must have an efficiency.
+std::string where_lost(const analyzer::RunSummary& summary);
+/// The same as a sentence; or why it is not known.
 std::string run_verdict(const analyzer::RunSummary& summary);
 CellTone efficiency_tone(double efficiency);
 

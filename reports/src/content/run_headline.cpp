@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include "content/run_content.h"
@@ -145,22 +146,30 @@ std::vector<Tile> run_tiles(const RunSummary& summary) {
   return tiles;
 }
 
-std::string run_verdict(const RunSummary& summary) {
-  if (!summary.efficiency) return "Efficiency not known: " + summary.efficiency.reason();
+std::string where_lost(const RunSummary& summary) {
   const Efficiency& efficiency = *summary.efficiency;
   const std::string lost = time_in_words(std::abs(static_cast<double>(efficiency.lost_ns)));
   const std::string step = time_in_words(static_cast<double>(summary.partition.total_ns()));
   if (efficiency.lost_ns <= 0)
-    return fmt::format("Nothing lost: a step of {} is {} shorter than the ideal", step, lost);
+    return fmt::format("nothing lost: a step of {} is {} shorter than the ideal", step, lost);
   std::string most;
   const auto order = by_loss(efficiency.waterfall);
   for (std::size_t i = 0; i < 3 && efficiency.waterfall.ns[order[i]] > 0; ++i) {
-    const auto part_ns = static_cast<double>(efficiency.waterfall.ns[order[i]]);
-    most += fmt::format("{}{} {} ({})", i == 0 ? "" : ", ", part_in_words(static_cast<StepPart>(order[i])),
-                        time_in_words(part_ns),
-                        percent_in_words(part_ns / static_cast<double>(efficiency.lost_ns)));
+    most += fmt::format("{}{} {}", i == 0 ? "" : ", ", part_in_words(static_cast<StepPart>(order[i])),
+                        time_in_words(static_cast<double>(efficiency.waterfall.ns[order[i]])));
   }
-  return fmt::format("Lost {} of a mean step of {}, most of it to {}", lost, step, most);
+  std::int64_t won_ns = 0;
+  for (const std::int64_t part_ns : efficiency.waterfall.ns) won_ns -= std::min<std::int64_t>(part_ns, 0);
+  const std::string won =
+      won_ns > 0 ? fmt::format("; {} won elsewhere", time_in_words(static_cast<double>(won_ns))) : "";
+  return fmt::format("lost {} of a mean step of {}, most of it to {}{}", lost, step, most, won);
+}
+
+std::string run_verdict(const RunSummary& summary) {
+  std::string text =
+      summary.efficiency ? where_lost(summary) : "efficiency not known: " + summary.efficiency.reason();
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
 }
 
 }  // namespace ddbench::reports

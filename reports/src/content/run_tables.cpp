@@ -56,6 +56,39 @@ std::string clock_in_words(const ClockMap& clock) {
   return "±" + time_in_words(static_cast<double>(clock.uncertainty_ns()));
 }
 
+/// Two more columns of the partition: the bars of the waterfall.
+void add_losses(const analyzer::Efficiency& efficiency, const TimeScale& scale, DataTable& table) {
+  table.columns.push_back({"lost", true, "this run's part minus the ideal one; the bars of the waterfall"});
+  table.columns.push_back({"of the loss", true});
+  const std::vector<std::int64_t> lost = values_of(efficiency.waterfall);
+  const bool is_loss = efficiency.lost_ns > 0;
+  const std::vector<std::string> times = scale.show(lost, true);
+  const std::vector<std::string> shares =
+      is_loss ? shown_percents(lost, efficiency.lost_ns) : std::vector<std::string>(lost.size(), "–");
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    table.rows[i].push_back(value_cell(static_cast<double>(lost[i]), times[i]));
+    table.rows[i].push_back(value_cell(static_cast<double>(lost[i]), shares[i]));
+  }
+  table.total->push_back(text_cell(scale.show_one(efficiency.lost_ns, true), CellTone::kStrong));
+  table.total->push_back(text_cell(is_loss ? "100.0 %" : "–"));
+}
+
+void add_communication(const RunSummary& summary, DataTable& table) {
+  const auto time = [](std::int64_t value_ns) { return time_in_words(static_cast<double>(value_ns)); };
+  if (summary.probed_steps > 0 && summary.run.run_case.world_size() > 1) {
+    add_measure(table, "communication", time(summary.communication_ns),
+                "a step: union of all collectives of a rank");
+    add_measure(table, "exposed communication", time(summary.exposed_communication_ns),
+                "not hidden behind compute");
+    add_measure(table, "overlap", time(summary.overlap_ns), "communication behind compute");
+  }
+  if (const auto& wait = summary.peer_wait_ns) {
+    add_measure(table, "peer wait", time(*wait), "a step: before the last rank arrived, exposed or not");
+  } else {
+    add_missing(table, "peer wait", wait);
+  }
+}
+
 }  // namespace
 
 DataTable partition_data(const RunSummary& summary) {
@@ -67,38 +100,19 @@ DataTable partition_data(const RunSummary& summary) {
                   summary.ranks.size(), summary.ranks.size() == 1 ? "" : "s",
                   count_in_words(summary.probed_steps), count_in_words(summary.measured_steps));
   table.columns = {{"part"}, {"time", true}, {"of the step", true}};
-  const bool lost_known = static_cast<bool>(summary.efficiency);
-  if (lost_known) {
-    table.columns.push_back({"lost", true, "this run's part minus the ideal one; the bars of the waterfall"});
-    table.columns.push_back({"of the loss", true});
-  }
   if (total_ns <= 0) return table;
   const std::vector<std::int64_t> parts = values_of(summary.partition);
   const TimeScale scale(total_ns);
   const std::vector<std::string> times = scale.show(parts, false);
   const std::vector<std::string> shares = shown_percents(parts, total_ns);
-  const std::vector<std::int64_t> lost =
-      lost_known ? values_of(summary.efficiency->waterfall) : std::vector<std::int64_t>();
-  const std::int64_t lost_ns = lost_known ? summary.efficiency->lost_ns : 0;
-  const std::vector<std::string> lost_times = scale.show(lost, true);
-  const std::vector<std::string> lost_shares =
-      lost_known && lost_ns > 0 ? shown_percents(lost, lost_ns) : std::vector<std::string>(lost.size(), "–");
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    std::vector<DataCell> row = {text_cell(part_in_words(static_cast<StepPart>(i))),
-                                 value_cell(static_cast<double>(parts[i]), times[i]),
-                                 value_cell(static_cast<double>(parts[i]), shares[i])};
-    if (lost_known) {
-      row.push_back(value_cell(static_cast<double>(lost[i]), lost_times[i]));
-      row.push_back(value_cell(static_cast<double>(lost[i]), lost_shares[i]));
-    }
-    table.rows.push_back(std::move(row));
+    table.rows.push_back({text_cell(part_in_words(static_cast<StepPart>(i))),
+                          value_cell(static_cast<double>(parts[i]), times[i]),
+                          value_cell(static_cast<double>(parts[i]), shares[i])});
   }
   table.total = {text_cell("mean step", CellTone::kStrong),
                  text_cell(scale.show_one(total_ns, false), CellTone::kStrong), text_cell("100.0 %")};
-  if (lost_known) {
-    table.total->push_back(text_cell(scale.show_one(lost_ns, true), CellTone::kStrong));
-    table.total->push_back(text_cell(lost_ns > 0 ? "100.0 %" : "–"));
-  }
+  if (summary.efficiency) add_losses(*summary.efficiency, scale, table);
   return table;
 }
 
@@ -119,20 +133,7 @@ DataTable measures_data(const RunSummary& summary) {
     add_measure(table, "serial fraction", number(*summary.efficiency->serial_fraction),
                 "Karp-Flatt, strong scaling");
   }
-  if (summary.probed_steps > 0 && summary.run.run_case.world_size() > 1) {
-    const auto time = [](std::int64_t value_ns) { return time_in_words(static_cast<double>(value_ns)); };
-    add_measure(table, "communication", time(summary.communication_ns),
-                "a step: union of all collectives of a rank");
-    add_measure(table, "exposed communication", time(summary.exposed_communication_ns),
-                "not hidden behind compute");
-    add_measure(table, "overlap", time(summary.overlap_ns), "communication behind compute");
-  }
-  if (const auto& wait = summary.peer_wait_ns) {
-    add_measure(table, "peer wait", time_in_words(static_cast<double>(*wait)),
-                "a step: before the last rank arrived, exposed or not");
-  } else {
-    add_missing(table, "peer wait", wait);
-  }
+  add_communication(summary, table);
   if (summary.loss_first && summary.loss_last) {
     add_measure(table, "loss",
                 fmt::format("{} → {}", number(*summary.loss_first, 4), number(*summary.loss_last, 4)),

@@ -34,7 +34,7 @@ Json row_json(const CurveRow& row) {
   json["speedup"] = row.speedup;
   json["efficiency"] = value_json(row.efficiency, row.efficiency_interval, "efficiency", missing);
   json["serial_fraction"] = serial_json(row, missing);
-  json["exposed_communication_share"] = row.exposed_share;
+  json["exposed_communication_share"] = missing.value("exposed_communication_share", row.exposed_share);
   json["lost_ns"] = row.waterfall ? Json(row.lost_ns) : missing.null("lost_ns", row.waterfall.reason());
   json["waterfall_ns"] = row.waterfall ? partition_json(*row.waterfall) : nulls_like(partition_json({}));
   json["mfu"] = missing.value("mfu", row.mfu);

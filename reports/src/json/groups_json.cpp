@@ -8,6 +8,7 @@ namespace {
 Json row_json(const analyzer::GroupRow& row) {
   MissingReasons missing;
   Json json = {{"value", row.value},
+               {"variant", row.variant},
                {"world_size", row.world_size},
                {"nodes", row.run_case.nodes},
                {"gpus_per_node", row.run_case.gpus_per_node},
@@ -15,9 +16,9 @@ Json row_json(const analyzer::GroupRow& row) {
                {"batch_per_gpu", row.run_case.batch_per_gpu},
                {"runs", row.runs},
                {"samples_per_s", row.samples_per_s},
-               {"step_time_ns", row.step_time_ns},
-               {"exposed_communication_ns", row.exposed_ns},
-               {"exposed_communication_share", row.exposed_share}};
+               {"step_time_ns", row.step_time_ns}};
+  json["exposed_communication_ns"] = missing.value("exposed_communication_ns", row.exposed_ns);
+  json["exposed_communication_share"] = missing.value("exposed_communication_share", row.exposed_share);
   json["efficiency"] = missing.value("efficiency", row.efficiency);
   json["against_reference"] = ratio_json(row.against_reference, "against_reference", missing);
   json["provenance"] = names_json(row.provenance);

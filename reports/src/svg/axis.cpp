@@ -59,14 +59,14 @@ ValueAxis log_axis(double low, double high, int max_ticks, const std::string& un
   axis.logarithmic = true;
   axis.low = low / 1.15;
   axis.high = high * 1.15;
-  const int first = static_cast<int>(std::floor(std::log10(axis.low)));
-  const int last = static_cast<int>(std::ceil(std::log10(axis.high)));
-  const int decades = last - first;
-  const int every = std::max(1, (decades + max_ticks - 1) / max_ticks);
-  for (int power = first; power <= last; power += every) {
+  const int first = static_cast<int>(std::ceil(std::log10(axis.low)));
+  const int last = static_cast<int>(std::floor(std::log10(axis.high)));
+  const int every = std::max(1, (last - first + max_ticks) / max_ticks);
+  const bool decades_only = every > 1 || std::log10(high / low) * 3 > max_ticks * 1.5;
+  for (int power = decades_only ? first : first - 1; power <= last; power += every) {
     for (const double factor : {1.0, 2.0, 5.0}) {
+      if (factor > 1 && decades_only) continue;
       const double value = factor * std::pow(10.0, power);
-      if (factor > 1 && std::log10(high / low) * 3 > max_ticks * 1.5) continue;
       if (value >= axis.low && value <= axis.high) axis.ticks.push_back({value, log_tick_text(value, unit)});
     }
   }

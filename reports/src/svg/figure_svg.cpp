@@ -6,18 +6,10 @@
 #include "safe_text.h"
 #include "svg/describe.h"
 #include "svg/draw.h"
+#include "terminal/phrases.h"
 
 namespace ddbench::reports {
 namespace {
-
-std::string in_words(ProvenanceSet provenance) {
-  std::string words;
-  for (const std::string_view name : provenance.names()) {
-    if (!words.empty()) words += ", ";
-    words += name;
-  }
-  return words.empty() ? "unknown" : words;
-}
 
 /// One sentence; series that only show what would be ideal have no say in it.
 std::optional<std::string> provenance_note(const analyzer::Figure& figure) {
@@ -29,10 +21,10 @@ std::optional<std::string> provenance_note(const analyzer::Figure& figure) {
     common = series.provenance;
   }
   if (!common) return std::nullopt;
-  if (!mixed) return "provenance: " + in_words(*common);
+  if (!mixed) return "provenance: " + provenance_in_words(*common);
   std::string text;
   for (const analyzer::Series& series : figure.series) {
-    const std::string words = in_words(series.provenance);
+    const std::string words = provenance_in_words(series.provenance);
     if (series.points.empty() || series.name == "ideal" || series.name.find(words) != std::string::npos)
       continue;
     text += fmt::format("{} {}: {}", text.empty() ? ":" : ";", svg::display_name(series.name), words);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "../quantity.h"
 #include "../safe_text.h"
@@ -24,9 +25,14 @@ Tone tone_of(double efficiency) {
   return efficiency < 0.5 ? Tone::kBad : efficiency < 0.8 ? Tone::kWarning : Tone::kGood;
 }
 
-bool is_known(const ScalingCurve& curve, Measured<double> CurveRow::*member) {
+template <typename T>
+bool is_known(const ScalingCurve& curve, Measured<T> CurveRow::*member) {
   return std::any_of(curve.rows.begin(), curve.rows.end(),
                      [&](const CurveRow& row) { return bool(row.*member); });
+}
+
+std::string share(const Measured<double>& value) {
+  return value ? percent_in_words(*value) : "–";
 }
 
 /// Relative to the step time, half the width.
@@ -42,38 +48,56 @@ std::string serial_of(const CurveRow& row) {
   return number(serial.value) + (serial.interval ? " (" + interval_in_words(*serial.interval) + ")" : "");
 }
 
+struct CurveColumn {
+  TableColumn title;
+  std::function<TableCell(const CurveRow&)> cell;
+};
+
+/// Columns in which nothing is known are left out.
+std::vector<CurveColumn> columns_of(const ScalingCurve& curve) {
+  std::vector<CurveColumn> columns;
+  const auto add = [&](bool wanted, TableColumn title, std::function<TableCell(const CurveRow&)> cell) {
+    if (wanted) columns.push_back({std::move(title), std::move(cell)});
+  };
+  add(true, {"GPUs"}, [](const CurveRow& row) { return TableCell{std::to_string(row.world_size)}; });
+  add(true, {"nodes"}, [](const CurveRow& row) { return TableCell{std::to_string(row.run_case.nodes)}; });
+  add(true, {"efficiency"}, [](const CurveRow& row) {
+    return TableCell{percent_in_words(row.efficiency), tone_of(row.efficiency)};
+  });
+  add(true, {"", Align::kLeft}, [](const CurveRow& row) {
+    return TableCell{bar(row.efficiency, kBarColumns), tone_of(row.efficiency)};
+  });
+  add(is_known(curve, &CurveRow::efficiency_interval), {"95 % CI", Align::kLeft}, [](const CurveRow& row) {
+    return TableCell{row.efficiency_interval ? percent_interval_in_words(*row.efficiency_interval) : "–"};
+  });
+  add(true, {"speedup"}, [](const CurveRow& row) { return TableCell{number(row.speedup)}; });
+  add(true, {"step time"}, [](const CurveRow& row) { return TableCell{time_in_words(row.step_time_ns)}; });
+  add(is_known(curve, &CurveRow::step_time_interval), {"95 % CI"},
+      [](const CurveRow& row) { return TableCell{spread_of_step(row)}; });
+  add(true, {"samples/s"}, [](const CurveRow& row) { return TableCell{number(row.samples_per_s, 4)}; });
+  add(is_known(curve, &CurveRow::exposed_share), {"exposed"},
+      [](const CurveRow& row) { return TableCell{share(row.exposed_share)}; });
+  add(is_known(curve, &CurveRow::serial_fraction), {"serial fraction", Align::kLeft},
+      [](const CurveRow& row) { return TableCell{serial_of(row)}; });
+  add(is_known(curve, &CurveRow::mfu), {"MFU"},
+      [](const CurveRow& row) { return TableCell{share(row.mfu)}; });
+  add(is_known(curve, &CurveRow::goodput), {"goodput"},
+      [](const CurveRow& row) { return TableCell{share(row.goodput)}; });
+  add(true, {"runs"}, [](const CurveRow& row) { return TableCell{std::to_string(row.runs.size())}; });
+  add(true, {"prov.", Align::kLeft},
+      [](const CurveRow& row) { return TableCell{provenance_in_letters(row.provenance)}; });
+  return columns;
+}
+
 std::string rows_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
-  const bool strong = curve.mode == ScalingMode::kStrong;
-  const bool mfu = is_known(curve, &CurveRow::mfu);
-  const bool goodput = is_known(curve, &CurveRow::goodput);
-  std::vector<TableColumn> columns = {
-      {"GPUs"},    {"nodes"},     {"efficiency"}, {"", Align::kLeft}, {"95 % CI", Align::kLeft},
-      {"speedup"}, {"step time"}, {"95 % CI"},    {"samples/s"},      {"exposed"},
-      {"runs"}};
-  if (strong) columns.push_back({"serial fraction", Align::kLeft});
-  if (mfu) columns.push_back({"MFU"});
-  if (goodput) columns.push_back({"goodput"});
-  columns.push_back({"prov.", Align::kLeft});
-  Table table(columns);
+  const std::vector<CurveColumn> columns = columns_of(curve);
+  std::vector<TableColumn> titles;
+  for (const CurveColumn& column : columns) titles.push_back(column.title);
+  Table table(std::move(titles));
   std::uint32_t provenances = 0;
   for (const CurveRow& row : curve.rows) {
-    const Tone tone = tone_of(row.efficiency);
-    std::vector<TableCell> cells = {
-        {std::to_string(row.world_size)},
-        {std::to_string(row.run_case.nodes)},
-        {percent_in_words(row.efficiency), tone},
-        {bar(row.efficiency, kBarColumns), tone},
-        {row.efficiency_interval ? percent_interval_in_words(*row.efficiency_interval) : "–"},
-        {number(row.speedup)},
-        {time_in_words(row.step_time_ns)},
-        {spread_of_step(row)},
-        {number(row.samples_per_s, 4)},
-        {percent_in_words(row.exposed_share)},
-        {std::to_string(row.runs.size())}};
-    if (strong) cells.push_back({serial_of(row)});
-    if (mfu) cells.push_back({row.mfu ? percent_in_words(*row.mfu) : "–"});
-    if (goodput) cells.push_back({row.goodput ? percent_in_words(*row.goodput) : "–"});
-    cells.push_back({provenance_in_letters(row.provenance)});
+    std::vector<TableCell> cells;
+    for (const CurveColumn& column : columns) cells.push_back(column.cell(row));
     table.add_row(std::move(cells));
     provenances |= row.provenance.bits();
   }
@@ -143,7 +167,7 @@ std::string predictions_section(const ScalingCurve& curve, const Paint& paint, s
   for (const analyzer::Prediction& prediction : curve.predictions) {
     const double efficiency = curve.speedup_of(prediction.throughput) * curve.baseline_gpus / prediction.n;
     table.add_row(
-        {{number(prediction.n, 6)},
+        {{fmt::format("{:g}", prediction.n)},
          {number(prediction.throughput, 4)},
          {prediction.interval ? interval_in_words(prediction.interval->interval) : "–"},
          {percent_in_words(efficiency)},

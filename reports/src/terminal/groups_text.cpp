@@ -26,35 +26,41 @@ std::string usd(const Measured<double>& value) {
 }
 
 std::string rows_section(const GroupComparison& groups, const Paint& paint, std::size_t width) {
-  Table table({{"GPUs"},
-               {"nodes"},
-               {visible(groups.field), Align::kLeft, true},
-               {"samples/s"},
-               {"step time"},
-               {"exposed"},
-               {"efficiency"},
-               {"samples/s against the reference", Align::kLeft},
-               {"runs"},
-               {"prov.", Align::kLeft}});
+  if (groups.rows.empty()) return {};
+  const bool variants = std::any_of(groups.rows.begin(), groups.rows.end(),
+                                    [](const auto& row) { return !row.variant.empty(); });
+  std::vector<TableColumn> columns = {{"GPUs"}, {"nodes"}, {visible(groups.field), Align::kLeft, true}};
+  if (variants) columns.push_back({"case", Align::kLeft, true});
+  for (TableColumn& column : std::vector<TableColumn>{{"samples/s"},
+                                                      {"over the reference", Align::kLeft},
+                                                      {"efficiency"},
+                                                      {"exposed"},
+                                                      {"step time"},
+                                                      {"runs"},
+                                                      {"prov.", Align::kLeft}}) {
+    columns.push_back(std::move(column));
+  }
+  Table table(std::move(columns));
   std::uint32_t provenances = 0;
   for (const analyzer::GroupRow& row : groups.rows) {
     const bool reference = row.value == groups.values.front();
-    table.add_row({{std::to_string(row.world_size)},
-                   {std::to_string(row.run_case.nodes)},
-                   {value_in_words(row.value)},
-                   {number(row.samples_per_s, 4)},
-                   {time_in_words(row.step_time_ns)},
-                   {percent_in_words(row.exposed_share)},
-                   {row.efficiency ? percent_in_words(*row.efficiency) : "–"},
-                   {reference ? "reference" : ratio_in_words(row.against_reference),
-                    reference ? Tone::kFaint : Tone::kPlain},
-                   {std::to_string(row.runs.size())},
-                   {provenance_in_letters(row.provenance)}});
+    std::vector<TableCell> cells = {
+        {std::to_string(row.world_size)}, {std::to_string(row.run_case.nodes)}, {value_in_words(row.value)}};
+    if (variants) cells.push_back({visible(row.variant)});
+    cells.push_back({number(row.samples_per_s, 4)});
+    cells.push_back({reference ? "reference" : ratio_in_words(row.against_reference),
+                     reference ? Tone::kFaint : Tone::kPlain});
+    cells.push_back({row.efficiency ? percent_in_words(*row.efficiency) : "–"});
+    cells.push_back({row.exposed_share ? percent_in_words(*row.exposed_share) : "–"});
+    cells.push_back({time_in_words(row.step_time_ns)});
+    cells.push_back({std::to_string(row.runs.size())});
+    cells.push_back({provenance_in_letters(row.provenance)});
+    table.add_row(std::move(cells));
     provenances |= row.provenance.bits();
   }
-  const std::string legend = "efficiency: against the smallest size of the same " + groups.field + " · " +
-                             provenance_legend(ProvenanceSet::from_bits(provenances));
-  return table.render(paint, 0, width) + paint(Tone::kFaint, fitted(visible(legend), width)) + "\n";
+  const std::string legend =
+      "efficiency: against the smallest size · " + provenance_legend(ProvenanceSet::from_bits(provenances));
+  return table.render(paint, 0, width) + paint(Tone::kFaint, fitted(legend, width)) + "\n";
 }
 
 std::string collectives_section(const GroupComparison& groups, const Paint& paint, std::size_t width) {
@@ -65,7 +71,7 @@ std::string collectives_section(const GroupComparison& groups, const Paint& pain
                {visible(groups.field), Align::kLeft, true},
                {"time"},
                {"busbw GB/s"},
-               {"time against the reference", Align::kLeft}});
+               {"over the reference", Align::kLeft}});
   for (const analyzer::GroupCollective& row : groups.collectives) {
     table.add_row(
         {{visible(row.function)},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../content/run_content.h"
 #include "../quantity.h"
 #include "../safe_text.h"
 #include "cell_width.h"
@@ -108,31 +109,7 @@ class RunText {
                                    : "");
     text_ +=
         paint_(tone, headline) + fitted(detail, width_ - std::min(width_, display_width(headline))) + "\n";
-    for (const std::string& line : wrapped(where_lost(efficiency), width_)) write_line(Tone::kPlain, line);
-  }
-
-  /// The largest losses, in words.
-  std::string where_lost(const Efficiency& efficiency) const {
-    const std::string lost = time_in_words(static_cast<double>(std::abs(efficiency.lost_ns)));
-    const std::string step = time_in_words(static_cast<double>(summary_.partition.total_ns()));
-    if (efficiency.lost_ns <= 0)
-      return fmt::format("nothing lost: a step of {} is {} shorter than the ideal", step, lost);
-    std::vector<std::size_t> order(store::kStepPartCount);
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return efficiency.waterfall.ns[a] > efficiency.waterfall.ns[b];
-    });
-    std::string most;
-    for (std::size_t i = 0; i < 3 && efficiency.waterfall.ns[order[i]] > 0; ++i) {
-      most +=
-          fmt::format("{}{} {}", i == 0 ? "" : ", ", part_in_words(static_cast<store::StepPart>(order[i])),
-                      time_in_words(static_cast<double>(efficiency.waterfall.ns[order[i]])));
-    }
-    std::int64_t won_ns = 0;
-    for (const std::int64_t part_ns : efficiency.waterfall.ns) won_ns -= std::min<std::int64_t>(part_ns, 0);
-    const std::string won =
-        won_ns > 0 ? fmt::format("; {} won elsewhere", time_in_words(static_cast<double>(won_ns))) : "";
-    return fmt::format("lost {} of a mean step of {}, most of it to {}{}", lost, step, most, won);
+    for (const std::string& line : wrapped(where_lost(summary_), width_)) write_line(Tone::kPlain, line);
   }
 
   void write_figures() {

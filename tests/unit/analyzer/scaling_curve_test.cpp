@@ -116,7 +116,7 @@ TEST(ScalingCurve, WaterfallSumsToTheLostTime) {
   EXPECT_EQ(row.waterfall->total_ns(), row.lost_ns);
   EXPECT_EQ(row.lost_ns, 30'000'000);
   EXPECT_EQ((*row.waterfall)[store::StepPart::kExposedTransfer], 22'000'000);
-  EXPECT_NEAR(row.exposed_share, 22.0 / 130, 1e-9);
+  EXPECT_NEAR(*row.exposed_share, 22.0 / 130, 1e-9);
 }
 
 TEST(ScalingCurve, Baselines) {

@@ -22,8 +22,8 @@ class FakeCommunicator final : public collective::Communicator {
   int world_size() const noexcept override { return 2; }
   std::uint16_t id() const noexcept override { return 3; }
   std::string transport() const override { return "fake"; }
-  void all_reduce_sum(std::span<float> data) override {
-    calls.push_back(static_cast<int>(data.size()));
+  void all_reduce_sum(collective::Elements data) override {
+    calls.push_back(static_cast<int>(data.count));
     if (static_cast<int>(calls.size()) == fail_at)
       throw Error(ErrorCode::kRunFailed, "all_reduce failed: rank 1 left");
     if (!blocking) return;
@@ -31,8 +31,14 @@ class FakeCommunicator final : public collective::Communicator {
     aborted.get_future().wait();
     throw Error(ErrorCode::kRunFailed, "aborted");
   }
-  void broadcast(std::span<float>, int root) override { calls.push_back(-1 - root); }
+  void broadcast(collective::Elements, int root) override { calls.push_back(-1 - root); }
   void barrier() override { calls.push_back(0); }
+  void reduce_sum(collective::Elements, int) override { ADD_FAILURE(); }
+  void reduce_scatter_sum(collective::Elements, collective::Elements) override { ADD_FAILURE(); }
+  void all_gather(collective::Elements, collective::Elements) override { ADD_FAILURE(); }
+  void all_to_all(collective::Elements, collective::Elements) override { ADD_FAILURE(); }
+  void send(collective::Elements, int) override { ADD_FAILURE(); }
+  void receive(collective::Elements, int) override { ADD_FAILURE(); }
   void abort() noexcept override {
     ++aborts;
     if (aborts == 1) aborted.set_value();

@@ -16,13 +16,17 @@ namespace ddbench::analyzer {
 struct GroupRow {
   RunCase run_case;
   int world_size = 0;
-  std::string value;  ///< of the field; "not proved" for a network that nothing proved
+  std::string value;    ///< of the field; "not proved" for a network that nothing proved
+  std::string variant;  ///< what else sets the row apart from others, beside its size: "workload=cnn
+                        ///< batch_per_gpu=32"
   std::vector<store::RunId> runs;
   double samples_per_s = 0;  ///< geometric mean over runs, here and below
   double step_time_ns = 0;
-  double exposed_share = 0;  ///< of the mean step
-  std::int64_t exposed_ns = 0;
-  /// Throughput a GPU over that of the smallest size with the same value.
+  Measured<double> exposed_ns =
+      Measured<double>::missing("no partition");  ///< communication, of the mean step
+  Measured<double> exposed_share = Measured<double>::missing("no partition");  ///< of the mean step
+  /// Throughput a GPU over that of the smallest size with the same value (by link or network: or on one node,
+  /// where neither is used).
   Measured<double> efficiency = Measured<double>::missing("no smaller size");
   /// Throughput over that with the reference value, in the same case; missing for the reference itself, and
   /// where the case was not run with it.
@@ -58,8 +62,9 @@ struct GroupComparison {
   std::vector<std::string> notes;
 };
 
-/// Groups runs by a field (a name that --where knows) and compares cases that are otherwise equal.
-/// `reference`: the value that others are compared with; empty: that of the oldest run. Throws
+/// Groups runs by a field (a name that --where knows) and compares cases that are otherwise equal. Where some
+/// cases were run with several values, those that were not are left out with a note. `reference`: the value
+/// that others are compared with; empty: that of the most cases, of several the oldest. Throws
 /// Error{kBadInput} on a field that runs do not have, a reference that none has, or when no run gives
 /// figures.
 GroupComparison compare_by(const store::RunStore& store, std::span<const store::RunRecord> runs,

@@ -42,7 +42,8 @@ struct CurveRow {
   Measured<ConfidenceInterval> efficiency_interval = Measured<ConfidenceInterval>::missing("no baseline");
   /// Karp and Flatt; its interval follows from that of the speedup.
   Measured<Metric> serial_fraction = Measured<Metric>::missing("weak scaling");
-  double exposed_share = 0;  ///< exposed communication of the mean step
+  /// Exposed communication of the mean step.
+  Measured<double> exposed_share = Measured<double>::missing("no partition");
   /// Lost step time by parts: mean step here minus the ideal one of the baseline. Sums to lost_ns.
   Measured<store::StepPartition> waterfall = Measured<store::StepPartition>::missing("no baseline");
   std::int64_t lost_ns = 0;

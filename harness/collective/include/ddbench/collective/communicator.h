@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "ddbench/collective/key_value_store.h"
 
@@ -22,10 +24,41 @@ struct CommunicatorOptions {
       1;  ///< the same on all ranks, distinct among the communicators of a run (collective_key)
 };
 
-/// The collectives of one group of ranks. Calls block until this rank's part is done, in the same order on
+enum class ElementType : std::uint8_t { kFloat32, kFloat16, kBfloat16 };
+
+constexpr std::int64_t size_of(ElementType type) noexcept {
+  return type == ElementType::kFloat32 ? 4 : 2;
+}
+
+/// A contiguous buffer of numbers, owned by the caller: host memory (device memory for NCCL).
+struct Elements {
+  Elements() = default;
+  /// Of anything that is a std::span<float>.
+  template <typename Floats>
+  requires std::is_convertible_v<Floats&&, std::span<float>> Elements(
+      Floats&& floats) {  // NOLINT: implicit, as floats are what most callers have
+    const std::span<float> values(std::forward<Floats>(floats));
+    data = values.data();
+    count = static_cast<std::int64_t>(values.size());
+  }
+  Elements(void* memory, std::int64_t elements, ElementType element_type)
+      : data(memory), count(elements), type(element_type) {}
+
+  std::int64_t bytes() const noexcept { return count * size_of(type); }
+  /// `elements` of them, from `first` on.
+  Elements part(std::int64_t first, std::int64_t elements) const noexcept {
+    return {static_cast<std::byte*>(data) + first * size_of(type), elements, type};
+  }
+
+  void* data = nullptr;
+  std::int64_t count = 0;
+  ElementType type = ElementType::kFloat32;
+};
+
+/// The collectives of one group of n ranks. Calls block until this rank's part is done, in the same order on
 /// every rank, from one thread at a time. A broken connection or a timeout throws Error{kRunFailed} that
-/// names the function. Buffers are contiguous host memory (device memory for NCCL) and stay owned by the
-/// caller.
+/// names the function; buffers that do not fit together throw Error{kBadInput}. Sums of 16-bit numbers are
+/// accumulated in float32 and rounded once a hop. Every rank gets the same bits.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -36,8 +69,21 @@ class Communicator {
   /// run.
   virtual std::string transport() const = 0;
 
-  virtual void all_reduce_sum(std::span<float> data) = 0;  ///< in place; every rank gets the same bits
-  virtual void broadcast(std::span<float> data, int root) = 0;
+  virtual void all_reduce_sum(Elements data) = 0;  ///< in place
+  virtual void broadcast(Elements data, int root) = 0;
+  virtual void reduce_sum(Elements data,
+                          int root) = 0;  ///< in place on the root; others' data is undefined after
+  /// Chunk `rank` of the sum of all inputs: input.count = n * output.count. `output` may be that chunk of
+  /// `input`; then the rest of `input` is undefined after.
+  virtual void reduce_scatter_sum(Elements input, Elements output) = 0;
+  /// All inputs in the order of ranks: output.count = n * input.count. `input` may be its chunk of `output`.
+  virtual void all_gather(Elements input, Elements output) = 0;
+  /// Chunk i of `input` goes to rank i; chunk i of `output` comes from it. Equal counts, divisible by n; no
+  /// overlap.
+  virtual void all_to_all(Elements input, Elements output) = 0;
+  /// Between two ranks, in the order of the calls on both.
+  virtual void send(Elements data, int peer) = 0;
+  virtual void receive(Elements data, int peer) = 0;
   virtual void barrier() = 0;
 
   /// From any thread: makes a blocked collective and all later ones throw soon. Idempotent.

@@ -29,14 +29,28 @@ struct RunCase {
   std::string strategy = "ddp";
   std::string device = "cpu";
   std::string backend = "gloo";
-  std::string optimizer = "sgd";
+  std::map<std::string, std::string> strategy_options;  ///< e.g. {"cycle_ms", "1"}
+  int accumulate =
+      1;  ///< micro-batches a step; `batch_per_gpu` is split into so many, gradients are reduced once
+  std::string optimizer = "sgd";  ///< "sgd", "adamw", "lars", "lamb"
   double lr = 0.05;
   double momentum = 0.9;
+  double weight_decay = 0;
+  std::string lr_rule = "none";  ///< lr at another batch than base_batch: "none" as is, "linear", "sqrt"
+  std::int64_t base_batch = 0;   ///< global batch that `lr` was found at; above 0 where lr_rule is not "none"
+  int lr_warmup = 0;             ///< steps over which the learning rate rises to its value
+  double target_loss = 0;  ///< the run ends when the smoothed loss has come down to it; 0: after `steps`
+  std::string loss_scale;  ///< fp16: "dynamic" or a number; empty: none
+  int data_workers = 0;    ///< loader threads of a rank; 0: batches are read in the training thread
+  int prefetch = 2;        ///< batches that loader threads are ahead
+  std::int64_t data_delay_ns = 0;  ///< injected fault: what the loader sleeps for each batch
+  int checkpoint_every = 0;        ///< steps; 0: never
   std::uint64_t seed = 1;
   int steps = 60;  ///< measured steps, warm-up not counted
   int warmup = 5;  ///< steps before the measured ones; their spans are kept and marked by step < warmup
   std::int64_t first_bucket_bytes = 1 << 20;
   std::int64_t bucket_bytes = 25 << 20;
+  std::string requested_network;  ///< "ib", "ethernet"; empty: what the backend chooses
   std::string link;  ///< rate that each inter-node link is shaped to ("1gbit"); empty: not shaped
   std::string sku;   ///< catalogue name of the machine, when the user says so
   std::string name;

@@ -1,0 +1,2 @@
+-- RunCase has new fields: strategy_options, accumulate, weight_decay, lr_rule, base_batch, lr_warmup, target_loss, loss_scale,
+-- data_workers, prefetch, data_delay_ns, checkpoint_every, requested_network. Cases stored before hold their defaults.
