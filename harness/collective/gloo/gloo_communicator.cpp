@@ -189,6 +189,12 @@ void GlooCommunicator::check_rank(const char* function, int rank) const {
               fmt::format("{}: {} is not a rank of a world of {}", function, rank, options_.world_size));
 }
 
+void GlooCommunicator::check_peer(const char* function, int rank) const {
+  check_rank(function, rank);
+  if (rank != options_.rank) return;
+  throw Error(ErrorCode::kBadInput, fmt::format("{}: rank {} is this rank itself", function, rank));
+}
+
 void GlooCommunicator::all_reduce_sum(Elements data) {
   run("all_reduce", [&] {
     ::gloo::AllreduceOptions request(context_);
@@ -230,6 +236,7 @@ void GlooCommunicator::reduce_scatter_sum(Elements input, Elements output) {
 void GlooCommunicator::all_gather(Elements input, Elements output) {
   check_counts(output.count == input.count * options_.world_size && input.type == output.type, "all_gather",
                input.count, output.count, "the output has room for the input of every rank");
+  if (input.count == 0) return;  // Gloo divides by it
   run("all_gather", [&] {
     ::gloo::AllgatherOptions request(context_);
     const bool in_place = bytes_of(output.part(options_.rank * input.count, input.count)) == bytes_of(input);
@@ -254,7 +261,7 @@ void GlooCommunicator::all_to_all(Elements input, Elements output) {
 }
 
 void GlooCommunicator::send(Elements data, int peer) {
-  check_rank("send", peer);
+  check_peer("send", peer);
   run("send", [&] {
     const auto buffer = context_->createUnboundBuffer(data.data, size_in_bytes(data));
     buffer->send(peer, kPointToPointSlot);
@@ -263,7 +270,7 @@ void GlooCommunicator::send(Elements data, int peer) {
 }
 
 void GlooCommunicator::receive(Elements data, int peer) {
-  check_rank("receive", peer);
+  check_peer("receive", peer);
   run("receive", [&] {
     const auto buffer = context_->createUnboundBuffer(data.data, size_in_bytes(data));
     buffer->recv(peer, kPointToPointSlot);

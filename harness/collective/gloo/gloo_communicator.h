@@ -39,6 +39,7 @@ class GlooCommunicator final : public Communicator {
   void connect();
   void watch_peers(const std::set<SocketIdentity>& sockets_before);
   void check_rank(const char* function, int rank) const;
+  void check_peer(const char* function, int rank) const;
   template <typename Action>
   void run(const char* function, Action action);
   void wait_for_barrier(std::chrono::milliseconds timeout);

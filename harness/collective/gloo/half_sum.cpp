@@ -72,13 +72,12 @@ __attribute__((target("avx,f16c"))) void sum_float16_f16c(void* sum, const void*
   auto* out = static_cast<std::uint16_t*>(sum);
   const auto* a = static_cast<const std::uint16_t*>(left);
   const auto* b = static_cast<const std::uint16_t*>(right);
-  const auto load = [](const std::uint16_t* from) __attribute__((target("avx,f16c"))) {
-    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-  };
   std::size_t i = 0;
   for (; i + kLanes <= elements; i += kLanes) {
-    const __m256 both = _mm256_add_ps(load(a + i), load(b + i));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm256_cvtps_ph(both, _MM_FROUND_TO_NEAREST_INT));
+    const __m256 wide_a = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i)));
+    const __m256 wide_b = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b + i)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                     _mm256_cvtps_ph(_mm256_add_ps(wide_a, wide_b), _MM_FROUND_TO_NEAREST_INT));
   }
   sum_float16_scalar(out + i, a + i, b + i, elements - i);
 }

@@ -28,6 +28,9 @@ TEST(OneRank, CollectivesAreCompleteAtOnceAndChangeNothing) {
   EXPECT_EQ(communicator->transport(), "none");
   EXPECT_EQ(communicator->id(), 7);
   EXPECT_THROW(communicator->broadcast(data, 1), Error);
+  EXPECT_THROW(communicator->reduce_sum(data, 1), Error);
+  EXPECT_THROW(communicator->send(data, 0), Error);
+  EXPECT_THROW(communicator->receive(data, 0), Error);
 }
 
 TEST(OneRank, AbortMakesLaterCollectivesThrow) {
