@@ -184,7 +184,7 @@ def test_only_the_script_that_we_wrote_may_run(pages):
 
 def chromium(page, tmp_path, *arguments):
     options = ["--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-               "--disable-component-update", "--disable-sync", "--disable-extensions", "--metrics-recording-only",
+               "--disable-component-update", "--disable-features=NetworkTimeServiceQuerying", "--disable-sync", "--disable-extensions", "--metrics-recording-only",
                f"--user-data-dir={tmp_path}/profile", "--virtual-time-budget=5000"]
     if os.geteuid() == 0:
         options.append("--no-sandbox")
@@ -197,7 +197,7 @@ def requested(page, tmp_path):
     done = chromium(page, tmp_path, f"--log-net-log={log}", "--enable-logging=stderr", "--dump-dom")
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     text = log.read_text()
-    return set(re.findall(r'"url":"((?:https?|wss?|ftp):[^"]*)"', text)), console, done.stdout
+    return set(re.findall(r'"url":"((?:https?|wss?|ftp):[^"?]*)', text)), console, done.stdout
 
 
 @needs_chromium

@@ -7,8 +7,10 @@
 #include "command.h"
 #include "ddbench/analyzer/scaling.h"
 #include "ddbench/experiment/abandoned_runs.h"
+#include "ddbench/experiment/baseline.h"
 #include "ddbench/experiment/execute_run.h"
 #include "ddbench/experiment/sweep_plan.h"
+#include "ddbench/host/machine.h"
 #include "ddbench/record/error.h"
 #include "ddbench/reports/json.h"
 #include "ddbench/reports/text.h"
@@ -38,6 +40,14 @@ std::string cell_heading(const experiment::SweepCell& cell, std::size_t done, st
   return text;
 }
 
+/// The newest run on one GPU that the case's efficiency can be stated against: mostly one of this sweep.
+store::RunId baseline_of(const RunCase& run_case, const store::RunStore& store) {
+  if (run_case.world_size() == 1) return {};
+  const std::string fingerprint = host::fingerprint(host::inspect_machine());
+  const auto baseline = experiment::find_baseline(store, baseline_case(run_case), fingerprint);
+  return baseline ? baseline->id : store::RunId{};
+}
+
 /// Runs what is missing; returns the worst exit code. One failed case does not stop the others, an interrupt does.
 int run_cells(const std::vector<experiment::SweepCell>& cells, const std::vector<experiment::SweepCell>& missing,
               experiment::ExecuteOptions execute, store::RunStore& store, bool quiet) {
@@ -47,6 +57,7 @@ int run_cells(const std::vector<experiment::SweepCell>& cells, const std::vector
   for (const experiment::SweepCell& cell : missing) {
     progress.set_heading(cell_heading(cell, done++, cells.size()));
     execute.repetition = cell.repetition;
+    execute.baseline_id = baseline_of(cell.run_case, store);
     const store::RunRecord run = experiment::execute_run(cell.run_case, execute, store, progress);
     progress.finish();
     if (run.state == store::RunState::kInterrupted) return static_cast<int>(ErrorCode::kInterrupted);

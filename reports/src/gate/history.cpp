@@ -26,6 +26,15 @@ const LevelChange* change_at(const HistorySeries& series, std::size_t index) {
   return found == series.changes.end() ? nullptr : &*found;
 }
 
+/// "worse by +20.0 %: 34.0 ms → 40.8 ms since run 2026... (p = 0.001)"
+std::string change_in_words(const HistorySeries& series, const LevelChange& change,
+                            analyzer::RunMetric metric) {
+  return fmt::format("{} by {}: {} → {} since run {} (p = {:.3f})", change.worse ? "worse" : "better",
+                     signed_percent(change.after / change.before - 1), metric_value(metric, change.before),
+                     metric_value(metric, change.after), visible(series.points[change.index].run),
+                     change.p_value);
+}
+
 std::string series_text(const HistorySeries& series, analyzer::RunMetric metric, const Paint& paint,
                         std::size_t width) {
   Table table({{"run", Align::kLeft},
@@ -37,11 +46,7 @@ std::string series_text(const HistorySeries& series, analyzer::RunMetric metric,
     const analyzer::HistoryPoint& point = series.points[i];
     TableCell level;
     if (const LevelChange* change = change_at(series, i)) {
-      level = {fmt::format("{} by {}: {} → {} (p = {:.3f})", change->worse ? "worse" : "better",
-                           signed_percent(change->after / change->before - 1),
-                           metric_value(metric, change->before), metric_value(metric, change->after),
-                           change->p_value),
-               change->worse ? Tone::kBad : Tone::kGood};
+      level = change->worse ? TableCell{"worse", Tone::kBad} : TableCell{"better", Tone::kGood};
     }
     table.add_row({{visible(point.run)},
                    {utc_time(point.started_wall_ns)},
@@ -49,7 +54,14 @@ std::string series_text(const HistorySeries& series, analyzer::RunMetric metric,
                    level,
                    {visible(point.name)}});
   }
-  return paint(Tone::kStrong, fitted(visible(series.label), width)) + "\n" + table.render(paint, 2, width);
+  std::string text =
+      paint(Tone::kStrong, fitted(visible(series.label), width)) + "\n" + table.render(paint, 2, width);
+  for (const LevelChange& change : series.changes) {
+    for (const std::string& line : wrapped(change_in_words(series, change, metric), width - 2)) {
+      text += "  " + paint(change.worse ? Tone::kBad : Tone::kGood, line) + "\n";
+    }
+  }
+  return text;
 }
 
 Json series_json(const HistorySeries& series) {

@@ -10,7 +10,7 @@ constexpr const char* kRules =
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans","DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums}
-main{max-width:1140px;margin:0 auto;padding:28px 28px 60px}
+main{max-width:1200px;margin:0 auto;padding:28px 28px 60px}
 h1{font-size:27px;line-height:1.25;margin:2px 0 6px;overflow-wrap:anywhere}
 h2{font-size:19px;margin:36px 0 12px}h3{font-size:15px;margin:0 0 8px;overflow-wrap:anywhere}
 .kind{margin:0;color:var(--soft);font-size:13px;letter-spacing:.04em}

@@ -54,11 +54,23 @@ std::string log_tick_text(double value, const std::string& unit) {
   return fmt::format("{:.4g}{}{}", value * scale.factor, scale.unit.empty() ? "" : " ", scale.unit);
 }
 
+/// Counts and ratios, speedup among them, are read in doublings.
+constexpr double kMostForDoublings = 64;
+
+void add_doublings(ValueAxis& axis) {
+  for (double value = std::exp2(std::ceil(std::log2(axis.low))); value <= axis.high; value *= 2) {
+    axis.ticks.push_back({value, log_tick_text(value, "")});
+  }
+}
+
 ValueAxis log_axis(double low, double high, int max_ticks, const std::string& unit) {
   ValueAxis axis;
   axis.logarithmic = true;
   axis.low = low / 1.15;
   axis.high = high * 1.15;
+  if ((unit.empty() || unit == "1") && high / low <= kMostForDoublings) add_doublings(axis);
+  if (axis.ticks.size() > 1) return axis;
+  axis.ticks.clear();
   const int first = static_cast<int>(std::ceil(std::log10(axis.low)));
   const int last = static_cast<int>(std::floor(std::log10(axis.high)));
   const int every = std::max(1, (last - first + max_ticks) / max_ticks);
