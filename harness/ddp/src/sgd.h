@@ -22,8 +22,8 @@ class Sgd {
   void step(const std::vector<workload::Parameter>& parameters, workload::Probe& probe) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const auto span = probe.span(SpanKind::kOptimizer, name_, parameters[i].spec.bytes());
-      device_.sgd_momentum(parameters[i].value, parameters[i].gradient, velocities_.tensors()[i], lr_,
-                           momentum_);
+      device_.sgd(parameters[i].value, parameters[i].gradient, velocities_.tensors()[i],
+                  {.lr = lr_, .momentum = momentum_});
     }
   }
 

@@ -23,7 +23,8 @@ struct Expected {
 };
 
 const char* name_of(DataType type) {
-  return type == DataType::kFloat32 ? "float32" : "int32";
+  constexpr const char* kNames[] = {"float32", "int32", "float16", "bfloat16"};
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 void expect(const char* operation, std::initializer_list<Expected> tensors) {
@@ -99,15 +100,6 @@ void CpuDevice::softmax_cross_entropy(const Tensor& logits, const Tensor& labels
                                    {"dlogits", dlogits, logits.rows, logits.columns}});
   *floats(loss) = cpu::softmax_cross_entropy(floats(logits), static_cast<const std::int32_t*>(labels.data),
                                              logits.rows, logits.columns, floats(dlogits));
-}
-
-void CpuDevice::sgd_momentum(const Tensor& parameter, const Tensor& gradient, const Tensor& velocity,
-                             float lr, float momentum) {
-  expect("sgd_momentum", {{"parameter", parameter, parameter.rows, parameter.columns},
-                          {"gradient", gradient, parameter.rows, parameter.columns},
-                          {"velocity", velocity, parameter.rows, parameter.columns}});
-  cpu::sgd_momentum(floats(parameter), floats(gradient), floats(velocity), parameter.elements(), lr,
-                    momentum);
 }
 
 void CpuDevice::fill(const Tensor& destination, float value) {

@@ -19,11 +19,20 @@ class CpuDevice final : public Device {
   void relu_backward(const Tensor& y, const Tensor& dy) override;
   void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
                              const Tensor& dlogits) override;
-  void sgd_momentum(const Tensor& parameter, const Tensor& gradient, const Tensor& velocity, float lr,
-                    float momentum) override;
   void fill(const Tensor& destination, float value) override;
   void copy(const Tensor& source, const Tensor& destination) override;
   void scale(const Tensor& values, float factor) override;
+
+  void sgd(const Tensor& parameter, const Tensor& gradient, const Tensor& velocity,
+           const SgdSettings& settings) override;
+  void adamw(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
+             const AdamSettings& settings, float lr) override;
+  void lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
+                      const AdamSettings& settings) override;
+  void add_scaled(const Tensor& source, float factor, const Tensor& destination) override;
+  double squared_norm(const Tensor& values) override;
+  void narrow(const Tensor& source, float factor, const Tensor& destination) override;
+  void widen(const Tensor& source, const Tensor& destination) override;
 
  private:
   LinearForward linear_forward_;

@@ -3,15 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-// One binary for every x86-64: the widest vectors that the machine has are chosen when the module is opened.
-// Sanitizers are not up yet at that moment, and other compilers and machines use what they were told to build
-// for.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define DDBENCH_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define DDBENCH_WIDEST_VECTORS
-#endif
+#include "widest_vectors.h"
 
 namespace ddbench::device::cpu {
 
@@ -53,16 +45,6 @@ float softmax_cross_entropy(const float* logits, const std::int32_t* labels, std
     gradient[labels[i]] -= share;
   }
   return static_cast<float>(total / static_cast<double>(rows));
-}
-
-DDBENCH_WIDEST_VECTORS
-void sgd_momentum(float* __restrict parameter, const float* __restrict gradient, float* __restrict velocity,
-                  std::int64_t elements, float lr, float momentum) {
-  for (std::int64_t i = 0; i < elements; ++i) {
-    const float moved = momentum * velocity[i] + gradient[i];
-    velocity[i] = moved;
-    parameter[i] -= lr * moved;
-  }
 }
 
 void fill(float* destination, std::int64_t elements, float value) {

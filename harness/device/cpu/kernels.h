@@ -16,9 +16,6 @@ void relu_backward(const float* y, float* dy, std::int64_t elements);
 float softmax_cross_entropy(const float* logits, const std::int32_t* labels, std::int64_t rows,
                             std::int64_t columns, float* dlogits);
 
-void sgd_momentum(float* parameter, const float* gradient, float* velocity, std::int64_t elements, float lr,
-                  float momentum);
-
 void fill(float* destination, std::int64_t elements, float value);
 
 void scale(float* values, std::int64_t elements, float factor);

@@ -47,7 +47,8 @@ class Step {
     model_->forward(data_, probe_);
     model_->backward(data_, probe_, [](std::size_t) {});
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      device_->sgd_momentum(parameters_[i].value, parameters_[i].gradient, velocities_[i], 1e-3F, 0.9F);
+      device_->sgd(parameters_[i].value, parameters_[i].gradient, velocities_[i],
+                   {.lr = 1e-3F, .momentum = 0.9F});
     }
   }
 

@@ -157,7 +157,7 @@ TEST_F(Operators, SgdMomentumIsThatOfTorch) {
       speeds[i] = 0.9 * speeds[i] + gradient.floats()[i];
       values[i] -= 0.05 * speeds[i];
     }
-    device_->sgd_momentum(parameter, gradient, velocity, 0.05F, 0.9F);
+    device_->sgd(parameter, gradient, velocity, {.lr = 0.05F, .momentum = 0.9F});
   }
   expect_near(parameter, values, 1e-6);
   expect_near(velocity, speeds, 1e-6);
@@ -196,7 +196,7 @@ TEST_F(Operators, ShapesThatDoNotFitAreNamed) {
   }
   const Tensor labels = tensor(4, 1);  // float32 where int32 is needed
   EXPECT_THROW(device_->softmax_cross_entropy(y, labels, zeros(1, 1), tensor(4, 5)), Error);
-  EXPECT_THROW(device_->sgd_momentum(x, x, tensor(3, 4), 1, 1), Error);
+  EXPECT_THROW(device_->sgd(x, x, tensor(3, 3), {}), Error);
   EXPECT_THROW(device_->copy(x, y), Error);
   EXPECT_THROW(device_->relu_backward(Tensor{}, Tensor{}), Error);
 }

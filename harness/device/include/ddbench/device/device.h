@@ -12,6 +12,22 @@ namespace ddbench::device {
 enum class Activation : std::uint8_t { kNone, kRelu };
 enum class GradientWrite : std::uint8_t { kOverwrite, kAccumulate };
 
+struct SgdSettings {
+  float lr = 0;
+  float momentum = 0;
+  float weight_decay = 0;
+  float trust_ratio = 1;  ///< of LARS
+};
+
+struct AdamSettings {
+  float beta1 = 0.9F;
+  float beta2 = 0.999F;
+  float epsilon = 1e-8F;
+  float weight_decay = 0;
+  float correction1 = 1;  ///< 1 - beta1^t in step t, counted from 1
+  float correction2 = 1;  ///< 1 - beta2^t
+};
+
 /// Where a rank computes: memory and the operators of the reference workloads.
 ///
 /// B is the batch. Every tensor is dense, row-major and in this device's memory; operators take float32
@@ -46,14 +62,33 @@ class Device {
   /// int32 in [0,C).
   virtual void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
                                      const Tensor& dlogits) = 0;
-  /// One step as torch.optim.SGD(momentum) takes it, equal shapes, in place:
-  /// velocity = momentum * velocity + gradient; parameter -= lr * velocity.
-  virtual void sgd_momentum(const Tensor& parameter, const Tensor& gradient, const Tensor& velocity, float lr,
-                            float momentum) = 0;
-
   virtual void fill(const Tensor& destination, float value) = 0;
   virtual void copy(const Tensor& source, const Tensor& destination) = 0;  ///< equal shapes and types
   virtual void scale(const Tensor& values, float factor) = 0;              ///< in place; averaging
+
+  // What optimizers and gradient reduction are made of: vectors of any shape, equal numbers of elements.
+
+  /// One step as torch.optim.SGD takes it, in place: with d = trust_ratio * (gradient + weight_decay *
+  /// parameter), velocity = momentum * velocity + d and parameter -= lr * velocity.
+  virtual void sgd(const Tensor& parameter, const Tensor& gradient, const Tensor& velocity,
+                   const SgdSettings& settings) = 0;
+  /// One step as torch.optim.AdamW takes it (Loshchilov, Hutter 2019), in place: parameter *= 1 - lr *
+  /// weight_decay; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
+  /// parameter -= lr / correction1 * m / (sqrt(v) / sqrt(correction2) + epsilon).
+  virtual void adamw(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
+                     const AdamSettings& settings, float lr) = 0;
+  /// The direction of a LAMB step (You et al. 2020), m and v as in adamw; `gradient` becomes
+  /// (m / correction1) / (sqrt(v / correction2) + epsilon) + weight_decay * parameter.
+  virtual void lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m,
+                              const Tensor& v, const AdamSettings& settings) = 0;
+  /// destination += factor * source
+  virtual void add_scaled(const Tensor& source, float factor, const Tensor& destination) = 0;
+  /// The sum of squares, added up in double.
+  virtual double squared_norm(const Tensor& values) = 0;
+  /// destination = factor * source, rounded to nearest even; source float32, destination of a 16-bit type.
+  virtual void narrow(const Tensor& source, float factor, const Tensor& destination) = 0;
+  /// destination = source, exactly; source of a 16-bit type, destination float32.
+  virtual void widen(const Tensor& source, const Tensor& destination) = 0;
 };
 
 /// Opens the module of the device `name` ("cpu"). The calling thread becomes a one-thread rank: the device

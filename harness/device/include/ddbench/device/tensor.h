@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -7,10 +8,10 @@
 
 namespace ddbench::device {
 
-enum class DataType : std::uint8_t { kFloat32, kInt32 };
+enum class DataType : std::uint8_t { kFloat32, kInt32, kFloat16, kBfloat16 };
 
 constexpr std::int64_t size_of(DataType type) noexcept {
-  return type == DataType::kFloat32 ? std::int64_t{sizeof(float)} : std::int64_t{sizeof(std::int32_t)};
+  return type == DataType::kFloat32 || type == DataType::kInt32 ? 4 : 2;
 }
 
 /// A view of a dense row-major matrix in a device's memory; it owns nothing. A vector of n elements is 1 x n.
@@ -28,6 +29,10 @@ struct Tensor {
   }
   std::span<std::int32_t> ints() const noexcept {
     return {static_cast<std::int32_t*>(data), static_cast<std::size_t>(elements())};
+  }
+  /// `count` elements in memory order, from `first` on, as a vector.
+  Tensor part(std::int64_t first, std::int64_t count) const noexcept {
+    return {static_cast<std::byte*>(data) + first * size_of(type), 1, count, type};
   }
 };
 
