@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "ddbench/record/error.h"
 
@@ -33,6 +34,18 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->allow_extra_args(false);
   group(app.add_option("--data", run_case.data, "'synthetic', or the directory of the workload's data files"), kTraining)
       ->capture_default_str();
+  group(app.add_option("--data-workers", run_case.data_workers,
+                       "Loader threads of a rank; 0 reads batches in the training thread"),
+        kTraining)
+      ->capture_default_str();
+  group(app.add_option("--prefetch", run_case.prefetch, "Batches that loader threads are ahead"), kTraining)
+      ->capture_default_str();
+  group(app.add_option("--data-delay", run_case.data_delay_ns,
+                       "Injected fault: reading each batch takes this much longer, e.g. 5ms"),
+        kTraining)
+      ->transform(CLI::AsNumberWithUnit(
+          std::map<std::string, std::int64_t>{{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
+          CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
   group(app.add_option("--steps", run_case.steps, "Measured optimizer steps"), kTraining)->capture_default_str();
   group(app.add_option("--warmup", run_case.warmup, "Steps before the measured ones"), kTraining)
       ->capture_default_str();

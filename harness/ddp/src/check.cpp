@@ -3,6 +3,7 @@
 #include "ddbench/ddp/train.h"
 #include "ddbench/record/error.h"
 #include "ddbench/workload/workload.h"
+#include "loader.h"
 
 namespace ddbench::ddp {
 namespace {
@@ -33,11 +34,10 @@ std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
   check_supported(run_case);
   const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
   constexpr std::int64_t kCopies = 3;  // parameters, gradients, velocities
-  const std::int64_t batch_bytes =
-      run_case.batch_per_gpu * (workload->features() + 1) * std::int64_t{sizeof(float)};
   const std::int64_t sockets_bytes = run_case.world_size() > 1 ? kRingSocketsBytes : 0;
   return kProcessBytes + sockets_bytes + kCopies * gradient_bytes(*workload) +
-         workload->activation_bytes(run_case.batch_per_gpu) + batch_bytes;
+         workload->activation_bytes(run_case.batch_per_gpu) +
+         Loader::memory_bytes(run_case, workload->features());
 }
 
 }  // namespace ddbench::ddp

@@ -4,36 +4,121 @@
 #include <utility>
 
 namespace ddbench::ddp {
+namespace {
 
 using device::DataType;
 
-Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, std::int64_t batch,
-               std::int64_t global_batch, device::Device& device, workload::Probe& probe)
+// A batch that is read ahead needs room beside the one that is trained on.
+std::int64_t slots_of(const RunCase& run_case) {
+  return run_case.data_workers == 0 ? 1 : run_case.prefetch + 1;
+}
+
+std::int64_t inputs_bytes(const RunCase& run_case, std::int64_t features) {
+  return run_case.batch_per_gpu * features * size_of(DataType::kFloat32);
+}
+
+std::int64_t labels_bytes(const RunCase& run_case) {
+  return run_case.batch_per_gpu * size_of(DataType::kInt32);
+}
+
+}  // namespace
+
+Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, const RunCase& run_case,
+               device::Device& device, workload::Probe& probe)
     : dataset_(dataset),
       sampler_(std::move(sampler)),
-      steps_per_epoch_(std::max<std::int64_t>(1, dataset.size() / global_batch)),
+      steps_per_epoch_(std::max<std::int64_t>(1, dataset.size() / run_case.global_batch())),
+      delay_(run_case.data_delay_ns),
       name_(probe.intern("load_batch")),
-      inputs_(device.allocate(batch * dataset.features() * size_of(DataType::kFloat32))),
-      labels_(device.allocate(batch * size_of(DataType::kInt32))),
-      batch_{.inputs = {inputs_.data(), batch, dataset.features()},
-             .labels = {labels_.data(), batch, 1, DataType::kInt32}} {}
+      slots_(static_cast<std::size_t>(slots_of(run_case))) {
+  const std::int64_t batch = run_case.batch_per_gpu;
+  for (Slot& slot : slots_) {
+    slot.inputs = device.allocate(inputs_bytes(run_case, dataset.features()));
+    slot.labels = device.allocate(labels_bytes(run_case));
+    slot.batch = {.inputs = {slot.inputs.data(), batch, dataset.features()},
+                  .labels = {slot.labels.data(), batch, 1, DataType::kInt32}};
+    slot.indices.resize(static_cast<std::size_t>(batch));
+  }
+  for (int i = 0; i < run_case.data_workers; ++i) threads_.emplace_back([this] { work(); });
+}
+
+Loader::~Loader() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  slot_freed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+std::int64_t Loader::memory_bytes(const RunCase& run_case, std::int64_t features) {
+  return slots_of(run_case) * (inputs_bytes(run_case, features) + labels_bytes(run_case));
+}
 
 const workload::Batch& Loader::next(workload::Probe& probe) {
-  const auto span = probe.span(SpanKind::kDataWait, name_, batch_.inputs.bytes() + batch_.labels.bytes());
-  const std::int64_t step_of_epoch = steps_ % steps_per_epoch_;
-  if (step_of_epoch == 0 && steps_ > 0) sampler_.set_epoch(steps_ / steps_per_epoch_);
-  ++steps_;
-
-  const std::int64_t batch = batch_.inputs.rows;
-  const auto features = static_cast<std::size_t>(batch_.inputs.columns);
-  const std::span<float> inputs = batch_.inputs.floats();
-  const std::span<std::int32_t> labels = batch_.labels.ints();
-  for (std::int64_t i = 0; i < batch; ++i) {
-    const std::int64_t index = sampler_.index(step_of_epoch * batch + i);
-    const auto row = static_cast<std::size_t>(i);
-    labels[row] = dataset_.read(index, inputs.subspan(row * features, features));
+  Slot& slot = slot_of(taken_);
+  const auto span =
+      probe.span(SpanKind::kDataWait, name_, slot.batch.inputs.bytes() + slot.batch.labels.bytes());
+  if (threads_.empty()) {
+    claim(slot);
+    fill(slot);
+    ++taken_;
+    return slot.batch;
   }
-  return batch_;
+  std::unique_lock lock(mutex_);
+  if (taken_ > 0) slot_of(taken_ - 1).filled = false;
+  ++taken_;
+  slot_freed_.notify_one();
+  slot_filled_.wait(lock, [&] { return slot.filled || failure_; });
+  if (!slot.filled) std::rethrow_exception(failure_);
+  return slot.batch;
+}
+
+// Which samples batch number `claimed_` has: the one thing about batches that must happen in their order.
+void Loader::claim(Slot& slot) {
+  const std::int64_t step_of_epoch = claimed_ % steps_per_epoch_;
+  if (step_of_epoch == 0 && claimed_ > 0) sampler_.set_epoch(claimed_ / steps_per_epoch_);
+  const auto batch = static_cast<std::int64_t>(slot.indices.size());
+  for (std::int64_t i = 0; i < batch; ++i) {
+    slot.indices[static_cast<std::size_t>(i)] = sampler_.index(step_of_epoch * batch + i);
+  }
+  ++claimed_;
+}
+
+void Loader::fill(Slot& slot) const {
+  if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
+  const auto features = static_cast<std::size_t>(slot.batch.inputs.columns);
+  const std::span<float> inputs = slot.batch.inputs.floats();
+  const std::span<std::int32_t> labels = slot.batch.labels.ints();
+  for (std::size_t row = 0; row < slot.indices.size(); ++row) {
+    labels[row] = dataset_.read(slot.indices[row], inputs.subspan(row * features, features));
+  }
+}
+
+void Loader::work() {
+  const auto slots = static_cast<std::int64_t>(slots_.size());
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    // The batch before taken_ is still in use, and so is its slot.
+    slot_freed_.wait(lock, [&] {
+      return stopping_ || failure_ || claimed_ < std::max<std::int64_t>(taken_, 1) - 1 + slots;
+    });
+    if (stopping_ || failure_) return;
+    Slot& slot = slot_of(claimed_);
+    claim(slot);
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      fill(slot);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    slot.filled = !failure;
+    if (failure && !failure_) failure_ = failure;
+    slot_filled_.notify_one();
+    if (failure) slot_freed_.notify_all();
+  }
 }
 
 }  // namespace ddbench::ddp

@@ -1,34 +1,73 @@
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "ddbench/ddp/sampler.h"
 #include "ddbench/device/device.h"
+#include "ddbench/record/run_case.h"
 #include "ddbench/workload/dataset.h"
 #include "ddbench/workload/model.h"
 
 namespace ddbench::ddp {
 
-/// This rank's batches, one after another, as a DataLoader(sampler, drop_last=True, num_workers=0) gives
-/// them: read in the calling thread when they are asked for. An epoch has data set / global batch steps, and
-/// at least one.
+/// This rank's batches, one after another, as a DataLoader(sampler, drop_last=True, num_workers=data_workers)
+/// gives them: read in the calling thread when they are asked for, or by `data_workers` threads that are up
+/// to `prefetch` batches ahead. Their order is the sampler's either way. An epoch has data set / global batch
+/// steps, and at least one. Reading a batch takes `data_delay_ns` longer than it does by itself (a fault that
+/// is injected to be found).
+///
+/// The threads inherit the affinity of the constructing thread, as a DataLoader's workers do. The methods
+/// belong to one thread.
 class Loader {
  public:
-  Loader(const workload::Dataset& dataset, DistributedSampler sampler, std::int64_t batch,
-         std::int64_t global_batch, device::Device& device, workload::Probe& probe);
+  Loader(const workload::Dataset& dataset, DistributedSampler sampler, const RunCase& run_case,
+         device::Device& device, workload::Probe& probe);
+  ~Loader();
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
 
-  /// The next batch, in memory that the one before it was in. Recorded as data wait.
+  /// The next batch; valid until the next call. What the caller waits for it is recorded as data wait. Throws
+  /// what reading the data set threw.
   const workload::Batch& next(workload::Probe& probe);
 
+  /// Bytes of the batches that a loader of this case keeps, with `features` numbers a sample.
+  static std::int64_t memory_bytes(const RunCase& run_case, std::int64_t features);
+
  private:
+  struct Slot {
+    device::Buffer inputs;
+    device::Buffer labels;
+    workload::Batch batch;
+    std::vector<std::int64_t> indices;
+    bool filled = false;
+  };
+
+  Slot& slot_of(std::int64_t number) { return slots_[static_cast<std::size_t>(number) % slots_.size()]; }
+  void claim(Slot& slot);
+  void fill(Slot& slot) const;
+  void work();
+
   const workload::Dataset& dataset_;
   DistributedSampler sampler_;
   const std::int64_t steps_per_epoch_;
+  const std::chrono::nanoseconds delay_;
   const std::uint32_t name_;
-  std::int64_t steps_ = 0;
-  device::Buffer inputs_;
-  device::Buffer labels_;
-  workload::Batch batch_;
+  std::vector<Slot> slots_;  // batch n is in slot n modulo their number
+  std::int64_t taken_ = 0;   // batches that next() gave out
+
+  std::mutex mutex_;
+  std::condition_variable slot_filled_;
+  std::condition_variable slot_freed_;
+  std::int64_t claimed_ = 0;  // batches that are read or being read
+  std::exception_ptr failure_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace ddbench::ddp

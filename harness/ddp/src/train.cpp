@@ -55,8 +55,8 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   const auto dataset = workload->make_dataset(run_case.data, run_case.seed);
 
   workload::Probe probe(recorder);
-  Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed),
-                run_case.batch_per_gpu, run_case.batch_per_gpu * world_size, *device, probe);
+  Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
+                *device, probe);
   const std::vector<workload::ParameterSpec> specs = workload->parameters();
   const ParameterMemory values(specs, *device);
   Reducer reducer(specs, buckets_of(run_case, specs), communicator, *device, recorder, monitor, probe);

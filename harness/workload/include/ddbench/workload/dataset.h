@@ -8,7 +8,7 @@
 
 namespace ddbench::workload {
 
-/// Samples with labels, by index; the same on every rank of a run. Not thread-safe.
+/// Samples with labels, by index; the same on every rank of a run. Several threads may read at once.
 class Dataset {
  public:
   virtual ~Dataset() = default;

@@ -1,0 +1,103 @@
+// Batches read ahead by threads are those that the rank's own thread would read.
+#include "loader.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "ddbench/record/error.h"
+#include "forked_ranks.h"
+
+namespace ddbench::ddp {
+namespace {
+
+// Sample i is (i, i / 2) with label i. One of them can be broken.
+class Numbered final : public workload::Dataset {
+ public:
+  explicit Numbered(std::int64_t size, std::int64_t broken = -1) : size_(size), broken_(broken) {}
+  std::int64_t size() const noexcept override { return size_; }
+  std::int64_t features() const noexcept override { return 2; }
+  std::int32_t classes() const noexcept override { return 10; }
+  std::int32_t read(std::int64_t index, std::span<float> sample) const override {
+    if (index == broken_) throw Error(ErrorCode::kBadInput, "sample 7 is broken");
+    reads_.fetch_add(1);
+    sample[0] = static_cast<float>(index);
+    sample[1] = static_cast<float>(index) / 2;
+    return static_cast<std::int32_t>(index);
+  }
+  int reads() const { return reads_.load(); }
+
+ private:
+  const std::int64_t size_;
+  const std::int64_t broken_;
+  mutable std::atomic<int> reads_{0};
+};
+
+class LoaderOfOneRank : public testing::Test {
+ protected:
+  static RunCase run_case(int workers, int prefetch) {
+    RunCase made;
+    made.batch_per_gpu = 4;
+    made.data_workers = workers;
+    made.prefetch = prefetch;
+    return made;
+  }
+  std::vector<std::int32_t> labels(const workload::Dataset& dataset, const RunCase& run_case, int steps) {
+    Loader loader(dataset, DistributedSampler(dataset.size(), 1, 0, 1), run_case, *device_, probe_);
+    std::vector<std::int32_t> seen;
+    for (int step = 0; step < steps; ++step) {
+      const workload::Batch& batch = loader.next(probe_);
+      for (std::size_t i = 0; i < 4; ++i) {
+        const std::int32_t label = batch.labels.ints()[i];
+        EXPECT_EQ(batch.inputs.floats()[2 * i], static_cast<float>(label));
+        EXPECT_EQ(batch.inputs.floats()[2 * i + 1], static_cast<float>(label) / 2);
+        seen.push_back(label);
+      }
+    }
+    return seen;
+  }
+
+  test::TemporaryDirectory directory_;
+  host::Recorder recorder_{host::RecorderOptions{.spool = directory_.path() / "spool", .run_id = "test"}};
+  workload::Probe probe_{recorder_};
+  std::unique_ptr<device::Device> device_ = device::make_device("cpu");
+};
+
+TEST_F(LoaderOfOneRank, ThreadsKeepTheOrderOverEpochs) {
+  const Numbered dataset(23);  // epochs of 5 steps
+  const std::vector<std::int32_t> alone = labels(dataset, run_case(0, 1), 40);
+  for (const int workers : {1, 2, 5}) {
+    for (const int prefetch : {1, 2, 7}) {
+      EXPECT_EQ(labels(dataset, run_case(workers, prefetch), 40), alone)
+          << workers << " workers, " << prefetch << " ahead";
+    }
+  }
+}
+
+TEST_F(LoaderOfOneRank, ThreadsReadNoFurtherThanPrefetch) {
+  const Numbered dataset(1000);
+  labels(dataset, run_case(3, 2), 10);
+  EXPECT_GE(dataset.reads(), 10 * 4);
+  // Beyond the batches that were taken: two ahead.
+  EXPECT_LE(dataset.reads(), 40 + 2 * 4);
+}
+
+TEST_F(LoaderOfOneRank, ABrokenSampleEndsTheRunAndNotTheProcess) {
+  const Numbered dataset(23, 7);
+  for (const int workers : {0, 1, 3}) {
+    EXPECT_THROW(labels(dataset, run_case(workers, 2), 6), Error) << workers << " workers";
+  }
+}
+
+TEST_F(LoaderOfOneRank, TheDelayIsPartOfEachBatch) {
+  const Numbered dataset(100);
+  RunCase delayed = run_case(0, 1);
+  delayed.data_delay_ns = 2'000'000;
+  const auto begin = std::chrono::steady_clock::now();
+  labels(dataset, delayed, 10);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(20));
+}
+
+}  // namespace
+}  // namespace ddbench::ddp
