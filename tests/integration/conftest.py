@@ -86,7 +86,8 @@ class Bench:
         return json.loads(self.ok("run", "--json", *arguments, **options).stdout)
 
     def rows(self, sql, *parameters):
-        with contextlib.closing(sqlite3.connect(self.db)) as connection:
+        """What the statement gives; what it changes is kept."""
+        with contextlib.closing(sqlite3.connect(self.db)) as connection, connection:
             connection.row_factory = sqlite3.Row
             return connection.execute(sql, parameters).fetchall()
 
