@@ -64,7 +64,7 @@ def test_equal_sides_are_no_regression(bench):
 
 
 def test_a_slow_link_is_a_regression_that_is_explained(bench):
-    verdict = gate(bench, "--run", CASE + " --link 1gbit", CASE + " --link 20mbit", "--pairs", 4, "--metric",
+    verdict = gate(bench, "--run", CASE + " --link 1gbit", CASE + " --link 60mbit", "--pairs", 4, "--metric",
                    "step_time,exposed,busbw", "--repeat-on-fail", 1, expected=3)
     by_metric = {metric["metric"]: metric for metric in verdict["metrics"]}
     assert by_metric["step_time"]["outcome"] == "regression"
@@ -72,9 +72,20 @@ def test_a_slow_link_is_a_regression_that_is_explained(bench):
     assert by_metric["busbw"]["outcome"] == "regression"
     assert by_metric["busbw"]["estimate"]["ratio"] < 0.5
     assert len(verdict["candidate"]["runs"]) == 8, "measured again before it counts"
-    assert verdict["compared"][0] == {"field": "link", "baseline": "1gbit", "candidate": "20mbit"}
+    assert verdict["compared"][0] == {"field": "link", "baseline": "1gbit", "candidate": "60mbit"}
     assert "exposed_transfer" in verdict["explanation"][0]
     assert any("bucket 0 of all_reduce" in sentence for sentence in verdict["explanation"])
+
+
+def test_a_slow_loader_is_a_regression_that_is_explained(bench):
+    verdict = gate(bench, "--run", CASE, CASE + " --data-delay 15ms", "--pairs", 4, expected=3)
+    assert verdict["metrics"][0]["outcome"] == "regression"
+    assert verdict["compared"] == [{"field": "data_delay_ns", "baseline": "0", "candidate": "15000000"}]
+    assert "data_wait" in verdict["explanation"][0]
+    # Threads that read ahead hide most of the delay: what is left of it is no data wait.
+    hidden = CASE + " --data-delay 15ms --data-workers 8 --prefetch 16"
+    verdict = gate(bench, "--run", CASE + " --data-delay 15ms", hidden, "--pairs", 4, expected=0)
+    assert verdict["metrics"][0]["estimate"]["ratio"] < 1
 
 
 # Stored runs, made from one real one.
@@ -250,7 +261,6 @@ def test_baselines_are_named_and_versioned(bench, store):
                             (["delete", "none"], "none"), (["show", "none"], "main")):
         done = bench("baseline", *arguments)
         assert done.returncode == 2 and word in done.stderr, (arguments, done.stderr)
-
 
 
 

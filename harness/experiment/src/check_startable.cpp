@@ -22,7 +22,7 @@ void check_startable(const RunCase& run_case) {
   if (run_case.world_size() > 1) collective::check_backend(run_case.backend);
   const host::Machine machine = host::inspect_machine();
   if (machine.available_memory_bytes) {
-    launch::check_memory(run_case, *machine.available_memory_bytes, ddp::memory_per_rank_bytes(run_case));
+    launch::check_memory(run_case, *machine.available_memory_bytes, ddp::memory_per_rank_bytes);
   }
 }
 

@@ -52,6 +52,8 @@ class Worker {
       deliver(result);
     } catch (...) {
       communication_failed_ = watched.failed();
+      // The peers learn at once; closing a healthy communicator waits for all ranks to get there.
+      communicator_->abort();
       throw;
     }
   }
