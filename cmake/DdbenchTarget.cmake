@@ -56,7 +56,7 @@ function(ddbench_add_unit_test name)
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main ddbench_build_options)
   # GoogleTest's macros at -O3 are half of a clean build; what is tested keeps the preset's optimisation.
-  target_compile_options(${name} PRIVATE -O1)
+  target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
   foreach(label IN LISTS ARG_LABELS)

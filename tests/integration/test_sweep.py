@@ -18,6 +18,9 @@ def test_matrix_and_table(bench):
     assert all(row["efficiency"] > 0 for row in table["rows"])
     assert len(bench.rows("select distinct sweep_id from run")) == 1
     assert len(bench.rows("select 1 from run")) == 4
+    picture = bench.tmp / "speedup.svg"
+    bench.ok("scaling", "--svg", picture)
+    assert picture.read_text().startswith("<svg") and "Speedup over GPUs" in picture.read_text()
 
 
 def test_strong_sweep_and_text(bench):

@@ -5,6 +5,8 @@
 #include "command.h"
 #include "ddbench/analyzer/scaling_curve.h"
 #include "ddbench/reports/analysis.h"
+#include "ddbench/reports/output_file.h"
+#include "ddbench/reports/svg.h"
 #include "output.h"
 #include "run_selection.h"
 
@@ -15,6 +17,7 @@ struct ScalingOptions {
   RunSelection selection;
   analyzer::CurveOptions curve;
   std::string skus;
+  std::string svg;
   bool json = false;
 };
 
@@ -24,6 +27,11 @@ int scaling(ScalingOptions& options) {
   options.curve.catalogue = &catalogue;
   const analyzer::ScalingCurve curve =
       analyzer::scaling_curve(store, select_runs_or_newest_sweep(store, options.selection), options.curve);
+  if (!options.svg.empty()) {
+    reports::OutputFile file(options.svg);
+    file.write(reports::figure_svg(analyzer::speedup_figure(curve)));
+    file.commit();
+  }
   print(options.json ? reports::curve_json(curve) + "\n" : reports::curve_text(curve, stdout_style()));
   return 0;
 }
@@ -43,6 +51,7 @@ void add_scaling_command(CLI::App& app, Action& action) {
   command->add_flag("--any-provenance", options->curve.any_provenance,
                     "Fit a law though provenances are mixed");
   command->add_option("--skus", options->skus, "TOML file with SKUs of your own (for MFU)");
+  command->add_option("--svg", options->svg, "Also draw the speedup into this file");
   command->add_flag("--json", options->json, "For a program; the schema is reports/schema/curve.schema.json");
   command->callback([&action, options] { action = [options] { return scaling(*options); }; });
 }

@@ -135,6 +135,7 @@ class Worker {
 int work(WorkerSession& session, TrainingState& state, int rank) {
   Worker worker(session, state);
   const auto fail = [&](const Error& error) {
+    session.send(state.snapshot());  // how far it got
     session.send(worker.last_words(error));
     return 1;
   };
