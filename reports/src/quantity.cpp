@@ -1,4 +1,4 @@
-#include "quantity.h"
+#include "ddbench/reports/quantity.h"
 
 #include <fmt/format.h>
 

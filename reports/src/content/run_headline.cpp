@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "content/run_content.h"
-#include "quantity.h"
+#include "ddbench/reports/quantity.h"
 #include "terminal/phrases.h"
 
 namespace ddbench::reports {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "content/run_content.h"
-#include "quantity.h"
+#include "ddbench/reports/quantity.h"
 #include "terminal/phrases.h"
 #include "terminal/shown_parts.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "quantity.h"
+#include "ddbench/reports/quantity.h"
 #include "terminal/phrases.h"
 
 namespace ddbench::reports {

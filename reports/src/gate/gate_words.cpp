@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "../quantity.h"
+#include "ddbench/reports/quantity.h"
 
 namespace ddbench::reports {
 

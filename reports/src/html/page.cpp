@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "ddbench/reports/chart.h"
+#include "ddbench/reports/quantity.h"
 #include "ddbench/reports/svg.h"
 #include "html/page_style.h"
 #include "html/table.h"
-#include "quantity.h"
 #include "safe_text.h"
-#include "svg/chart.h"
 
 namespace ddbench::reports::html {
 namespace {

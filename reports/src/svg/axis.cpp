@@ -1,11 +1,11 @@
-#include "svg/axis.h"
+#include "ddbench/reports/axis.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "quantity.h"
+#include "ddbench/reports/quantity.h"
 
 namespace ddbench::reports::svg {
 namespace {

@@ -1,4 +1,4 @@
-#include "svg/chart.h"
+#include "ddbench/reports/chart.h"
 
 #include <fmt/format.h>
 

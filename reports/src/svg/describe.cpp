@@ -1,4 +1,4 @@
-#include "svg/describe.h"
+#include "ddbench/reports/describe.h"
 
 #include <fmt/format.h>
 

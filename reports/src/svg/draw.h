@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "svg/canvas.h"
-#include "svg/chart.h"
+#include "ddbench/reports/chart.h"
 #include "svg/layout.h"
 
 namespace ddbench::reports::svg {

@@ -4,7 +4,7 @@
 
 #include "ddbench/reports/svg.h"
 #include "safe_text.h"
-#include "svg/describe.h"
+#include "ddbench/reports/describe.h"
 #include "svg/draw.h"
 #include "terminal/phrases.h"
 

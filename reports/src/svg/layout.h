@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "svg/axis.h"
-#include "svg/chart.h"
+#include "ddbench/reports/axis.h"
+#include "ddbench/reports/chart.h"
 
 namespace ddbench::reports::svg {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "../quantity.h"
 #include "../safe_text.h"
 #include "bars.h"
 #include "ddbench/reports/analysis.h"
+#include "ddbench/reports/quantity.h"
 #include "intervals_text.h"
 #include "notes_text.h"
 #include "phrases.h"

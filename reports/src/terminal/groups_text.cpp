@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "../quantity.h"
 #include "../safe_text.h"
 #include "ddbench/reports/analysis.h"
+#include "ddbench/reports/quantity.h"
 #include "intervals_text.h"
 #include "notes_text.h"
 #include "phrases.h"

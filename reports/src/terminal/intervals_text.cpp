@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../quantity.h"
+#include "ddbench/reports/quantity.h"
 
 namespace ddbench::reports {
 

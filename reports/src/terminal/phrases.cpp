@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "../quantity.h"
+#include "ddbench/reports/quantity.h"
 
 namespace ddbench::reports {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "../quantity.h"
 #include "../safe_text.h"
+#include "ddbench/reports/quantity.h"
 #include "ddbench/reports/text.h"
 #include "paint.h"
 #include "phrases.h"

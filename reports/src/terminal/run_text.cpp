@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "../content/run_content.h"
-#include "../quantity.h"
 #include "../safe_text.h"
 #include "cell_width.h"
+#include "ddbench/reports/quantity.h"
 #include "ddbench/reports/text.h"
 #include "notes_text.h"
 #include "paint.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "../quantity.h"
 #include "../safe_text.h"
 #include "bars.h"
+#include "ddbench/reports/quantity.h"
 #include "ddbench/reports/text.h"
 #include "notes_text.h"
 #include "paint.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "../quantity.h"
 #include "../safe_text.h"
 #include "bars.h"
+#include "ddbench/reports/quantity.h"
 #include "phrases.h"
 #include "shown_parts.h"
 #include "table.h"

@@ -1,4 +1,4 @@
-#include "svg/axis.h"
+#include "ddbench/reports/axis.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "quantity.h"
+#include "ddbench/reports/quantity.h"
 #include "svg/text_metrics.h"
 
 namespace ddbench::reports::svg {

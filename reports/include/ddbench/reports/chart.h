@@ -7,7 +7,7 @@
 
 #include "ddbench/analyzer/figure.h"
 #include "ddbench/reports/palette.h"
-#include "quantity.h"
+#include "ddbench/reports/quantity.h"
 
 namespace ddbench::reports::svg {
 

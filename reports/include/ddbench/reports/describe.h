@@ -3,7 +3,7 @@
 #include <string>
 
 #include "ddbench/analyzer/figure.h"
-#include "svg/chart.h"
+#include "ddbench/reports/chart.h"
 
 namespace ddbench::reports::svg {
 

@@ -1,0 +1,248 @@
+#include "charts/figure_card.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QBuffer>
+#include <QClipboard>
+#include <QEvent>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPrintDialog>
+#include <QPrinter>
+#include <QToolButton>
+#include <filesystem>
+
+#include "charts/figure_csv.h"
+#include "charts/flow_layout.h"
+#include "charts/ink_shapes.h"
+#include "ddbench/record/error.h"
+#include "ddbench/reports/output_file.h"
+#include "ddbench/reports/svg.h"
+
+namespace ddbench::gui {
+namespace {
+
+constexpr QSize kPictureSize(960, 600);
+constexpr double kPictureScale = 2;
+constexpr std::size_t kNotesAtFirst = 2;
+
+QToolButton* small_button(const QString& text, const QString& name) {
+  auto* button = new QToolButton;
+  button->setText(text);
+  button->setAccessibleName(name);
+  button->setToolTip(name);
+  button->setFocusPolicy(Qt::StrongFocus);
+  return button;
+}
+
+QString file_stem(const std::string& title) {
+  QString stem;
+  for (const QChar c : QString::fromStdString(title).toLower()) {
+    stem += c.isLetterOrNumber() && c.unicode() < 128 ? c : QLatin1Char('-');
+  }
+  return stem;
+}
+
+}  // namespace
+
+FigureCard::FigureCard(QWidget* parent) : QFrame(parent) {
+  setObjectName(QStringLiteral("card"));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(kGutter, 10, 10, 12);
+  column->setSpacing(6);
+  auto* head = new QHBoxLayout;
+  title_ = new QLabel;
+  title_->setObjectName(QStringLiteral("cardTitle"));
+  all_ = small_button(QStringLiteral("Show all"), QStringLiteral("Show all of the chart"));
+  menu_ = small_button(QStringLiteral("Export ▾"), QStringLiteral("Export, copy or print this chart"));
+  head->addWidget(title_, 1);
+  head->addWidget(all_);
+  head->addWidget(menu_);
+  column->addLayout(head);
+  legend_ = new QWidget;
+  column->addWidget(legend_);
+  view_ = new ChartView;
+  column->addWidget(view_, 1);
+  notes_ = new QLabel;
+  notes_->setObjectName(QStringLiteral("note"));
+  notes_->setWordWrap(true);
+  notes_->setTextFormat(Qt::RichText);
+  column->addWidget(notes_);
+  all_->hide();
+  connect(all_, &QToolButton::clicked, this, [this] { view_->show_all(); });
+  connect(notes_, &QLabel::linkActivated, this, [this] {
+    all_notes_ = !all_notes_;
+    show_notes();
+  });
+  view_->on_zoom = [this] { all_->setVisible(view_->is_zoomed()); };
+  make_menu();
+}
+
+void FigureCard::make_menu() {
+  auto* menu = new QMenu(this);
+  menu_->setPopupMode(QToolButton::InstantPopup);
+  menu_->setMenu(menu);
+  connect(menu->addAction(QStringLiteral("Copy image")), &QAction::triggered, this, [this] { copy(); });
+  menu->addSeparator();
+  for (const char* suffix : {"png", "svg", "csv"}) {
+    const QString name = QString::fromLatin1(suffix);
+    connect(menu->addAction(QStringLiteral("Save as %1…").arg(name.toUpper())), &QAction::triggered, this,
+            [this, name] { ask_and_export(name); });
+  }
+  menu->addSeparator();
+  connect(menu->addAction(QStringLiteral("Print…")), &QAction::triggered, this, [this] { print(); });
+}
+
+void FigureCard::set_figure(analyzer::Figure figure) {
+  title_->setText(QString::fromStdString(figure.title));
+  view_->set_figure(std::move(figure));
+  make_legend();
+  show_notes();
+}
+
+void FigureCard::make_legend() {
+  delete legend_->layout();
+  qDeleteAll(legend_->findChildren<QToolButton*>());
+  auto* flow = new FlowLayout(2, 2);
+  legend_->setLayout(flow);
+  legend_->setVisible(!view_->legend().empty());
+  for (const auto& entry : view_->legend()) {
+    const QString name = QString::fromStdString(entry.name);
+    QToolButton* button = small_button(name, name);
+    button->setObjectName(QStringLiteral("legend"));
+    button->setToolTip(QStringLiteral("Show or hide %1").arg(name));
+    button->setAccessibleName(QStringLiteral("Series %1").arg(name));
+    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    button->setIconSize(QSize(18, 14));
+    button->setCheckable(true);
+    const bool shown = view_->hidden().count(entry.name) == 0;
+    button->setChecked(shown);
+    button->setIcon(QIcon(legend_swatch(entry, theme(), shown, 2)));
+    connect(button, &QToolButton::toggled, this, [this, entry, button](bool on) {
+      std::set<std::string> hidden = view_->hidden();
+      on ? void(hidden.erase(entry.name)) : void(hidden.insert(entry.name));
+      button->setIcon(QIcon(legend_swatch(entry, theme(), on, 2)));
+      view_->set_hidden(std::move(hidden));
+    });
+    flow->addWidget(button);
+  }
+}
+
+void FigureCard::toggle(const std::string& series) {
+  for (auto* button : legend_->findChildren<QToolButton*>()) {
+    if (button->text().toStdString() == series) button->toggle();
+  }
+}
+
+void FigureCard::show_notes() {
+  std::vector<std::string> notes = reports::figure_notes(view_->figure());
+  if (view_->chart().empty() && !notes.empty()) notes.erase(notes.begin());  // it stands in the chart's place
+  const std::size_t shown = all_notes_ ? notes.size() : std::min(notes.size(), kNotesAtFirst);
+  QString text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) text += QStringLiteral("<br>");
+    text += QString::fromStdString(notes[i]).toHtmlEscaped();
+  }
+  if (notes.size() > kNotesAtFirst) {
+    const QString link = all_notes_ ? QStringLiteral("fewer notes")
+                                    : QStringLiteral("%1 more notes").arg(notes.size() - shown);
+    text += QStringLiteral(" <a href=\"notes\" style=\"color:%1\">%2</a>").arg(theme().accent.name(), link);
+  }
+  notes_->setText(text);
+  notes_->setVisible(!text.isEmpty());
+}
+
+void FigureCard::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange) {
+    // Later: the application goes through a list of all widgets now, and the legend's are made anew.
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+          make_legend();
+          show_notes();
+        },
+        Qt::QueuedConnection);
+  }
+  QFrame::changeEvent(event);
+}
+
+analyzer::Figure FigureCard::shown_figure() const {
+  analyzer::Figure figure = view_->figure();
+  for (analyzer::Series& series : figure.series) {
+    if (view_->hidden().count(reports::svg::display_name(series.name)) != 0) series.points.clear();
+  }
+  return figure;
+}
+
+QImage FigureCard::picture() const {
+  FigureCard copy;
+  copy.all_notes_ = true;
+  copy.view_->set_hidden(view_->hidden());
+  copy.set_figure(view_->figure());
+  copy.menu_->hide();
+  copy.setAttribute(Qt::WA_DontShowOnScreen);
+  copy.resize(kPictureSize);
+  copy.show();
+  QImage image(kPictureSize * kPictureScale, QImage::Format_ARGB32_Premultiplied);
+  image.setDevicePixelRatio(kPictureScale);
+  image.fill(theme().surface);
+  copy.render(&image);
+  return image;
+}
+
+void FigureCard::copy() const {
+  QApplication::clipboard()->setImage(picture());
+}
+
+void FigureCard::export_to(const std::string& file) const {
+  const std::string suffix = std::filesystem::path(file).extension().string();
+  std::string content;
+  if (suffix == ".svg") {
+    content = reports::figure_svg(shown_figure());
+  } else if (suffix == ".csv") {
+    content = figure_csv(shown_figure());
+  } else if (suffix == ".png") {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    picture().save(&buffer, "PNG");
+    content = bytes.toStdString();
+  } else {
+    throw Error(ErrorCode::kBadInput,
+                "cannot export to " + file + ": its name must end in .png, .svg or .csv");
+  }
+  reports::OutputFile output(file);
+  output.write(content);
+  output.commit();
+}
+
+void FigureCard::ask_and_export(const QString& suffix) {
+  const QString name = file_stem(view_->figure().title) + QLatin1Char('.') + suffix;
+  QString file = QFileDialog::getSaveFileName(this, QStringLiteral("Save chart"), name,
+                                              QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix));
+  if (file.isEmpty()) return;
+  if (!file.endsWith(QLatin1Char('.') + suffix)) file += QLatin1Char('.') + suffix;
+  try {
+    export_to(file.toStdString());
+  } catch (const Error& error) {
+    QMessageBox::warning(this, QStringLiteral("The chart was not saved"),
+                         QString::fromStdString(error.message()));
+  }
+}
+
+void FigureCard::print() {
+  QPrinter printer(QPrinter::HighResolution);
+  printer.setPageOrientation(QPageLayout::Landscape);
+  QPrintDialog dialog(&printer, this);
+  if (dialog.exec() != QDialog::Accepted) return;
+  const QImage image = picture();
+  QPainter painter(&printer);
+  const QRect page = painter.viewport();
+  const QSize size = image.size().scaled(page.size(), Qt::KeepAspectRatio);
+  painter.drawImage(QRect(QPoint((page.width() - size.width()) / 2, 0), size), image);
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <QFrame>
+#include <QImage>
+#include <string>
+
+#include "charts/chart_view.h"
+
+class QLabel;
+class QToolButton;
+
+namespace ddbench::gui {
+
+class FlowLayout;
+
+/// A chart on a card: title, legend that toggles series, the chart, its notes, and a menu to export, copy and
+/// print. Belongs to the GUI thread.
+class FigureCard : public QFrame {
+ public:
+  explicit FigureCard(QWidget* parent = nullptr);
+
+  /// Series that were hidden stay hidden where the new figure has them too.
+  void set_figure(analyzer::Figure figure);
+  ChartView& view() noexcept { return *view_; }
+  const ChartView& view() const noexcept { return *view_; }
+
+  void toggle(const std::string& series);
+
+  /// The figure as a picture of its own, in the colours of the theme, all notes below.
+  QImage picture() const;
+  void copy() const;
+  /// By the file's ending: .png, .svg or .csv. Throws Error{kBadInput} on another, and as OutputFile does.
+  void export_to(const std::string& file) const;
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void make_menu();
+  void make_legend();
+  void show_notes();
+  void ask_and_export(const QString& suffix);
+  void print();
+  analyzer::Figure shown_figure() const;
+
+  QLabel* title_;
+  QToolButton* all_;
+  QToolButton* menu_;
+  QWidget* legend_;
+  ChartView* view_;
+  QLabel* notes_;
+  bool all_notes_ = false;
+};
+
+}  // namespace ddbench::gui

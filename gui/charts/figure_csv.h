@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "ddbench/analyzer/figure.h"
+
+namespace ddbench::gui {
+
+/// A row a point: series, label, x, y, bounds, level and method of its interval, provenance; the heading
+/// names the axes' units. RFC 4180, UTF-8, numbers with all their digits.
+std::string figure_csv(const analyzer::Figure& figure);
+
+}  // namespace ddbench::gui

@@ -1,0 +1,46 @@
+#include "charts/flow_layout.h"
+
+#include <QWidget>
+#include <algorithm>
+
+namespace ddbench::gui {
+
+FlowLayout::~FlowLayout() {
+  qDeleteAll(items_);
+}
+
+QLayoutItem* FlowLayout::takeAt(int index) {
+  return index >= 0 && index < items_.size() ? items_.takeAt(index) : nullptr;
+}
+
+void FlowLayout::setGeometry(const QRect& rect) {
+  QLayout::setGeometry(rect);
+  arrange(rect, true);
+}
+
+QSize FlowLayout::minimumSize() const {
+  QSize size;
+  for (const QLayoutItem* item : items_) size = size.expandedTo(item->minimumSize());
+  return size;
+}
+
+int FlowLayout::arrange(const QRect& rect, bool place) const {
+  int x = rect.x();
+  int y = rect.y();
+  int line = 0;
+  for (QLayoutItem* item : items_) {
+    if (item->widget() != nullptr && item->widget()->isHidden()) continue;
+    const QSize size = item->sizeHint();
+    if (x > rect.x() && x + size.width() > rect.right() + 1) {
+      x = rect.x();
+      y += line + gap_y_;
+      line = 0;
+    }
+    if (place) item->setGeometry(QRect(QPoint(x, y), size.boundedTo(QSize(rect.width(), size.height()))));
+    x += size.width() + gap_x_;
+    line = std::max(line, size.height());
+  }
+  return y + line - rect.y();
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <QBrush>
+#include <QPainter>
+#include <QPixmap>
+
+#include "charts/theme.h"
+#include "ddbench/reports/chart.h"
+#include "ddbench/reports/palette.h"
+
+namespace ddbench::gui {
+
+/// The marker of a series about `at`, filled or open as the reports draw it.
+void draw_marker(QPainter& painter, const reports::Ink& ink, QPointF at, const QColor& color,
+                 double scale = 1);
+
+/// Strokes over an area, so that it is told apart without colour too; no brush for Hatch::kNone.
+QBrush hatch_brush(reports::Hatch hatch, const QColor& color);
+
+/// What stands beside the name of a series.
+QPixmap legend_swatch(const reports::svg::LegendEntry& entry, const Theme& theme, bool shown,
+                      double pixel_ratio);
+
+}  // namespace ddbench::gui

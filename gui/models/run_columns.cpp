@@ -1,0 +1,132 @@
+#include "models/run_columns.h"
+
+#include <array>
+#include <cmath>
+
+namespace ddbench::gui {
+namespace {
+
+using analyzer::RunMetric;
+
+const QString kNone = QStringLiteral("–");
+
+QString or_none(const std::string& text) {
+  return text.empty() ? kNone : QString::fromStdString(text);
+}
+
+QString network_of(const store::RunRecord& run) {
+  const QString network = or_none(run.environment.network);
+  return network == kNone && !run.run_case.link.empty() ? QString::fromStdString(run.run_case.link) : network;
+}
+
+/// Three significant digits, with separators.
+QString short_number(double value) {
+  const double size = std::abs(value);
+  const int decimals = size >= 100 || size == 0 ? 0 : size >= 10 ? 1 : 2;
+  return QLocale(QLocale::English, QLocale::UnitedStates).toString(value, 'f', decimals);
+}
+
+QString duration_text(double ns) {
+  if (ns < 1e6) return short_number(ns / 1e3) + QStringLiteral(" µs");
+  if (ns < 1e9) return short_number(ns / 1e6) + QStringLiteral(" ms");
+  return short_number(ns / 1e9) + QStringLiteral(" s");
+}
+
+QString metric_text(const RunEntry& entry, RunMetric metric) {
+  const Measured<double>& value = entry.measures[metric];
+  if (!value) return entry.measured ? kNone : QString();
+  if (metric == RunMetric::kEfficiency) return QString::number(100 * *value, 'f', 1) + QStringLiteral(" %");
+  if (metric == RunMetric::kStepTime) return duration_text(*value);
+  return short_number(*value);
+}
+
+QString state_text(const RunEntry& entry) {
+  const store::RunRecord& run = entry.run();
+  if (run.state == store::RunState::kRunning && entry.steps_seen > 0) {
+    return QStringLiteral("running %1/%2").arg(entry.steps_seen).arg(run.run_case.total_steps());
+  }
+  if (run.state == store::RunState::kDone && !run.valid) return QStringLiteral("invalid");
+  const std::string_view text = store::to_string(run.state);
+  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+RunMetric metric_of(RunColumn column) {
+  switch (column) {
+    case RunColumn::kEfficiency: return RunMetric::kEfficiency;
+    case RunColumn::kThroughput: return RunMetric::kThroughput;
+    default: return RunMetric::kStepTime;
+  }
+}
+
+}  // namespace
+
+QString title_of(RunColumn column) {
+  static const std::array<const char*, kRunColumnCount> kTitles{
+      "Started",    "State",       "Workload",  "Nodes × GPUs", "SKU",      "Network",    "Batch / GPU",
+      "Efficiency", "Samples / s", "Step time", "Precision",    "Strategy", "Provenance", "Name"};
+  return QString::fromUtf8(kTitles[static_cast<std::size_t>(column)]);
+}
+
+bool is_number(RunColumn column) {
+  return column == RunColumn::kBatch || column == RunColumn::kEfficiency ||
+         column == RunColumn::kThroughput || column == RunColumn::kStepTime;
+}
+
+QString text_of(const RunEntry& entry, RunColumn column) {
+  const store::RunRecord& run = entry.run();
+  switch (column) {
+    case RunColumn::kStarted: return date_text(run.started_wall_ns);
+    case RunColumn::kWorkload: return QString::fromStdString(run.run_case.workload);
+    case RunColumn::kSize: return size_text(run.run_case);
+    case RunColumn::kSku: return or_none(run.run_case.sku);
+    case RunColumn::kNetwork: return network_of(run);
+    case RunColumn::kBatch: return QString::number(run.run_case.batch_per_gpu);
+    case RunColumn::kPrecision: return QString::fromStdString(run.run_case.precision);
+    case RunColumn::kStrategy: return QString::fromStdString(run.run_case.strategy);
+    case RunColumn::kProvenance: return provenance_text(run.provenance);
+    case RunColumn::kState: return state_text(entry);
+    case RunColumn::kName: return or_none(run.run_case.name);
+    default: return metric_text(entry, metric_of(column));
+  }
+}
+
+QVariant sort_key_of(const RunEntry& entry, RunColumn column) {
+  const store::RunRecord& run = entry.run();
+  switch (column) {
+    case RunColumn::kStarted: return QVariant::fromValue<qlonglong>(run.started_wall_ns);
+    case RunColumn::kSize: return run.run_case.world_size() * 1'000'000 + run.run_case.nodes;
+    case RunColumn::kBatch: return QVariant::fromValue<qlonglong>(run.run_case.batch_per_gpu);
+    case RunColumn::kEfficiency:
+    case RunColumn::kThroughput:
+    case RunColumn::kStepTime: {
+      const Measured<double>& value = entry.measures[metric_of(column)];
+      return value ? QVariant(*value) : QVariant();
+    }
+    default: return text_of(entry, column);
+  }
+}
+
+QString tip_of(const RunEntry& entry, RunColumn column) {
+  const store::RunRecord& run = entry.run();
+  if (column == RunColumn::kState) {
+    if (!run.reason.empty()) return QString::fromStdString(run.reason);
+    if (!run.valid) return QString::fromStdString(run.invalid_reason);
+  }
+  if (column == RunColumn::kEfficiency || column == RunColumn::kThroughput ||
+      column == RunColumn::kStepTime) {
+    const Measured<double>& value = entry.measures[metric_of(column)];
+    if (!value && entry.measured) return QString::fromStdString(value.reason());
+  }
+  if (column == RunColumn::kStarted) return QString::fromStdString(run.id);
+  return text_of(entry, column);
+}
+
+const std::vector<RunColumn>& grouping_columns() {
+  static const std::vector<RunColumn> kColumns{
+      RunColumn::kWorkload, RunColumn::kSize,      RunColumn::kSku,      RunColumn::kNetwork,
+      RunColumn::kBatch,    RunColumn::kPrecision, RunColumn::kStrategy, RunColumn::kProvenance,
+      RunColumn::kState,    RunColumn::kName};
+  return kColumns;
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <QString>
+#include <QVariant>
+#include <vector>
+
+#include "models/run_list.h"
+
+namespace ddbench::gui {
+
+enum class RunColumn {
+  kStarted,
+  kState,
+  kWorkload,
+  kSize,
+  kSku,
+  kNetwork,
+  kBatch,
+  kEfficiency,
+  kThroughput,
+  kStepTime,
+  kPrecision,
+  kStrategy,
+  kProvenance,
+  kName,
+};
+inline constexpr int kRunColumnCount = 14;
+
+QString title_of(RunColumn column);
+bool is_number(RunColumn column);
+/// What the cell says; "–" where there is no value.
+QString text_of(const RunEntry& entry, RunColumn column);
+/// What rows are sorted by; missing values come out invalid.
+QVariant sort_key_of(const RunEntry& entry, RunColumn column);
+/// The whole story: why a value is missing, why a run failed.
+QString tip_of(const RunEntry& entry, RunColumn column);
+/// Columns that make sense to filter and group by.
+const std::vector<RunColumn>& grouping_columns();
+
+}  // namespace ddbench::gui

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <QString>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ddbench/analyzer/run_measures.h"
+#include "ddbench/store/run_store.h"
+
+namespace ddbench::gui {
+
+/// What the dashboard knows of one run.
+struct RunEntry {
+  analyzer::RunMeasures measures;  ///< `run` from the start; values once they are read
+  bool measured = false;
+  int steps_seen = 0;  ///< of a run that goes on: steps stored so far, warm-up included
+
+  const store::RunRecord& run() const noexcept { return measures.run; }
+};
+
+/// All runs of a store, newest first. A list that was handed out never changes.
+using RunList = std::vector<RunEntry>;
+using SharedRunList = std::shared_ptr<const RunList>;
+
+/// The rows of `run`, without values. What changed against `known` is read anew; values of runs that did not
+/// change are taken over.
+RunList list_runs(const store::RunStore& store, const RunList& known);
+
+/// Reads the values of entries [first, last) that have none.
+void measure_entries(const store::RunStore& store, RunList& list, std::size_t first, std::size_t last);
+
+/// The runs of a sweep, as people choose them.
+struct SweepChoice {
+  std::string id;
+  QString label;  ///< "21 Nov 02:00 · mlp · 12 runs"
+  int runs = 0;
+};
+std::vector<SweepChoice> sweeps_of(const RunList& list);  ///< newest first
+
+/// Oldest first, as the analyzer's functions give them.
+std::vector<store::RunRecord> records_of_sweep(const RunList& list, const std::string& sweep_id);
+std::vector<store::RunRecord> records_with_ids(const RunList& list, const std::set<store::RunId>& ids);
+
+/// Local date and time, "21 Nov 2026 02:00".
+QString date_text(std::int64_t wall_ns);
+/// "2 × 4".
+QString size_text(const RunCase& run_case);
+QString provenance_text(ProvenanceSet provenance);
+
+}  // namespace ddbench::gui

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <QString>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ddbench/record/error.h"
+#include "ddbench/store/run_store.h"
+
+namespace ddbench::gui {
+
+/// Why a job gave nothing, for the page that asked.
+struct JobFailure {
+  ErrorCode code = ErrorCode::kRunFailed;
+  QString message;
+};
+
+/// What a running job may ask and tell. Used on the job's thread only.
+class JobContext {
+ public:
+  virtual ~JobContext() = default;
+  virtual const store::RunStore& store() = 0;
+  virtual void progress(int done, int total) = 0;
+  /// Something for the GUI thread before the job ends; dropped like its result.
+  virtual void meanwhile(std::function<void()> deliver) = 0;
+  /// Throws (caught by StoreJobs) when the job was cancelled or replaced: call it between parts of long work.
+  virtual void check() const = 0;
+};
+
+/// How many jobs are waiting or running, and how far the newest that tells is; total 0: it does not tell.
+struct JobActivity {
+  int jobs = 0;
+  int done = 0;
+  int total = 0;
+};
+
+/// Runs work on a store off the GUI thread, in the order asked for, on two threads. Belongs to the GUI
+/// thread; `done`, `failed` and `on_activity` are called there. The store is opened read-only for each job,
+/// so that a store which appears, is replaced or is repaired is seen by the next job.
+class StoreJobs : public QObject {
+ public:
+  using Deliver = std::function<void()>;
+  using Work = std::function<Deliver(JobContext&)>;
+  using Failed = std::function<void(const JobFailure&)>;
+
+  explicit StoreJobs(std::filesystem::path file);
+  ~StoreJobs() override;  ///< cancels what waits and runs, and waits for it
+
+  const std::filesystem::path& file() const noexcept { return file_; }
+  void set_file(std::filesystem::path file);  ///< cancels all
+
+  /// `work` returns what is to be done with its result on the GUI thread; that, and `failed`, are dropped
+  /// when `receiver` is gone or the job was cancelled. A job replaces an earlier one of the same receiver and
+  /// slot.
+  void start(QObject* receiver, const std::string& slot, Work work, Failed failed);
+  void cancel(const QObject* receiver, const std::string& slot);
+  void cancel_all();
+
+  bool is_idle() const noexcept { return unfinished_.empty(); }
+  std::function<void(const JobActivity&)> on_activity;
+
+ private:
+  struct Job;
+  class Context;
+  void run_jobs();
+  Deliver run(const std::shared_ptr<Job>& job);
+  void finish(const std::shared_ptr<Job>& job, const Deliver& deliver);
+  void tell_activity(int done, int total);
+
+  std::filesystem::path file_;
+  std::vector<std::shared_ptr<Job>> unfinished_;  ///< GUI thread only
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::shared_ptr<Job>> waiting_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace ddbench::gui

@@ -1,0 +1,130 @@
+#include "pages/compared_runs.h"
+
+#include <algorithm>
+
+#include "ddbench/analyzer/compare.h"
+#include "ddbench/analyzer/run_measures.h"
+#include "ddbench/analyzer/run_set_figures.h"
+#include "ddbench/reports/quantity.h"
+#include "models/run_list.h"
+
+namespace ddbench::gui {
+namespace {
+
+QString words(std::string text) {
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return QString::fromStdString(text);
+}
+
+Cell value_cell(const Measured<double>& value, const std::string& unit) {
+  if (!value) return missing_cell(value.reason());
+  const std::string shown_unit = unit == "bytes" ? "B" : unit;
+  const bool plain = unit == "1" || unit == "samples/s";  // the heading or the name says it
+  return number_cell(*value, QString::fromStdString(plain ? reports::number(*value)
+                                                          : reports::quantity(*value, shown_unit)));
+}
+
+Cell ratio_cell(const Measured<analyzer::RunRatio>& ratio) {
+  if (!ratio) return missing_cell(ratio.reason());
+  Cell cell =
+      number_cell(ratio->value, QString::fromStdString(reports::number(ratio->value)) + QStringLiteral(" ×"));
+  if (!ratio->interval) {
+    cell.tip = QStringLiteral("no interval: ") + QString::fromStdString(ratio->interval.reason());
+    return cell;
+  }
+  const ConfidenceInterval& interval = *ratio->interval;
+  cell.text += QStringLiteral("  [%1, %2]").arg(interval.low, 0, 'f', 3).arg(interval.high, 0, 'f', 3);
+  cell.tip = QStringLiteral("%1 % interval, %2")
+                 .arg(100 * interval.level)
+                 .arg(QString::fromStdString(interval.method));
+  return cell;
+}
+
+ComparedRuns two_runs(JobContext& context, const store::RunRecord& a, const store::RunRecord& b) {
+  const auto side = [](const store::RunRecord& run) {
+    return analyzer::ComparedSide{"run " + run.id, {run}};
+  };
+  const analyzer::Comparison comparison = analyzer::compare_runs(context.store(), side(a), side(b));
+  ComparedRuns result;
+  result.title = QStringLiteral("%1  against  %2")
+                     .arg(QString::fromStdString(analyzer::short_label(b)),
+                          QString::fromStdString(analyzer::short_label(a)));
+  result.about = QString::fromStdString(comparison.verdict_text);
+  result.table.columns = {QStringLiteral("Figure"), QString::fromStdString("A: " + analyzer::short_label(a)),
+                          QString::fromStdString("B: " + analyzer::short_label(b)),
+                          QStringLiteral("B over A")};
+  const auto add = [&](const std::vector<analyzer::ComparedFigure>& figures, const QString& prefix) {
+    for (const analyzer::ComparedFigure& figure : figures) {
+      if (!figure.a && !figure.b) continue;
+      result.table.rows.push_back({{prefix + words(figure.name), {}, {}, false},
+                                   value_cell(figure.a, figure.unit),
+                                   value_cell(figure.b, figure.unit),
+                                   ratio_cell(figure.ratio)});
+    }
+  };
+  add(comparison.figures, {});
+  add(comparison.parts, QStringLiteral("part: "));
+  for (const analyzer::SideDifference& difference : comparison.differences) {
+    if (difference.kind != analyzer::SideDifference::Kind::kCase) continue;
+    result.table.rows.push_back({{QStringLiteral("set: ") + words(difference.field), {}, {}, false},
+                                 text_cell(difference.a.empty() ? "–" : difference.a),
+                                 text_cell(difference.b.empty() ? "–" : difference.b),
+                                 {}});
+  }
+  result.figure = analyzer::comparison_figure(comparison);
+  return result;
+}
+
+std::vector<Cell> row_of(const analyzer::RunSummary& summary) {
+  const analyzer::RunMeasures measures = analyzer::measure_run(summary);
+  std::vector<Cell> row{text_cell(analyzer::short_label(summary.run))};
+  row.front().tip = QString::fromStdString(summary.run.id);
+  for (const analyzer::RunMetric metric : analyzer::all_run_metrics()) {
+    if (metric == analyzer::RunMetric::kEfficiency) {
+      row.push_back(summary.efficiency
+                        ? number_cell(summary.efficiency->value,
+                                      QString::fromStdString(reports::percent(summary.efficiency->value)))
+                        : missing_cell(summary.efficiency.reason()));
+    } else {
+      row.push_back(value_cell(measures[metric], std::string(analyzer::unit_of(metric))));
+    }
+  }
+  row.push_back({provenance_text(summary.run.provenance), {}, {}, false});
+  return row;
+}
+
+}  // namespace
+
+ComparedRuns compare_chosen(JobContext& context, const std::vector<store::RunRecord>& runs) {
+  const bool both_done = runs.size() == 2 && std::all_of(runs.begin(), runs.end(), [](const auto& run) {
+                           return run.state == store::RunState::kDone && run.valid;
+                         });
+  if (both_done) return two_runs(context, runs[0], runs[1]);
+  ComparedRuns result;
+  result.title = runs.size() == 1 ? QString::fromStdString("Run " + analyzer::short_label(runs.front()))
+                                  : QStringLiteral("%1 runs side by side").arg(runs.size());
+  result.table.columns = {QStringLiteral("Run"),         QStringLiteral("Step time"),
+                          QStringLiteral("Samples / s"), QStringLiteral("Efficiency"),
+                          QStringLiteral("Exposed"),     QStringLiteral("Bus bandwidth"),
+                          QStringLiteral("Peak memory"), QStringLiteral("Provenance")};
+  std::vector<analyzer::RunSummary> summaries;
+  for (const store::RunRecord& run : runs) {
+    if (summaries.size() == kMostComparedRuns) break;
+    context.check();
+    summaries.push_back(analyzer::summarize(context.store(), run.id));
+    result.table.rows.push_back(row_of(summaries.back()));
+  }
+  if (runs.size() > kMostComparedRuns) {
+    result.about = QStringLiteral("The first %1 of them are shown.").arg(kMostComparedRuns);
+  }
+  if (summaries.size() == 1) {
+    for (const std::string& note : summaries.front().notes) {
+      result.about +=
+          (result.about.isEmpty() ? QString() : QStringLiteral("\n")) + QString::fromStdString(note);
+    }
+  }
+  result.figure = analyzer::partitions_figure(summaries);
+  return result;
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "ddbench/analyzer/figure.h"
+#include "models/cell_table_model.h"
+#include "models/store_jobs.h"
+
+namespace ddbench::gui {
+
+inline constexpr std::size_t kMostComparedRuns = 12;
+
+/// Runs side by side.
+struct ComparedRuns {
+  QString title;
+  QString about;  ///< what may be concluded
+  CellTable table;
+  analyzer::Figure figure;
+};
+
+/// One run: its figures; two: each with ratio and interval, and what differs; more: a row each (the first
+/// kMostComparedRuns). On a job's thread.
+ComparedRuns compare_chosen(JobContext& context, const std::vector<store::RunRecord>& runs);
+
+}  // namespace ddbench::gui

@@ -1,0 +1,406 @@
+#include "pages/overview_page.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QShortcut>
+#include <QSignalBlocker>
+#include <QSplitter>
+#include <QStyledItemDelegate>
+#include <QToolButton>
+#include <QTreeView>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <set>
+
+#include "charts/figure_card.h"
+#include "charts/flow_layout.h"
+#include "pages/compared_runs.h"
+#include "pages/data_table.h"
+
+namespace ddbench::gui {
+namespace {
+
+constexpr std::size_t kNewestRuns = 8;
+
+const std::vector<RunColumn>& filter_columns() {
+  static const std::vector<RunColumn> kColumns{RunColumn::kWorkload,   RunColumn::kSize,
+                                               RunColumn::kSku,        RunColumn::kNetwork,
+                                               RunColumn::kProvenance, RunColumn::kState};
+  return kColumns;
+}
+
+/// Colours the state; the word says it too.
+class StateDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const QVariant state = index.data(RunTableModel::kStateRole);
+    if (!state.isValid()) {
+      option->font.setBold(true);  // a group
+      return;
+    }
+    if (index.column() != static_cast<int>(RunColumn::kState)) return;
+    QColor color = theme().good;
+    if (state.toInt() == static_cast<int>(store::RunState::kRunning)) color = theme().accent;
+    if (state.toInt() == static_cast<int>(store::RunState::kInterrupted)) color = theme().warning;
+    if (state.toInt() == static_cast<int>(store::RunState::kFailed)) color = theme().bad;
+    option->palette.setColor(QPalette::Text, color);
+    option->palette.setColor(QPalette::HighlightedText, color);
+  }
+};
+
+QToolButton* tool(const QString& text, const QString& name) {
+  auto* button = new QToolButton;
+  button->setText(text);
+  button->setToolTip(name);
+  button->setAccessibleName(name);
+  button->setFocusPolicy(Qt::StrongFocus);
+  return button;
+}
+
+}  // namespace
+
+OverviewPage::OverviewPage(Workspace& workspace)
+    : Page(workspace, QStringLiteral("Overview"),
+           QStringLiteral("All runs. Choose one to see where its time went, or several to compare them.")),
+      model_(new RunTableModel(this)),
+      proxy_(new RunFilterProxy(this)) {
+  proxy_->setSourceModel(model_);
+  make_tiles();
+  auto* card = new QFrame;
+  card->setObjectName(QStringLiteral("card"));
+  auto* column = new QVBoxLayout(card);
+  column->setContentsMargins(12, 12, 12, 6);
+  column->setSpacing(10);
+  make_tree();
+  make_filters();
+  column->addWidget(group_->parentWidget());
+  column->addWidget(tree_, 1);
+  make_comparison();
+  auto* splitter = new QSplitter(Qt::Vertical);
+  splitter->setChildrenCollapsible(false);
+  splitter->setHandleWidth(12);
+  splitter->addWidget(card);
+  splitter->addWidget(panel_);
+  splitter->setStretchFactor(0, 1);
+  splitter->setStretchFactor(1, 1);
+  body()->addWidget(splitter, 1);
+}
+
+void OverviewPage::make_tiles() {
+  auto* row = new QHBoxLayout;
+  row->setSpacing(12);
+  for (const char* name : {"Runs", "Going on", "Newest efficiency", "Best throughput"}) {
+    auto* tile = new QFrame;
+    tile->setObjectName(QStringLiteral("card"));
+    auto* column = new QVBoxLayout(tile);
+    column->setContentsMargins(14, 8, 14, 8);
+    column->setSpacing(0);
+    auto* title = new QLabel(QString::fromLatin1(name));
+    title->setObjectName(QStringLiteral("statLabel"));
+    auto* value = new QLabel;
+    value->setObjectName(QStringLiteral("statValue"));
+    auto* detail = new QLabel;
+    detail->setObjectName(QStringLiteral("statDetail"));
+    for (QLabel* each : {title, value, detail}) {
+      each->setTextFormat(Qt::PlainText);
+      column->addWidget(each);
+    }
+    tiles_.push_back({value, detail});
+    row->addWidget(tile, 1);
+  }
+  body()->addLayout(row);
+}
+
+void OverviewPage::make_filters() {
+  auto* holder = new QWidget;
+  auto* flow = new FlowLayout(8, 6);
+  holder->setLayout(flow);
+  search_ = new QLineEdit;
+  search_->setPlaceholderText(QStringLiteral("Filter runs (Ctrl+F)"));
+  search_->setAccessibleName(QStringLiteral("Filter runs by words"));
+  search_->setClearButtonEnabled(true);
+  search_->setFixedWidth(190);
+  flow->addWidget(search_);
+  connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    RunFilter filter = history_.current();
+    filter.text = text;
+    change_filter(std::move(filter));
+  });
+  for (const RunColumn column : filter_columns()) {
+    auto* box = new QComboBox;
+    box->setAccessibleName(QStringLiteral("Only runs with this ") + title_of(column).toLower());
+    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    box->setMaximumWidth(165);
+    choices_[column] = box;
+    flow->addWidget(box);
+    connect(box, &QComboBox::activated, this, [this, column, box](int index) {
+      RunFilter filter = history_.current();
+      filter.equal.erase(column);
+      if (index > 0) filter.equal[column] = box->itemText(index);
+      change_filter(std::move(filter));
+    });
+  }
+  group_ = new QComboBox(holder);
+  group_->setAccessibleName(QStringLiteral("Group runs by"));
+  group_->addItem(QStringLiteral("Not grouped"), -1);
+  for (const RunColumn column : grouping_columns()) {
+    group_->addItem(QStringLiteral("By ") + title_of(column).toLower(), static_cast<int>(column));
+  }
+  flow->addWidget(group_);
+  connect(group_, &QComboBox::activated, this, [this](int index) {
+    RunFilter filter = history_.current();
+    const int column = group_->itemData(index).toInt();
+    filter.group = column < 0 ? std::nullopt : std::optional(static_cast<RunColumn>(column));
+    change_filter(std::move(filter));
+  });
+  undo_ = tool(QStringLiteral("↶ Undo"), QStringLiteral("Undo the last change of the filter (Ctrl+Z)"));
+  redo_ = tool(QStringLiteral("↷ Redo"), QStringLiteral("Redo the change of the filter (Ctrl+Shift+Z)"));
+  flow->addWidget(undo_);
+  flow->addWidget(redo_);
+  connect(undo_, &QToolButton::clicked, this, [this] { undo(); });
+  connect(redo_, &QToolButton::clicked, this, [this] { redo(); });
+  connect(new QShortcut(QKeySequence::Undo, this), &QShortcut::activated, this, [this] { undo(); });
+  connect(new QShortcut(QKeySequence::Redo, this), &QShortcut::activated, this, [this] { redo(); });
+  connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, this, [this] { focus_filter(); });
+  undo_->setEnabled(false);
+  redo_->setEnabled(false);
+}
+
+void OverviewPage::make_tree() {
+  tree_ = new QTreeView;
+  tree_->setAccessibleName(QStringLiteral("Runs"));
+  tree_->setModel(proxy_);
+  tree_->setItemDelegate(new StateDelegate(tree_));
+  tree_->setFrameShape(QFrame::NoFrame);
+  tree_->setRootIsDecorated(false);
+  tree_->setUniformRowHeights(true);
+  tree_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  tree_->setAllColumnsShowFocus(true);
+  tree_->setMinimumHeight(190);
+  tree_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  tree_->setSortingEnabled(true);
+  tree_->sortByColumn(0, Qt::DescendingOrder);
+  tree_->header()->setStretchLastSection(true);
+  tree_->header()->setResizeContentsPrecision(100);
+  connect(tree_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+          [this] { selection_changed(); });
+  connect(tree_, &QTreeView::doubleClicked, this, [this](const QModelIndex& index) {
+    const RunEntry* entry = proxy_->entry(index);
+    if (entry == nullptr) return;
+    Workspace& shared = workspace();
+    const std::string sweep = entry->run().sweep_id;
+    shared.run = entry->run().id;
+    shared.subject = sweep.empty() ? Subject{} : Subject{Subject::Kind::kSweep, sweep};
+    shared.changed();
+    shared.open_page(PageId::kBreakdown);
+  });
+}
+
+void OverviewPage::make_comparison() {
+  panel_ = new QWidget;
+  auto* row = new QHBoxLayout(panel_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(14);
+  auto* left = new QFrame;
+  left->setObjectName(QStringLiteral("card"));
+  auto* column = new QVBoxLayout(left);
+  column->setContentsMargins(14, 10, 12, 8);
+  panel_title_ = new QLabel;
+  panel_title_->setObjectName(QStringLiteral("cardTitle"));
+  hint_ = new QLabel;
+  hint_->setObjectName(QStringLiteral("note"));
+  hint_->setWordWrap(true);
+  hint_->setTextFormat(Qt::PlainText);
+  table_ = new DataTable(QStringLiteral("Chosen runs side by side"));
+  column->addWidget(panel_title_);
+  column->addWidget(hint_);
+  column->addWidget(table_, 1);
+  card_ = new FigureCard;
+  row->addWidget(left, 1);
+  row->addWidget(card_, 1);
+  panel_->setMinimumHeight(320);
+}
+
+void OverviewPage::load() {
+  const bool first = shown_ == nullptr;
+  shown_ = workspace().runs;
+  restoring_ = true;
+  model_->set_runs(shown_);
+  restoring_ = false;
+  fill_filters();
+  fill_tiles();
+  restore_selection();
+  if (history_.current().group) tree_->expandAll();
+  for (int i = 0; i < kRunColumnCount; ++i) {
+    const auto column = static_cast<RunColumn>(i);
+    tree_->setColumnHidden(i, std::none_of(shown_->begin(), shown_->end(), [column](const RunEntry& entry) {
+                             return text_of(entry, column) != QStringLiteral("–");
+                           }));
+  }
+  if (first) {
+    for (int i = 0; i < kRunColumnCount; ++i) tree_->resizeColumnToContents(i);
+  }
+  if (workspace().selection.empty()) load_comparison();
+}
+
+void OverviewPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (shown_ != workspace().runs) reload();
+}
+
+void OverviewPage::fill_filters() {
+  for (const auto& [column, box] : choices_) {
+    std::set<QString> values;
+    for (const RunEntry& entry : *shown_) {
+      QString text = text_of(entry, column);
+      if (column == RunColumn::kState && text.startsWith(QLatin1String("running"))) continue;
+      values.insert(std::move(text));
+    }
+    const auto wanted = history_.current().equal.find(column);
+    const QSignalBlocker quiet(box);
+    box->clear();
+    box->addItem(QStringLiteral("Any ") +
+                 title_of(column).toLower().replace(QLatin1String("sku"), QLatin1String("SKU")));
+    for (const QString& value : values) {
+      box->addItem(value);
+      if (wanted != history_.current().equal.end() && wanted->second == value)
+        box->setCurrentIndex(box->count() - 1);
+    }
+    box->setVisible(values.size() > 1 || wanted != history_.current().equal.end());
+  }
+}
+
+void OverviewPage::fill_tiles() {
+  const RunEntry* running = nullptr;
+  const RunEntry* newest = nullptr;
+  const RunEntry* best = nullptr;
+  int going_on = 0;
+  int done = 0;
+  for (const RunEntry& entry : *shown_) {
+    if (entry.run().state == store::RunState::kRunning) {
+      ++going_on;
+      if (running == nullptr) running = &entry;
+    }
+    done += entry.run().state == store::RunState::kDone ? 1 : 0;
+    const auto& throughput = entry.measures[analyzer::RunMetric::kThroughput];
+    if (newest == nullptr && entry.measures[analyzer::RunMetric::kEfficiency]) newest = &entry;
+    if (throughput && (best == nullptr || *throughput > *best->measures[analyzer::RunMetric::kThroughput])) {
+      best = &entry;
+    }
+  }
+  const auto what = [](const RunEntry& entry) {
+    return QStringLiteral("%1 · %2").arg(size_text(entry.run().run_case),
+                                         QString::fromStdString(entry.run().run_case.workload));
+  };
+  const auto set = [&](std::size_t i, const QString& value, const QString& detail) {
+    tiles_[i].value->setText(value);
+    tiles_[i].detail->setText(detail);
+  };
+  set(0, QString::number(shown_->size()), QStringLiteral("%1 done").arg(done));
+  set(1, QString::number(going_on),
+      running == nullptr ? QStringLiteral("nothing runs now")
+                         : what(*running) + QStringLiteral(" · ") + text_of(*running, RunColumn::kState));
+  set(2, newest == nullptr ? QStringLiteral("–") : text_of(*newest, RunColumn::kEfficiency),
+      newest == nullptr ? QStringLiteral("no run has a baseline") : what(*newest));
+  set(3,
+      best == nullptr ? QStringLiteral("–") : text_of(*best, RunColumn::kThroughput) + QStringLiteral("/s"),
+      best == nullptr ? QStringLiteral("no run has steps") : QStringLiteral("samples · ") + what(*best));
+}
+
+void OverviewPage::change_filter(RunFilter filter) {
+  history_.change(std::move(filter));
+  apply_filter();
+}
+
+void OverviewPage::undo() {
+  history_.undo();
+  apply_filter();
+}
+
+void OverviewPage::redo() {
+  history_.redo();
+  apply_filter();
+}
+
+void OverviewPage::focus_filter() {
+  search_->setFocus(Qt::ShortcutFocusReason);
+  search_->selectAll();
+}
+
+void OverviewPage::apply_filter() {
+  const RunFilter& filter = history_.current();
+  const QSignalBlocker quiet(search_);
+  if (search_->text() != filter.text) search_->setText(filter.text);
+  restoring_ = true;
+  model_->group_by(filter.group);
+  proxy_->set_filter(filter);
+  restoring_ = false;
+  tree_->setRootIsDecorated(filter.group.has_value());
+  if (filter.group) tree_->expandAll();
+  group_->setCurrentIndex(group_->findData(filter.group ? static_cast<int>(*filter.group) : -1));
+  fill_filters();
+  undo_->setEnabled(history_.can_undo());
+  redo_->setEnabled(history_.can_redo());
+  restore_selection();
+}
+
+void OverviewPage::restore_selection() {
+  restoring_ = true;
+  QItemSelection selection;
+  const auto add = [&](const QModelIndex& index) {
+    const RunEntry* entry = proxy_->entry(index);
+    if (entry != nullptr && workspace().selection.count(entry->run().id) != 0) selection.select(index, index);
+  };
+  for (int row = 0; row < proxy_->rowCount(); ++row) {
+    const QModelIndex top = proxy_->index(row, 0);
+    add(top);
+    for (int child = 0; child < proxy_->rowCount(top); ++child) add(proxy_->index(child, 0, top));
+  }
+  tree_->selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  restoring_ = false;
+}
+
+void OverviewPage::selection_changed() {
+  if (restoring_) return;
+  std::set<store::RunId> chosen;
+  for (const QModelIndex& index : tree_->selectionModel()->selectedRows()) {
+    if (const RunEntry* entry = proxy_->entry(index)) chosen.insert(entry->run().id);
+  }
+  if (chosen == workspace().selection) return;
+  Workspace& shared = workspace();
+  shared.selection = std::move(chosen);
+  if (shared.selection.size() == 1) shared.run = *shared.selection.begin();
+  if (shared.selection.empty() && shared.subject.kind == Subject::Kind::kSelection) shared.subject = {};
+  shared.changed();
+  load_comparison();
+}
+
+void OverviewPage::load_comparison() {
+  std::vector<store::RunRecord> chosen = records_with_ids(*workspace().runs, workspace().selection);
+  if (chosen.empty()) {
+    // Something useful from the start: the newest finished runs of the subject.
+    chosen = workspace().subject_records();
+    std::erase_if(chosen, [](const store::RunRecord& run) { return run.state != store::RunState::kDone; });
+    if (chosen.size() > kNewestRuns) chosen.erase(chosen.begin(), chosen.end() - kNewestRuns);
+  }
+  const bool by_hand = !workspace().selection.empty();
+  start<ComparedRuns>(
+      "comparison", [chosen](JobContext& context) { return compare_chosen(context, chosen); },
+      [this, by_hand](ComparedRuns result) {
+        panel_title_->setText(result.title);
+        hint_->setText(
+            by_hand ? result.about
+                    : QStringLiteral("The newest runs. Choose others above: two are compared part by part."));
+        table_->set_table(std::move(result.table));
+        card_->set_figure(std::move(result.figure));
+      });
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "models/run_filter.h"
+#include "pages/page.h"
+
+class QLabel;
+class QLineEdit;
+class QToolButton;
+class QTreeView;
+
+namespace ddbench::gui {
+
+class DataTable;
+class FigureCard;
+
+/// All runs of the store, to filter, sort, group and choose from; below, what is chosen, side by side.
+class OverviewPage : public Page {
+ public:
+  explicit OverviewPage(Workspace& workspace);
+
+  QTreeView& tree() noexcept { return *tree_; }
+  RunFilterProxy& rows() noexcept { return *proxy_; }
+  const RunFilter& filter() const noexcept { return history_.current(); }
+  void change_filter(RunFilter filter);
+  void undo();
+  void redo();
+  void focus_filter();
+
+  FigureCard& comparison_card() noexcept { return *card_; }
+  DataTable& comparison_table() noexcept { return *table_; }
+
+ protected:
+  void load() override;
+  std::string key() const override { return {}; }
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void make_tiles();
+  void make_filters();
+  void make_tree();
+  void make_comparison();
+  void apply_filter();
+  void fill_filters();
+  void fill_tiles();
+  void selection_changed();
+  void restore_selection();
+  void load_comparison();
+
+  SharedRunList shown_;
+  RunTableModel* model_;
+  RunFilterProxy* proxy_;
+  FilterHistory history_;
+  bool restoring_ = false;
+
+  struct Tile {
+    QLabel* value;
+    QLabel* detail;
+  };
+  std::vector<Tile> tiles_;
+  QLineEdit* search_ = nullptr;
+  std::map<RunColumn, class QComboBox*> choices_;
+  class QComboBox* group_ = nullptr;
+  QToolButton* undo_ = nullptr;
+  QToolButton* redo_ = nullptr;
+  QTreeView* tree_ = nullptr;
+  QWidget* panel_ = nullptr;
+  QLabel* hint_ = nullptr;
+  QLabel* panel_title_ = nullptr;
+  FigureCard* card_ = nullptr;
+  DataTable* table_ = nullptr;
+};
+
+}  // namespace ddbench::gui

@@ -1,0 +1,210 @@
+#include "pages/page.h"
+
+#include <QComboBox>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QStackedLayout>
+#include <QVBoxLayout>
+
+#include "charts/theme.h"
+#include "models/run_columns.h"
+
+namespace ddbench::gui {
+namespace {
+
+QLabel* label(const char* name, const QString& text = {}) {
+  auto* made = new QLabel(text);
+  made->setObjectName(QString::fromLatin1(name));
+  made->setTextFormat(Qt::PlainText);
+  return made;
+}
+
+}  // namespace
+
+Page::Page(Workspace& workspace, const QString& title, const QString& about) : workspace_(workspace) {
+  setObjectName(QStringLiteral("page"));
+  setAccessibleName(title);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(kPagePadding, 18, kPagePadding, 14);
+  column->setSpacing(12);
+  make_head(title, about);
+  error_ = new QFrame;
+  error_->setObjectName(QStringLiteral("errorBar"));
+  auto* error_row = new QHBoxLayout(error_);
+  error_label_ = new QLabel;
+  error_label_->setWordWrap(true);
+  error_label_->setTextFormat(Qt::PlainText);
+  error_label_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  auto* again = new QPushButton(QStringLiteral("Try again"));
+  connect(again, &QPushButton::clicked, this, [this] { reload(); });
+  error_row->addWidget(error_label_, 1);
+  error_row->addWidget(again);
+  error_->hide();
+  column->addWidget(error_);
+  auto* holder = new QWidget;
+  stack_ = new QStackedLayout(holder);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  auto* inner = new QWidget;
+  inner->setObjectName(QStringLiteral("scrollBody"));
+  body_ = new QVBoxLayout(inner);
+  body_->setContentsMargins(0, 0, 0, 0);
+  body_->setSpacing(14);
+  scroll->setWidget(inner);
+  stack_->addWidget(scroll);
+  make_message();
+  column->addWidget(holder, 1);
+}
+
+void Page::make_head(const QString& title, const QString& about) {
+  auto* head = new QHBoxLayout;
+  auto* words = new QVBoxLayout;
+  words->setSpacing(1);
+  words->addWidget(label("pageTitle", title));
+  words->addWidget(label("pageSubtitle", about));
+  head->addLayout(words);
+  head->addStretch(1);
+  controls_ = new QHBoxLayout;
+  controls_->setSpacing(kGap);
+  head->addLayout(controls_);
+  static_cast<QVBoxLayout*>(layout())->addLayout(head);
+}
+
+void Page::make_message() {
+  auto* page = new QWidget;
+  auto* column = new QVBoxLayout(page);
+  column->addStretch(2);
+  message_title_ = label("emptyTitle");
+  message_text_ = label("emptyText");
+  message_text_->setWordWrap(true);
+  message_text_->setAlignment(Qt::AlignHCenter);
+  message_text_->setFixedWidth(620);
+  message_command_ = label("command");
+  message_command_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  for (QLabel* each : {message_title_, message_text_, message_command_}) {
+    auto* row = new QHBoxLayout;
+    row->addStretch(1);
+    row->addWidget(each);
+    row->addStretch(1);
+    column->addLayout(row);
+    column->addSpacing(8);
+  }
+  column->addStretch(3);
+  stack_->addWidget(page);
+}
+
+void Page::show_message(const QString& title, const QString& text, const QString& command) {
+  message_title_->setText(title);
+  message_text_->setText(text);
+  message_command_->setText(command);
+  message_command_->setVisible(!command.isEmpty());
+  stack_->setCurrentIndex(1);
+}
+
+void Page::show_body() {
+  error_->hide();
+  stack_->setCurrentIndex(0);
+}
+
+QString Page::error_text() const {
+  return error_->isHidden() ? QString() : error_label_->text();
+}
+
+void Page::show_failure(const JobFailure& failure) {
+  error_label_->setText(failure.message);
+  error_->show();
+}
+
+void Page::refresh() {
+  if (!isVisible()) return;
+  fill_boxes();
+  std::string now = key();
+  if (loaded_ && now == loaded_key_) return;
+  loaded_key_ = std::move(now);
+  loaded_ = true;
+  error_->hide();
+  load();
+}
+
+void Page::reload() {
+  loaded_ = false;
+  refresh();
+}
+
+void Page::showEvent(QShowEvent*) {
+  refresh();
+}
+
+void Page::add_subject_box() {
+  subject_box_ = new QComboBox;
+  subject_box_->setAccessibleName(QStringLiteral("Runs that this page is about"));
+  subject_box_->setMinimumWidth(250);
+  subject_box_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  controls_->addWidget(subject_box_);
+  connect(subject_box_, &QComboBox::activated, this, [this](int index) {
+    const int kind = subject_box_->itemData(index).toInt();
+    workspace_.subject = {static_cast<Subject::Kind>(kind),
+                          subject_box_->itemData(index, Qt::UserRole + 1).toString().toStdString()};
+    workspace_.changed();
+  });
+}
+
+void Page::fill_subject_box() {
+  const QSignalBlocker quiet(subject_box_);
+  subject_box_->clear();
+  const auto add = [&](const QString& text, Subject subject) {
+    subject_box_->addItem(text, static_cast<int>(subject.kind));
+    const int last = subject_box_->count() - 1;
+    subject_box_->setItemData(last, QString::fromStdString(subject.sweep_id), Qt::UserRole + 1);
+    if (subject == workspace_.subject) subject_box_->setCurrentIndex(last);
+  };
+  for (const SweepChoice& sweep : sweeps_of(*workspace_.runs)) {
+    add(QStringLiteral("Sweep ") + sweep.label, {Subject::Kind::kSweep, sweep.id});
+  }
+  if (!workspace_.selection.empty()) {
+    add(QStringLiteral("Selected runs (%1)").arg(workspace_.selection.size()),
+        {Subject::Kind::kSelection, {}});
+  }
+  add(QStringLiteral("All runs (%1)").arg(workspace_.runs->size()), {Subject::Kind::kAll, {}});
+}
+
+void Page::add_run_box() {
+  run_box_ = new QComboBox;
+  run_box_->setAccessibleName(QStringLiteral("Run that this page shows"));
+  run_box_->setMinimumWidth(220);
+  run_box_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  controls_->addWidget(run_box_);
+  connect(run_box_, &QComboBox::activated, this, [this](int index) {
+    workspace_.run = run_box_->itemData(index).toString().toStdString();
+    workspace_.changed();
+  });
+}
+
+void Page::fill_run_box() {
+  const QSignalBlocker quiet(run_box_);
+  run_box_->clear();
+  const RunEntry* current = workspace_.current_run();
+  const auto records = workspace_.subject_records();
+  for (auto run = records.rbegin(); run != records.rend(); ++run) {
+    QString text =
+        size_text(run->run_case) + QStringLiteral(" · ") + QString::fromStdString(run->run_case.workload);
+    if (!run->run_case.link.empty())
+      text += QStringLiteral(" · ") + QString::fromStdString(run->run_case.link);
+    text += QStringLiteral(" · ") + date_text(run->started_wall_ns);
+    run_box_->addItem(text, QString::fromStdString(run->id));
+    if (current != nullptr && current->run().id == run->id) run_box_->setCurrentIndex(run_box_->count() - 1);
+  }
+}
+
+void Page::fill_boxes() {
+  if (subject_box_ != nullptr) fill_subject_box();
+  if (run_box_ != nullptr) fill_run_box();
+}
+
+}  // namespace ddbench::gui

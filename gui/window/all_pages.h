@@ -1,0 +1,11 @@
+#pragma once
+
+#include "pages/page.h"
+
+namespace ddbench::gui {
+
+QString page_title(PageId page);
+/// Owned by whoever puts it into a layout.
+Page* make_page(PageId page, Workspace& workspace);
+
+}  // namespace ddbench::gui

@@ -1,0 +1,297 @@
+#include "window/main_window.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QShortcut>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "pages/start_page.h"
+#include "window/all_pages.h"
+
+namespace ddbench::gui {
+namespace {
+
+constexpr std::size_t kMeasuredAtOnce = 60;
+
+/// A missing store is an empty one: a run will make it.
+bool is_there(const std::filesystem::path& file) {
+  std::error_code error;
+  return std::filesystem::exists(file, error);
+}
+
+}  // namespace
+
+MainWindow::MainWindow(WindowOptions options)
+    : jobs_(std::move(options.store)), workspace_(jobs_), settings_(options.settings) {
+  workspace_.changed = [this] { tell_pages(); };
+  workspace_.open_page = [this](PageId page) { open_page(page); };
+  auto* central = new QWidget;
+  auto* row = new QHBoxLayout(central);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  row->addWidget(make_rail());
+  auto* right = new QVBoxLayout;
+  right->setSpacing(0);
+  stack_ = new QStackedWidget;
+  start_ = new StartPage;
+  start_->open_other = [this] { ask_for_store(); };
+  start_->try_again = [this] { list_again(); };
+  stack_->addWidget(start_);
+  make_pages();
+  right->addWidget(stack_, 1);
+  right->addWidget(make_status());
+  row->addLayout(right, 1);
+  setCentralWidget(central);
+  make_shortcuts();
+  setMinimumSize(960, 640);
+  resize(1280, 800);
+  if (settings_ != nullptr) {
+    restoreGeometry(settings_->value(QStringLiteral("geometry")).toByteArray());
+    theme_choice_ =
+        static_cast<ThemeChoice>(std::clamp(settings_->value(QStringLiteral("theme"), 2).toInt(), 0, 2));
+    page_ = static_cast<PageId>(
+        std::clamp(settings_->value(QStringLiteral("page"), 0).toInt(), 0, kPageCount - 1));
+  }
+  set_theme_choice(theme_choice_);
+  jobs_.on_activity = [this](const JobActivity& activity) { show_activity(activity); };
+  watch_.on_change = [this] { list_again(); };
+  open_store(jobs_.file());
+}
+
+MainWindow::~MainWindow() {
+  jobs_.on_activity = nullptr;
+}
+
+void MainWindow::make_pages() {
+  for (int i = 0; i < kPageCount; ++i) {
+    pages_[static_cast<std::size_t>(i)] = make_page(static_cast<PageId>(i), workspace_);
+    stack_->addWidget(pages_[static_cast<std::size_t>(i)]);
+  }
+}
+
+QWidget* MainWindow::make_rail() {
+  auto* rail = new QFrame;
+  rail->setObjectName(QStringLiteral("rail"));
+  rail->setFixedWidth(176);
+  auto* column = new QVBoxLayout(rail);
+  column->setContentsMargins(10, 18, 10, 12);
+  column->setSpacing(2);
+  auto* brand = new QLabel(QStringLiteral("ddbench"));
+  brand->setObjectName(QStringLiteral("brand"));
+  column->addWidget(brand);
+  column->addSpacing(12);
+  for (int i = 0; i < kPageCount; ++i) {
+    auto* button = new QPushButton;
+    button->setObjectName(QStringLiteral("railButton"));
+    button->setText(page_title(static_cast<PageId>(i)));
+    button->setAccessibleName(QStringLiteral("Page ") + button->text());
+    button->setToolTip(QStringLiteral("%1 (Ctrl+%2)").arg(button->text()).arg(i + 1));
+    button->setCheckable(true);
+    button->setAutoExclusive(true);
+    button->setFocusPolicy(Qt::StrongFocus);
+    button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    connect(button, &QPushButton::clicked, this, [this, i] { open_page(static_cast<PageId>(i)); });
+    rail_[static_cast<std::size_t>(i)] = button;
+    column->addWidget(button);
+  }
+  column->addStretch(1);
+  theme_button_ = new QToolButton;
+  theme_button_->setFocusPolicy(Qt::StrongFocus);
+  theme_button_->setToolTip(QStringLiteral("Light, dark, or as the system says (Ctrl+T)"));
+  connect(theme_button_, &QToolButton::clicked, this, [this] { next_theme(); });
+  column->addWidget(theme_button_);
+  auto* open = new QToolButton;
+  open->setText(QStringLiteral("Open store…"));
+  open->setToolTip(QStringLiteral("Open another store (Ctrl+O)"));
+  open->setFocusPolicy(Qt::StrongFocus);
+  connect(open, &QToolButton::clicked, this, [this] { ask_for_store(); });
+  column->addWidget(open);
+  return rail;
+}
+
+QWidget* MainWindow::make_status() {
+  auto* bar = new QFrame;
+  bar->setObjectName(QStringLiteral("statusBar"));
+  bar->setFixedHeight(30);
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(kPagePadding, 0, 12, 0);
+  status_ = new QLabel;
+  status_->setObjectName(QStringLiteral("statusText"));
+  status_->setTextFormat(Qt::PlainText);
+  progress_ = new QProgressBar;
+  progress_->setFixedWidth(140);
+  progress_->setTextVisible(false);
+  progress_->setAccessibleName(QStringLiteral("Progress of loading"));
+  cancel_ = new QPushButton(QStringLiteral("Cancel"));
+  cancel_->setStyleSheet(QStringLiteral("padding: 1px 10px; font-size: 12px;"));
+  row->addWidget(status_, 1);
+  row->addWidget(progress_);
+  row->addWidget(cancel_);
+  progress_->hide();
+  cancel_->hide();
+  connect(cancel_, &QPushButton::clicked, this, [this] {
+    jobs_.cancel_all();
+    listing_ = false;
+    show_activity({});
+  });
+  return bar;
+}
+
+void MainWindow::make_shortcuts() {
+  for (int i = 0; i < kPageCount; ++i) {
+    connect(new QShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)), this),
+            &QShortcut::activated, this, [this, i] { open_page(static_cast<PageId>(i)); });
+  }
+  connect(new QShortcut(QKeySequence::Open, this), &QShortcut::activated, this, [this] { ask_for_store(); });
+  connect(new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_T), this), &QShortcut::activated, this,
+          [this] { next_theme(); });
+  connect(new QShortcut(QKeySequence(Qt::Key_F5), this), &QShortcut::activated, this, [this] {
+    list_again();
+    page(page_).reload();
+  });
+  connect(new QShortcut(QKeySequence::Quit, this), &QShortcut::activated, this, [this] { close(); });
+}
+
+void MainWindow::open_store(std::filesystem::path file) {
+  setWindowTitle(QStringLiteral("ddbench · ") + QString::fromStdString(file.filename().string()));
+  jobs_.set_file(file);
+  watch_.set_file(file);
+  workspace_.runs = std::make_shared<const RunList>();
+  workspace_.selection.clear();
+  workspace_.run.clear();
+  subject_chosen_ = false;
+  listing_ = false;
+  list_again();
+}
+
+void MainWindow::list_again() {
+  // A write in the middle of reading the list: it is read once more afterwards, rather than started over.
+  if (listing_) {
+    list_again_ = true;
+    return;
+  }
+  read_list();
+}
+
+void MainWindow::read_list() {
+  list_again_ = false;
+  if (!is_there(jobs_.file())) return take_list({}, true);
+  listing_ = true;
+  const SharedRunList known = workspace_.runs;
+  const auto deliver = [this](RunList list, bool complete) { take_list(std::move(list), complete); };
+  jobs_.start(
+      this, "list",
+      [this, known, deliver](JobContext& context) -> StoreJobs::Deliver {
+        RunList list = list_runs(context.store(), *known);
+        const auto unmeasured = [](const RunEntry& entry) {
+          return !entry.measured && entry.run().state != store::RunState::kRunning;
+        };
+        const bool slow =
+            std::count_if(list.begin(), list.end(), unmeasured) > static_cast<long>(kMeasuredAtOnce);
+        if (slow) context.meanwhile([deliver, list] { deliver(list, false); });
+        for (std::size_t first = 0; first < list.size(); first += kMeasuredAtOnce) {
+          context.check();
+          measure_entries(context.store(), list, first, first + kMeasuredAtOnce);
+          if (slow)
+            context.progress(static_cast<int>(std::min(first + kMeasuredAtOnce, list.size())),
+                             static_cast<int>(list.size()));
+        }
+        return [deliver, list = std::move(list)] { deliver(list, true); };
+      },
+      [this](const JobFailure& failure) { list_failed(failure); });
+}
+
+void MainWindow::take_list(RunList list, bool complete) {
+  workspace_.runs = std::make_shared<const RunList>(std::move(list));
+  if (complete) listing_ = false;
+  if (workspace_.runs->empty()) {
+    start_->show_state(jobs_.file(), nullptr);
+    stack_->setCurrentWidget(start_);
+  } else {
+    if (!subject_chosen_) choose_subject();
+    open_page(page_);
+  }
+  status_->setText(QStringLiteral("%1 · %2 runs")
+                       .arg(QString::fromStdString(jobs_.file().string()))
+                       .arg(workspace_.runs->size()));
+  tell_pages();
+  if (complete && list_again_) read_list();
+}
+
+void MainWindow::list_failed(const JobFailure& failure) {
+  listing_ = false;
+  start_->show_state(jobs_.file(), &failure);
+  stack_->setCurrentWidget(start_);
+  if (list_again_) read_list();
+}
+
+void MainWindow::choose_subject() {
+  subject_chosen_ = true;
+  const std::vector<SweepChoice> sweeps = sweeps_of(*workspace_.runs);
+  workspace_.subject = sweeps.empty() ? Subject{} : Subject{Subject::Kind::kSweep, sweeps.front().id};
+}
+
+void MainWindow::open_page(PageId page) {
+  page_ = page;
+  rail_[static_cast<std::size_t>(page)]->setChecked(true);
+  if (!workspace_.runs->empty()) stack_->setCurrentWidget(pages_[static_cast<std::size_t>(page)]);
+}
+
+bool MainWindow::shows_start_page() const {
+  return stack_->currentWidget() == start_;
+}
+
+void MainWindow::tell_pages() {
+  for (Page* page : pages_) page->refresh();
+}
+
+void MainWindow::show_activity(const JobActivity& activity) {
+  const bool busy = activity.jobs > 0;
+  progress_->setVisible(busy);
+  cancel_->setVisible(busy);
+  progress_->setRange(0, activity.total);
+  progress_->setValue(activity.done);
+}
+
+void MainWindow::ask_for_store() {
+  const QString file = QFileDialog::getOpenFileName(this, QStringLiteral("Open store"), {},
+                                                    QStringLiteral("ddbench stores (*.db);;All files (*)"));
+  if (!file.isEmpty()) open_store(file.toStdString());
+}
+
+void MainWindow::set_theme_choice(ThemeChoice choice) {
+  theme_choice_ = choice;
+  static constexpr const char* kNames[] = {"Theme: light", "Theme: dark", "Theme: system"};
+  theme_button_->setText(QString::fromLatin1(kNames[static_cast<int>(choice)]));
+  set_theme(choice == ThemeChoice::kDark || (choice == ThemeChoice::kSystem && system_is_dark()));
+}
+
+void MainWindow::next_theme() {
+  set_theme_choice(static_cast<ThemeChoice>((static_cast<int>(theme_choice_) + 1) % 3));
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+  QMainWindow::changeEvent(event);
+  if (event->type() == QEvent::ThemeChange && theme_choice_ == ThemeChoice::kSystem) {
+    set_theme_choice(ThemeChoice::kSystem);
+  }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (settings_ != nullptr) {
+    settings_->setValue(QStringLiteral("geometry"), saveGeometry());
+    settings_->setValue(QStringLiteral("theme"), static_cast<int>(theme_choice_));
+    settings_->setValue(QStringLiteral("page"), static_cast<int>(page_));
+  }
+  QMainWindow::closeEvent(event);
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <QMainWindow>
+#include <QSettings>
+#include <array>
+#include <filesystem>
+
+#include "charts/theme.h"
+#include "models/store_watch.h"
+#include "pages/page.h"
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+class QStackedWidget;
+class QToolButton;
+class QVBoxLayout;
+
+namespace ddbench::gui {
+
+class StartPage;
+
+struct WindowOptions {
+  std::filesystem::path store;
+  QSettings* settings = nullptr;  ///< where window state is kept; null: nowhere
+};
+
+/// The dashboard: pages at the left, what the store's jobs do below. Reads the list of runs anew whenever the
+/// store was written.
+class MainWindow : public QMainWindow {
+ public:
+  explicit MainWindow(WindowOptions options);
+  ~MainWindow() override;
+
+  void open_store(std::filesystem::path file);
+  void open_page(PageId page);
+  PageId page_id() const noexcept { return page_; }
+  Page& page(PageId page) { return *pages_[static_cast<std::size_t>(page)]; }
+  Workspace& workspace() noexcept { return workspace_; }
+  bool shows_start_page() const;
+  const StartPage& start_page() const { return *start_; }
+  /// Nothing is loading, and all that was loaded is shown.
+  bool is_settled() const noexcept { return jobs_.is_idle() && !listing_ && !list_again_; }
+
+  void set_theme_choice(ThemeChoice choice);
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void make_pages();
+  QWidget* make_rail();
+  QWidget* make_status();
+  void make_shortcuts();
+  void list_again();
+  void read_list();
+  void take_list(RunList list, bool complete);
+  void list_failed(const JobFailure& failure);
+  void choose_subject();
+  void tell_pages();
+  void show_activity(const JobActivity& activity);
+  void ask_for_store();
+  void next_theme();
+
+  StoreJobs jobs_;
+  Workspace workspace_;
+  StoreWatch watch_;
+  QSettings* settings_;
+  ThemeChoice theme_choice_ = ThemeChoice::kSystem;
+  bool listing_ = false;
+  bool list_again_ = false;
+  bool subject_chosen_ = false;
+  PageId page_ = PageId::kOverview;
+
+  QStackedWidget* stack_ = nullptr;
+  StartPage* start_ = nullptr;
+  std::array<Page*, kPageCount> pages_{};
+  std::array<QPushButton*, kPageCount> rail_{};
+  QLabel* status_ = nullptr;
+  QProgressBar* progress_ = nullptr;
+  QPushButton* cancel_ = nullptr;
+  QToolButton* theme_button_ = nullptr;
+};
+
+}  // namespace ddbench::gui
