@@ -9,9 +9,11 @@
 #include "clock_alignment.h"
 #include "collective_join.h"
 #include "collective_totals.h"
+#include "ddbench/analyzer/micro_table.h"
 #include "ddbench/analyzer/partition.h"
 #include "ddbench/record/error.h"
 #include "kernel_totals.h"
+#include "micro_records.h"
 #include "rank_timeline.h"
 
 namespace ddbench::analyzer {
@@ -204,6 +206,7 @@ void finalize_run(store::RunStore& store, const store::RunId& id) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("run {} is not in {}: nothing can be analysed", id, store.file().string()));
   }
+  if (run->run_case.workload == kMicroWorkload) return finalize_micro_run(store, *std::move(run));
   Finalizer(store, *std::move(run)).finalize();
 }
 

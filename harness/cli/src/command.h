@@ -14,6 +14,7 @@ using Action = std::function<int()>;
 // One file a subcommand. Each adds itself to `app` and sets `action` when it was chosen.
 void add_run_command(CLI::App& app, Action& action);
 void add_sweep_command(CLI::App& app, Action& action);
+void add_micro_command(CLI::App& app, Action& action);
 void add_show_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);

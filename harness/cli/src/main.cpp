@@ -45,6 +45,7 @@ int parse_and_act(int argc, char** argv) {
   Action action;
   add_run_command(app, action);
   add_sweep_command(app, action);
+  add_micro_command(app, action);
   add_show_command(app, action);
   add_list_command(app, action);
   add_report_command(app, action);

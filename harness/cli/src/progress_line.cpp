@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 
 #include "ddbench/record/clock.h"
@@ -36,7 +37,7 @@ std::string time_left(double seconds) {
 std::string progress_text(const experiment::LiveProgress& progress) {
   std::string text = fmt::format("step {}/{}", progress.steps_done, progress.steps_total);
   if (progress.samples_per_s > 0) text += fmt::format("   {:.0f} samples/s", progress.samples_per_s);
-  if (progress.steps_done > 0) text += fmt::format("   loss {:.4f}", progress.loss);
+  if (progress.steps_done > 0 && std::isfinite(progress.loss)) text += fmt::format("   loss {:.4f}", progress.loss);
   return text + time_left(progress.seconds_left);
 }
 

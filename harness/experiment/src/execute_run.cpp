@@ -12,6 +12,7 @@
 #include "ddbench/host/machine.h"
 #include "ddbench/launch/local_launch.h"
 #include "ddbench/launch/run_directory.h"
+#include "ddbench/micro/micro.h"
 #include "ddbench/record/clock.h"
 #include "ddbench/record/error.h"
 #include "ddbench/workload/workload.h"
@@ -72,8 +73,10 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   run.repetition = options.repetition;
   run.environment.fingerprint = host::fingerprint(machine);
   run.environment.facts = host::facts(machine);
-  run.environment.facts[analyzer::kFactFlopsPerSample] = fmt::format(
-      "{}", workload::make_workload(run_case.workload, run_case.workload_options)->flops_per_sample());
+  if (!micro::is_micro(run_case)) {
+    run.environment.facts[analyzer::kFactFlopsPerSample] = fmt::format(
+        "{}", workload::make_workload(run_case.workload, run_case.workload_options)->flops_per_sample());
+  }
   run.started_wall_ns = wall_ns();
   run.provenance = provenance_of(run_case, machine, "");
   store::set_owner_to_this_process(run);

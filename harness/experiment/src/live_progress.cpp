@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ddbench/micro/micro.h"
+
 namespace ddbench::experiment {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr std::int64_t kRateWindow_ns = 3'000'000'000;
 
 ProgressTracker::ProgressTracker(const RunCase& run_case)
     : steps_total_(static_cast<std::uint32_t>(run_case.total_steps())),
-      global_batch_(run_case.global_batch()),
+      global_batch_(micro::is_micro(run_case) ? 0 : run_case.global_batch()),  // no samples are trained on
       ranks_(static_cast<std::size_t>(run_case.world_size())) {}
 
 LiveProgress ProgressTracker::update(int rank, std::uint32_t steps_done, double loss, std::int64_t now_ns) {

@@ -10,6 +10,7 @@
 #include "ddbench/ddp/train.h"
 #include "ddbench/host/recorder.h"
 #include "ddbench/launch/local_launch.h"
+#include "ddbench/micro/micro.h"
 #include "pinning.h"
 #include "process_facts.h"
 #include "training_state.h"
@@ -48,8 +49,7 @@ class Worker {
     session_.send(Ready{communicator_->transport(), cores, start});
     WatchedCommunicator watched(*communicator_);
     try {
-      const ddp::TrainResult result = ddp::train(assignment_.run_case, watched, *recorder_, state_);
-      deliver(result);
+      deliver(train_or_measure(watched));
     } catch (...) {
       communication_failed_ = watched.failed();
       // The peers learn at once; closing a healthy communicator waits for all ranks to get there.
@@ -82,6 +82,14 @@ class Worker {
   }
 
  private:
+  /// What `ddbench micro` measures leaves no loss and no parameters.
+  ddp::TrainResult train_or_measure(collective::Communicator& communicator) {
+    if (!micro::is_micro(assignment_.run_case))
+      return ddp::train(assignment_.run_case, communicator, *recorder_, state_);
+    micro::measure(assignment_.run_case, communicator, *recorder_, state_);
+    return {};
+  }
+
   void open_recorder() {
     host::RecorderOptions options;
     options.spool = assignment_.spool;
