@@ -80,7 +80,8 @@ class Mlp final : public Model {
       ready(2 * i);
       if (i > 0) {  // nobody asks for the gradient of the data
         const auto span = probe.span(SpanKind::kBackward, layer.backward_input_name);
-        device_.linear_backward_input(layer.dy, weight(i).value, layers_[i - 1].dy);
+        device_.linear_backward_input(layer.dy, weight(i).value, device::GradientWrite::kOverwrite,
+                                      layers_[i - 1].dy);
       }
     }
   }

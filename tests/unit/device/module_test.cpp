@@ -26,7 +26,7 @@ Error error_of(const std::function<void()>& action) {
 
 ModuleRequest request_for(const std::string& file) {
   return {.file = file,
-          .interface = "device/1",
+          .interface = device::kDeviceInterface,
           .purpose = "the test",
           .build_package = "libx-dev",
           .runtime_package = "libx"};

@@ -87,7 +87,7 @@ TEST_P(Linear, BackwardInput) {
       expected.push_back(sum);
     }
   }
-  device_->linear_backward_input(dy, weight, dx);
+  device_->linear_backward_input(dy, weight, GradientWrite::kOverwrite, dx);
   expect_near(dx, expected, rounding(out));
 }
 

@@ -5,12 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "ddbench/device/network_operators.h"
 #include "ddbench/device/tensor.h"
 
 namespace ddbench::device {
-
-enum class Activation : std::uint8_t { kNone, kRelu };
-enum class GradientWrite : std::uint8_t { kOverwrite, kAccumulate };
 
 struct SgdSettings {
   float lr = 0;
@@ -28,18 +26,12 @@ struct AdamSettings {
   float correction2 = 1;  ///< 1 - beta2^t
 };
 
-/// Where a rank computes: memory and the operators of the reference workloads.
-///
-/// B is the batch. Every tensor is dense, row-major and in this device's memory; operators take float32
-/// except where they say otherwise, and no two tensors of a call overlap unless it says so. Shapes are
-/// checked: a call that does not fit throws Error{kBadInput} that names the operator and the shapes.
-/// Operators allocate nothing once a shape has been seen. Results do not depend on addresses or earlier
-/// calls, so equal inputs on equal machines give equal bits. One thread at a time; on the CPU an operator is
-/// done when it returns, elsewhere after synchronize().
-class Device {
+/// Where a rank computes: memory, the operators of the reference workloads (NetworkOperators) and those of
+/// optimizers and gradient reduction, which take float32 except where they say otherwise. Every tensor is in
+/// this device's memory. One thread at a time; on the CPU an operator is done when it returns, elsewhere
+/// after synchronize().
+class Device : public NetworkOperators {
  public:
-  virtual ~Device() = default;
-
   /// For people and the stored run: "cpu, oneDNN 2.6.3, AVX512".
   virtual std::string description() const = 0;
 
@@ -47,21 +39,6 @@ class Device {
   virtual Buffer allocate(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
 
-  /// y[B,out] = activation(x[B,in] * weight[out,in]^T + bias[1,out]), weight as torch.nn.Linear keeps it.
-  virtual void linear_forward(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                              Activation activation, const Tensor& y) = 0;
-  /// dx[B,in] = dy[B,out] * weight[out,in]
-  virtual void linear_backward_input(const Tensor& dy, const Tensor& weight, const Tensor& dx) = 0;
-  /// dweight[out,in] (+)= dy[B,out]^T * x[B,in] and dbias[1,out] (+)= column sums of dy; kAccumulate adds to
-  /// what is there.
-  virtual void linear_backward_weight(const Tensor& x, const Tensor& dy, GradientWrite write,
-                                      const Tensor& dweight, const Tensor& dbias) = 0;
-  /// dy[B,n] becomes 0 where y[B,n], the output of a ReLU, is 0.
-  virtual void relu_backward(const Tensor& y, const Tensor& dy) = 0;
-  /// loss[1,1] = mean over B of -log softmax(logits[B,C])[label], dlogits[B,C] = its gradient, labels[B,1]
-  /// int32 in [0,C).
-  virtual void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
-                                     const Tensor& dlogits) = 0;
   virtual void fill(const Tensor& destination, float value) = 0;
   virtual void copy(const Tensor& source, const Tensor& destination) = 0;  ///< equal shapes and types
   virtual void scale(const Tensor& values, float factor) = 0;              ///< in place; averaging
@@ -97,7 +74,7 @@ class Device {
 std::unique_ptr<Device> make_device(std::string_view name);
 
 /// What the modules of devices export (ddbench/module/module.h).
-inline constexpr const char* kDeviceInterface = "device/1";
+inline constexpr const char* kDeviceInterface = "device/2";
 using DeviceFactory = std::unique_ptr<Device>();
 
 }  // namespace ddbench::device

@@ -1,0 +1,171 @@
+#include "convolutions.h"
+
+#include <unordered_map>
+
+#include "onednn.h"
+
+namespace ddbench::device::cpu {
+namespace {
+
+using Desc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+using Tag = dnnl::memory::format_tag;
+
+constexpr auto kFloat = dnnl::memory::data_type::f32;
+constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+
+struct Geometry {
+  explicit Geometry(const ConvolutionShape& shape)
+      : x({shape.window.batch, shape.in, shape.window.height, shape.window.width}, onednn_type(shape.type),
+          Tag::nhwc),
+        y({shape.window.batch, shape.out, shape.window.out_height(), shape.window.out_width()},
+          onednn_type(shape.type), Tag::nhwc),
+        weight_dims{shape.out, shape.in, shape.window.kernel, shape.window.kernel},
+        strides(2, shape.window.stride),
+        padding(2, shape.window.padding) {}
+
+  Desc weight(dnnl::memory::data_type type, Tag tag) const { return {weight_dims, type, tag}; }
+
+  Desc x;
+  Desc y;
+  Dims weight_dims;
+  Dims strides;
+  Dims padding;
+};
+
+#if DNNL_VERSION_MAJOR >= 3
+dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& engine, const Geometry& g,
+                                                           const Desc& weight) {
+  return {engine,   dnnl::prop_kind::forward_training, kDirect, g.x, weight, g.y, g.strides, g.padding,
+          g.padding};
+}
+dnnl::convolution_backward_data::primitive_desc describe_input(const dnnl::engine& engine, const Geometry& g,
+                                                               const Desc& weight) {
+  return {engine,    kDirect,   g.x,
+          weight,    g.y,       g.strides,
+          g.padding, g.padding, describe_forward(engine, g, weight)};
+}
+dnnl::convolution_backward_weights::primitive_desc describe_weight(const dnnl::engine& engine,
+                                                                   const Geometry& g, const Desc& weight,
+                                                                   const Desc& forward_weight) {
+  return {engine,    kDirect,   g.x,
+          weight,    g.y,       g.strides,
+          g.padding, g.padding, describe_forward(engine, g, forward_weight)};
+}
+#else
+dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& engine, const Geometry& g,
+                                                           const Desc& weight) {
+  return {dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, g.x, weight, g.y,
+                                          g.strides, g.padding, g.padding),
+          engine};
+}
+dnnl::convolution_backward_data::primitive_desc describe_input(const dnnl::engine& engine, const Geometry& g,
+                                                               const Desc& weight) {
+  return {dnnl::convolution_backward_data::desc(kDirect, g.x, weight, g.y, g.strides, g.padding, g.padding),
+          engine, describe_forward(engine, g, weight)};
+}
+dnnl::convolution_backward_weights::primitive_desc describe_weight(const dnnl::engine& engine,
+                                                                   const Geometry& g, const Desc& weight,
+                                                                   const Desc& forward_weight) {
+  return {
+      dnnl::convolution_backward_weights::desc(kDirect, g.x, weight, g.y, g.strides, g.padding, g.padding),
+      engine, describe_forward(engine, g, forward_weight)};
+}
+#endif
+
+}  // namespace
+
+struct Convolutions::Primitive {
+  dnnl::primitive convolution;
+  dnnl::reorder reorder;      // of the weight before, or of its gradient after
+  dnnl::memory x, y, weight;  // or their gradients, as the caller keeps them
+  dnnl::memory blocked;       // the weight or its gradient, as oneDNN likes it
+  std::unordered_map<int, dnnl::memory> arguments;
+
+  void bind(int x_role, int y_role, int weight_role) {
+    arguments = {{x_role, x}, {y_role, y}, {weight_role, blocked}};
+  }
+};
+
+Convolutions::Convolutions(Scratch& scratch) try : scratch_(scratch), onednn_(std::make_unique<OneDnn>()) {
+} catch (const dnnl::error& error) {
+  throw_onednn("start its CPU engine", error.status, error.what());
+}
+
+Convolutions::~Convolutions() = default;
+
+Convolutions::Primitive& Convolutions::primitive(const Key& key) {
+  const auto found = primitives_.find(key);
+  if (found != primitives_.end()) return *found->second;
+
+  const dnnl::engine& engine = onednn_->engine;
+  const Geometry g(key.shape);
+  const auto type = onednn_type(key.shape.type);
+  const Desc any = g.weight(type, Tag::any);
+  auto made = std::make_unique<Primitive>();
+  made->x = dnnl::memory(g.x, engine, nullptr);
+  made->y = dnnl::memory(g.y, engine, nullptr);
+  const bool of_weight = key.pass == Pass::kBackwardWeight;
+  made->weight = dnnl::memory(g.weight(of_weight ? kFloat : type, Tag::ohwi), engine, nullptr);
+  switch (key.pass) {
+    case Pass::kForward: {
+      const auto description = describe_forward(engine, g, any);
+      made->blocked = dnnl::memory(description.weights_desc(), engine, nullptr);
+      made->bind(DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS);
+      made->convolution = dnnl::convolution_forward(description);
+      break;
+    }
+    case Pass::kBackwardInput: {
+      const auto description = describe_input(engine, g, any);
+      made->blocked = dnnl::memory(description.weights_desc(), engine, nullptr);
+      made->bind(DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS);
+      made->convolution = dnnl::convolution_backward_data(description);
+      break;
+    }
+    case Pass::kBackwardWeight: {
+      const auto description = describe_weight(engine, g, g.weight(kFloat, Tag::any), any);
+      made->blocked = dnnl::memory(description.diff_weights_desc(), engine, nullptr);
+      made->bind(DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS);
+      made->convolution = dnnl::convolution_backward_weights(description);
+      break;
+    }
+  }
+  dnnl::post_ops post;
+  if (key.write == GradientWrite::kAccumulate) post.append_sum(1.0F);
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(post);
+  made->reorder = of_weight ? dnnl::reorder(made->blocked, made->weight, attributes)
+                            : dnnl::reorder(made->weight, made->blocked, attributes);
+  return *primitives_.emplace(key, std::move(made)).first->second;
+}
+
+void Convolutions::run(const Key& key, const void* x, const void* weight, const void* y) try {
+  Primitive& made = primitive(key);
+  made.x.set_data_handle(const_cast<void*>(x));
+  made.y.set_data_handle(const_cast<void*>(y));
+  made.weight.set_data_handle(const_cast<void*>(weight));
+  made.blocked.set_data_handle(scratch_.bytes(static_cast<std::int64_t>(made.blocked.get_desc().get_size())));
+  const bool of_weight = key.pass == Pass::kBackwardWeight;
+  if (!of_weight) made.reorder.execute(onednn_->stream, made.weight, made.blocked);
+  made.convolution.execute(onednn_->stream, made.arguments);
+  if (of_weight) made.reorder.execute(onednn_->stream, made.blocked, made.weight);
+  onednn_->stream.wait();
+} catch (const dnnl::error& error) {
+  throw_onednn("compute a convolution", error.status, error.what());
+}
+
+void Convolutions::forward(const ConvolutionShape& shape, const void* x, const void* weight, void* y) {
+  run({shape, Pass::kForward, GradientWrite::kOverwrite}, x, weight, y);
+}
+
+void Convolutions::backward_input(const ConvolutionShape& shape, const void* dy, const void* weight,
+                                  void* dx) {
+  run({shape, Pass::kBackwardInput, GradientWrite::kOverwrite}, dx, weight, dy);
+}
+
+void Convolutions::backward_weight(const ConvolutionShape& shape, const void* x, const void* dy,
+                                   GradientWrite write, float* dweight) {
+  run({shape, Pass::kBackwardWeight, write}, x, dweight, dy);
+}
+
+}  // namespace ddbench::device::cpu

@@ -1,0 +1,33 @@
+#include "expect.h"
+
+#include <fmt/format.h>
+
+#include "ddbench/record/error.h"
+
+namespace ddbench::device::cpu {
+namespace {
+
+const char* name_of(DataType type) {
+  constexpr const char* kNames[] = {"float32", "int32", "float16", "bfloat16"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+}  // namespace
+
+void expect(const char* operation, std::initializer_list<Expected> tensors) {
+  for (const auto& [name, tensor, rows, columns, type] : tensors) {
+    const bool fits = tensor.rows == rows && tensor.columns == columns && tensor.type == type;
+    if (fits && tensor.data != nullptr && tensor.elements() > 0) continue;
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{}: {} is {} x {} {}{} where {} x {} {} is needed", operation, name, tensor.rows,
+                            tensor.columns, name_of(tensor.type),
+                            tensor.data == nullptr ? " without memory" : "", rows, columns, name_of(type)),
+                0, operation);
+  }
+}
+
+void expect_that(const char* operation, bool holds, const char* rule) {
+  if (!holds) throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", operation, rule), 0, operation);
+}
+
+}  // namespace ddbench::device::cpu

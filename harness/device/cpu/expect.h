@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "ddbench/device/tensor.h"
+#include "number.h"
+
+namespace ddbench::device::cpu {
+
+struct Expected {
+  const char* name;
+  const Tensor& tensor;
+  std::int64_t rows;
+  std::int64_t columns;
+  DataType type = DataType::kFloat32;
+};
+
+/// Throws Error{kBadInput} that names the operation and the first tensor that is not as expected or has no
+/// memory.
+void expect(const char* operation, std::initializer_list<Expected> tensors);
+
+/// Throws Error{kBadInput} for what `holds` is false.
+void expect_that(const char* operation, bool holds, const char* rule);
+
+inline float* floats(const Tensor& tensor) {
+  return static_cast<float*>(tensor.data);
+}
+
+/// Calls loop(T*, T*, ...) with the elements of the tensors, which are of one type: T is float or Bfloat16.
+template <typename Loop, typename... Tensors>
+void with_elements(const char* operation, const Loop& loop, const Tensor& first, const Tensors&... rest) {
+  if (first.type == DataType::kBfloat16) {
+    loop(static_cast<Bfloat16*>(first.data), static_cast<Bfloat16*>(rest.data)...);
+  } else {
+    expect_that(operation, first.type == DataType::kFloat32, "activations must be float32 or bfloat16");
+    loop(static_cast<float*>(first.data), static_cast<float*>(rest.data)...);
+  }
+}
+
+}  // namespace ddbench::device::cpu

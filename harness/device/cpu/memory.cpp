@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "cpu_device.h"
+#include "ddbench/record/error.h"
+#include "expect.h"
+#include "widest_vectors.h"
+
+namespace ddbench::device::cpu {
+namespace {
+
+constexpr std::int64_t kAlignment = 64;  // a cache line, and an AVX512 vector
+
+DDBENCH_WIDEST_VECTORS
+void scale_loop(float* values, std::int64_t elements, float factor) {
+  for (std::int64_t i = 0; i < elements; ++i) values[i] *= factor;
+}
+
+}  // namespace
+
+Buffer CpuDevice::allocate(std::int64_t bytes) {
+  const std::int64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  void* const memory =
+      bytes < 0 ? nullptr : std::aligned_alloc(kAlignment, static_cast<std::size_t>(rounded));
+  if (memory == nullptr) {
+    throw Error(ErrorCode::kEnvironment,
+                fmt::format("no memory for {} bytes: lower the batch, the workload's size or the "
+                            "number of ranks on this machine",
+                            bytes));
+  }
+  std::memset(memory, 0, static_cast<std::size_t>(rounded));
+  return {memory, bytes, [](void* data) noexcept { std::free(data); }};
+}
+
+void CpuDevice::fill(const Tensor& destination, float value) {
+  expect("fill", {{"destination", destination, destination.rows, destination.columns}});
+  std::fill_n(floats(destination), destination.elements(), value);
+}
+
+void CpuDevice::copy(const Tensor& source, const Tensor& destination) {
+  expect("copy", {{"source", source, source.rows, source.columns, source.type},
+                  {"destination", destination, source.rows, source.columns, source.type}});
+  std::memcpy(destination.data, source.data, static_cast<std::size_t>(source.bytes()));
+}
+
+void CpuDevice::scale(const Tensor& values, float factor) {
+  expect("scale", {{"values", values, values.rows, values.columns}});
+  scale_loop(floats(values), values.elements(), factor);
+}
+
+}  // namespace ddbench::device::cpu

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <dnnl.hpp>
+
+#include "ddbench/device/tensor.h"
+#include "ddbench/record/error.h"
+
+/// What the files that call oneDNN share. Heavy: never included by a header.
+namespace ddbench::device::cpu {
+
+struct OneDnn {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream{engine};
+};
+
+[[noreturn]] inline void throw_onednn(const char* what, dnnl_status_t status, const char* why) {
+  throw Error(ErrorCode::kRunFailed, fmt::format("oneDNN could not {}: {}", what, why),
+              static_cast<int>(status), what);
+}
+
+inline dnnl::memory::data_type onednn_type(DataType type) {
+  return type == DataType::kBfloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+}  // namespace ddbench::device::cpu

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "ddbench/device/device.h"
+
+namespace ddbench::device {
+
+using Numbers = std::vector<double>;
+
+/// Elements of a float32 or bfloat16 tensor.
+Numbers numbers(const Tensor& tensor);
+
+/// A device, tensors of random numbers, and the comparison of an operator with a plain formula.
+class Differences : public testing::TestWithParam<DataType> {
+ protected:
+  using Formula = std::function<Numbers(const std::vector<Numbers>& inputs)>;
+
+  Tensor zeros(std::int64_t rows, std::int64_t columns, DataType type);
+  Tensor zeros(std::int64_t rows, std::int64_t columns) { return zeros(rows, columns, GetParam()); }
+  /// Uniform in [-1, 1), of the type under test unless told.
+  Tensor random(std::int64_t rows, std::int64_t columns) { return random(rows, columns, GetParam()); }
+  Tensor random(std::int64_t rows, std::int64_t columns, DataType type);
+  /// A tensor of the same numbers elsewhere.
+  Tensor copy_of(const Tensor& tensor);
+
+  /// `actual` is `expected` but for rounding, which is measured by the largest of them.
+  void expect_near(const Tensor& actual, const Numbers& expected, const char* what);
+  /// y = formula(inputs), and gradients[i] are the central differences of sum(y * dy) by inputs[i].
+  /// Gradients without memory are not looked at.
+  void expect_operator(const Formula& formula, const std::vector<Numbers>& inputs, const Tensor& y,
+                       const Numbers& dy, const std::vector<Tensor>& gradients);
+
+  std::unique_ptr<Device> device_ = make_device("cpu");
+  std::vector<Buffer> memory_;
+  std::mt19937 random_{1};
+};
+
+}  // namespace ddbench::device

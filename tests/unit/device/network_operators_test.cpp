@@ -1,0 +1,451 @@
+// Every operator of a network and its gradient, against formulas in double precision and their central
+// differences, in float32 and bfloat16.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ddbench/record/error.h"
+#include "differences.h"
+
+namespace ddbench::device {
+namespace {
+
+constexpr GradientWrite kOverwrite = GradientWrite::kOverwrite;
+constexpr GradientWrite kAccumulate = GradientWrite::kAccumulate;
+constexpr DataType kFloat = DataType::kFloat32;
+
+class NetworkOperatorsTest : public Differences {
+ protected:
+  /// `gradient` - `before`: what an operator that accumulates has added.
+  Tensor added(const Tensor& gradient, const Numbers& before) {
+    const Tensor difference = zeros(gradient.rows, gradient.columns, kFloat);
+    const Numbers now = numbers(gradient);
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      difference.floats()[i] = static_cast<float>(now[i] - before[i]);
+    }
+    return difference;
+  }
+};
+
+TEST_P(NetworkOperatorsTest, Linear) {
+  constexpr std::int64_t kBatch = 6, kIn = 5, kOut = 7;
+  const Tensor x = random(kBatch, kIn), w = random(kOut, kIn), b = random(1, kOut, kFloat),
+               dy = random(kBatch, kOut), y = zeros(kBatch, kOut);
+  const auto formula = [](const std::vector<Numbers>& in) {
+    Numbers out;
+    for (std::int64_t i = 0; i < kBatch; ++i) {
+      for (std::int64_t o = 0; o < kOut; ++o) {
+        double sum = in[2][o];
+        for (std::int64_t k = 0; k < kIn; ++k) sum += in[0][i * kIn + k] * in[1][o * kIn + k];
+        out.push_back(sum);
+      }
+    }
+    return out;
+  };
+  const Tensor dx = zeros(kBatch, kIn), dw = zeros(kOut, kIn, kFloat), db = zeros(1, kOut, kFloat);
+  device_->linear_forward(x, w, b, Activation::kNone, y);
+  device_->linear_backward_input(dy, w, kOverwrite, dx);
+  device_->linear_backward_weight(x, dy, kOverwrite, dw, db);
+  expect_operator(formula, {numbers(x), numbers(w), numbers(b)}, y, numbers(dy), {dx, dw, db});
+
+  const Tensor more = random(kBatch, kIn), more_w = random(kOut, kIn, kFloat),
+               more_b = random(1, kOut, kFloat);
+  const Numbers before = numbers(more), before_w = numbers(more_w), before_b = numbers(more_b);
+  device_->linear_backward_input(dy, w, kAccumulate, more);
+  device_->linear_backward_weight(x, dy, kAccumulate, more_w, more_b);
+  expect_operator(formula, {numbers(x), numbers(w), numbers(b)}, y, numbers(dy),
+                  {added(more, before), added(more_w, before_w), added(more_b, before_b)});
+
+  device_->linear_forward(x, w, {}, Activation::kNone, y);
+  expect_near(y, formula({numbers(x), numbers(w), Numbers(kOut, 0.0)}), "without bias");
+}
+
+struct ConvolutionCase {
+  Window window;
+  std::int64_t in;
+  std::int64_t out;
+};
+
+Numbers convolve(const ConvolutionCase& c, const Numbers& x, const Numbers& weight) {
+  const Window& w = c.window;
+  Numbers y;
+  for (std::int64_t n = 0; n < w.batch; ++n) {
+    for (std::int64_t i = 0; i < w.out_height(); ++i) {
+      for (std::int64_t j = 0; j < w.out_width(); ++j) {
+        for (std::int64_t o = 0; o < c.out; ++o) {
+          double sum = 0;
+          for (std::int64_t a = 0; a < w.kernel; ++a) {
+            for (std::int64_t b = 0; b < w.kernel; ++b) {
+              const std::int64_t row = i * w.stride + a - w.padding, column = j * w.stride + b - w.padding;
+              if (row < 0 || row >= w.height || column < 0 || column >= w.width) continue;
+              for (std::int64_t k = 0; k < c.in; ++k) {
+                sum += x[((n * w.height + row) * w.width + column) * c.in + k] *
+                       weight[((o * w.kernel + a) * w.kernel + b) * c.in + k];
+              }
+            }
+          }
+          y.push_back(sum);
+        }
+      }
+    }
+  }
+  return y;
+}
+
+TEST_P(NetworkOperatorsTest, Conv2d) {
+  const ConvolutionCase cases[] = {{{2, 5, 4, 3, 1, 1}, 3, 4},
+                                   {{1, 6, 6, 3, 2, 1}, 2, 16},
+                                   {{1, 7, 7, 7, 2, 3}, 3, 2},
+                                   {{2, 4, 4, 1, 2, 0}, 16, 3},
+                                   {{1, 3, 5, 1, 1, 0}, 4, 5}};
+  for (const ConvolutionCase& c : cases) {
+    const std::int64_t taps = c.window.kernel * c.window.kernel * c.in;
+    const Tensor x = random(c.window.in_rows(), c.in), w = random(c.out, taps),
+                 dy = random(c.window.out_rows(), c.out), y = zeros(c.window.out_rows(), c.out),
+                 dx = zeros(c.window.in_rows(), c.in), dw = zeros(c.out, taps, kFloat),
+                 more = random(c.out, taps, kFloat);
+    const Numbers before = numbers(more);
+    device_->conv2d_forward(c.window, x, w, y);
+    device_->conv2d_backward_input(c.window, dy, w, dx);
+    device_->conv2d_backward_weight(c.window, x, dy, kOverwrite, dw);
+    device_->conv2d_backward_weight(c.window, x, dy, kAccumulate, more);
+    const auto formula = [&](const std::vector<Numbers>& in) { return convolve(c, in[0], in[1]); };
+    expect_operator(formula, {numbers(x), numbers(w)}, y, numbers(dy), {dx, dw});
+    expect_operator(formula, {numbers(x), numbers(w)}, y, numbers(dy), {{}, added(more, before)});
+  }
+}
+
+Numbers batch_norm(std::int64_t rows, std::int64_t columns, const Numbers& x, const Numbers& scale,
+                   const Numbers& shift, const Numbers& residual, bool relu) {
+  Numbers y(x.size());
+  for (std::int64_t c = 0; c < columns; ++c) {
+    double mean = 0, variance = 0;
+    for (std::int64_t r = 0; r < rows; ++r) mean += x[r * columns + c] / static_cast<double>(rows);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      variance += (x[r * columns + c] - mean) * (x[r * columns + c] - mean) / static_cast<double>(rows);
+    }
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::int64_t i = r * columns + c;
+      y[i] = (x[i] - mean) / std::sqrt(variance + 1e-5) * scale[c] + shift[c];
+      if (!residual.empty()) y[i] += residual[i];
+      if (relu) y[i] = std::max(y[i], 0.0);
+    }
+  }
+  return y;
+}
+
+TEST_P(NetworkOperatorsTest, BatchNorm) {
+  constexpr std::int64_t kRows = 13, kColumns = 5;
+  const Tensor x = random(kRows, kColumns), scale = random(1, kColumns, kFloat),
+               shift = random(1, kColumns, kFloat), residual = random(kRows, kColumns),
+               gradient = random(kRows, kColumns), y = zeros(kRows, kColumns), dx = zeros(kRows, kColumns);
+  const BatchStatistics statistics{zeros(1, kColumns, kFloat), zeros(1, kColumns, kFloat)};
+  for (const Activation activation : {Activation::kNone, Activation::kRelu}) {
+    for (const Tensor& added_to : {Tensor{}, residual}) {
+      const bool relu = activation == Activation::kRelu, with_residual = added_to.data != nullptr;
+      const Tensor dy = copy_of(gradient), dscale = zeros(1, kColumns, kFloat),
+                   dshift = random(1, kColumns, kFloat);
+      device_->batch_norm_forward(x, scale, shift, added_to, activation, 1e-5F, statistics, y);
+      device_->batch_norm_backward(x, y, scale, activation, statistics, dy, kOverwrite, dscale, dshift, dx);
+      expect_operator(
+          [&](const std::vector<Numbers>& in) {
+            return batch_norm(kRows, kColumns, in[0], in[1], in[2], with_residual ? in[3] : Numbers{}, relu);
+          },
+          {numbers(x), numbers(scale), numbers(shift), numbers(residual)}, y, numbers(gradient),
+          {dx, dscale, dshift, with_residual ? dy : Tensor{}});
+      const Numbers once = numbers(dscale);
+      device_->batch_norm_backward(x, y, scale, activation, statistics, dy, kAccumulate, dscale, dshift, dx);
+      expect_near(added(dscale, once), once, "dscale added");
+    }
+  }
+}
+
+TEST_P(NetworkOperatorsTest, BatchNormOfManyRowsFarFromZero) {
+  if (GetParam() != kFloat) GTEST_SKIP() << "bfloat16 has no numbers that near each other, that far from 0";
+  constexpr std::int64_t kRows = 20'000;
+  const Tensor x = random(kRows, 1), one = random(1, 1), zero = zeros(1, 1), y = zeros(kRows, 1);
+  one.floats()[0] = 1;
+  for (float& value : x.floats()) value += 1000;
+  const BatchStatistics statistics{zeros(1, 1), zeros(1, 1)};
+  device_->batch_norm_forward(x, one, zero, {}, Activation::kNone, 1e-5F, statistics, y);
+  double mean = 0, variance = 0;
+  for (const double value : numbers(x)) mean += value / kRows;
+  for (const double value : numbers(x)) variance += (value - mean) * (value - mean) / kRows;
+  EXPECT_NEAR(statistics.mean.floats()[0], mean, 1e-4);
+  EXPECT_NEAR(statistics.inverse_deviation.floats()[0], 1 / std::sqrt(variance + 1e-5), 1e-5);
+}
+
+TEST_P(NetworkOperatorsTest, LayerNorm) {
+  constexpr std::int64_t kRows = 70, kColumns = 19;  // more than a block of rows, no multiple of a vector
+  const Tensor x = random(kRows, kColumns), scale = random(1, kColumns, kFloat),
+               shift = random(1, kColumns, kFloat), dy = random(kRows, kColumns), y = zeros(kRows, kColumns),
+               statistics = zeros(kRows, 2, kFloat), dx = zeros(kRows, kColumns),
+               dscale = zeros(1, kColumns, kFloat), dshift = zeros(1, kColumns, kFloat);
+  device_->layer_norm_forward(x, scale, shift, 1e-5F, statistics, y);
+  device_->layer_norm_backward(x, scale, statistics, dy, kOverwrite, dscale, dshift, kOverwrite, dx);
+  const auto formula = [&](const std::vector<Numbers>& in) {
+    Numbers out;
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      double mean = 0, variance = 0;
+      for (std::int64_t c = 0; c < kColumns; ++c) mean += in[0][r * kColumns + c] / kColumns;
+      for (std::int64_t c = 0; c < kColumns; ++c) {
+        variance += std::pow(in[0][r * kColumns + c] - mean, 2) / kColumns;
+      }
+      for (std::int64_t c = 0; c < kColumns; ++c) {
+        out.push_back((in[0][r * kColumns + c] - mean) / std::sqrt(variance + 1e-5) * in[1][c] + in[2][c]);
+      }
+    }
+    return out;
+  };
+  expect_operator(formula, {numbers(x), numbers(scale), numbers(shift)}, y, numbers(dy),
+                  {dx, dscale, dshift});
+  const Numbers once = numbers(dx), once_scale = numbers(dscale);
+  device_->layer_norm_backward(x, scale, statistics, dy, kAccumulate, dscale, dshift, kAccumulate, dx);
+  expect_near(added(dx, once), once, "dx added");
+  expect_near(added(dscale, once_scale), once_scale, "dscale added");
+}
+
+TEST_P(NetworkOperatorsTest, MaxPool) {
+  const Window w{2, 5, 4, 3, 2, 1};
+  constexpr std::int64_t kChannels = 3;
+  const Tensor x = random(w.in_rows(), kChannels), dy = random(w.out_rows(), kChannels),
+               y = zeros(w.out_rows(), kChannels), dx = zeros(w.in_rows(), kChannels);
+  device_->max_pool_forward(w, x, y);
+  device_->max_pool_backward(w, x, y, dy, dx);
+  const auto formula = [&](const std::vector<Numbers>& in) {
+    Numbers out;
+    for (std::int64_t i = 0; i < w.out_rows() * kChannels; ++i) {
+      const std::int64_t pixel = i / kChannels, column = pixel % w.out_width(),
+                         row = pixel / w.out_width() % w.out_height(),
+                         image = pixel / w.out_width() / w.out_height();
+      double most = -std::numeric_limits<double>::infinity();
+      for (std::int64_t a = 0; a < 3; ++a) {
+        for (std::int64_t b = 0; b < 3; ++b) {
+          const std::int64_t r = row * 2 + a - 1, c = column * 2 + b - 1;
+          if (r < 0 || r >= w.height || c < 0 || c >= w.width) continue;
+          most = std::max(most, in[0][((image * w.height + r) * w.width + c) * kChannels + i % kChannels]);
+        }
+      }
+      out.push_back(most);
+    }
+    return out;
+  };
+  expect_operator(formula, {numbers(x)}, y, numbers(dy), {dx});
+}
+
+TEST_P(NetworkOperatorsTest, MaxPoolGivesOfEqualsTheFirst) {
+  const Window w{1, 2, 2, 2, 1, 0};
+  const Tensor x = zeros(4, 1), y = zeros(1, 1), dy = random(1, 1), dx = random(4, 1);
+  device_->max_pool_forward(w, x, y);
+  device_->max_pool_backward(w, x, y, dy, dx);
+  EXPECT_EQ(numbers(dx), (Numbers{numbers(dy)[0], 0, 0, 0}));
+}
+
+TEST_P(NetworkOperatorsTest, AveragePool) {
+  constexpr std::int64_t kSamples = 3, kPixels = 6, kChannels = 4;
+  const Tensor x = random(kSamples * kPixels, kChannels), dy = random(kSamples, kChannels),
+               y = zeros(kSamples, kChannels), dx = zeros(kSamples * kPixels, kChannels);
+  device_->average_pool_forward(x, y);
+  device_->average_pool_backward(dy, dx);
+  const auto formula = [](const std::vector<Numbers>& in) {
+    Numbers out(kSamples * kChannels);
+    for (std::size_t i = 0; i < in[0].size(); ++i) {
+      out[i / (kPixels * kChannels) * kChannels + i % kChannels] += in[0][i] / kPixels;
+    }
+    return out;
+  };
+  expect_operator(formula, {numbers(x)}, y, numbers(dy), {dx});
+}
+
+TEST_P(NetworkOperatorsTest, Gelu) {
+  for (const Gelu form : {Gelu::kErf, Gelu::kTanh}) {
+    const Tensor x = random(9, 11), dy = random(9, 11), y = zeros(9, 11), dx = zeros(9, 11);
+    const auto formula = [form](const std::vector<Numbers>& in) {
+      Numbers out;
+      for (const double v : in[0]) {
+        const double phi = form == Gelu::kErf
+                               ? 0.5 * (1 + std::erf(v / std::sqrt(2)))
+                               : 0.5 * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+        out.push_back(v * phi);
+      }
+      return out;
+    };
+    device_->gelu_forward(form, x, y);
+    device_->gelu_backward(form, x, dy, dx);
+    expect_operator(formula, {numbers(x)}, y, numbers(dy), {dx});
+    device_->gelu_backward(form, x, dy, dy);
+    EXPECT_EQ(numbers(dy), numbers(dx)) << "dx may be dy";
+  }
+}
+
+TEST_P(NetworkOperatorsTest, GeluFarFromZeroIsTheInputOrNothing) {
+  const Tensor x = zeros(1, 4), y = zeros(1, 4), dy = zeros(1, 4), wide = zeros(1, 4, kFloat);
+  const float far[] = {-100, -20, 20, 100};
+  std::copy(std::begin(far), std::end(far), wide.floats().begin());
+  GetParam() == kFloat ? device_->copy(wide, x) : device_->narrow(wide, 1, x);
+  GetParam() == kFloat ? device_->fill(dy, 1) : device_->narrow(wide, 1, dy);
+  for (const Gelu form : {Gelu::kErf, Gelu::kTanh}) {
+    device_->gelu_forward(form, x, y);
+    expect_near(y, {0, 0, 20, 100}, "gelu");
+  }
+}
+
+TEST_P(NetworkOperatorsTest, AddAndRelu) {
+  const Tensor x = random(4, 9), y = random(4, 9), dy = random(4, 9);
+  Numbers sum = numbers(y), cut = numbers(dy);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += numbers(x)[i];
+  device_->add(x, y);
+  expect_near(y, sum, "sum");
+  for (std::size_t i = 0; i < sum.size(); ++i) cut[i] = numbers(y)[i] > 0 ? cut[i] : 0;
+  device_->relu_backward(y, dy);
+  EXPECT_EQ(numbers(dy), cut);
+}
+
+TEST_P(NetworkOperatorsTest, RowsOfATable) {
+  constexpr std::int64_t kRows = 5, kColumns = 6;
+  const Tensor table = random(kRows, kColumns), indices = zeros(4, 1, DataType::kInt32),
+               dy = random(4, kColumns), y = zeros(4, kColumns), dtable = random(kRows, kColumns, kFloat);
+  const std::int32_t rows[] = {2, 0, 2, 4};
+  std::copy(std::begin(rows), std::end(rows), indices.ints().begin());
+  device_->gather_rows(table, indices, kOverwrite, y);
+  device_->scatter_add_rows(dy, indices, kOverwrite, dtable);
+  const auto formula = [&](const std::vector<Numbers>& in) {
+    Numbers out;
+    for (const std::int32_t row : rows) {
+      out.insert(out.end(), in[0].begin() + row * kColumns, in[0].begin() + (row + 1) * kColumns);
+    }
+    return out;
+  };
+  expect_operator(formula, {numbers(table)}, y, numbers(dy), {dtable});
+
+  const Numbers once = numbers(dtable);
+  device_->scatter_add_rows(dy, indices, kAccumulate, dtable);
+  expect_near(added(dtable, once), once, "scattered twice");
+  Numbers twice = numbers(y);
+  for (double& value : twice) value *= 2;
+  device_->gather_rows(table, indices, kAccumulate, y);
+  expect_near(y, twice, "gathered twice");
+
+  for (const std::int32_t outside : {-1, 5}) {
+    indices.ints()[3] = outside;
+    EXPECT_THROW(device_->gather_rows(table, indices, kOverwrite, y), Error);
+    EXPECT_THROW(device_->scatter_add_rows(dy, indices, kOverwrite, dtable), Error);
+  }
+}
+
+Numbers attend(const AttentionShape& shape, std::int64_t channels, const Numbers& qkv) {
+  const std::int64_t width = channels / shape.heads;
+  Numbers y(static_cast<std::size_t>(shape.batch * shape.sequence * channels));
+  for (std::int64_t b = 0; b < shape.batch; ++b) {
+    for (std::int64_t head = 0; head < shape.heads; ++head) {
+      const auto at = [&](std::int64_t t, std::int64_t which, std::int64_t i) {
+        return qkv[(b * shape.sequence + t) * 3 * channels + which * channels + head * width + i];
+      };
+      for (std::int64_t t = 0; t < shape.sequence; ++t) {
+        const std::int64_t seen = shape.mask == AttentionMask::kCausal ? t + 1 : shape.sequence;
+        Numbers p;
+        double sum = 0;
+        for (std::int64_t s = 0; s < seen; ++s) {
+          double score = 0;
+          for (std::int64_t i = 0; i < width; ++i) score += at(t, 0, i) * at(s, 1, i);
+          p.push_back(std::exp(score / std::sqrt(static_cast<double>(width))));
+          sum += p.back();
+        }
+        for (std::int64_t s = 0; s < seen; ++s) {
+          for (std::int64_t i = 0; i < width; ++i) {
+            y[(b * shape.sequence + t) * channels + head * width + i] += p[s] / sum * at(s, 2, i);
+          }
+        }
+      }
+    }
+  }
+  return y;
+}
+
+TEST_P(NetworkOperatorsTest, Attention) {
+  constexpr std::int64_t kChannels = 6;
+  for (const AttentionMask mask : {AttentionMask::kNone, AttentionMask::kCausal}) {
+    const AttentionShape shape{.batch = 2, .sequence = 7, .heads = 2, .mask = mask};
+    const Tensor qkv = random(14, 3 * kChannels), dy = random(14, kChannels), y = zeros(14, kChannels),
+                 statistics = zeros(4, 7, kFloat), dqkv = zeros(14, 3 * kChannels);
+    device_->attention_forward(shape, qkv, statistics, y);
+    device_->attention_backward(shape, qkv, y, statistics, dy, dqkv);
+    expect_operator([&](const std::vector<Numbers>& in) { return attend(shape, kChannels, in[0]); },
+                    {numbers(qkv)}, y, numbers(dy), {dqkv});
+  }
+}
+
+TEST_P(NetworkOperatorsTest, AttentionOverSeveralBlocksOfQueries) {
+  // Too large for differences of each input: some of them.
+  constexpr std::int64_t kSequence = 150, kChannels = 4;
+  for (const AttentionMask mask : {AttentionMask::kNone, AttentionMask::kCausal}) {
+    const AttentionShape shape{.batch = 1, .sequence = kSequence, .heads = 1, .mask = mask};
+    const Tensor qkv = random(kSequence, 3 * kChannels), dy = random(kSequence, kChannels),
+                 y = zeros(kSequence, kChannels), statistics = zeros(1, kSequence, kFloat),
+                 dqkv = zeros(kSequence, 3 * kChannels);
+    device_->attention_forward(shape, qkv, statistics, y);
+    device_->attention_backward(shape, qkv, y, statistics, dy, dqkv);
+    Numbers inputs = numbers(qkv);
+    expect_near(y, attend(shape, kChannels, inputs), "y");
+    const Numbers weights = numbers(dy), slopes = numbers(dqkv);
+    const double largest = *std::max_element(slopes.begin(), slopes.end());
+    for (std::size_t i = 3; i < inputs.size(); i += 97) {
+      double slope = 0;
+      for (const double delta : {1e-5, -1e-5}) {
+        const double before = std::exchange(inputs[i], inputs[i] + delta);
+        const Numbers moved = attend(shape, kChannels, inputs);
+        for (std::size_t j = 0; j < moved.size(); ++j) slope += moved[j] * weights[j] / (2 * delta);
+        inputs[i] = before;
+      }
+      ASSERT_NEAR(slopes[i], slope, (GetParam() == kFloat ? 1e-5 : 2e-2) * largest) << "element " << i;
+    }
+  }
+}
+
+TEST_P(NetworkOperatorsTest, SoftmaxCrossEntropyWithRowsThatDoNotCount) {
+  constexpr std::int64_t kRows = 5, kClasses = 21;
+  const Tensor logits = random(kRows, kClasses), labels = zeros(kRows, 1, DataType::kInt32),
+               loss = zeros(1, 1, kFloat), dlogits = random(kRows, kClasses);
+  const std::int32_t of[] = {3, kIgnoredLabel, 0, 20, kIgnoredLabel};
+  std::copy(std::begin(of), std::end(of), labels.ints().begin());
+  const auto formula = [&](const std::vector<Numbers>& in) {
+    double mean = 0;
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      if (of[r] == kIgnoredLabel) continue;
+      double sum = 0;
+      for (std::int64_t c = 0; c < kClasses; ++c) sum += std::exp(in[0][r * kClasses + c]);
+      mean += (std::log(sum) - in[0][r * kClasses + of[r]]) / 3;
+    }
+    return Numbers{mean};
+  };
+  device_->softmax_cross_entropy(logits, labels, loss, dlogits);
+  expect_operator(formula, {numbers(logits)}, loss, {1.0}, {dlogits});
+  device_->softmax_cross_entropy(logits, labels, loss, logits);
+  EXPECT_EQ(numbers(logits), numbers(dlogits)) << "dlogits may be the logits";
+
+  std::fill(labels.ints().begin(), labels.ints().end(), kIgnoredLabel);
+  device_->softmax_cross_entropy(logits, labels, loss, dlogits);
+  EXPECT_EQ(loss.floats()[0], 0);
+  EXPECT_EQ(numbers(dlogits), Numbers(kRows * kClasses, 0.0));
+  labels.ints()[2] = 21;
+  EXPECT_THROW(device_->softmax_cross_entropy(logits, labels, loss, dlogits), Error);
+}
+
+TEST_P(NetworkOperatorsTest, WhatDoesNotFitIsNamed) {
+  const Tensor x = random(12, 3), y = zeros(12, 4), weight = random(4, 27), mixed = random(12, 3, kFloat);
+  EXPECT_THROW(device_->conv2d_forward({1, 3, 4, 3, 1, 0}, x, weight, y), Error) << "rows of y";
+  EXPECT_THROW(device_->conv2d_forward({1, 3, 4, 5, 1, 0}, x, weight, y), Error) << "kernel over the image";
+  EXPECT_THROW(device_->max_pool_forward({1, 3, 4, 3, 0, 1}, x, y), Error) << "no stride";
+  EXPECT_THROW(device_->average_pool_forward(x, zeros(5, 3)), Error) << "12 rows are not 5 samples";
+  EXPECT_THROW(device_->attention_forward({1, 12, 3}, x, zeros(1, 12, kFloat), y), Error) << "4 / 3 heads";
+  EXPECT_THROW(device_->gelu_forward(Gelu::kErf, x, y), Error);
+  if (GetParam() != kFloat) {
+    EXPECT_THROW(device_->add(mixed, x), Error) << "of two types";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, NetworkOperatorsTest, testing::Values(kFloat, DataType::kBfloat16),
+                         [](const auto& type) { return type.param == kFloat ? "Float32" : "Bfloat16"; });
+
+}  // namespace
+}  // namespace ddbench::device
