@@ -31,7 +31,7 @@ std::map<std::string, std::string> rest_of(const store::RunRecord& run, const st
   std::map<std::string, std::string> rest;
   for (const auto& [name, value] : run_fields(run)) {
     if (!value.defines || name == field || kNeverCompared.count(name) != 0) continue;
-    if (field == "network" && name == "link") continue;
+    if (field == "network" && (name == "link" || name == "requested_network")) continue;
     if (field == "world_size" && (name == "nodes" || name == "gpus_per_node")) continue;
     rest[name] = value.text;
   }
@@ -43,7 +43,10 @@ std::map<std::string, std::string> rest_without_size(const store::RunRecord& run
   store::RunRecord sized = run;
   RunCase& run_case = sized.run_case;
   if (run_case.scaling == ScalingMode::kStrong) run_case.batch_per_gpu = run_case.global_batch();
-  if (run_case.nodes == 1) run_case.link.clear();
+  if (run_case.nodes == 1) {
+    run_case.link.clear();
+    run_case.requested_network.clear();
+  }
   run_case.nodes = run_case.gpus_per_node = 1;
   std::map<std::string, std::string> rest = rest_of(sized, field);
   rest.erase("nodes");

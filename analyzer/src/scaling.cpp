@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "ddbench/record/error.h"
+#include "run_fields.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -140,6 +142,37 @@ std::string in_words(const std::vector<Repetitions>& groups, const ScalingRow* b
   return {};
 }
 
+/// The fields of a row that may set it apart, as people write them.
+std::map<std::string, std::string> fields_of(const RunCase& run_case) {
+  static const std::set<std::string> kShownElsewhere = {"nodes", "gpus_per_node", "world_size",
+                                                        "batch_per_gpu", "link"};
+  store::RunRecord run;
+  run.run_case = run_case;
+  std::map<std::string, std::string> fields;
+  for (const auto& [name, field] : run_fields(run)) {
+    if (field.defines && !kShownElsewhere.contains(name)) fields[name] = field.text;
+  }
+  if (run_case.scaling == ScalingMode::kStrong)
+    fields["global_batch"] = std::to_string(run_case.global_batch());
+  return fields;
+}
+
+void add_variants(std::vector<ScalingRow>& rows) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const ScalingRow& row : rows) {
+    for (const auto& [name, text] : fields_of(row.run_case)) {
+      // A run on one node asks for no network.
+      if (name != "requested_network" || row.run_case.nodes > 1) values[name].insert(text);
+    }
+  }
+  for (ScalingRow& row : rows) {
+    for (const auto& [name, text] : fields_of(row.run_case)) {
+      if (values[name].size() < 2 || text.empty()) continue;
+      row.variant += fmt::format("{}{}={}", row.variant.empty() ? "" : " ", name, text);
+    }
+  }
+}
+
 void add_notes(const std::vector<Repetitions>& groups, ScalingTable& table) {
   std::set<std::string> environments;
   std::set<std::uint32_t> provenances;
@@ -191,6 +224,7 @@ ScalingTable scaling_table(const store::RunStore& store, const std::string& swee
   table.sweep_id = sweep_id;
   table.mode = groups.front().run_case().scaling;
   for (const Repetitions& group : groups) table.rows.push_back(make_row(group));
+  add_variants(table.rows);
   for (ScalingRow& row : table.rows) compare(row, baseline_for(row, table.rows));
   table.baseline = in_words(groups, baseline_for(table.rows.front(), table.rows));
   add_notes(groups, table);

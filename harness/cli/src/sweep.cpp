@@ -1,17 +1,20 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
-#include <optional>
 
 #include "command.h"
+#include "ddbench/analyzer/compare_by.h"
 #include "ddbench/analyzer/scaling.h"
 #include "ddbench/experiment/abandoned_runs.h"
 #include "ddbench/experiment/baseline.h"
 #include "ddbench/experiment/execute_run.h"
 #include "ddbench/experiment/sweep_plan.h"
 #include "ddbench/host/machine.h"
+#include "ddbench/micro/micro.h"
 #include "ddbench/record/error.h"
+#include "ddbench/reports/analysis.h"
 #include "ddbench/reports/json.h"
 #include "ddbench/reports/text.h"
 #include "output.h"
@@ -26,9 +29,29 @@ struct SweepOptions : RunOptions {
   std::string nodes;
   std::string gpus;
   std::string batch_per_gpu;
-  std::string links;
-  std::optional<std::int64_t> global_batch;
+  std::string global_batch;
+  std::map<std::string, std::string> others;  ///< by field of RunCase
   bool fresh = false;
+};
+
+struct AxisOption {
+  const char* name;
+  const char* field;
+  const char* help;
+};
+
+/// What a run takes one value of and a sweep takes several.
+constexpr AxisOption kAxisOptions[] = {
+    {"--link", "link", "Rates of the inter-node links, e.g. 10gbit,1gbit,none (not shaped)"},
+    {"--network", "requested_network", "Networks between nodes: ib, ethernet"},
+    {"--workload", "workload", "What is trained; see `ddbench list workloads`"},
+    {"--precision", "precision", "Number formats, e.g. fp32,bf16"},
+    {"--strategy", "strategy", "How gradients are brought together"},
+    {"--accumulate", "accumulate", "Micro-batches a step, e.g. 1,2,4"},
+    {"--optimizer", "optimizer", "Optimizers, e.g. sgd,lars"},
+    {"--lr", "lr", "Learning rates, e.g. 0.05,0.1"},
+    {"--lr-rule", "lr_rule", "How the learning rate follows the batch: none,linear,sqrt"},
+    {"--data-workers", "data_workers", "Loader threads of a rank, e.g. 0,2"},
 };
 
 std::string cell_heading(const experiment::SweepCell& cell, std::size_t done, std::size_t total) {
@@ -36,6 +59,7 @@ std::string cell_heading(const experiment::SweepCell& cell, std::size_t done, st
   std::string text = fmt::format("[{}/{}] {} node{} x {}", done + 1, total, run_case.nodes,
                                  run_case.nodes == 1 ? "" : "s", run_case.gpus_per_node);
   if (!run_case.link.empty()) text += " over " + run_case.link;
+  if (!run_case.requested_network.empty()) text += " over " + run_case.requested_network;
   if (cell.repetition > 0) text += fmt::format(", repetition {}", cell.repetition + 1);
   return text;
 }
@@ -48,9 +72,11 @@ store::RunId baseline_of(const RunCase& run_case, const store::RunStore& store) 
   return baseline ? baseline->id : store::RunId{};
 }
 
-/// Runs what is missing; returns the worst exit code. One failed case does not stop the others, an interrupt does.
-int run_cells(const std::vector<experiment::SweepCell>& cells, const std::vector<experiment::SweepCell>& missing,
-              experiment::ExecuteOptions execute, store::RunStore& store, bool quiet) {
+/// Runs what is missing; returns the worst exit code. One failed case does not stop the others, an interrupt
+/// does.
+int run_cells(const std::vector<experiment::SweepCell>& cells,
+              const std::vector<experiment::SweepCell>& missing, experiment::ExecuteOptions execute,
+              store::RunStore& store, bool quiet) {
   ProgressLine progress(quiet);
   int exit_code = 0;
   std::size_t done = cells.size() - missing.size();
@@ -74,18 +100,38 @@ experiment::SweepAxes axes_of(const SweepOptions& options) {
   experiment::SweepAxes axes;
   if (!options.nodes.empty()) axes.nodes = integer_list(options.nodes, "--nodes");
   if (!options.gpus.empty()) axes.gpus_per_node = integer_list(options.gpus, "--gpus");
-  if (!options.batch_per_gpu.empty()) axes.batch_per_gpu = integer_list(options.batch_per_gpu, "--batch-per-gpu");
-  if (!options.links.empty()) axes.links = text_list(options.links, "--link");
+  if (!options.batch_per_gpu.empty()) axes.batch = integer_list(options.batch_per_gpu, "--batch-per-gpu");
+  if (!options.global_batch.empty()) axes.batch = integer_list(options.global_batch, "--global-batch");
+  for (const AxisOption& option : kAxisOptions) {
+    const std::string& values = options.others.at(option.field);
+    if (values.empty()) continue;
+    axes.others.push_back({option.field, text_list(values, option.name)});
+    if (std::string_view(option.field) != "link") continue;
+    for (std::string& link : axes.others.back().values) {
+      if (link == "none") link.clear();
+    }
+  }
   axes.repeat = options.repeat;
   return axes;
 }
 
+/// Collectives have no scaling table: links are compared, or networks.
+void print_results(const store::RunStore& store, const std::string& sweep_id, const SweepOptions& options) {
+  const std::vector<store::RunRecord> runs = store.runs({.sweep_id = sweep_id});
+  if (!runs.empty() && micro::is_micro(runs.front().run_case)) {
+    const bool by_link = !options.others.at("link").empty();
+    const auto groups = analyzer::compare_by(store, runs, by_link ? "link" : "network");
+    print(options.json ? reports::groups_json(groups, {}) + "\n"
+                       : reports::groups_text(groups, {}, stdout_style()));
+    return;
+  }
+  const analyzer::ScalingTable table = analyzer::scaling_table(store, sweep_id);
+  print(options.json ? reports::scaling_json(table) + "\n" : reports::scaling_text(table, stdout_style()));
+}
+
 int sweep(SweepOptions& options) {
   resolve(options);
-  if (options.global_batch) {
-    options.run_case.scaling = ScalingMode::kStrong;
-    options.run_case.batch_per_gpu = *options.global_batch;
-  }
+  if (!options.global_batch.empty()) options.run_case.scaling = ScalingMode::kStrong;
   const auto cells = experiment::sweep_cells(options.run_case, axes_of(options));
   for (const experiment::SweepCell& cell : cells) experiment::check_startable(cell.run_case);
 
@@ -103,9 +149,19 @@ int sweep(SweepOptions& options) {
                cells.size() - missing.size(), cells.size());
   }
   const int exit_code = run_cells(cells, missing, execute, store, options.quiet);
-  const analyzer::ScalingTable table = analyzer::scaling_table(store, execute.sweep_id);
-  print(options.json ? reports::scaling_json(table) + "\n" : reports::scaling_text(table, stdout_style()));
+  print_results(store, execute.sweep_id, options);
   return exit_code;
+}
+
+void add_axis_options(CLI::App& command, SweepOptions& options) {
+  for (const AxisOption& axis : kAxisOptions) {
+    std::string group = "Options";
+    if (CLI::Option* single = command.get_option_no_throw(axis.name)) {
+      group = single->get_group();
+      command.remove_option(single);
+    }
+    command.add_option(axis.name, options.others[axis.field], axis.help)->group(group);
+  }
 }
 
 }  // namespace
@@ -117,11 +173,13 @@ void add_sweep_command(CLI::App& app, Action& action) {
   command->add_option("--gpus", options->gpus, "GPUs a node, e.g. 1,2,4");
   auto* per_gpu = command->add_option("--batch-per-gpu", options->batch_per_gpu,
                                       "Samples per GPU and step, e.g. 32,64: weak scaling (default 64)");
-  command->add_option("--global-batch", options->global_batch, "Samples per step over all GPUs: strong scaling")
+  command
+      ->add_option("--global-batch", options->global_batch,
+                   "Samples per step over all GPUs, e.g. 256,512: strong scaling")
       ->excludes(per_gpu);
-  command->add_option("--link", options->links, "Rates of the inter-node links, e.g. 10gbit,1gbit");
   command->add_flag("--fresh", options->fresh, "Start anew even if the same sweep was cut short before");
   add_run_options(*command, *options);
+  add_axis_options(*command, *options);
   command->callback([&action, options] { action = [options] { return sweep(*options); }; });
 }
 

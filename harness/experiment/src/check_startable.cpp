@@ -10,6 +10,7 @@
 #include "ddbench/micro/micro.h"
 #include "ddbench/micro/plan.h"
 #include "ddbench/workload/workload.h"
+#include "network.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -34,6 +35,7 @@ void check_startable(const RunCase& run_case) {
   device::make_device(run_case.device);
   if (run_case.world_size() > 1) collective::check_backend(run_case.backend);
   const host::Machine machine = host::inspect_machine();
+  check_network(run_case, machine);
   if (machine.available_memory_bytes) {
     launch::check_memory(run_case, *machine.available_memory_bytes,
                          micro::is_micro(run_case) ? micro::memory_per_rank_bytes : ddp::memory_per_rank_bytes);

@@ -16,6 +16,7 @@
 #include "ddbench/record/clock.h"
 #include "ddbench/record/error.h"
 #include "ddbench/workload/workload.h"
+#include "network.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -86,7 +87,7 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
 void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, const host::Machine& machine) {
   run.state = outcome.state;
   run.reason = outcome.reason;
-  run.environment.network = outcome.network;
+  run.environment.network = proved_network(outcome.network, outcome.transport);
   run.environment.facts["transport"] = outcome.transport;
   for (const auto& [key, value] : outcome.facts) run.environment.facts[key] = value;
   for (std::size_t i = 0; i < outcome.notes.size(); ++i) {

@@ -1,10 +1,14 @@
 #include "ddbench/experiment/sweep_plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <map>
 #include <set>
+#include <variant>
 
 #include "ddbench/record/error.h"
 
@@ -30,39 +34,109 @@ std::uint64_t hash_text(std::string_view text) {
 
 std::string definition(const std::vector<SweepCell>& cells) {
   std::string text;
-  for (const SweepCell& cell : cells) text += fmt::format("{}#{}\n", case_key(cell.run_case), cell.repetition);
+  for (const SweepCell& cell : cells)
+    text += fmt::format("{}#{}\n", case_key(cell.run_case), cell.repetition);
   return fmt::format("{:08x}", static_cast<std::uint32_t>(hash_text(text)));
 }
 
-RunCase cell_case(const RunCase& run_case, int nodes, int gpus, std::int64_t batch, const std::string& link) {
+using Field =
+    std::variant<std::string RunCase::*, int RunCase::*, std::int64_t RunCase::*, double RunCase::*>;
+
+const std::map<std::string, Field>& fields() {
+  static const std::map<std::string, Field> kFields = {{"accumulate", &RunCase::accumulate},
+                                                       {"bucket_bytes", &RunCase::bucket_bytes},
+                                                       {"data_workers", &RunCase::data_workers},
+                                                       {"link", &RunCase::link},
+                                                       {"lr", &RunCase::lr},
+                                                       {"lr_rule", &RunCase::lr_rule},
+                                                       {"momentum", &RunCase::momentum},
+                                                       {"optimizer", &RunCase::optimizer},
+                                                       {"precision", &RunCase::precision},
+                                                       {"requested_network", &RunCase::requested_network},
+                                                       {"strategy", &RunCase::strategy},
+                                                       {"workload", &RunCase::workload}};
+  return kFields;
+}
+
+template <typename Number>
+void set(RunCase& run_case, Number RunCase::*member, const std::string& name, const std::string& text) {
+  if constexpr (std::is_same_v<Number, std::string>) {
+    run_case.*member = text;
+  } else {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), run_case.*member);
+    if (error == std::errc() && end == text.data() + text.size()) return;
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} \"{}\" is no {}", name, text,
+                            std::is_floating_point_v<Number> ? "number" : "whole number"));
+  }
+}
+
+void set_field(RunCase& run_case, const std::string& name, const std::string& text) {
+  const auto field = fields().find(name);
+  if (field == fields().end()) {
+    throw Error(ErrorCode::kBadInput, fmt::format("a sweep cannot vary \"{}\"; it can vary {}", name,
+                                                  fmt::join(sweep_fields(), ", ")));
+  }
+  std::visit([&](auto member) { set(run_case, member, name, text); }, field->second);
+}
+
+/// Every combination of the other axes, the first one slowest.
+std::vector<RunCase> variants(const RunCase& run_case, const std::vector<SweepAxis>& axes) {
+  std::vector<RunCase> cases = {run_case};
+  for (const SweepAxis& axis : axes) {
+    std::vector<RunCase> next;
+    for (const RunCase& variant : cases) {
+      for (const std::string& value : axis.values) {
+        next.push_back(variant);
+        set_field(next.back(), axis.field, value);
+      }
+    }
+    if (!axis.values.empty()) cases = std::move(next);
+  }
+  return cases;
+}
+
+RunCase cell_case(const RunCase& run_case, int nodes, int gpus, std::int64_t batch) {
   RunCase cell = run_case;
   cell.nodes = nodes;
   cell.gpus_per_node = gpus;
-  cell.link = nodes > 1 ? link : "";
+  if (nodes == 1) {
+    cell.link.clear();
+    cell.requested_network.clear();
+  }
   cell.batch_per_gpu = batch;
-  validate(cell);
   if (run_case.scaling == ScalingMode::kStrong) {
     const std::int64_t global_batch = batch * run_case.world_size();
+    RunCase of_one = cell;  // the world must make sense before it divides anything
+    of_one.accumulate = 1;
+    validate(of_one);
     if (global_batch % cell.world_size() != 0) {
       throw Error(ErrorCode::kBadInput,
-                  fmt::format("global-batch {} is not divisible by {} nodes x {} gpus = {} ranks", global_batch, nodes,
-                              gpus, cell.world_size()));
+                  fmt::format("global-batch {} is not divisible by {} nodes x {} gpus = {} ranks",
+                              global_batch, nodes, gpus, cell.world_size()));
     }
     cell.batch_per_gpu = global_batch / cell.world_size();
   }
+  validate(cell);
   return cell;
 }
 
 }  // namespace
 
+std::vector<std::string> sweep_fields() {
+  std::vector<std::string> names;
+  for (const auto& [name, field] : fields()) names.push_back(name);
+  return names;
+}
+
 std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axes) {
   std::vector<RunCase> cases;
   std::set<std::string> seen;
-  for (const std::int64_t batch : values_or(axes.batch_per_gpu, run_case.batch_per_gpu)) {
-    for (const std::string& link : values_or(axes.links, run_case.link)) {
+  for (const RunCase& variant : variants(run_case, axes.others)) {
+    for (const std::int64_t batch : values_or(axes.batch, run_case.batch_per_gpu)) {
       for (const std::int64_t nodes : values_or<std::int64_t>(axes.nodes, run_case.nodes)) {
         for (const std::int64_t gpus : values_or<std::int64_t>(axes.gpus_per_node, run_case.gpus_per_node)) {
-          RunCase cell = cell_case(run_case, saturated(nodes), saturated(gpus), batch, link);
+          RunCase cell = cell_case(variant, saturated(nodes), saturated(gpus), batch);
           if (seen.insert(case_key(cell)).second) cases.push_back(std::move(cell));
         }
       }
@@ -78,7 +152,8 @@ std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axe
 }
 
 std::string new_sweep_id(const std::vector<SweepCell>& cells) {
-  const std::string run_id = store::new_run_id();  // its date is ours; its random part keeps equal sweeps apart
+  const std::string run_id =
+      store::new_run_id();  // its date is ours; its random part keeps equal sweeps apart
   return fmt::format("sweep-{}-{}", run_id, definition(cells));
 }
 

@@ -16,6 +16,7 @@ Json row_object(const analyzer::ScalingRow& row) {
                {"device", row.run_case.device},
                {"backend", row.run_case.backend},
                {"link", row.run_case.link},
+               {"variant", row.variant},
                {"repetitions", row.repetitions},
                {"state", row.state}};
   json["step_time_ns"] = estimate_json("value", row.step_time_ns, "step_time_ns", missing);

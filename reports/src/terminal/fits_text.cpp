@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "../safe_text.h"
+#include "ddbench/reports/quantity.h"
 #include "phrases.h"
 #include "table.h"
 
@@ -18,8 +19,7 @@ std::string latency_interval(const AlphaBetaRegime& regime) {
 
 std::string bandwidth_interval(const AlphaBetaRegime& regime) {
   if (!regime.per_byte || regime.per_byte->interval.low <= 0) return "–";
-  return fmt::format("{:.3g} to {:.3g}", 1 / regime.per_byte->interval.high,
-                     1 / regime.per_byte->interval.low);
+  return number(1 / regime.per_byte->interval.high) + " to " + number(1 / regime.per_byte->interval.low);
 }
 
 std::vector<TableColumn> columns_of(const std::string& field) {
@@ -53,7 +53,7 @@ std::string fits_section(std::span<const analyzer::GroupFit> fits, const std::st
       cells.push_back({count_in_words(static_cast<std::int64_t>(regime.to_bytes))});
       cells.push_back({time_in_words(regime.latency_ns)});
       cells.push_back({latency_interval(regime)});
-      cells.push_back({regime.ns_per_byte > 0 ? fmt::format("{:.3g}", 1 / regime.ns_per_byte) : "–"});
+      cells.push_back({regime.ns_per_byte > 0 ? number(1 / regime.ns_per_byte) : "–"});
       cells.push_back({bandwidth_interval(regime)});
       cells.push_back({fmt::format("{:.4f}", regime.r_squared)});
       table.add_row(std::move(cells));

@@ -5,6 +5,7 @@
 #include "../safe_text.h"
 #include "ddbench/reports/analysis.h"
 #include "ddbench/reports/quantity.h"
+#include "fits_text.h"
 #include "intervals_text.h"
 #include "notes_text.h"
 #include "phrases.h"
@@ -85,49 +86,6 @@ std::string collectives_section(const GroupComparison& groups, const Paint& pain
   return "\n" + paint(Tone::kStrong, "Collectives") + "\n" + table.render(paint, 2, width);
 }
 
-std::string fits_section(const GroupComparison& groups, const Paint& paint, std::size_t width) {
-  if (groups.fits.empty()) return {};
-  Table table({{"function", Align::kLeft},
-               {"ranks"},
-               {visible(groups.field), Align::kLeft, true},
-               {"sizes"},
-               {"from bytes"},
-               {"to bytes"},
-               {"latency"},
-               {"95 % CI", Align::kLeft},
-               {"GB/s"},
-               {"95 % CI", Align::kLeft},
-               {"R²"}});
-  for (const analyzer::GroupFit& fit : groups.fits) {
-    for (const analyzer::AlphaBetaRegime& regime : fit.fit.regimes) {
-      const auto latency = [&] {
-        if (!regime.latency) return std::string("–");
-        return time_in_words(regime.latency->interval.low) + " to " +
-               time_in_words(regime.latency->interval.high);
-      };
-      const auto bandwidth = [&] {
-        if (!regime.per_byte || regime.per_byte->interval.low <= 0) return std::string("–");
-        return number(1 / regime.per_byte->interval.high) + " to " +
-               number(1 / regime.per_byte->interval.low);
-      };
-      table.add_row({{visible(fit.function)},
-                     {std::to_string(fit.ranks)},
-                     {value_in_words(fit.value)},
-                     {std::to_string(regime.sizes)},
-                     {count_in_words(static_cast<std::int64_t>(regime.from_bytes))},
-                     {count_in_words(static_cast<std::int64_t>(regime.to_bytes))},
-                     {time_in_words(regime.latency_ns)},
-                     {latency()},
-                     {regime.ns_per_byte > 0 ? number(1 / regime.ns_per_byte) : "–"},
-                     {bandwidth()},
-                     {fmt::format("{:.4f}", regime.r_squared)}});
-    }
-  }
-  return "\n" +
-         paint(Tone::kStrong, "Latency and bandwidth: time = latency + bytes/bandwidth, by size regime") +
-         "\n" + table.render(paint, 2, width);
-}
-
 std::string costs_section(const CostTable& costs, const Paint& paint, std::size_t width) {
   if (costs.rows.empty()) return {};
   Table table({{"offer", Align::kLeft, true},
@@ -168,7 +126,8 @@ std::string groups_text(const GroupComparison& groups, const CostTable& costs, c
       fmt::format("By {}, against {}", visible(groups.field), value_in_words(groups.values.front()));
   std::string text = paint(Tone::kStrong, fitted(title, width)) + "\n\n" +
                      rows_section(groups, paint, width) + collectives_section(groups, paint, width) +
-                     fits_section(groups, paint, width) + costs_section(costs, paint, width);
+                     fits_section(groups.fits, groups.field, paint, width) +
+                     costs_section(costs, paint, width);
   std::vector<std::string> notes = groups.notes;
   if (!costs.rows.empty()) notes.insert(notes.end(), costs.notes.begin(), costs.notes.end());
   if (const std::string section = notes_section(notes, paint, width); !section.empty())

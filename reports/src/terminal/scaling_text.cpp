@@ -52,6 +52,7 @@ struct OptionalColumns {
   bool serial = false;
   bool batch = false;
   bool link = false;
+  bool variant = false;
   bool runs = false;
 };
 
@@ -62,6 +63,7 @@ OptionalColumns columns_for(const analyzer::ScalingTable& table) {
     columns.batch |=
         !columns.serial && row.run_case.batch_per_gpu != table.rows.front().run_case.batch_per_gpu;
     columns.link |= !row.run_case.link.empty();
+    columns.variant |= !row.variant.empty();
     columns.runs |= row.repetitions > 1;
   }
   return columns;
@@ -75,6 +77,7 @@ std::vector<TableColumn> titles_of(const OptionalColumns& optional) {
   if (optional.batch) titles.push_back({"batch/GPU"});
   if (optional.runs) titles.push_back({"runs"});
   if (optional.link) titles.push_back({"link", Align::kLeft, true});
+  if (optional.variant) titles.insert(titles.begin() + 2, {"case", Align::kLeft, true});
   return titles;
 }
 
@@ -95,6 +98,7 @@ std::vector<TableCell> cells_of(const ScalingRow& row, const OptionalColumns& op
   if (optional.batch) cells.push_back({count_in_words(row.run_case.batch_per_gpu)});
   if (optional.runs) cells.push_back({std::to_string(row.repetitions)});
   if (optional.link) cells.push_back({visible(row.run_case.link)});
+  if (optional.variant) cells.insert(cells.begin() + 2, {visible(row.variant)});
   return cells;
 }
 

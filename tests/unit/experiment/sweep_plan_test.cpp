@@ -38,7 +38,7 @@ TEST(SweepCells, RepetitionsAreOutermost) {
 TEST(SweepCells, LinksDoNotMultiplyWorldsWithoutOne) {
   SweepAxes axes;
   axes.nodes = {1, 2};
-  axes.links = {"1gbit", "100mbit"};
+  axes.others = {{"link", {"1gbit", "100mbit"}}, {"requested_network", {"ethernet"}}};
   EXPECT_EQ(sweep_cells(RunCase{}, axes).size(), 3u);
 }
 
@@ -51,6 +51,60 @@ TEST(SweepCells, StrongScalingDividesTheGlobalBatch) {
   for (const SweepCell& cell : sweep_cells(run_case, axes)) EXPECT_EQ(cell.run_case.global_batch(), 96);
   axes.nodes = {5};
   EXPECT_THROW(sweep_cells(run_case, axes), Error);
+}
+
+TEST(SweepCells, SeveralGlobalBatchesAreDividedByEachWorld) {
+  RunCase run_case;
+  run_case.scaling = ScalingMode::kStrong;
+  SweepAxes axes;
+  axes.gpus_per_node = {1, 4};
+  axes.batch = {64, 128};
+  const auto cells = sweep_cells(run_case, axes);
+  ASSERT_EQ(cells.size(), 4u);
+  EXPECT_EQ(cells[2].run_case.batch_per_gpu, 16);
+  EXPECT_EQ(cells[3].run_case.global_batch(), 128);
+}
+
+TEST(SweepCells, FieldsAreVariedByName) {
+  SweepAxes axes;
+  axes.others = {{"optimizer", {"sgd", "lars"}}, {"lr", {"0.1", "1e-2"}}, {"accumulate", {"1", "2"}}};
+  const auto cells = sweep_cells(RunCase{}, axes);
+  ASSERT_EQ(cells.size(), 8u);
+  EXPECT_EQ(cells[0].run_case.optimizer, "sgd");
+  EXPECT_EQ(cells[7].run_case.optimizer, "lars");
+  EXPECT_DOUBLE_EQ(cells[7].run_case.lr, 0.01);
+  EXPECT_EQ(cells[7].run_case.accumulate, 2);
+}
+
+TEST(SweepCells, EveryFieldCanBeSet) {
+  for (const std::string& field : sweep_fields()) {
+    SweepAxes axes;
+    axes.others = {{field, {"no such value"}}};
+    // Texts are taken as they are, numbers are not: either way the field exists.
+    try {
+      sweep_cells(RunCase{}, axes);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+      EXPECT_EQ(error.message().find("cannot vary"), std::string::npos) << error.message();
+    }
+  }
+}
+
+TEST(SweepCells, RefuseFieldsAndValuesThatAreNone) {
+  const auto complaint = [](const SweepAxis& axis) -> std::string {
+    SweepAxes axes;
+    axes.others = {axis};
+    try {
+      sweep_cells(RunCase{}, axes);
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return "";
+  };
+  EXPECT_NE(complaint({"colour", {"red"}}).find("colour"), std::string::npos);
+  EXPECT_NE(complaint({"accumulate", {"1.5"}}).find("1.5"), std::string::npos);
+  EXPECT_NE(complaint({"lr", {"fast"}}).find("fast"), std::string::npos);
+  EXPECT_NE(complaint({"lr", {"-1"}}).find("positive"), std::string::npos);
 }
 
 class StoredSweep : public testing::Test {

@@ -16,6 +16,9 @@ double karp_flatt(double speedup, double n);
 struct ScalingRow {
   RunCase run_case;
   int world_size = 0;
+  /// What sets it apart beside size, batch per GPU and link: "strategy=ddp lr=0.1"; empty where nothing
+  /// varies.
+  std::string variant;
   int repetitions = 0;  ///< that gave figures
   /// One run: its median and bootstrap interval. Several: the mean of their medians and Student's t over
   /// runs.

@@ -8,12 +8,21 @@
 
 namespace ddbench::experiment {
 
+/// A field of the case, and what a sweep sets it to in turn.
+struct SweepAxis {
+  std::string field;  ///< as RunCase names it: one of sweep_fields()
+  std::vector<std::string> values;
+};
+
+/// Fields of RunCase that are varied by name, beside sizes and batch: "link", "strategy", "lr", ...
+std::vector<std::string> sweep_fields();
+
 /// Which fields of a case a sweep varies; an empty list keeps the case's own value.
 struct SweepAxes {
   std::vector<std::int64_t> nodes;
   std::vector<std::int64_t> gpus_per_node;
-  std::vector<std::int64_t> batch_per_gpu;
-  std::vector<std::string> links;  ///< "" among them: not shaped
+  std::vector<std::int64_t> batch;  ///< per GPU with weak scaling, of all GPUs with strong scaling
+  std::vector<SweepAxis> others;
   int repeat = 1;
 };
 
@@ -23,8 +32,9 @@ struct SweepCell {
 };
 
 /// Every combination once, small worlds first; repetitions outermost, so that drift of the machine spreads over all cases.
-/// With strong scaling the global batch of `run_case` is kept; a world that does not divide it is an Error{kBadInput}.
-/// Links apply to worlds of several nodes only (a case on one node appears once).
+/// With strong scaling the global batch is kept; a world that does not divide it is an Error{kBadInput}, and so is a field
+/// that is none of sweep_fields(), or a value that it cannot have. Link and requested network apply to worlds of several
+/// nodes only (a case on one node appears once).
 std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axes);
 
 /// "sweep-20261121T001905-<definition>": `definition` is the same for the same cells, so that a sweep that was cut short
