@@ -24,6 +24,7 @@ void add_history_command(CLI::App& app, Action& action);
 void add_baseline_command(CLI::App& app, Action& action);
 void add_doctor_command(CLI::App& app, Action& action);
 void add_scaling_command(CLI::App& app, Action& action);
+void add_batch_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_import_command(CLI::App& app, Action& action);
 void add_db_command(CLI::App& app, Action& action);

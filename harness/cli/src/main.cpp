@@ -55,6 +55,7 @@ int parse_and_act(int argc, char** argv) {
   add_baseline_command(app, action);
   add_doctor_command(app, action);
   add_scaling_command(app, action);
+  add_batch_command(app, action);
   add_compare_command(app, action);
   add_import_command(app, action);
   add_db_command(app, action);

@@ -52,6 +52,7 @@ constexpr AxisOption kAxisOptions[] = {
     {"--lr", "lr", "Learning rates, e.g. 0.05,0.1"},
     {"--lr-rule", "lr_rule", "How the learning rate follows the batch: none,linear,sqrt"},
     {"--data-workers", "data_workers", "Loader threads of a rank, e.g. 0,2"},
+    {"--seed", "seed", "Of the weights, the data and their order, e.g. 1,2,3"},
 };
 
 std::string cell_heading(const experiment::SweepCell& cell, std::size_t done, std::size_t total) {

@@ -39,8 +39,8 @@ std::string definition(const std::vector<SweepCell>& cells) {
   return fmt::format("{:08x}", static_cast<std::uint32_t>(hash_text(text)));
 }
 
-using Field =
-    std::variant<std::string RunCase::*, int RunCase::*, std::int64_t RunCase::*, double RunCase::*>;
+using Field = std::variant<std::string RunCase::*, int RunCase::*, std::int64_t RunCase::*,
+                           std::uint64_t RunCase::*, double RunCase::*>;
 
 const std::map<std::string, Field>& fields() {
   static const std::map<std::string, Field> kFields = {{"accumulate", &RunCase::accumulate},
@@ -53,6 +53,7 @@ const std::map<std::string, Field>& fields() {
                                                        {"optimizer", &RunCase::optimizer},
                                                        {"precision", &RunCase::precision},
                                                        {"requested_network", &RunCase::requested_network},
+                                                       {"seed", &RunCase::seed},
                                                        {"strategy", &RunCase::strategy},
                                                        {"workload", &RunCase::workload}};
   return kFields;

@@ -1,0 +1,79 @@
+"""`ddbench batch`: training to a target loss by batch, from stored runs of a known law."""
+
+import pytest
+from test_analysis import checked, refused, write
+
+FEWEST_STEPS, CRITICAL = 200, 512
+SPREAD = (0.98, 1.0, 1.02)
+
+
+def steps_at(batch, factor=1.0):
+    return round(FEWEST_STEPS * (1 + CRITICAL / batch) * factor)
+
+
+@pytest.fixture
+def trained(bench, tmp_path):
+    """Batches on one GPU and on several, three seeds each, whose smoothed losses come down to 0.25 after so many steps."""
+    cases = [(gpus, per_gpu, seed) for gpus, per_gpu in [(1, 32), (1, 128), (1, 512), (1, 2048), (2, 512), (4, 512)]
+             for seed in (1, 2, 3)]
+    rows = "".join(f"{gpus},{per_gpu},{seed},0.25,p4d.24xlarge,10\n" for gpus, per_gpu, seed in cases)
+    bench.ok("import", "table", write(tmp_path / "t.csv", "gpus,batch_per_gpu,seed,target_loss,sku,step_time_ms\n" + rows))
+    for run in bench.rows("select run_key, world_size * batch_per_gpu as batch, json_extract(case_json, '$.seed') as seed from run"):
+        last = steps_at(run["batch"], SPREAD[run["seed"] - 1]) - 1
+        for step, loss in ((0, 2.3), (last - 1, 0.2501), (last, 0.25), (last + 1, 0.4)):
+            bench.rows("insert into step_value values (?, 0, 'smoothed_loss', ?, ?)", run["run_key"], step, loss)
+    return bench
+
+
+def test_the_critical_batch_is_found(trained):
+    analysis = checked(trained.ok("batch", "--where", "workload=mlp", "--json"), "batch")
+    (curve,) = analysis["curves"]
+    assert analysis["target_loss"] == 0.25
+    assert [(row["world_size"], row["global_batch"]) for row in curve["rows"]] == [
+        (1, 32), (1, 128), (1, 512), (1, 2048), (2, 1024), (4, 2048)]
+    assert curve["rows"][0]["run_steps"] == [steps_at(32, factor) for factor in SPREAD]
+    assert curve["rows"][0]["time_s"] == pytest.approx(steps_at(32) * 0.01, rel=0.01)
+    critical = curve["critical_batch"]["batch"]
+    assert critical["ci_low"] < CRITICAL < critical["ci_high"]
+    assert critical["value"] == pytest.approx(CRITICAL, rel=0.1)
+    assert {m["name"]: m["value"] for m in (curve["critical_batch"]["fewest_steps"],)} == {
+        "fewest steps": pytest.approx(FEWEST_STEPS, rel=0.05)}
+    # 512 -> 1024 on twice the GPUs: 2/1.5 - 1 = 0.33 of a GPU's worth, below half.
+    assert curve["rows"][4]["return_of_added"] == pytest.approx(1 / 3, abs=0.01)
+    assert curve["pays_up_to"] is None and "half of their share" in curve["missing"]["pays_up_to"]
+
+
+def test_costs_come_from_the_catalogue_or_the_user(trained):
+    rows = checked(trained.ok("batch", "--where", "workload=mlp", "--price", "p4d.24xlarge=36", "--json"), "batch")["curves"][0]["rows"]
+    assert rows[0]["usd"] == pytest.approx(36 / 3600 * rows[0]["time_s"])
+
+
+def test_the_text_says_what_was_found(trained):
+    text = trained.ok("batch", "--where", "workload=mlp").stdout
+    for part in ("Training to a loss of 0.25", "B_crit", "S_min", "more GPUs pay"):
+        assert part in text
+
+
+def test_missed_targets_and_few_batches_have_words(trained):
+    trained.rows("delete from step_value where value <= 0.25 and run_key in (select run_key from run where batch_per_gpu > 32)")
+    curve = checked(trained.ok("batch", "--where", "workload=mlp", "--json"), "batch")["curves"][0]
+    assert [row["missed"] for row in curve["rows"]] == [0, 3, 3, 3, 3, 3]
+    assert curve["critical_batch"] is None and "3 or more" in curve["missing"]["critical_batch"]
+    assert curve["rows"][1]["missing"]["steps"] == "no run reached the target"
+
+
+@pytest.mark.parametrize("arguments,parts", [
+    (["--where", "workload=gpt"], ["no run", "workload=gpt"]),
+    (["--sweep", "nowhere"], ["nowhere"]),
+    (["--price", "p4d=cheap"], ["p4d=cheap"]),
+    (["--skus", "/nowhere/skus.toml"], ["/nowhere/skus.toml"]),
+])
+def test_impossible_questions(trained, arguments, parts):
+    refused(trained("batch", *arguments), *parts)
+
+
+def test_runs_that_cannot_be_compared(trained):
+    trained.rows("update run set case_json = json_set(case_json, '$.target_loss', 0.5) where batch_per_gpu = 32")
+    refused(trained("batch", "--where", "workload=mlp"), "0.25, 0.5", "--where target_loss")
+    trained.rows("update run set case_json = json_set(case_json, '$.target_loss', 0)")
+    refused(trained("batch", "--where", "workload=mlp"), "--target-loss")
