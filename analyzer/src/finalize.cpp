@@ -12,6 +12,7 @@
 #include "ddbench/analyzer/micro_table.h"
 #include "ddbench/analyzer/partition.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/program_case.h"
 #include "kernel_totals.h"
 #include "micro_records.h"
 #include "rank_timeline.h"
@@ -127,6 +128,7 @@ class Finalizer {
     record.probes_on = step.probes_on;
     const bool measured = step.step >= static_cast<std::uint32_t>(run_.run_case.warmup);
     measured_steps_ += measured;
+    ++all_steps_;
     if (!step.probes_on) return record;
     const PartitionedStep parts =
         partition_step(timeline.spans_in(window), step.begin_ns, step.end_ns, arrivals);
@@ -142,6 +144,14 @@ class Finalizer {
   }
 
   std::string reason_against_use() const {
+    if (measured_steps_ == 0 && is_program(run_.run_case)) {
+      return all_steps_ == 0
+                 ? std::string(
+                       "the program made no collective that ddbench can see (those of Gloo's shared "
+                       "library), so nothing is known of its steps")
+                 : fmt::format("only {} steps of the program were found; the first {} are warm-up (--warmup)",
+                               all_steps_ / ranks_.size(), run_.run_case.warmup);
+    }
     if (measured_steps_ == 0) {
       return fmt::format("no measured step was recorded ({} warm-up and {} measured steps were asked for)",
                          run_.run_case.warmup, run_.run_case.steps);
@@ -194,6 +204,7 @@ class Finalizer {
   std::vector<std::uint64_t> probed_steps_;     ///< by rank: measured, with the probes on
   std::vector<std::int64_t> communication_ns_;  ///< by rank, in those
   std::uint64_t measured_steps_ = 0;            ///< over ranks
+  std::uint64_t all_steps_ = 0;                 ///< likewise, warm-up included
   std::uint64_t incomplete_collectives_ = 0;
   std::uint64_t damaged_spans_ = 0;
 };

@@ -37,7 +37,7 @@ RESERVED = {
     r"sqlite3\.h": ["analyzer/store"],
     r"Q[A-Z]\w+": ["gui"],
     r"(dnnl|oneapi/).*": ["harness/device/cpu"],
-    r"gloo/.*": ["harness/collective/gloo", "probes/host"],
+    r"gloo/.*": ["harness/collective/gloo", "probes/inject"],
     r"(cuda|cublas|cudnn|cupti|nccl).*": ["probes/cuda", "harness/device/cuda", "harness/collective/nccl"],
 }
 

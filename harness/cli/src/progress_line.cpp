@@ -78,6 +78,12 @@ void ProgressLine::on_progress(const experiment::LiveProgress& progress) {
   show(fmt::format("{}: {}", heading_, progress_text(progress)));
 }
 
+void ProgressLine::on_output(int rank, const std::string& line) {
+  if (quiet_) return;
+  finish();
+  fmt::print(stderr, "[rank {}] {}\n", rank, printable(line));
+}
+
 bool ProgressLine::interrupted() { return interrupt_count > 0; }
 
 void ProgressLine::finish() {

@@ -21,6 +21,7 @@ class ProgressLine : public experiment::RunObserver {
   void on_start(const store::RunRecord& run) override;
   void on_network(const std::string& network, const std::string& note) override;
   void on_progress(const experiment::LiveProgress& progress) override;
+  void on_output(int rank, const std::string& line) override;
   bool interrupted() override;
   /// Ends the renewing line, so that other output starts on a line of its own.
   void finish();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 
 #include "command.h"
@@ -9,6 +10,7 @@
 #include "ddbench/experiment/abandoned_runs.h"
 #include "ddbench/experiment/execute_run.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/program_case.h"
 #include "ddbench/reports/json.h"
 #include "ddbench/reports/text.h"
 #include "output.h"
@@ -39,6 +41,8 @@ int run(SingleRunOptions& options) {
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
+  // How long a program computes or evaluates between two collectives is its own business.
+  if (is_program(options.run_case)) execute.watchdog = std::chrono::hours(24 * 365);
 
   ProgressLine progress(options.quiet);
   execute.baseline_id = obtain_baseline(options, execute, store, progress);
@@ -63,7 +67,7 @@ int run(SingleRunOptions& options) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("run", "Train one case on nodes x GPUs and measure every step");
+  CLI::App* command = app.add_subcommand("run", "Train one case on nodes x GPUs, or a program of yours, and measure every step");
   const auto options = std::make_shared<SingleRunOptions>();
   add_single_run_options(*command, *options);
   command->callback([&action, options] { action = [options] { return run(*options); }; });

@@ -7,6 +7,7 @@
 #include "ddbench/experiment/baseline.h"
 #include "ddbench/host/machine.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/program_case.h"
 
 namespace ddbench::cli {
 namespace {
@@ -25,6 +26,19 @@ void set_batch(const SingleRunOptions& options, RunCase& run_case) {
   run_case.batch_per_gpu = *options.global_batch / ranks;
 }
 
+/// What is said of a program is what ddbench knows: not what it computes with, nor how, nor on how many samples.
+void make_program_case(SingleRunOptions& options) {
+  RunCase& run_case = options.run_case;
+  if (options.global_batch) {
+    throw Error(ErrorCode::kBadInput,
+                "--global-batch cannot be set for a program: its ranks take the batch that they take; say it with "
+                "--batch-per-gpu");
+  }
+  if (!options.batch_per_gpu) run_case.batch_per_gpu = 1;
+  run_case.device = run_case.backend = run_case.strategy = run_case.precision = run_case.optimizer = "";
+  set_program(run_case, options.program);
+}
+
 }  // namespace
 
 void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
@@ -39,11 +53,16 @@ void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
   app.add_option("--link", options.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
   app.add_flag("--no-baseline", options.no_baseline, "Do not measure the same case on 1 GPU first");
   add_run_options(app, options);
+  app.add_option("PROGRAM", options.program,
+                 "After --: a program and its arguments, started once a rank instead of a workload, with RANK, "
+                 "WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, ... as torchrun sets them. --batch-per-gpu says how many "
+                 "samples it trains on a step");
 }
 
 void resolve_single_run(SingleRunOptions& options) {
   resolve(options);
   set_batch(options, options.run_case);
+  if (!options.program.empty()) make_program_case(options);
   validate(options.run_case);
   experiment::check_startable(options.run_case);
 }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "ddbench/experiment/execute_run.h"
 #include "progress_line.h"
@@ -14,6 +16,7 @@ struct SingleRunOptions : RunOptions {
   std::optional<std::int64_t> batch_per_gpu;
   std::optional<std::int64_t> global_batch;
   bool no_baseline = false;
+  std::vector<std::string> program;  ///< with its arguments; empty: a reference workload is run
 };
 
 void add_single_run_options(CLI::App& app, SingleRunOptions& options);

@@ -1,18 +1,26 @@
 #include "ddbench/experiment/abandoned_runs.h"
 
 #include "ddbench/analyzer/finalize.h"
+#include "ddbench/experiment/program_ingest.h"
 #include "ddbench/experiment/span_ingest.h"
 #include "ddbench/launch/run_directory.h"
 #include "ddbench/record/clock.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/program_case.h"
 #include "ddbench/store/abandoned.h"
 
 namespace ddbench::experiment {
 namespace {
 
 /// What the ranks had spooled and the killed launcher had not stored yet. A damaged spool costs only its own rest.
-void take_over_spools(store::RunStore& store, const store::RunRecord& run, const launch::RunDirectory& directory) {
+void take_over_spools(store::RunStore& store, store::RunRecord& run, const launch::RunDirectory& directory) {
   try {
+    if (is_program(run.run_case)) {
+      for (const auto& [key, value] : ingest_program(store, run, directory.path()).facts) {
+        run.environment.facts[key] = value;
+      }
+      return;
+    }
     SpanIngest ingest(store, run.id, directory.path(), run.run_case.world_size());
     ingest.skip_stored();
     ingest.poll();

@@ -1,4 +1,11 @@
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
 
 #include "ddbench/collective/communicator.h"
 #include "ddbench/ddp/train.h"
@@ -9,13 +16,32 @@
 #include "ddbench/launch/memory_check.h"
 #include "ddbench/micro/micro.h"
 #include "ddbench/micro/plan.h"
+#include "ddbench/record/error.h"
+#include "ddbench/record/program_case.h"
 #include "ddbench/workload/workload.h"
 #include "network.h"
 
 namespace ddbench::experiment {
 namespace {
 
+/// As execvp will look for it.
+void check_program(const RunCase& run_case) {
+  const std::string program = program_command(run_case).front();
+  if (program.find('/') != std::string::npos) {
+    if (::access(program.c_str(), X_OK) == 0) return;
+    throw Error(ErrorCode::kBadInput, fmt::format("the program {} cannot be executed: {}", program,
+                                                  std::generic_category().message(errno)));
+  }
+  const char* const variable = std::getenv("PATH");
+  std::istringstream directories(variable != nullptr ? variable : "/usr/bin:/bin");
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    if (::access((std::filesystem::path(directory) / program).c_str(), X_OK) == 0) return;
+  }
+  throw Error(ErrorCode::kBadInput, fmt::format("there is no program {} in the directories of PATH", program));
+}
+
 void check_work(const RunCase& run_case) {
+  if (is_program(run_case)) return check_program(run_case);
   if (micro::is_micro(run_case)) {
     micro::plan_measurements(run_case);
     return;
@@ -32,6 +58,7 @@ void check_startable(const RunCase& run_case) {
   validate(run_case);
   if (!run_case.link.empty()) launch::parse_link_rate(run_case.link);
   check_work(run_case);
+  if (is_program(run_case)) return;  // what it computes with, and needs, is its own business
   device::make_device(run_case.device);
   if (run_case.world_size() > 1) collective::check_backend(run_case.backend);
   const host::Machine machine = host::inspect_machine();

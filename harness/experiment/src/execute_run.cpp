@@ -8,6 +8,7 @@
 
 #include "ddbench/analyzer/finalize.h"
 #include "ddbench/analyzer/scaling_curve.h"
+#include "ddbench/experiment/program_ingest.h"
 #include "ddbench/experiment/span_ingest.h"
 #include "ddbench/host/machine.h"
 #include "ddbench/launch/local_launch.h"
@@ -15,8 +16,10 @@
 #include "ddbench/micro/micro.h"
 #include "ddbench/record/clock.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/program_case.h"
 #include "ddbench/workload/workload.h"
 #include "network.h"
+#include "program_output.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -27,14 +30,16 @@ constexpr std::int64_t kIngestEvery_ns = 2'000'000'000;
 /// must not unwind through the launcher while ranks run: it stops the ranks and is thrown when they are gone.
 class LaunchRelay : public launch::LaunchObserver {
  public:
-  LaunchRelay(const RunCase& run_case, SpanIngest& ingest, RunObserver& observer)
-      : tracker_(run_case), ingest_(ingest), observer_(observer), last_ingest_ns_(now_ns()) {}
+  LaunchRelay(const RunCase& run_case, SpanIngest& ingest, ProgramOutput& output, RunObserver& observer)
+      : tracker_(run_case), ingest_(ingest), output_(output), observer_(observer), last_ingest_ns_(now_ns()) {}
 
   void on_network(const std::string& network, const std::string& note) override { observer_.on_network(network, note); }
   void on_progress(const launch::RankProgress& progress) override {
+    if (output_.expected()) return;  // where a program stands is what it prints
     observer_.on_progress(tracker_.update(progress.rank, progress.step, progress.loss, now_ns()));
   }
   void on_tick() override {
+    output_.show(observer_);
     if (failure_ || now_ns() - last_ingest_ns_ < kIngestEvery_ns) return;
     last_ingest_ns_ = now_ns();
     try {
@@ -52,6 +57,7 @@ class LaunchRelay : public launch::LaunchObserver {
  private:
   ProgressTracker tracker_;
   SpanIngest& ingest_;
+  ProgramOutput& output_;
   RunObserver& observer_;
   std::int64_t last_ingest_ns_;
   std::exception_ptr failure_;
@@ -74,7 +80,7 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   run.repetition = options.repetition;
   run.environment.fingerprint = host::fingerprint(machine);
   run.environment.facts = host::facts(machine);
-  if (!micro::is_micro(run_case)) {
+  if (!micro::is_micro(run_case) && !is_program(run_case)) {
     run.environment.facts[analyzer::kFactFlopsPerSample] = fmt::format(
         "{}", workload::make_workload(run_case.workload, run_case.workload_options)->flops_per_sample());
   }
@@ -95,6 +101,14 @@ void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, cons
   }
   run.provenance = provenance_of(run.run_case, machine, outcome.network);
   run.finished_wall_ns = wall_ns();
+}
+
+void take_recording(const ProgramRecording& recording, launch::LaunchOutcome& outcome) {
+  for (store::RankRecord& rank : outcome.ranks) {
+    rank.dropped_spans = recording.dropped_spans.at(static_cast<std::size_t>(rank.rank));
+  }
+  for (const auto& [key, value] : recording.facts) outcome.facts[key] = value;
+  outcome.notes.insert(outcome.notes.end(), recording.notes.begin(), recording.notes.end());
 }
 
 /// What can still be said in the store when the results could not be kept.
@@ -120,7 +134,8 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
   observer.on_start(run);
   try {
     SpanIngest ingest(store, run.id, directory.path(), run_case.world_size());
-    LaunchRelay relay(run_case, ingest, observer);
+    ProgramOutput output(run_case, directory.path());
+    LaunchRelay relay(run_case, ingest, output, observer);
     launch::LocalLaunchOptions launch_options;
     launch_options.run_id = run.id;
     launch_options.run_directory = directory.path();
@@ -128,7 +143,13 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     launch_options.watchdog = options.watchdog;
     launch::LaunchOutcome outcome = launch::launch_local(run_case, launch_options, relay);
     relay.rethrow_failure();
-    ingest.poll();
+    output.show(observer);
+    output.keep(output_directory(store.file(), run.id));
+    if (is_program(run_case)) {
+      take_recording(ingest_program(store, run, directory.path()), outcome);
+    } else {
+      ingest.poll();
+    }
     for (store::RankRecord& rank : outcome.ranks) {
       rank.dropped_spans = std::max(rank.dropped_spans, ingest.dropped_spans(rank.rank));
     }

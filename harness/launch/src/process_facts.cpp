@@ -1,5 +1,6 @@
 #include "process_facts.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -34,6 +35,12 @@ std::int64_t peak_memory_bytes() {
     if (word == "VmHWM:" && status >> kibibytes) return kibibytes * 1024;
   }
   return 0;
+}
+
+std::int64_t peak_memory_of_children_bytes() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return 0;
+  return usage.ru_maxrss * 1024;
 }
 
 }  // namespace ddbench::launch

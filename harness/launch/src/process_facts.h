@@ -16,5 +16,7 @@ std::string boot_id();  ///< of this kernel; empty when it cannot be read
 
 /// The peak resident set of this process (VmHWM); 0 when it cannot be read.
 std::int64_t peak_memory_bytes();
+/// The largest resident set of a child that has ended and was waited for, or of theirs.
+std::int64_t peak_memory_of_children_bytes();
 
 }  // namespace ddbench::launch

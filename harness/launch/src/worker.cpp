@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "ddbench/collective/communicator.h"
@@ -11,8 +13,11 @@
 #include "ddbench/host/recorder.h"
 #include "ddbench/launch/local_launch.h"
 #include "ddbench/micro/micro.h"
+#include "ddbench/record/program_case.h"
+#include "describe.h"
 #include "pinning.h"
 #include "process_facts.h"
+#include "program.h"
 #include "training_state.h"
 #include "watched_communicator.h"
 #include "worker_session.h"
@@ -42,6 +47,7 @@ class Worker {
 
   void run(int rank) {
     assignment_ = session_.join(rank, kLauncherAnswersIn);
+    if (is_program(assignment_.run_case)) return run_program();
     const std::string cores = pin_to_core(assignment_.core);
     const ClockReading start = session_.read_clock(kLauncherAnswersIn);
     open_recorder();
@@ -82,6 +88,32 @@ class Worker {
   }
 
  private:
+  /// A program of the user's places and pins its threads itself, and its collectives are none of ours.
+  void run_program() {
+    const ClockReading start = session_.read_clock(kLauncherAnswersIn);
+    Program program({.command = program_command(assignment_.run_case),
+                     .preload = recording_library(),
+                     .spool = std::filesystem::path(assignment_.spool).replace_extension().string(),
+                     .run_id = assignment_.run_id});
+    session_.on_stop([&program] { program.terminate(); });
+    session_.send(Ready{"", "", start});
+    const int status = program.wait();
+    session_.on_stop({});
+    if (status != 0) {
+      if (session_.stopped()) throw Error(ErrorCode::kInterrupted, "stopped by the launcher");
+      const std::string words =
+          ddbench::launch::last_words(std::filesystem::path(assignment_.spool).replace_extension("log"));
+      throw Error(ErrorCode::kRunFailed, fmt::format("the program {}{}", describe_end(status),
+                                                     words.empty() ? "" : "; its last output: " + words));
+    }
+    Result result;
+    result.loss_first = result.loss_last = std::numeric_limits<double>::quiet_NaN();
+    result.clock = session_.read_clock(kLauncherAnswersIn);
+    result.peak_memory_bytes = peak_memory_of_children_bytes();
+    session_.send(result);
+    session_.wait_for_finish();
+  }
+
   /// What `ddbench micro` measures leaves no loss and no parameters.
   ddp::TrainResult train_or_measure(collective::Communicator& communicator) {
     if (!micro::is_micro(assignment_.run_case))

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "content/run_content.h"
+#include "ddbench/record/program_case.h"
 #include "ddbench/reports/quantity.h"
 #include "terminal/phrases.h"
 
@@ -97,12 +98,12 @@ CellTone efficiency_tone(double efficiency) {
 std::string run_title(const RunSummary& summary) {
   const RunCase& run_case = summary.run.run_case;
   if (!run_case.name.empty()) return run_case.name;
-  return fmt::format("{} on {}", run_case.workload, shape_in_words(run_case));
+  return fmt::format("{} on {}", work_in_words(run_case), shape_in_words(run_case));
 }
 
 std::string run_subtitle(const RunSummary& summary) {
   const RunCase& run_case = summary.run.run_case;
-  std::string text = fmt::format("{} · {} · {} scaling", run_case.workload, shape_in_words(run_case),
+  std::string text = fmt::format("{} · {} · {} scaling", work_in_words(run_case), shape_in_words(run_case),
                                  to_string(run_case.scaling));
   text += run_case.scaling == ScalingMode::kWeak
               ? fmt::format(", batch {} per GPU", count_in_words(run_case.batch_per_gpu))

@@ -6,6 +6,7 @@
 #include "../content/run_content.h"
 #include "../safe_text.h"
 #include "cell_width.h"
+#include "ddbench/record/program_case.h"
 #include "ddbench/reports/quantity.h"
 #include "ddbench/reports/text.h"
 #include "notes_text.h"
@@ -57,7 +58,7 @@ class RunText {
                           count_in_words(static_cast<std::int64_t>(run_case_.batch_per_gpu)))
             : fmt::format("global batch {}",
                           count_in_words(static_cast<std::int64_t>(run_case_.global_batch())));
-    const std::vector<std::string> what = {visible(run_case_.workload),
+    const std::vector<std::string> what = {visible(work_in_words(run_case_)),
                                            shape_in_words(run_case_),
                                            fmt::format("{} scaling, {}", to_string(run_case_.scaling), batch),
                                            visible(run_case_.device),

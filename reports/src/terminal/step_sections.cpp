@@ -7,6 +7,7 @@
 
 #include "../safe_text.h"
 #include "bars.h"
+#include "ddbench/record/program_case.h"
 #include "ddbench/reports/quantity.h"
 #include "phrases.h"
 #include "shown_parts.h"
@@ -30,10 +31,13 @@ std::size_t bar_columns(std::size_t width) {
   return std::clamp<std::size_t>(width > kText ? width - kText : 0, 8, kWidestBar);
 }
 
-/// Parts that most runs do not have are left out where they are nothing.
-bool is_shown(StepPart part, std::int64_t value_ns) {
-  const bool rare = part == StepPart::kOtherCompute || part == StepPart::kCopy;
-  return value_ns != 0 || !rare;
+/// Parts that most runs do not have, and those that cannot be told apart in a program, are left out where
+/// they are nothing.
+bool is_shown(const RunCase& run_case, StepPart part, std::int64_t value_ns) {
+  if (value_ns != 0) return true;
+  if (!is_program(run_case)) return part != StepPart::kOtherCompute && part != StepPart::kCopy;
+  return part == StepPart::kOtherCompute || part == StepPart::kExposedTransfer ||
+         part == StepPart::kExposedPeerWait || part == StepPart::kHost;
 }
 
 Tone tone_of(StepPart part) {
@@ -65,7 +69,7 @@ std::string partition_section(const analyzer::RunSummary& summary, const Paint& 
   Table table({{"", Align::kLeft}, {""}, {""}, {"", Align::kLeft}});
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto part = static_cast<StepPart>(i);
-    if (!is_shown(part, values[i])) continue;
+    if (!is_shown(summary.run.run_case, part, values[i])) continue;
     const double share = static_cast<double>(values[i]) / static_cast<double>(longest_ns);
     table.add_row(
         {{part_in_words(part)}, {times[i]}, {percents[i]}, {bar(share, bar_columns(width)), tone_of(part)}});
@@ -91,7 +95,7 @@ std::string waterfall_section(const analyzer::RunSummary& summary, const Paint& 
   const SignedBars bars(static_cast<double>(*smallest), static_cast<double>(*largest), bar_columns(width));
   Table table({{"", Align::kLeft}, {""}, {""}, {"", Align::kLeft}});
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!is_shown(static_cast<StepPart>(i), values[i])) continue;
+    if (!is_shown(summary.run.run_case, static_cast<StepPart>(i), values[i])) continue;
     const Tone tone = values[i] > 0 ? Tone::kBad : values[i] < 0 ? Tone::kGood : Tone::kPlain;
     table.add_row({{part_in_words(static_cast<StepPart>(i))},
                    {times[i]},

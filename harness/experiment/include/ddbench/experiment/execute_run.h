@@ -27,6 +27,8 @@ class RunObserver {
   virtual void on_start(const store::RunRecord& run) = 0;
   virtual void on_network(const std::string& network, const std::string& note) = 0;
   virtual void on_progress(const LiveProgress& progress) = 0;
+  /// Whole lines that the program of a rank has printed, without their ends.
+  virtual void on_output(int rank, const std::string& line) = 0;
   virtual bool interrupted() = 0;  ///< true: stop the ranks and store the run as interrupted
 };
 

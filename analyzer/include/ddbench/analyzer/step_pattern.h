@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ddbench::analyzer {
+
+/// A collective of one rank as a probe saw it, in the order in which the program made them.
+struct ObservedCollective {
+  std::uint32_t function = 0;  ///< equal for equal functions
+  std::uint64_t bytes = 0;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// Where the steps of a training loop are that says nothing of them.
+struct StepPattern {
+  std::size_t period = 0;           ///< collectives a step; 0: there is no pattern
+  std::vector<std::size_t> firsts;  ///< index of the first collective of each step, ascending
+  /// 0 to 1: the share of collectives that belong to steps, from the first one on, times the square of the
+  /// share of steps that begin with a pause of about the median's length.
+  double confidence = 0;
+};
+
+/// Below this, what was found is no pattern.
+inline constexpr double kLeastStepConfidence = 0.5;
+
+/// Training repeats itself: the shortest sequence of collectives (function, bytes) whose repetitions cover
+/// what the program did about as well as any other, begun where the longest pause lies (forward, where
+/// nothing is communicated). So a step with several equal buckets is told from several steps by its pauses,
+/// and an evaluation or a checkpoint between two steps belongs to neither. Needs three repetitions. Looks for
+/// periods up to 2048 collectives in the first 16384.
+StepPattern find_step_pattern(std::span<const ObservedCollective> collectives);
+
+}  // namespace ddbench::analyzer

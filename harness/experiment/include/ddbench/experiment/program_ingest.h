@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ddbench/store/run_store.h"
+
+namespace ddbench::experiment {
+
+/// What became of the spools of a program's processes.
+struct ProgramRecording {
+  std::vector<std::uint64_t> dropped_spans;  ///< by rank
+  /// For store::Environment::facts: "program.steps_from" (marker, pattern or window), "program.steps",
+  /// "program.confidence", "program.pattern", "program.outside_steps_ns".
+  std::map<std::string, std::string> facts;
+  std::vector<std::string> notes;  ///< for people
+};
+
+/// When the program of a run has ended: moves what its ranks recorded into the store, steps told apart
+/// (analyzer::assign_program_steps). Each process of a rank has spooled into a file of its own,
+/// rank<N>.<pid>.spool; the rank is the one with most collectives (loaders and shells have none), or, without
+/// any, with most spans. Throws Error of the store or of a damaged spool.
+ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& run,
+                                const std::filesystem::path& run_directory);
+
+}  // namespace ddbench::experiment

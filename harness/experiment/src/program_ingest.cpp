@@ -1,0 +1,118 @@
+#include "ddbench/experiment/program_ingest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ddbench/analyzer/program_steps.h"
+#include "ddbench/host/spool.h"
+
+namespace ddbench::experiment {
+namespace {
+
+struct ProcessRecording {
+  analyzer::ProgramRank spans;
+  std::uint64_t dropped = 0;
+
+  auto collectives() const {
+    return std::count_if(spans.spans.begin(), spans.spans.end(),
+                         [](const Span& span) { return span.kind == SpanKind::kCommunication; });
+  }
+};
+
+ProcessRecording read(const std::filesystem::path& file) {
+  host::SpoolReader reader(file);
+  host::SpoolBatch batch = reader.read();
+  return {{std::move(batch.spans), std::move(batch.new_names)}, batch.dropped};
+}
+
+/// Files of the rank's processes.
+std::vector<std::filesystem::path> spools_of(const std::filesystem::path& directory, int rank) {
+  std::vector<std::filesystem::path> files;
+  const std::string prefix = fmt::format("rank{}.", rank);
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with(prefix) && name.ends_with(".spool")) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+ProcessRecording recording_of(const std::filesystem::path& directory, int rank,
+                              std::vector<std::string>& notes) {
+  ProcessRecording best;
+  int communicating = 0;
+  for (const std::filesystem::path& file : spools_of(directory, rank)) {
+    ProcessRecording process = read(file);
+    communicating += process.collectives() > 0;
+    const auto weight = [](const ProcessRecording& of) {
+      return std::pair(of.collectives(), of.spans.spans.size());
+    };
+    if (weight(process) > weight(best)) best = std::move(process);
+  }
+  if (communicating > 1) {
+    notes.push_back(fmt::format(
+        "{} processes of rank {} made collectives; the one with most of them was taken for the rank",
+        communicating, rank));
+  }
+  return best;
+}
+
+/// Most of a program's evaluations and checkpoints lie between steps; a share that matters is told.
+std::string time_outside(const analyzer::ProgramSteps& steps) {
+  return fmt::format("{:.2f} s between its steps belong to none (evaluation, checkpoints)",
+                     static_cast<double>(steps.outside_ns) / 1e9);
+}
+
+const char* name_of(analyzer::StepSource source) {
+  switch (source) {
+    case analyzer::StepSource::kMarker: return "marker";
+    case analyzer::StepSource::kPattern: return "pattern";
+    case analyzer::StepSource::kWindow: return "window";
+  }
+  return "";
+}
+
+void describe(const analyzer::ProgramSteps& steps, ProgramRecording& recording) {
+  recording.facts["program.steps_from"] = name_of(steps.source);
+  recording.facts["program.steps"] = std::to_string(steps.steps);
+  recording.notes.push_back(
+      "of a program, compute is what it spends in oneDNN and BLAS, and what it spends neither there nor in "
+      "collectives "
+      "is host time: forward and backward are not told apart");
+  recording.facts["program.outside_steps_ns"] = std::to_string(steps.outside_ns);
+  if (steps.outside_ns > 0) recording.notes.push_back(time_outside(steps));
+  if (steps.source == analyzer::StepSource::kPattern) {
+    recording.facts["program.confidence"] = fmt::format("{:.3f}", steps.confidence);
+    recording.facts["program.pattern"] = steps.pattern;
+    recording.notes.push_back(
+        fmt::format("its steps were found by what repeats itself, with a confidence of {:.0f} %: {}",
+                    100 * steps.confidence, steps.pattern));
+  } else if (steps.source == analyzer::StepSource::kWindow) {
+    recording.notes.push_back(
+        "nothing that the program did repeats itself as training does: its whole time counts as one step. "
+        "Call "
+        "ddbench_step() after each optimizer step to mark them");
+  }
+}
+
+}  // namespace
+
+ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& run,
+                                const std::filesystem::path& run_directory) {
+  ProgramRecording recording;
+  std::vector<analyzer::ProgramRank> ranks;
+  for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
+    ProcessRecording process = recording_of(run_directory, rank, recording.notes);
+    recording.dropped_spans.push_back(process.dropped);
+    ranks.push_back(std::move(process.spans));
+  }
+  describe(analyzer::assign_program_steps(ranks, run.run_case.warmup), recording);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].spans.empty()) continue;
+    store.append_spans(run.id, static_cast<int>(rank), ranks[rank].spans, ranks[rank].names);
+  }
+  return recording;
+}
+
+}  // namespace ddbench::experiment

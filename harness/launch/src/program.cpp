@@ -1,0 +1,100 @@
+#include "program.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "ddbench/module/module.h"
+#include "ddbench/record/error.h"
+#include "ddbench/record/unique_handle.h"
+
+namespace ddbench::launch {
+namespace {
+
+constexpr const char* kLibrary = "ddbench_inject.so";
+
+/// In the child: says through `failure` why it could not become the program.
+[[noreturn]] void become(const Program::Options& options, int failure) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const char* const before = std::getenv("LD_PRELOAD");
+  const std::string preload =
+      before != nullptr && *before != '\0' ? options.preload + ":" + before : options.preload;
+  ::setenv("LD_PRELOAD", preload.c_str(), 1);
+  ::setenv("DDBENCH_SPOOL", options.spool.c_str(), 1);
+  ::setenv("DDBENCH_RUN_ID", options.run_id.c_str(), 1);
+  ::setenv("PYTHONUNBUFFERED", "1", 0);  // its lines are shown while it runs
+  ::signal(SIGINT, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  std::vector<char*> arguments;
+  for (const std::string& argument : options.command)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  const int error = errno;
+  static_cast<void>(!::write(failure, &error, sizeof error));
+  ::_exit(127);
+}
+
+}  // namespace
+
+Program::Program(const Options& options) {
+  int ends[2] = {-1, -1};
+  check_posix(::pipe2(ends, O_CLOEXEC), "no pipe can be made for the program", ErrorCode::kEnvironment);
+  const UniqueFd reading(ends[0]);
+  UniqueFd writing(ends[1]);
+  pid_ = static_cast<pid_t>(
+      check_posix(::fork(), "no process can be made for the program", ErrorCode::kEnvironment));
+  if (pid_ == 0) become(options, writing.get());
+  writing.reset();
+  int error = 0;
+  if (::read(reading.get(), &error, sizeof error) == sizeof error) {
+    ::waitpid(pid_, nullptr, 0);
+    ended_ = true;
+    throw Error(ErrorCode::kRunFailed,
+                fmt::format("the program {} cannot be executed: {}", options.command.front(),
+                            std::generic_category().message(error)),
+                error, options.command.front());
+  }
+}
+
+Program::~Program() {
+  if (pid_ > 0) ::kill(-pid_, SIGKILL);
+  if (!ended_) ::waitpid(pid_, nullptr, 0);
+}
+
+int Program::wait() {
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  ended_ = true;
+  return status;
+}
+
+void Program::terminate() noexcept {
+  if (!ended_) ::kill(-pid_, SIGTERM);
+}
+
+std::string recording_library() {
+  for (const std::filesystem::path& directory : module::module_directories()) {
+    std::error_code missing;
+    if (std::filesystem::exists(directory / kLibrary, missing))
+      return std::filesystem::absolute(directory / kLibrary);
+  }
+  throw Error(
+      ErrorCode::kEnvironment,
+      fmt::format(
+          "{} is missing: programs cannot be recorded. It is built with ddbench; is this a partial copy?",
+          kLibrary),
+      0, kLibrary);
+}
+
+}  // namespace ddbench::launch

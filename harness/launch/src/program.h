@@ -1,0 +1,41 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace ddbench::launch {
+
+/// A rank's program, which ddbench did not write. It runs in a process group of its own, with the standard
+/// output and error of this process, and dies with this process.
+class Program {
+ public:
+  struct Options {
+    std::vector<std::string> command;
+    std::string preload;  ///< shared object that records it, put before what LD_PRELOAD holds already
+    std::string spool;    ///< prefix of the files that its processes record into
+    std::string run_id;
+  };
+  /// Throws Error{kRunFailed} when it cannot be executed; the message names it.
+  explicit Program(const Options& options);
+  ~Program();  ///< kills what is left of the process group
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// Blocks until it has ended; its wait status.
+  int wait();
+  /// SIGTERM to the process group. From any thread.
+  void terminate() noexcept;
+
+ private:
+  pid_t pid_ = -1;
+  std::atomic<bool> ended_{false};
+};
+
+/// Where the shared object is that programs are started with. Throws Error{kEnvironment} when this build
+/// lacks it.
+std::string recording_library();
+
+}  // namespace ddbench::launch

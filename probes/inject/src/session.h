@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ddbench/host/recorder.h"
+
+/// What a program that ddbench did not write records of itself. Nothing here throws, and nothing that fails
+/// may be noticed by the program.
+namespace ddbench::inject {
+
+/// The calls that are told apart. Collectives carry the names that the reference engine gives them.
+enum class CallName : std::uint8_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast,
+  kReduce,
+  kGather,
+  kScatter,
+  kAllToAll,
+  kBarrier,
+  kOneDnn,
+  kBlas,
+  kStep,
+};
+inline constexpr int kCallNameCount = 12;
+
+/// Records the calling thread's stay in a library from construction to destruction, on the thread's own
+/// lock-free track. Of nested calls only the outermost is recorded. Costs two clock reads and a push; the
+/// first call of a process opens its spool, that of a thread allocates its ring. Does nothing in a process
+/// that is no rank of a run (DDBENCH_SPOOL is not set) or whose spool cannot be written.
+class Call {
+ public:
+  /// Compute in a maths library.
+  explicit Call(CallName name) noexcept : Call(name, SpanKind::kCompute, 0, 0) {}
+  /// A collective; `correlation` as collective_key().
+  Call(CallName name, std::uint64_t bytes, std::uint64_t correlation) noexcept
+      : Call(name, SpanKind::kCommunication, bytes, correlation) {}
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  Call(CallName name, SpanKind kind, std::uint64_t bytes, std::uint64_t correlation) noexcept;
+
+  host::Recorder::Track* track_ = nullptr;  // null: not recorded
+  Span span_;
+};
+
+/// A step ends, and the next begins, now.
+void mark_step() noexcept;
+
+}  // namespace ddbench::inject

@@ -1,0 +1,67 @@
+#include "ddbench/record/program_case.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "ddbench/record/error.h"
+
+namespace ddbench {
+namespace {
+
+constexpr const char* kCommand = "command";  // a JSON list, as an option of the workload
+
+bool is_plain(std::string_view argument) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_+=:,./-";
+  return !argument.empty() && argument.find_first_not_of(kPlain) == std::string_view::npos;
+}
+
+std::string quoted(const std::string& argument) {
+  if (is_plain(argument)) return argument;
+  std::string text = "'";
+  for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+}  // namespace
+
+bool is_program(const RunCase& run_case) noexcept {
+  return run_case.workload == kProgramWorkload;
+}
+
+void set_program(RunCase& run_case, const std::vector<std::string>& command) {
+  if (command.empty() || command.front().empty()) {
+    throw Error(ErrorCode::kBadInput, "the program to run is missing after --");
+  }
+  run_case.workload = kProgramWorkload;
+  try {
+    run_case.workload_options[kCommand] = nlohmann::json(command).dump();
+  } catch (const nlohmann::json::type_error&) {
+    throw Error(ErrorCode::kBadInput, "an argument of the program is no UTF-8 text, and could not be stored");
+  }
+}
+
+std::vector<std::string> program_command(const RunCase& run_case) {
+  const auto found = run_case.workload_options.find(kCommand);
+  if (found != run_case.workload_options.end()) {
+    const auto json = nlohmann::json::parse(found->second, nullptr, false);
+    if (json.is_array() && !json.empty() &&
+        std::all_of(json.begin(), json.end(), [](const auto& part) { return part.is_string(); })) {
+      return json.get<std::vector<std::string>>();
+    }
+  }
+  throw Error(ErrorCode::kBadInput,
+              "a case of the workload \"program\" needs a command: ddbench run ... -- COMMAND");
+}
+
+std::string work_in_words(const RunCase& run_case) {
+  if (!is_program(run_case)) return run_case.workload;
+  std::string text;
+  for (const std::string& argument : program_command(run_case)) {
+    text += (text.empty() ? "" : " ") + quoted(argument);
+  }
+  return text;
+}
+
+}  // namespace ddbench

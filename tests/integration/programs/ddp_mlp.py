@@ -1,0 +1,46 @@
+"""Plain DDP as tutorials write it: knows nothing of ddbench. `accumulate` micro-batches a step through no_sync."""
+
+import argparse
+import contextlib
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--steps", type=int, default=30)
+parser.add_argument("--batch", type=int, default=64)
+parser.add_argument("--hidden", type=int, default=512)
+parser.add_argument("--accumulate", type=int, default=1)
+parser.add_argument("--evaluate-every", type=int, default=0)
+parser.add_argument("--profile", default="")
+options = parser.parse_args()
+
+torch.manual_seed(0)
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+model = DistributedDataParallel(torch.nn.Sequential(
+    torch.nn.Linear(784, options.hidden), torch.nn.ReLU(),
+    torch.nn.Linear(options.hidden, options.hidden), torch.nn.ReLU(), torch.nn.Linear(options.hidden, 10)))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+generator = torch.Generator().manual_seed(rank)
+profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) if options.profile else None
+with profiler or contextlib.nullcontext():
+    for step in range(options.steps):
+        optimizer.zero_grad()
+        for micro in range(options.accumulate):
+            last = micro + 1 == options.accumulate
+            with contextlib.nullcontext() if last else model.no_sync():
+                inputs = torch.randn(options.batch, 784, generator=generator)
+                labels = torch.randint(0, 10, (options.batch,), generator=generator)
+                loss = torch.nn.functional.cross_entropy(model(inputs), labels)
+                loss.backward()
+        optimizer.step()
+        if options.evaluate_every and (step + 1) % options.evaluate_every == 0:
+            with torch.no_grad():
+                correct = (model(torch.randn(2048, 784)).argmax(1) == 0).float().mean()
+            dist.all_reduce(correct)
+if profiler:
+    profiler.export_chrome_trace(f"{options.profile}.{rank}.json")
+print(f"rank {rank} loss {loss.item():.4f}", flush=True)
+dist.destroy_process_group()

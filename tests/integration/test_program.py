@@ -1,0 +1,175 @@
+"""Programs that ddbench did not write: real PyTorch, unmodified, its steps and collectives seen from outside."""
+
+import importlib.util
+import json
+import signal
+import sys
+import textwrap
+
+import pytest
+from conftest import ROOT, wait_until
+
+PYTHON = sys.executable
+DDP = [PYTHON, ROOT / "tests/integration/programs/ddp_mlp.py"]
+COLLECTIVES = [PYTHON, ROOT / "tests/integration/programs/collectives.py"]
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="python3-torch is not installed")
+
+
+def measured(bench, *arguments, options=("--nodes", 2), expect_stderr=""):
+    done = bench.ok("run", *options, "--no-baseline", "--json", "--", *arguments)
+    assert expect_stderr in done.stderr
+    return json.loads(done.stdout)
+
+
+def facts(bench):
+    (text,) = bench.rows("select facts_json from run")[0]
+    return json.loads(text)
+
+
+@needs_torch
+def test_ddp_is_measured_like_a_reference_workload(bench):
+    done = bench.ok("run", "--nodes", 2, "--batch-per-gpu", 64, "--json", "--", *DDP, "--steps", 40)
+    assert "[rank 1] rank 1 loss" in done.stderr
+    run = json.loads(done.stdout)
+    assert run["run"]["state"] == "done" and run["run"]["workload"] == "program"
+    parts = run["partition_ns"]
+    assert parts["exposed_transfer"] > 0 and parts["host"] > 0
+    assert parts["compute"] > 0, "its matrix products were seen"
+    # 784 x 512, 512 x 512 and 512 x 10 with their biases in PyTorch's buckets: what is reduced is every gradient, once.
+    assert sum(c["bytes"] for c in run["collectives"]) == 4 * (785 * 512 + 513 * 512 + 513 * 10)
+    assert {c["function"] for c in run["collectives"]} == {"all_reduce"}
+    assert 0 < run["efficiency"]["value"] < 2, "against the same program on one rank"
+    logs = sorted((bench.db.parent / (bench.db.name + ".logs") / run["run"]["id"]).iterdir())
+    assert [log.name for log in logs] == ["rank0.log", "rank1.log"]
+    assert logs[1].read_text().startswith("rank 1 loss")
+    steps = bench.rows("select distinct step from step where run_key = (select run_key from run where id = ?)",
+                       run["run"]["id"])
+    # All but the first: DDP arranges its buckets anew after it.
+    assert len(steps) == 39
+
+
+@needs_torch
+def test_the_partition_of_every_step_sums_to_it(bench):
+    measured(bench, *DDP, "--steps", 20)
+    columns = [r[1] for r in bench.rows("pragma table_info(step)")]
+    parts = [c for c in columns if c.endswith("_ns") and c not in
+             {"begin_ns", "duration_ns", "communication_ns", "overlap_ns", "peer_wait_ns"}]
+    rows = bench.rows(f"select duration_ns, {' + '.join(parts)} from step")
+    assert len(rows) == 2 * 19 and all(duration == total for duration, total in rows)
+
+
+@needs_torch
+def test_accumulation_is_one_step(bench):
+    measured(bench, *DDP, "--steps", 15, "--accumulate", 3)
+    assert len(bench.rows("select distinct step from step")) == 14
+
+
+@needs_torch
+def test_evaluations_are_no_steps(bench):
+    measured(bench, *DDP, "--steps", 30, "--evaluate-every", 7)
+    assert facts(bench)["program.steps_from"] == "pattern"
+    assert len(bench.rows("select distinct step from step")) in range(25, 30)
+    sizes = {r[0] for r in bench.rows("select bytes from collective")}
+    assert 4 not in sizes or len(sizes) == 3
+
+
+@needs_torch
+def test_every_kind_of_collective_is_seen(bench):
+    run = measured(bench, *COLLECTIVES, options=("--nodes", 1, "--gpus", 3))
+    # torch's barrier is one of Gloo's; what a collective moves is counted as nccl-tests count it.
+    seen = {(c["function"], c["bytes"]) for c in run["collectives"]}
+    assert seen >= {("all_reduce", 4000), ("broadcast", 4000), ("reduce", 4000), ("all_gather", 6000),
+                    ("gather", 3000), ("scatter", 1500), ("barrier", 0)}, seen
+    assert len(bench.rows("select distinct step from step")) in range(8, 13)
+
+
+@needs_torch
+def test_loaders_that_fork_and_children_that_exec_do_not_matter(bench):
+    program = bench.tmp / "loaders.py"
+    program.write_text(textwrap.dedent("""
+        import subprocess, torch, torch.distributed as dist
+        from torch.utils.data import DataLoader, TensorDataset
+        dist.init_process_group("gloo")
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 8))
+        loader = DataLoader(TensorDataset(torch.randn(240, 64)), batch_size=8, num_workers=2)
+        subprocess.run(["true"], check=True)
+        for epoch in range(2):
+            for (inputs,) in loader:
+                (inputs @ torch.ones(64, 64)).sum()
+                model(inputs).sum().backward()
+        dist.destroy_process_group()
+        """))
+    measured(bench, PYTHON, program)
+    assert len(bench.rows("select distinct step from step")) in range(57, 61)
+
+
+@needs_torch
+def test_marked_steps_win(bench):
+    program = bench.tmp / "marked.py"
+    program.write_text(textwrap.dedent("""
+        import ctypes, torch, torch.distributed as dist
+        mark = ctypes.CDLL(None).ddbench_step
+        dist.init_process_group("gloo")
+        for step in range(10):
+            for _ in range(1 + step % 3):
+                dist.all_reduce(torch.ones(1000 + step))
+            mark()
+        dist.destroy_process_group()
+        """))
+    measured(bench, PYTHON, program)
+    assert facts(bench)["program.steps_from"] == "marker"
+    assert len(bench.rows("select distinct step from step")) == 9
+
+
+@needs_torch
+def test_what_was_recorded_before_the_end_is_kept(bench):
+    """A program that is told to end, and does so by the signal's own action, runs no exit handlers."""
+    process = bench.start("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--", *DDP, "--steps", 100000)
+    spools = lambda: [p for p in bench.run_directories.rglob("rank*.spool") if p.stat().st_size > 20000]
+    wait_until(lambda: len(spools()) == 2, 60, "both ranks have recorded some steps")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert bench.rows("select state from run")[0][0] == "interrupted"
+    assert len(bench.rows("select distinct step from step")) > 10
+
+
+def test_a_program_that_fails_is_told_with_its_last_words(bench):
+    script = 'echo started; if [ "$RANK" = 1 ]; then sleep 1; echo "no such file: data.bin" >&2; exit 3; fi; sleep 100'
+    done = bench("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--", "sh", "-c", script)
+    assert done.returncode == 1
+    assert "rank 1" in done.stdout and "exited with code 3" in done.stdout and "no such file: data.bin" in done.stdout
+    assert "[rank 0] started" in done.stderr
+
+
+def test_a_program_without_collectives_is_reported_and_not_averaged(bench):
+    done = bench("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--json", "--", "true")
+    assert done.returncode == 1
+    run = json.loads(done.stdout)
+    assert run["run"]["state"] == "done"
+    (valid, reason), = [tuple(r) for r in bench.rows("select valid, invalid_reason from run")]
+    assert valid == 0 and "no collective" in reason
+
+
+def test_ranks_know_their_places_as_torchrun_tells_them(bench):
+    script = "echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $NODE_RANK $GROUP_RANK $MASTER_PORT"
+    done = bench("run", "--nodes", 2, "--gpus", 2, "--no-baseline", "--", "sh", "-c", script)
+    lines = sorted(line for line in done.stderr.splitlines() if line.startswith("[rank"))
+    assert lines == [f"[rank {r}] {r} 4 {r % 2} 2 {r // 2} {r // 2} 29500" for r in range(4)]
+
+
+@pytest.mark.parametrize("command, words", [
+    (["no-such-program-here"], ["no-such-program-here", "PATH"]),
+    ([ROOT / "README.md"], ["README.md", "Permission denied"]),
+    (["./missing.py"], ["./missing.py"]),
+], ids=["unknown", "not executable", "missing"])
+def test_what_cannot_be_executed_is_refused_before_anything_starts(bench, command, words):
+    done = bench("run", "--nodes", 2, "--", *command)
+    assert done.returncode == 2
+    assert all(word in done.stderr for word in words), done.stderr
+    assert not bench.db.exists() or not bench.rows("select 1 from run")
+
+
+def test_a_global_batch_cannot_be_set_for_a_program(bench):
+    done = bench("run", "--nodes", 2, "--global-batch", 64, "--", "true")
+    assert done.returncode == 2 and "--batch-per-gpu" in done.stderr
