@@ -137,4 +137,30 @@ Figure lost_time_figure(const ScalingCurve& curve) {
   return figure;
 }
 
+Figure waterfall_figure(const ScalingCurve& curve, std::size_t row) {
+  const CurveRow& here = curve.rows.at(row);
+  Figure figure;
+  figure.title = fmt::format("Lost step time of {} x {}", here.run_case.nodes, here.run_case.gpus_per_node);
+  figure.x = {"part of the step", ""};
+  figure.y = {"lost against the ideal", "ms"};
+  if (!here.waterfall) {
+    figure.notes.push_back("no waterfall: " + here.waterfall.reason());
+    return figure;
+  }
+  figure.notes = {fmt::format("against {}", curve.baseline)};
+  Series bars{"lost", SeriesShape::kWaterfall, {}, here.provenance};
+  for (int i = 0; i < store::kStepPartCount; ++i) {
+    const auto part = static_cast<store::StepPart>(i);
+    bars.points.push_back({static_cast<double>(i), static_cast<double>((*here.waterfall)[part]) / 1e6,
+                           std::nullopt, std::string(store::to_string(part))});
+  }
+  figure.series.push_back(std::move(bars));
+  figure.series.push_back({"total",
+                           SeriesShape::kBars,
+                           {{static_cast<double>(store::kStepPartCount),
+                             static_cast<double>(here.lost_ns) / 1e6, std::nullopt, "lost in all"}},
+                           here.provenance});
+  return figure;
+}
+
 }  // namespace ddbench::analyzer

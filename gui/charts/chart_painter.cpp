@@ -210,13 +210,14 @@ std::vector<ChartSpot> spots_of(const Chart& chart, const ChartFrame& frame) {
   for (const Bar& bar : chart.bars) {
     const QRectF area = bar_area(chart, frame, bar).intersected(inside);
     if (area.isEmpty() && area.width() + area.height() <= 0) continue;
-    spots.push_back({area, area.center(), QString::fromStdString(bar.tip), true});
+    spots.push_back({area, area.center(), QString::fromStdString(bar.tip), true, bar.band});
   }
   for (const Line& line : chart.lines) {
     for (const Mark& mark : line.marks) {
       const QPointF at = point_of(chart, frame, mark.x, mark.y);
       if (!inside.contains(at)) continue;
-      spots.push_back({QRectF(at.x() - 5, at.y() - 5, 10, 10), at, QString::fromStdString(mark.tip), false});
+      spots.push_back(
+          {QRectF(at.x() - 5, at.y() - 5, 10, 10), at, QString::fromStdString(mark.tip), false, 0});
     }
   }
   return spots;

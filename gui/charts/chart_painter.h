@@ -15,6 +15,7 @@ struct ChartSpot {
   QPointF anchor;  ///< where its callout points to
   QString tip;
   bool is_bar = false;
+  std::size_t band = 0;  ///< of a bar
 };
 
 /// Lines of more marks than this are drawn without markers, their intervals as a band.

@@ -43,8 +43,8 @@ class ChartView : public QWidget {
   /// A click on a spot, or Return on it.
   std::function<void(const ChartSpot&)> on_click;
 
-  QSize sizeHint() const override { return {480, 300}; }
-  QSize minimumSizeHint() const override { return {260, 200}; }
+  QSize sizeHint() const override { return {420, 190}; }
+  QSize minimumSizeHint() const override { return {240, 170}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;

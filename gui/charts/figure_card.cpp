@@ -27,7 +27,8 @@ namespace {
 
 constexpr QSize kPictureSize(960, 600);
 constexpr double kPictureScale = 2;
-constexpr std::size_t kNotesAtFirst = 2;
+constexpr std::size_t kNotesAtFirst = 1;
+constexpr qsizetype kNoteLength = 90;
 
 QToolButton* small_button(const QString& text, const QString& name) {
   auto* button = new QToolButton;
@@ -142,13 +143,20 @@ void FigureCard::show_notes() {
   if (view_->chart().empty() && !notes.empty()) notes.erase(notes.begin());  // it stands in the chart's place
   const std::size_t shown = all_notes_ ? notes.size() : std::min(notes.size(), kNotesAtFirst);
   QString text;
+  bool cut = notes.size() > shown;
   for (std::size_t i = 0; i < shown; ++i) {
     if (i > 0) text += QStringLiteral("<br>");
-    text += QString::fromStdString(notes[i]).toHtmlEscaped();
+    QString note = QString::fromStdString(notes[i]);
+    if (!all_notes_ && note.size() > kNoteLength) {
+      note = note.left(kNoteLength - 1).trimmed() + QStringLiteral("…");
+      cut = true;
+    }
+    text += note.toHtmlEscaped();
   }
-  if (notes.size() > kNotesAtFirst) {
-    const QString link = all_notes_ ? QStringLiteral("fewer notes")
-                                    : QStringLiteral("%1 more notes").arg(notes.size() - shown);
+  if (!for_picture_ && (cut || (all_notes_ && notes.size() > kNotesAtFirst))) {
+    const QString link = all_notes_             ? QStringLiteral("fewer notes")
+                         : notes.size() > shown ? QStringLiteral("%1 more notes").arg(notes.size() - shown)
+                                                : QStringLiteral("all of it");
     text += QStringLiteral(" <a href=\"notes\" style=\"color:%1\">%2</a>").arg(theme().accent.name(), link);
   }
   notes_->setText(text);
@@ -180,6 +188,7 @@ analyzer::Figure FigureCard::shown_figure() const {
 QImage FigureCard::picture() const {
   FigureCard copy;
   copy.all_notes_ = true;
+  copy.for_picture_ = true;
   copy.view_->set_hidden(view_->hidden());
   copy.set_figure(view_->figure());
   copy.menu_->hide();

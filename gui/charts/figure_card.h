@@ -50,6 +50,7 @@ class FigureCard : public QFrame {
   ChartView* view_;
   QLabel* notes_;
   bool all_notes_ = false;
+  bool for_picture_ = false;
 };
 
 }  // namespace ddbench::gui

@@ -27,20 +27,30 @@ QSize FlowLayout::minimumSize() const {
 int FlowLayout::arrange(const QRect& rect, bool place) const {
   int x = rect.x();
   int y = rect.y();
-  int line = 0;
+  int height = 0;
+  QList<std::pair<QLayoutItem*, QRect>> line;
+  const auto end_line = [&] {
+    for (auto& [item, where] : line) {
+      where.moveTop(y + (height - where.height()) / 2);
+      if (place) item->setGeometry(where);
+    }
+    line.clear();
+  };
   for (QLayoutItem* item : items_) {
     if (item->widget() != nullptr && item->widget()->isHidden()) continue;
     const QSize size = item->sizeHint();
     if (x > rect.x() && x + size.width() > rect.right() + 1) {
+      end_line();
       x = rect.x();
-      y += line + gap_y_;
-      line = 0;
+      y += height + gap_y_;
+      height = 0;
     }
-    if (place) item->setGeometry(QRect(QPoint(x, y), size.boundedTo(QSize(rect.width(), size.height()))));
+    line.append({item, QRect(QPoint(x, y), size.boundedTo(QSize(rect.width(), size.height())))});
     x += size.width() + gap_x_;
-    line = std::max(line, size.height());
+    height = std::max(height, size.height());
   }
-  return y + line - rect.y();
+  end_line();
+  return y + height - rect.y();
 }
 
 }  // namespace ddbench::gui

@@ -64,7 +64,7 @@ std::vector<SweepChoice> sweeps_of(const RunList& list) {
     const auto [place, is_new] = places.try_emplace(run.sweep_id, sweeps.size());
     if (is_new) {
       sweeps.push_back({run.sweep_id,
-                        QStringLiteral("%1 · %2").arg(date_text(run.started_wall_ns),
+                        QStringLiteral("%1 · %2").arg(short_date_text(run.started_wall_ns),
                                                       QString::fromStdString(run.run_case.workload)),
                         0});
     }
@@ -95,6 +95,11 @@ std::vector<store::RunRecord> records_with_ids(const RunList& list, const std::s
 QString date_text(std::int64_t wall_ns) {
   if (wall_ns <= 0) return {};
   return QDateTime::fromMSecsSinceEpoch(wall_ns / 1'000'000).toString(QStringLiteral("d MMM yyyy hh:mm"));
+}
+
+QString short_date_text(std::int64_t wall_ns) {
+  if (wall_ns <= 0) return {};
+  return QDateTime::fromMSecsSinceEpoch(wall_ns / 1'000'000).toString(QStringLiteral("d MMM hh:mm"));
 }
 
 QString size_text(const RunCase& run_case) {

@@ -46,6 +46,8 @@ std::vector<store::RunRecord> records_with_ids(const RunList& list, const std::s
 
 /// Local date and time, "21 Nov 2026 02:00".
 QString date_text(std::int64_t wall_ns);
+/// Without the year, "21 Nov 02:00".
+QString short_date_text(std::int64_t wall_ns);
 /// "2 × 4".
 QString size_text(const RunCase& run_case);
 QString provenance_text(ProvenanceSet provenance);

@@ -5,40 +5,11 @@
 #include "ddbench/analyzer/compare.h"
 #include "ddbench/analyzer/run_measures.h"
 #include "ddbench/analyzer/run_set_figures.h"
-#include "ddbench/reports/quantity.h"
 #include "models/run_list.h"
+#include "pages/cells.h"
 
 namespace ddbench::gui {
 namespace {
-
-QString words(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return QString::fromStdString(text);
-}
-
-Cell value_cell(const Measured<double>& value, const std::string& unit) {
-  if (!value) return missing_cell(value.reason());
-  const std::string shown_unit = unit == "bytes" ? "B" : unit;
-  const bool plain = unit == "1" || unit == "samples/s";  // the heading or the name says it
-  return number_cell(*value, QString::fromStdString(plain ? reports::number(*value)
-                                                          : reports::quantity(*value, shown_unit)));
-}
-
-Cell ratio_cell(const Measured<analyzer::RunRatio>& ratio) {
-  if (!ratio) return missing_cell(ratio.reason());
-  Cell cell =
-      number_cell(ratio->value, QString::fromStdString(reports::number(ratio->value)) + QStringLiteral(" ×"));
-  if (!ratio->interval) {
-    cell.tip = QStringLiteral("no interval: ") + QString::fromStdString(ratio->interval.reason());
-    return cell;
-  }
-  const ConfidenceInterval& interval = *ratio->interval;
-  cell.text += QStringLiteral("  [%1, %2]").arg(interval.low, 0, 'f', 3).arg(interval.high, 0, 'f', 3);
-  cell.tip = QStringLiteral("%1 % interval, %2")
-                 .arg(100 * interval.level)
-                 .arg(QString::fromStdString(interval.method));
-  return cell;
-}
 
 ComparedRuns two_runs(JobContext& context, const store::RunRecord& a, const store::RunRecord& b) {
   const auto side = [](const store::RunRecord& run) {
@@ -56,9 +27,9 @@ ComparedRuns two_runs(JobContext& context, const store::RunRecord& a, const stor
   const auto add = [&](const std::vector<analyzer::ComparedFigure>& figures, const QString& prefix) {
     for (const analyzer::ComparedFigure& figure : figures) {
       if (!figure.a && !figure.b) continue;
-      result.table.rows.push_back({{prefix + words(figure.name), {}, {}, false},
-                                   value_cell(figure.a, figure.unit),
-                                   value_cell(figure.b, figure.unit),
+      result.table.rows.push_back({{prefix + spaced(figure.name), {}, {}, false},
+                                   quantity_cell(figure.a, figure.unit),
+                                   quantity_cell(figure.b, figure.unit),
                                    ratio_cell(figure.ratio)});
     }
   };
@@ -66,7 +37,7 @@ ComparedRuns two_runs(JobContext& context, const store::RunRecord& a, const stor
   add(comparison.parts, QStringLiteral("part: "));
   for (const analyzer::SideDifference& difference : comparison.differences) {
     if (difference.kind != analyzer::SideDifference::Kind::kCase) continue;
-    result.table.rows.push_back({{QStringLiteral("set: ") + words(difference.field), {}, {}, false},
+    result.table.rows.push_back({{QStringLiteral("set: ") + spaced(difference.field), {}, {}, false},
                                  text_cell(difference.a.empty() ? "–" : difference.a),
                                  text_cell(difference.b.empty() ? "–" : difference.b),
                                  {}});
@@ -81,15 +52,13 @@ std::vector<Cell> row_of(const analyzer::RunSummary& summary) {
   row.front().tip = QString::fromStdString(summary.run.id);
   for (const analyzer::RunMetric metric : analyzer::all_run_metrics()) {
     if (metric == analyzer::RunMetric::kEfficiency) {
-      row.push_back(summary.efficiency
-                        ? number_cell(summary.efficiency->value,
-                                      QString::fromStdString(reports::percent(summary.efficiency->value)))
-                        : missing_cell(summary.efficiency.reason()));
+      row.push_back(summary.efficiency ? percent_cell(summary.efficiency->value)
+                                       : missing_cell(summary.efficiency.reason()));
     } else {
-      row.push_back(value_cell(measures[metric], std::string(analyzer::unit_of(metric))));
+      row.push_back(quantity_cell(measures[metric], std::string(analyzer::unit_of(metric))));
     }
   }
-  row.push_back({provenance_text(summary.run.provenance), {}, {}, false});
+  row.push_back(provenance_cell(summary.run.provenance));
   return row;
 }
 

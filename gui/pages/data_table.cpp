@@ -59,6 +59,9 @@ DataTable::DataTable(const QString& accessible_name, QWidget* parent)
 void DataTable::set_table(CellTable table) {
   model_->set_table(std::move(table));
   horizontalHeader()->setResizeContentsPrecision(60);
+  // A number at the far right of an empty stretch belongs to no column.
+  const auto& rows = model_->table().rows;
+  horizontalHeader()->setStretchLastSection(rows.empty() || !rows.front().back().is_number);
   resizeColumnsToContents();
   for (int i = 0; i < model_->columnCount(); ++i) setColumnWidth(i, std::min(columnWidth(i) + 10, 420));
 }

@@ -10,6 +10,7 @@
 #include <QStackedLayout>
 #include <QVBoxLayout>
 
+#include "charts/flow_layout.h"
 #include "charts/theme.h"
 #include "models/run_columns.h"
 
@@ -63,17 +64,21 @@ Page::Page(Workspace& workspace, const QString& title, const QString& about) : w
 }
 
 void Page::make_head(const QString& title, const QString& about) {
-  auto* head = new QHBoxLayout;
   auto* words = new QVBoxLayout;
   words->setSpacing(1);
   words->addWidget(label("pageTitle", title));
   words->addWidget(label("pageSubtitle", about));
-  head->addLayout(words);
-  head->addStretch(1);
-  controls_ = new QHBoxLayout;
-  controls_->setSpacing(kGap);
-  head->addLayout(controls_);
-  static_cast<QVBoxLayout*>(layout())->addLayout(head);
+  controls_ = new QWidget;
+  controls_->setLayout(new FlowLayout(kGap, kGap));
+  controls_->hide();
+  auto* column = static_cast<QVBoxLayout*>(layout());
+  column->addLayout(words);
+  column->addWidget(controls_);
+}
+
+void Page::add_control(QWidget* control) {
+  controls_->layout()->addWidget(control);
+  controls_->show();
 }
 
 void Page::make_message() {
@@ -144,9 +149,9 @@ void Page::showEvent(QShowEvent*) {
 void Page::add_subject_box() {
   subject_box_ = new QComboBox;
   subject_box_->setAccessibleName(QStringLiteral("Runs that this page is about"));
-  subject_box_->setMinimumWidth(250);
+  subject_box_->setMaximumWidth(400);
   subject_box_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  controls_->addWidget(subject_box_);
+  add_control(subject_box_);
   connect(subject_box_, &QComboBox::activated, this, [this](int index) {
     const int kind = subject_box_->itemData(index).toInt();
     workspace_.subject = {static_cast<Subject::Kind>(kind),
@@ -177,9 +182,9 @@ void Page::fill_subject_box() {
 void Page::add_run_box() {
   run_box_ = new QComboBox;
   run_box_->setAccessibleName(QStringLiteral("Run that this page shows"));
-  run_box_->setMinimumWidth(220);
+  run_box_->setMaximumWidth(400);
   run_box_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  controls_->addWidget(run_box_);
+  add_control(run_box_);
   connect(run_box_, &QComboBox::activated, this, [this](int index) {
     workspace_.run = run_box_->itemData(index).toString().toStdString();
     workspace_.changed();
@@ -196,7 +201,7 @@ void Page::fill_run_box() {
         size_text(run->run_case) + QStringLiteral(" · ") + QString::fromStdString(run->run_case.workload);
     if (!run->run_case.link.empty())
       text += QStringLiteral(" · ") + QString::fromStdString(run->run_case.link);
-    text += QStringLiteral(" · ") + date_text(run->started_wall_ns);
+    text += QStringLiteral(" · ") + short_date_text(run->started_wall_ns);
     run_box_->addItem(text, QString::fromStdString(run->id));
     if (current != nullptr && current->run().id == run->id) run_box_->setCurrentIndex(run_box_->count() - 1);
   }

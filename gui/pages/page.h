@@ -10,7 +10,6 @@
 
 class QComboBox;
 class QFrame;
-class QHBoxLayout;
 class QLabel;
 class QStackedLayout;
 class QVBoxLayout;
@@ -40,7 +39,8 @@ class Page : public QWidget {
   Workspace& workspace() noexcept { return workspace_; }
   const Workspace& workspace() const noexcept { return workspace_; }
   QVBoxLayout* body() noexcept { return body_; }
-  QHBoxLayout* controls() noexcept { return controls_; }
+  /// A control of the page, after those that are there.
+  void add_control(QWidget* control);
 
   /// A box with the sweeps, the selected and all runs, to choose the subject from.
   void add_subject_box();
@@ -79,7 +79,7 @@ class Page : public QWidget {
   Workspace& workspace_;
   std::string loaded_key_;
   bool loaded_ = false;
-  QHBoxLayout* controls_ = nullptr;
+  QWidget* controls_ = nullptr;
   QFrame* error_ = nullptr;
   QLabel* error_label_ = nullptr;
   QStackedLayout* stack_ = nullptr;

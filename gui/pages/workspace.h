@@ -10,8 +10,8 @@
 
 namespace ddbench::gui {
 
-enum class PageId { kOverview, kBreakdown };
-inline constexpr int kPageCount = 1;
+enum class PageId { kOverview, kSpeedup, kBreakdown, kTimeline, kCollectives };
+inline constexpr int kPageCount = 5;
 
 /// Which runs the pages are about.
 struct Subject {

@@ -1,17 +1,26 @@
 #include "window/all_pages.h"
 
+#include "pages/breakdown_page.h"
+#include "pages/collectives_page.h"
 #include "pages/overview_page.h"
+#include "pages/speedup_page.h"
+#include "pages/timeline_page.h"
 
 namespace ddbench::gui {
 
 QString page_title(PageId page) {
-  static constexpr const char* kTitles[kPageCount] = {"Overview"};
+  static constexpr const char* kTitles[kPageCount] = {"Overview", "Speedup", "Breakdown", "Timeline",
+                                                      "Collectives"};
   return QString::fromLatin1(kTitles[static_cast<int>(page)]);
 }
 
 Page* make_page(PageId page, Workspace& workspace) {
   switch (page) {
     case PageId::kOverview: return new OverviewPage(workspace);
+    case PageId::kSpeedup: return new SpeedupPage(workspace);
+    case PageId::kBreakdown: return new BreakdownPage(workspace);
+    case PageId::kTimeline: return new TimelinePage(workspace);
+    case PageId::kCollectives: return new CollectivesPage(workspace);
   }
   return nullptr;
 }

@@ -241,7 +241,9 @@ void MainWindow::choose_subject() {
 
 void MainWindow::open_page(PageId page) {
   page_ = page;
-  rail_[static_cast<std::size_t>(page)]->setChecked(true);
+  QPushButton* button = rail_[static_cast<std::size_t>(page)];
+  button->setChecked(true);
+  if (std::find(rail_.begin(), rail_.end(), QApplication::focusWidget()) != rail_.end()) button->setFocus();
   if (!workspace_.runs->empty()) stack_->setCurrentWidget(pages_[static_cast<std::size_t>(page)]);
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kOrdered = 8;
 
-constexpr std::array<Ink, 20> kInks{{
+constexpr std::array<Ink, 21> kInks{{
     {"s0", "#0b66b0", "#5aa9e6", Hatch::kNone, Marker::kCircle},
     {"s1", "#c8500a", "#ff8f4d", Hatch::kRising, Marker::kSquare},
     {"s2", "#00805c", "#3cc99a", Hatch::kHorizontal, Marker::kTriangle},
@@ -18,6 +18,7 @@ constexpr std::array<Ink, 20> kInks{{
     {"s6", "#9c2458", "#ef8fb8", Hatch::kVertical, Marker::kPlus},
     {"s7", "#868e99", "#c4cad3", Hatch::kNone, Marker::kCross},
     {"ideal", "#6b7280", "#8b95a5", Hatch::kNone, Marker::kPlus, true},
+    {"link_ceiling", "#b3261e", "#ff8a80", Hatch::kNone, Marker::kPlus, true},
     {"total", "#374151", "#cbd2dc", Hatch::kNone, Marker::kSquare},
     {"forward", "#2f86cf", "#64b2ee", Hatch::kNone, Marker::kCircle},
     {"backward", "#0f4c81", "#2f78b8", Hatch::kRising, Marker::kSquare},

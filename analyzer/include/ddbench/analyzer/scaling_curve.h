@@ -81,5 +81,8 @@ Figure speedup_figure(const ScalingCurve& curve);
 Figure efficiency_figure(const ScalingCurve& curve);
 /// Lost step time by parts over GPUs, as stacked bars.
 Figure lost_time_figure(const ScalingCurve& curve);
+/// Lost step time of one row against the curve's baseline, part by part: a waterfall whose bars sum to the row's
+/// lost_ns. Throws std::out_of_range where there is no such row.
+Figure waterfall_figure(const ScalingCurve& curve, std::size_t row);
 
 }  // namespace ddbench::analyzer

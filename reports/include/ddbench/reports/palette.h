@@ -20,7 +20,7 @@ struct Ink {
   bool dashed = false;
 };
 
-/// The parts of a step ("forward", "exposed_transfer", ...), "ideal" and "total" always look the same; other
+/// The parts of a step ("forward", "exposed_transfer", ...), "ideal", "link ceiling" and "total" always look the same; other
 /// series take the colours in the order of `index`.
 const Ink& ink_for(std::string_view series_name, std::size_t index);
 

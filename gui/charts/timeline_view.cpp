@@ -1,0 +1,448 @@
+#include "charts/timeline_view.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "charts/chart_painter.h"
+#include "charts/timeline_colors.h"
+#include "ddbench/reports/axis.h"
+
+namespace ddbench::gui {
+namespace {
+
+constexpr double kGutterWidth = 148;
+constexpr double kAxisHeight = 40;
+constexpr double kLowestLane = 15;
+constexpr double kHighestLane = 30;
+constexpr double kNarrowest_ns = 50;
+constexpr double kZoomStep = 1.25;
+constexpr double kReach = 3;  ///< pixels about a span that count as the span
+constexpr double kRoomForName = 44;
+
+}  // namespace
+
+QString duration_text(double ns, double resolution_ns) {
+  if (ns == 0) return QStringLiteral("0");
+  struct Unit {
+    double size;
+    const char* name;
+  };
+  static constexpr Unit kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
+  for (const Unit& unit : kUnits) {
+    if (std::abs(ns) < unit.size && unit.size > 1) continue;
+    const int decimals = std::clamp(
+        static_cast<int>(std::ceil(std::log10(unit.size / std::max(resolution_ns, 1.0)) - 1e-9)), 0, 6);
+    return QStringLiteral("%1 %2")
+        .arg(ns / unit.size, 0, 'f', unit.size > 1 ? decimals : 0)
+        .arg(QString::fromUtf8(unit.name));
+  }
+  return {};
+}
+
+TimelineView::TimelineView(QWidget* parent) : QWidget(parent) {
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+  setAccessibleName(QStringLiteral("Timeline of spans"));
+}
+
+void TimelineView::set_timeline(std::shared_ptr<const Timeline> timeline) {
+  timeline_ = std::move(timeline);
+  selected_.reset();
+  hovered_.reset();
+  measured_.reset();
+  matching_.clear();
+  scroll_ = 0;
+  setAccessibleDescription(
+      QStringLiteral("%1 spans on %2 lanes, %3 steps, %4 long")
+          .arg(timeline_->spans)
+          .arg(timeline_->lanes.size())
+          .arg(timeline_->steps.size())
+          .arg(duration_text(static_cast<double>(timeline_->end_ns - timeline_->begin_ns), 1e5)));
+  show_all();
+}
+
+QRectF TimelineView::plot() const {
+  return QRectF(kGutterWidth, kAxisHeight, std::max(width() - kGutterWidth - 4, 1.0),
+                std::max(height() - kAxisHeight - 4, 1.0));
+}
+
+TimeWindow TimelineView::window() const {
+  return {begin_ns_, end_ns_, std::max(1, static_cast<int>(plot().width()))};
+}
+
+void TimelineView::show_window(double begin_ns, double end_ns) {
+  const auto first = static_cast<double>(timeline_->begin_ns);
+  const auto last = static_cast<double>(timeline_->end_ns);
+  const double length = std::clamp(end_ns - begin_ns, std::min(kNarrowest_ns, last - first), last - first);
+  begin_ns_ = std::clamp((begin_ns + end_ns - length) / 2, first, last - length);
+  end_ns_ = begin_ns_ + length;
+  hovered_.reset();
+  changed();
+}
+
+void TimelineView::show_all() {
+  show_window(static_cast<double>(timeline_->begin_ns), static_cast<double>(timeline_->end_ns));
+}
+
+void TimelineView::zoom(double factor, double about_ns) {
+  show_window(about_ns - (about_ns - begin_ns_) / factor, about_ns + (end_ns_ - about_ns) / factor);
+}
+
+void TimelineView::changed() {
+  repaint_scene();
+  if (on_change) on_change();
+}
+
+void TimelineView::repaint_scene() {
+  scene_ = QPixmap();
+  update();
+}
+
+double TimelineView::lane_height() const {
+  if (timeline_->lanes.empty()) return kHighestLane;
+  return std::clamp(plot().height() / static_cast<double>(timeline_->lanes.size()), kLowestLane,
+                    kHighestLane);
+}
+
+double TimelineView::lane_top(std::size_t lane) const {
+  return plot().top() + static_cast<double>(lane) * lane_height() - scroll_;
+}
+
+int TimelineView::lane_at(double y) const {
+  const double lane = std::floor((y - plot().top() + scroll_) / lane_height());
+  return y >= plot().top() && lane >= 0 && lane < static_cast<double>(timeline_->lanes.size())
+             ? static_cast<int>(lane)
+             : -1;
+}
+
+void TimelineView::scroll_lanes(double by) {
+  const double all = lane_height() * static_cast<double>(timeline_->lanes.size());
+  scroll_ = std::clamp(scroll_ + by, 0.0, std::max(0.0, all - plot().height()));
+  repaint_scene();
+}
+
+int TimelineView::search(const QString& text) {
+  matching_.clear();
+  int found = 0;
+  if (!text.isEmpty()) {
+    for (const std::string& name : timeline_->names) {
+      matching_.push_back(QString::fromStdString(name).contains(text, Qt::CaseInsensitive));
+      found += matching_.back() ? 1 : 0;
+    }
+  }
+  repaint_scene();
+  return found;
+}
+
+bool TimelineView::go_to_match(bool backwards) {
+  if (matching_.empty()) return false;
+  const std::int64_t from =
+      selected_ ? begin_of(*timeline_, *selected_)
+                : static_cast<std::int64_t>(backwards ? end_ns_ : begin_ns_) - (backwards ? 0 : 1);
+  const auto place = next_match(*timeline_, matching_, from, backwards);
+  if (!place) return false;
+  const auto begin = static_cast<double>(begin_of(*timeline_, *place));
+  const double length = static_cast<double>(end_of(*timeline_, *place)) - begin;
+  double window = end_ns_ - begin_ns_;
+  // Near enough that the span can be seen.
+  if (length / window * plot().width() < kOwnRectangle)
+    window = std::max(length * plot().width() / 40, kNarrowest_ns);
+  show_window(begin + length / 2 - window / 2, begin + length / 2 + window / 2);
+  const double top = lane_top(place->lane);
+  if (top < plot().top() || top + lane_height() > plot().bottom()) scroll_lanes(top - plot().center().y());
+  select(*place);
+  return true;
+}
+
+void TimelineView::select(std::optional<SpanPlace> place) {
+  selected_ = place;
+  update();
+  if (on_change) on_change();
+}
+
+void TimelineView::measure(std::optional<Measurement> measurement) {
+  measured_ = measurement;
+  update();
+  if (on_change) on_change();
+}
+
+QString TimelineView::measured_text() const {
+  if (!measured_) return {};
+  const auto length = static_cast<double>(std::abs(measured_->to_ns - measured_->from_ns));
+  QString text = duration_text(length, std::max(1.0, length / 1000));
+  if (timeline_->uncertainty_ns > 0) {
+    text += QStringLiteral(" ± %1 between ranks")
+                .arg(duration_text(2.0 * static_cast<double>(timeline_->uncertainty_ns), 100));
+  }
+  return text;
+}
+
+void TimelineView::paint_wide(QPainter& painter, const TimelineRow::Wide& wide, const QRectF& area) const {
+  const SpanClass& spans = timeline_->lanes[wide.place.lane].classes[wide.place.span_class];
+  const bool stands_out = matching_.empty() || matching_[spans.name[wide.place.index]];
+  const SpanKind kind = spans.kind[wide.place.index];
+  const QRectF box(area.left() + wide.from, area.top(), wide.to - wide.from, area.height());
+  painter.fillRect(box, stands_out ? color_of(kind) : faint_color_of(kind));
+  painter.fillRect(QRectF(box.right() - 1, box.top(), 1, box.height()), theme().surface);
+  if (box.width() < kRoomForName || box.height() < 12) return;
+  painter.setPen(stands_out ? text_on(kind) : theme().muted);
+  const QString name = QString::fromStdString(timeline_->names[spans.name[wide.place.index]]);
+  const int room = static_cast<int>((box.width() - 8) / 6.2);
+  painter.drawText(box.adjusted(4, 0, -2, 0), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+                   name.size() > room ? name.left(std::max(room - 1, 1)) + QStringLiteral("…") : name);
+}
+
+void TimelineView::paint_lane(QPainter& painter, std::size_t lane, const QRectF& area) {
+  const TimeWindow seen = window();
+  row_.fill(*timeline_, lane, seen);
+  QImage columns(seen.columns, 1, QImage::Format_RGB32);
+  mix_columns(row_.shares(), !matching_.empty(), reinterpret_cast<QRgb*>(columns.scanLine(0)), seen.columns);
+  painter.drawImage(QRectF(area.left(), area.top(), seen.columns, area.height()), columns);
+  for (const TimelineRow::Wide& wide : row_.wide()) paint_wide(painter, wide, area);
+}
+
+void TimelineView::paint_axis(QPainter& painter) const {
+  const TimeWindow seen = window();
+  const QRectF area = plot();
+  const double zero = timeline_->steps.empty() ? static_cast<double>(timeline_->begin_ns)
+                                               : static_cast<double>(timeline_->steps.front().begin_ns);
+  const auto axis = reports::svg::make_axis({begin_ns_ - zero,
+                                             end_ns_ - zero,
+                                             false,
+                                             false,
+                                             std::clamp(static_cast<int>(area.width() / 110), 2, 14),
+                                             {}});
+  const double apart =
+      axis.ticks.size() > 1 ? axis.ticks[1].value - axis.ticks[0].value : end_ns_ - begin_ns_;
+  painter.setFont(font_of(11));
+  for (const auto& tick : axis.ticks) {
+    const double x = area.left() + seen.column_of(tick.value + zero);
+    if (x < area.left() - 1 || x > area.right()) continue;
+    painter.setPen(theme().grid);
+    painter.drawLine(QPointF(x, 18), QPointF(x, area.bottom()));
+    painter.setPen(theme().muted);
+    const QRectF label(x - 55, 2, 110, 15);
+    if (label.right() < width() + 20)
+      painter.drawText(label, Qt::AlignHCenter | Qt::AlignVCenter, duration_text(tick.value, apart));
+  }
+}
+
+void TimelineView::paint_steps(QPainter& painter) const {
+  const TimeWindow seen = window();
+  const QRectF area = plot();
+  painter.setFont(font_of(10.5));
+  double free_from = -1e9;
+  double line_free_from = -1e9;
+  for (const StepMark& mark : timeline_->steps) {
+    const double x = area.left() + seen.column_of(static_cast<double>(mark.begin_ns));
+    if (x < area.left() || x > area.right()) continue;
+    if (x < line_free_from) continue;
+    line_free_from = x + 4;
+    painter.setPen(QPen(theme().muted, 1, Qt::DotLine));
+    painter.drawLine(QPointF(x, 22), QPointF(x, area.bottom()));
+    if (x < free_from) continue;
+    free_from = x + 64;
+    const bool warm_up = static_cast<int>(mark.step) < timeline_->warmup;
+    painter.setPen(theme().text);
+    painter.drawText(
+        QRectF(x + 3, 21, 90, 15), Qt::AlignLeft | Qt::AlignVCenter,
+        warm_up ? QStringLiteral("warm-up %1").arg(mark.step) : QStringLiteral("step %1").arg(mark.step));
+  }
+}
+
+void TimelineView::paint_scene(QPainter& painter) {
+  painter.fillRect(rect(), theme().surface);
+  const QRectF area = plot();
+  paint_axis(painter);
+  painter.setFont(font_of(11));
+  painter.save();
+  painter.setClipRect(QRectF(0, area.top(), width(), area.height()));
+  const double height = lane_height();
+  for (std::size_t lane = 0; lane < timeline_->lanes.size(); ++lane) {
+    const double top = lane_top(lane);
+    if (top + height < area.top() || top > area.bottom()) continue;
+    paint_lane(painter, lane, QRectF(area.left(), top + 1, area.width(), height - 2));
+    const bool new_rank = lane == 0 || timeline_->lanes[lane].rank != timeline_->lanes[lane - 1].rank;
+    painter.setPen(new_rank ? theme().text : theme().muted);
+    painter.drawText(QRectF(4, top, kGutterWidth - 10, height), Qt::AlignLeft | Qt::AlignVCenter,
+                     QString::fromStdString(timeline_->lane_title(lane)));
+    if (new_rank && lane > 0) {
+      painter.setPen(theme().border);
+      painter.drawLine(QPointF(0, top), QPointF(width(), top));
+    }
+  }
+  painter.restore();
+  paint_steps(painter);
+}
+
+QRectF TimelineView::area_of(const SpanPlace& place) const {
+  const TimeWindow seen = window();
+  const double from = seen.column_of(static_cast<double>(begin_of(*timeline_, place)));
+  const double to = seen.column_of(static_cast<double>(end_of(*timeline_, place)));
+  return QRectF(plot().left() + from, lane_top(place.lane) + 1, std::max(to - from, 2.0), lane_height() - 2)
+      .intersected(plot());
+}
+
+QString TimelineView::tip_of(const SpanPlace& place) const {
+  const SpanClass& spans = timeline_->lanes[place.lane].classes[place.span_class];
+  const std::string_view kind = to_string(spans.kind[place.index]);
+  const auto length = static_cast<double>(end_of(*timeline_, place) - begin_of(*timeline_, place));
+  QString text = QString::fromStdString(timeline_->names[spans.name[place.index]]);
+  if (!text.isEmpty()) text += QLatin1Char('\n');
+  text += QStringLiteral("%1, %2").arg(QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())),
+                                       duration_text(length, std::max(length / 1000, 1.0)));
+  if (spans.step[place.index] != kNoStep) text += QStringLiteral(", step %1").arg(spans.step[place.index]);
+  return text + QStringLiteral(", ") + QString::fromStdString(timeline_->lane_title(place.lane));
+}
+
+void TimelineView::paint_measurement(QPainter& painter) const {
+  const TimeWindow seen = window();
+  const QRectF area = plot();
+  const double from =
+      area.left() + seen.column_of(static_cast<double>(std::min(measured_->from_ns, measured_->to_ns)));
+  const double to =
+      area.left() + seen.column_of(static_cast<double>(std::max(measured_->from_ns, measured_->to_ns)));
+  const QRectF band = QRectF(from, area.top(), to - from, area.height()).intersected(area);
+  QColor fill = theme().accent;
+  fill.setAlphaF(0.16F);
+  painter.fillRect(band, fill);
+  painter.setPen(QPen(theme().accent, 1.5));
+  for (const double x : {from, to}) {
+    if (x >= area.left() && x <= area.right())
+      painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
+  }
+  paint_callout(painter, {band, {band.center().x(), area.bottom() - 6}, measured_text(), true, 0},
+                QRectF(rect()));
+}
+
+void TimelineView::paint_overlays(QPainter& painter) const {
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (measured_) paint_measurement(painter);
+  if (selected_) {
+    const QRectF area = area_of(*selected_);
+    if (!area.isEmpty())
+      paint_callout(painter, {area, area.center(), tip_of(*selected_), true, 0}, QRectF(rect()));
+  }
+  if (hovered_) {
+    const QRectF area = area_of(*hovered_);
+    paint_callout(painter, {area, area.center(), tip_of(*hovered_), true, 0}, QRectF(rect()));
+  }
+  if (hasFocus()) {
+    painter.setPen(QPen(theme().accent, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 6, 6);
+  }
+}
+
+void TimelineView::paintEvent(QPaintEvent*) {
+  const double ratio = devicePixelRatioF();
+  if (scene_.isNull()) {
+    scene_ = QPixmap((QSizeF(size()) * ratio).toSize());
+    scene_.setDevicePixelRatio(ratio);
+    QPainter painter(&scene_);
+    paint_scene(painter);
+  }
+  QPainter painter(this);
+  painter.drawPixmap(0, 0, scene_);
+  paint_overlays(painter);
+}
+
+void TimelineView::resizeEvent(QResizeEvent*) {
+  scroll_lanes(0);
+}
+
+void TimelineView::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange) repaint_scene();
+  QWidget::changeEvent(event);
+}
+
+void TimelineView::mousePressEvent(QMouseEvent* event) {
+  setFocus(Qt::MouseFocusReason);
+  if (event->button() != Qt::LeftButton || !plot().contains(event->position())) return;
+  drag_from_ = event->position();
+  dragged_ = false;
+  measuring_ = event->modifiers() & Qt::ShiftModifier;
+}
+
+void TimelineView::mouseMoveEvent(QMouseEvent* event) {
+  const QPointF at = event->position();
+  const TimeWindow seen = window();
+  const auto time_of = [&](double x) { return seen.time_at(x - plot().left()); };
+  if (drag_from_) {
+    dragged_ |= (at - *drag_from_).manhattanLength() > 4;
+    if (!dragged_) return;
+    if (measuring_) {
+      return measure(Measurement{static_cast<std::int64_t>(time_of(drag_from_->x())),
+                                 static_cast<std::int64_t>(time_of(at.x()))});
+    }
+    const double by = (drag_from_->x() - at.x()) * seen.ns_per_column();
+    scroll_lanes(drag_from_->y() - at.y());
+    drag_from_ = at;
+    return show_window(begin_ns_ + by, end_ns_ + by);
+  }
+  const int lane = plot().contains(at) ? lane_at(at.y()) : -1;
+  std::unique_ptr<SpanPlace> place;
+  if (lane >= 0) {
+    place = span_at(*timeline_, static_cast<std::size_t>(lane), static_cast<std::int64_t>(time_of(at.x())),
+                    static_cast<std::int64_t>(kReach * seen.ns_per_column()));
+  }
+  hovered_ = place ? std::optional(*place) : std::nullopt;
+  update();
+}
+
+void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
+  const bool clicked = drag_from_ && !dragged_;
+  drag_from_.reset();
+  if (clicked && event->button() == Qt::LeftButton) {
+    const std::optional<SpanPlace> place = hovered_;
+    hovered_.reset();
+    select(place);
+  }
+}
+
+void TimelineView::leaveEvent(QEvent*) {
+  hovered_.reset();
+  update();
+}
+
+void TimelineView::wheelEvent(QWheelEvent* event) {
+  const QPoint turned = event->angleDelta();
+  const double by = turned.y() != 0 ? turned.y() : turned.x();
+  if (event->modifiers() & Qt::AltModifier) {
+    scroll_lanes(-by / 4);
+  } else if ((event->modifiers() & Qt::ShiftModifier) || turned.y() == 0) {
+    const double shift = -by / 1200 * (end_ns_ - begin_ns_);
+    show_window(begin_ns_ + shift, end_ns_ + shift);
+  } else {
+    zoom(by > 0 ? kZoomStep : 1 / kZoomStep, window().time_at(event->position().x() - plot().left()));
+  }
+  event->accept();
+}
+
+void TimelineView::keyPressEvent(QKeyEvent* event) {
+  const double length = end_ns_ - begin_ns_;
+  const double middle = begin_ns_ + length / 2;
+  switch (event->key()) {
+    case Qt::Key_Left: return show_window(begin_ns_ - length / 8, end_ns_ - length / 8);
+    case Qt::Key_Right: return show_window(begin_ns_ + length / 8, end_ns_ + length / 8);
+    case Qt::Key_Up: return scroll_lanes(-2 * lane_height());
+    case Qt::Key_Down: return scroll_lanes(2 * lane_height());
+    case Qt::Key_Plus:
+    case Qt::Key_Equal: return zoom(2, middle);
+    case Qt::Key_Minus: return zoom(0.5, middle);
+    case Qt::Key_Home: return show_all();
+    case Qt::Key_N: go_to_match(event->modifiers() & Qt::ShiftModifier); return;
+    case Qt::Key_M: {
+      const auto at = static_cast<std::int64_t>(middle);
+      return measure(measured_ ? Measurement{measured_->from_ns, at} : Measurement{at, at});
+    }
+    case Qt::Key_Escape: measured_.reset(); return select(std::nullopt);
+    default: QWidget::keyPressEvent(event);
+  }
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "pages/page.h"
+
+namespace ddbench::gui {
+
+class FigureCard;
+class TableCard;
+
+/// Bus bandwidth and time over size with the α–β fit and the link's ceiling; the buckets of one run.
+class CollectivesPage : public Page {
+ public:
+  explicit CollectivesPage(Workspace& workspace);
+
+  FigureCard& bandwidth() noexcept { return *bandwidth_; }
+  FigureCard& time() noexcept { return *time_; }
+  TableCard& buckets() noexcept { return *buckets_; }
+  TableCard& fits() noexcept { return *fits_; }
+
+ protected:
+  void load() override;
+  std::string key() const override;
+
+ private:
+  FigureCard* bandwidth_;
+  FigureCard* time_;
+  TableCard* buckets_;
+  TableCard* fits_;
+};
+
+}  // namespace ddbench::gui

@@ -1,0 +1,158 @@
+#include "pages/speedup_page.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+
+#include "charts/figure_card.h"
+#include "ddbench/analyzer/curve_groups.h"
+#include "ddbench/reports/quantity.h"
+#include "pages/cells.h"
+#include "pages/table_card.h"
+
+namespace ddbench::gui {
+namespace {
+
+struct Loaded {
+  analyzer::Figure speedup;
+  analyzer::Figure efficiency;
+  CellTable rows;
+  QString laws;
+};
+
+QString law_in_words(const analyzer::CurveGroup& group) {
+  QString words =
+      group.label.empty() ? QString() : QString::fromStdString(group.label) + QStringLiteral(": ");
+  if (!group.curve.model) return {};
+  const analyzer::ScalingFit& fit = group.curve.model->best;
+  const std::string_view name = analyzer::to_string(fit.model);
+  words += QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+  for (const Metric& parameter : fit.parameters) {
+    if (parameter.name == "lambda") continue;
+    words += QStringLiteral(", %1 %2").arg(QString::fromStdString(parameter.name),
+                                           QString::fromStdString(reports::number(parameter.value)));
+    if (parameter.interval) {
+      words += QStringLiteral(" [%1, %2]")
+                   .arg(QString::fromStdString(reports::number(parameter.interval->low)),
+                        QString::fromStdString(reports::number(parameter.interval->high)));
+    }
+  }
+  return words;
+}
+
+QString why_no_law(const analyzer::CurveGroups& groups) {
+  const std::string& reason = groups.groups.front().curve.model.reason();
+  if (reason.find("mixed provenances") != std::string::npos) {
+    return QStringLiteral(
+        "No law is fitted over sizes of mixed provenance. \"Law over mixed provenance\" fits one all the "
+        "same.");
+  }
+  return QStringLiteral("No law: ") + QString::fromStdString(reason);
+}
+
+std::vector<Cell> row_cells(const analyzer::CurveGroup& group, const analyzer::CurveRow& row, bool labelled) {
+  std::vector<Cell> cells;
+  if (labelled) cells.push_back(text_cell(group.label));
+  const Measured<double> serial = row.serial_fraction
+                                      ? Measured<double>(row.serial_fraction->value)
+                                      : Measured<double>::missing(row.serial_fraction.reason());
+  Cell size{size_text(row.run_case), row.world_size, {}, true};
+  cells.push_back(std::move(size));
+  cells.push_back(count_cell(static_cast<double>(row.runs.size())));
+  cells.push_back(interval_cell(row.step_time_ns, row.step_time_interval, "ns"));
+  cells.push_back(quantity_cell(row.samples_per_s, "samples/s"));
+  cells.push_back(quantity_cell(row.speedup, "1"));
+  cells.push_back(percent_interval_cell(row.efficiency, row.efficiency_interval));
+  cells.push_back(quantity_cell(serial, "1"));
+  cells.push_back(percent_cell(row.exposed_share));
+  cells.push_back(percent_cell(row.mfu));
+  cells.push_back(provenance_cell(row.provenance));
+  return cells;
+}
+
+Loaded load_curves(JobContext& context, const std::vector<store::RunRecord>& runs,
+                   std::vector<std::string> fields, const analyzer::CurveOptions& options) {
+  const analyzer::CurveGroups groups = analyzer::curve_groups(context.store(), runs, fields, options);
+  Loaded loaded;
+  loaded.speedup = analyzer::speedup_figure(groups);
+  loaded.efficiency = analyzer::efficiency_figure(groups);
+  const bool labelled = groups.groups.size() > 1;
+  if (labelled) loaded.rows.columns.push_back(QStringLiteral("Curve"));
+  for (const char* title : {"Nodes × GPUs", "Runs", "Step time", "Samples / s", "Speedup", "Efficiency",
+                            "Serial fraction", "Exposed", "MFU", "Provenance"}) {
+    loaded.rows.columns.push_back(QString::fromUtf8(title));
+  }
+  for (const analyzer::CurveGroup& group : groups.groups) {
+    for (const analyzer::CurveRow& row : group.curve.rows)
+      loaded.rows.rows.push_back(row_cells(group, row, labelled));
+    const QString law = law_in_words(group);
+    if (!law.isEmpty()) loaded.laws += (loaded.laws.isEmpty() ? QString() : QStringLiteral("   ·   ")) + law;
+  }
+  if (loaded.laws.isEmpty()) loaded.laws = why_no_law(groups);
+  return loaded;
+}
+
+}  // namespace
+
+SpeedupPage::SpeedupPage(Workspace& workspace)
+    : Page(workspace, QStringLiteral("Speedup"),
+           QStringLiteral("What more GPUs bring, against the ideal, and the law that the runs follow.")) {
+  any_provenance_ = new QCheckBox(QStringLiteral("Law over mixed provenance"));
+  any_provenance_->setToolTip(QStringLiteral(
+      "Fit a law though some sizes were emulated or oversubscribed: what it says is then about that"));
+  split_ = new QComboBox;
+  split_->setAccessibleName(QStringLiteral("One curve for each"));
+  split_->addItem(QStringLiteral("A curve each"), QStringLiteral("*"));
+  split_->addItem(QStringLiteral("One curve"), QString());
+  for (const char* field : {"link", "sku", "strategy", "batch_per_gpu", "precision", "backend"}) {
+    split_->addItem(QStringLiteral("By ") + spaced(field), QString::fromLatin1(field));
+  }
+  baseline_ = new QComboBox;
+  baseline_->setAccessibleName(QStringLiteral("What efficiency is stated against"));
+  baseline_->addItem(QStringLiteral("Against 1 GPU or smallest"), QString());
+  baseline_->addItem(QStringLiteral("Against smallest"), QStringLiteral("smallest"));
+  baseline_->addItem(QStringLiteral("Against one node"), QStringLiteral("node"));
+  add_subject_box();
+  add_control(split_);
+  add_control(baseline_);
+  add_control(any_provenance_);
+  connect(any_provenance_, &QCheckBox::toggled, this, [this] { reload(); });
+  connect(split_, &QComboBox::activated, this, [this] { reload(); });
+  connect(baseline_, &QComboBox::activated, this, [this] { reload(); });
+
+  auto* row = new QHBoxLayout;
+  row->setSpacing(14);
+  speedup_ = new FigureCard;
+  efficiency_ = new FigureCard;
+  row->addWidget(speedup_, 1);
+  row->addWidget(efficiency_, 1);
+  body()->addLayout(row, 3);
+  rows_ = new TableCard(QStringLiteral("Sizes"));
+  rows_->setMinimumHeight(210);
+  body()->addWidget(rows_, 2);
+}
+
+void SpeedupPage::load() {
+  const std::vector<store::RunRecord> runs = workspace().subject_records();
+  const QString split = split_->currentData().toString();
+  std::vector<std::string> fields;
+  if (split == QLatin1String("*")) {
+    fields = analyzer::varied_fields(runs);
+  } else if (!split.isEmpty()) {
+    fields = {split.toStdString()};
+  }
+  analyzer::CurveOptions options;
+  options.baseline = baseline_->currentData().toString().toStdString();
+  options.any_provenance = any_provenance_->isChecked();
+  start<Loaded>(
+      "curves",
+      [runs, fields, options](JobContext& context) { return load_curves(context, runs, fields, options); },
+      [this](Loaded loaded) {
+        speedup_->set_figure(std::move(loaded.speedup));
+        efficiency_->set_figure(std::move(loaded.efficiency));
+        rows_->set_words(loaded.laws);
+        rows_->table().set_table(std::move(loaded.rows));
+      });
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,164 @@
+#include "pages/timeline_page.h"
+
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QShortcut>
+#include <QVBoxLayout>
+
+#include "charts/ink_shapes.h"
+#include "charts/timeline_colors.h"
+#include "charts/timeline_view.h"
+
+namespace ddbench::gui {
+namespace {
+
+using SharedTimeline = std::shared_ptr<const Timeline>;
+
+SharedTimeline load_timeline(JobContext& context, const store::RunRecord& run) {
+  const auto ranks = context.store().ranks(run.id);
+  TimelineBuilder builder;
+  int done = 0;
+  for (const store::RankRecord& rank : ranks) {
+    context.check();
+    context.progress(done++, static_cast<int>(ranks.size()) + 1);
+    builder.add_rank(rank, context.store().spans(run.id, rank.rank),
+                     context.store().span_names(run.id, rank.rank));
+  }
+  context.check();
+  auto timeline = std::make_shared<Timeline>(builder.finish());
+  timeline->warmup = run.run_case.warmup;
+  return timeline;
+}
+
+QString legend_text(SpanKind kind) {
+  static constexpr const char* kNames[] = {
+      "", "forward", "backward", "optimizer", "compute", "communication", "copy", "data wait", "host"};
+  return QStringLiteral("<span style=\"color:%1\">■</span> %2")
+      .arg(color_of(kind).name(), QString::fromLatin1(kNames[static_cast<int>(kind)]));
+}
+
+}  // namespace
+
+TimelinePage::TimelinePage(Workspace& workspace)
+    : Page(workspace, QStringLiteral("Timeline"),
+           QStringLiteral("Every span of a run. Wheel: zoom · drag: move · Shift+drag: measure · click: "
+                          "choose a span.")) {
+  add_subject_box();
+  add_run_box();
+  auto* card = new QFrame;
+  card->setObjectName(QStringLiteral("card"));
+  auto* column = new QVBoxLayout(card);
+  column->setContentsMargins(12, 10, 12, 10);
+  auto* row = new QHBoxLayout;
+  search_ = new QLineEdit;
+  search_->setPlaceholderText(QStringLiteral("Search spans (Ctrl+F)"));
+  search_->setAccessibleName(QStringLiteral("Search spans by name"));
+  search_->setClearButtonEnabled(true);
+  search_->setFixedWidth(200);
+  found_ = new QLabel;
+  found_->setObjectName(QStringLiteral("note"));
+  auto* all = new QPushButton(QStringLiteral("Show all"));
+  row->addWidget(search_);
+  row->addWidget(found_);
+  row->addStretch(1);
+  make_legend(row);
+  row->addSpacing(10);
+  row->addWidget(all);
+  column->addLayout(row);
+  view_ = new TimelineView;
+  column->addWidget(view_, 1);
+  words_ = new QLabel;
+  words_->setObjectName(QStringLiteral("note"));
+  words_->setWordWrap(true);
+  words_->setTextFormat(Qt::PlainText);
+  column->addWidget(words_);
+  body()->addWidget(card, 1);
+  view_->on_change = [this] { show_words(); };
+  connect(all, &QPushButton::clicked, this, [this] { view_->show_all(); });
+  connect(search_, &QLineEdit::textChanged, this, [this] { search(); });
+  connect(search_, &QLineEdit::returnPressed, this, [this] {
+    if (!view_->go_to_match(false)) found_->setText(QStringLiteral("no further match"));
+  });
+  connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, this, [this] {
+    search_->setFocus(Qt::ShortcutFocusReason);
+    search_->selectAll();
+  });
+}
+
+void TimelinePage::make_legend(QHBoxLayout* row) {
+  for (int kind = 1; kind < kSpanKindCount; ++kind) {
+    auto* label = new QLabel;
+    label->setTextFormat(Qt::RichText);
+    label->setObjectName(QStringLiteral("note"));
+    legend_.push_back(label);
+    row->addSpacing(6);
+    row->addWidget(label);
+  }
+  color_legend();
+}
+
+void TimelinePage::color_legend() {
+  for (std::size_t i = 0; i < legend_.size(); ++i)
+    legend_[i]->setText(legend_text(static_cast<SpanKind>(i + 1)));
+}
+
+void TimelinePage::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange) color_legend();
+  Page::changeEvent(event);
+}
+
+std::string TimelinePage::key() const {
+  const RunEntry* run = workspace().current_run();
+  if (run == nullptr) return {};
+  return run->run().id + (run->run().state == store::RunState::kRunning ? "+" : ".");
+}
+
+void TimelinePage::load() {
+  const RunEntry* entry = workspace().current_run();
+  if (entry == nullptr) {
+    return show_message(QStringLiteral("No run to draw"),
+                        QStringLiteral("None of the chosen runs is there any more. Choose others above."));
+  }
+  const store::RunRecord run = entry->run();
+  start<SharedTimeline>(
+      "timeline", [run](JobContext& context) { return load_timeline(context, run); },
+      [this](SharedTimeline timeline) {
+        if (timeline->spans == 0) {
+          return show_message(
+              QStringLiteral("This run has no spans"),
+              QStringLiteral("It was imported, has not recorded any yet, or its spans were pruned to save "
+                             "room. Its steps and collectives are on the other pages."));
+        }
+        view_->set_timeline(std::move(timeline));
+        search();
+      });
+}
+
+void TimelinePage::search() {
+  const int names = view_->search(search_->text());
+  found_->setText(search_->text().isEmpty() ? QString()
+                  : names == 0              ? QStringLiteral("no span has that name")
+                                            : QStringLiteral("%1 names · Return: next").arg(names));
+}
+
+void TimelinePage::show_words() {
+  const Timeline& timeline = view_->timeline();
+  const TimeWindow window = view_->window();
+  QString words =
+      QStringLiteral("%1 of %2 shown · %3 spans · ")
+          .arg(duration_text(window.end_ns - window.begin_ns, (window.end_ns - window.begin_ns) / 100),
+               duration_text(static_cast<double>(timeline.end_ns - timeline.begin_ns),
+                             (window.end_ns - window.begin_ns) / 100))
+          .arg(timeline.spans);
+  words += timeline.uncertainty_ns == 0
+               ? QStringLiteral("all ranks share one clock")
+               : QStringLiteral("clocks of the ranks are aligned to ± %1")
+                     .arg(duration_text(static_cast<double>(timeline.uncertainty_ns), 100));
+  if (view_->measured()) words += QStringLiteral(" · measured: ") + view_->measured_text();
+  words_->setText(words);
+}
+
+}  // namespace ddbench::gui
