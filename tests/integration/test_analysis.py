@@ -190,8 +190,8 @@ def test_impossible_questions(published, arguments, parts):
     refused(published(*arguments), *parts)
 
 
-@pytest.mark.parametrize("command", [["scaling"], ["compare", "last", "last"], ["compare", "--by", "link"], ["db", "check"],
-                                     ["db", "prune", "--invalid"]])
+@pytest.mark.parametrize("command", [["scaling"], ["compare", "last", "last"], ["compare", "--by", "link"], ["batch"],
+                                     ["db", "check"], ["db", "prune", "--invalid"]])
 def test_a_store_that_is_not_there_or_empty(bench, tmp_path, command):
     refused(bench(*command), "results.db")
     assert not bench.db.exists()
@@ -230,10 +230,60 @@ def test_a_truncated_store_is_explained(published, tmp_path):
     shutil.copy(published.db, broken)
     with open(broken, "r+b") as file:
         file.truncate(broken.stat().st_size // 2)
-    for command in (["scaling"], ["compare", "--by", "link"], ["db", "merge", broken]):
+    for command in (["scaling"], ["batch"], ["compare", "--by", "link"], ["db", "merge", broken]):
         database = [] if command[0] == "db" else ["--db", broken]
         done = published(*command, *database)
         assert done.returncode in (1, 2) and "broken.db" in done.stderr and "internal error" not in done.stderr
     done = published("db", "check", "--db", broken)
     assert done.returncode in (1, 2)
     assert "broken.db" in done.stdout + done.stderr
+
+
+LOOKS = [["show"], ["scaling", "--where", "workload=mlp"], ["compare", "last", "last"], ["compare", "--by", "link"],
+         ["batch", "--where", "workload=mlp"], ["list"]]
+
+
+def test_a_run_of_one_step(bench):
+    bench.ok("run", "--gpus", "2", "--no-baseline", "--steps", "1", "--warmup", "0", "-O", "hidden=32", "--quiet")
+    for look in LOOKS[:4]:
+        json.loads(bench.ok(*look, "--json").stdout)
+    refused(bench(*LOOKS[4]), "--target-loss")
+    curve = checked(bench.ok(*LOOKS[1], "--json"), "curve")
+    assert curve["rows"][0]["efficiency"]["ci_low"] is None
+
+
+@pytest.mark.parametrize("damage", [
+    "update step set duration_ns = 0",
+    "update step set duration_ns = -5",
+    "update step set duration_ns = 9223372036854775807, forward_ns = 9223372036854775807",
+    "update step set loss = 9e999",
+    "update collective set transfer_ns = -1, bytes = 0",
+    "delete from step",
+    "delete from rank",
+    "update step_value set value = null",
+    "update step_value set value = -9e999",
+    "update run set started_wall_ns = -1, finished_wall_ns = 0",
+    "update run set network = '', fingerprint = '', provenance = 0",
+    "update run set baseline_id = id",
+])
+def test_stored_nonsense_is_survived(bench, damage):
+    """Whatever a store holds: figures or words, never a crash, a NaN or an infinity."""
+    bench.ok("run", "--gpus", "2", "--no-baseline", "--steps", "6", "--warmup", "1", "-O", "hidden=32", "--quiet")
+    bench.rows("update run set case_json = json_set(case_json, '$.target_loss', 0.5)")
+    bench.rows(damage)
+    for look in LOOKS:
+        done = bench(*look, "--json")
+        assert done.returncode in (0, 1, 2), (damage, look, done.returncode, done.stderr)
+        assert "internal error" not in done.stderr, (look, done.stderr)
+        if done.returncode == 0:
+            json.loads(done.stdout, parse_constant=lambda word: pytest.fail(f"{look}: {word} in JSON"))
+        else:
+            assert done.stderr.strip()
+
+
+def test_a_damaged_case_is_named(bench):
+    bench.ok("run", "--no-baseline", "--steps", "2", "--warmup", "1", "-O", "hidden=32", "--quiet")
+    bench.rows("update run set case_json = '{\"nodes\": \"many\"}'")
+    for look in LOOKS:
+        done = bench(*look)
+        assert done.returncode in (1, 2) and "internal error" not in done.stderr and "results.db" in done.stderr, done.stderr

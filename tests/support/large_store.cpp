@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ddbench/analyzer/batch_analysis.h"
 #include "ddbench/analyzer/finalize.h"
 #include "ddbench/store/run_store.h"
 #include "ddp_trace.h"
@@ -29,6 +30,7 @@ store::RunRecord record_of(int number, int spans_per_run) {
   run.run_case.warmup = 0;
   run.run_case.steps = std::max(1, spans_per_run / kSpansAStep / world);
   run.run_case.name = "nightly";
+  run.run_case.target_loss = 0.5;
   run.state = store::RunState::kDone;
   run.sweep_id = "sweep-" + std::to_string(number / 100);
   run.provenance = {Provenance::kMeasured};
@@ -59,6 +61,9 @@ void make_large_store(const std::filesystem::path& file, const LargeStore& optio
           ddp_trace({.steps = run.run_case.steps, .seed = static_cast<std::uint64_t>(number * 8 + rank)});
       store.append_spans(run.id, rank, trace.spans, trace.names);
     }
+    const auto last = static_cast<std::uint32_t>(run.run_case.steps) - 1;
+    const std::pair<std::uint32_t, double> losses[] = {{0, 2.0}, {last, 0.5}};
+    store.append_step_values(run.id, 0, analyzer::kSmoothedLoss, losses);
     store.put_ranks(run.id, ranks);
     analyzer::finalize_run(store, run.id);
   }

@@ -44,7 +44,6 @@ std::string rows_section(const BatchCurve& curve, const Paint& paint, std::size_
                {"GPU h"},
                {"USD"},
                {"return"},
-               {"noise scale (95 % CI)", Align::kLeft},
                {"prov.", Align::kLeft}});
   std::uint32_t provenances = 0;
   for (const BatchRow& row : curve.rows) {
@@ -61,7 +60,6 @@ std::string rows_section(const BatchCurve& curve, const Paint& paint, std::size_
          {shown(row.gpu_hours)},
          {row.usd ? fmt::format("{:.2f}", *row.usd) : "–"},
          {row.return_of_added ? percent_in_words(*row.return_of_added) : "–"},
-         {noise(row)},
          {provenance_in_letters(row.provenance)}});
     provenances |= row.provenance.bits();
   }
@@ -69,6 +67,22 @@ std::string rows_section(const BatchCurve& curve, const Paint& paint, std::size_
       "to the target loss · return: of GPUs added at one batch per GPU, of their share · " +
       provenance_legend(ProvenanceSet::from_bits(provenances));
   return table.render(paint, 0, width) + paint(Tone::kFaint, fitted(legend, width)) + "\n";
+}
+
+std::string noise_section(const BatchCurve& curve, const Paint& paint, std::size_t width) {
+  Table table({{"GPUs"}, {"batch"}, {"noise scale"}, {"steps"}});
+  bool any = false;
+  for (const BatchRow& row : curve.rows) {
+    if (!row.noise) continue;
+    any = true;
+    table.add_row({{std::to_string(row.world_size)},
+                   {count_in_words(row.global_batch)},
+                   {noise(row)},
+                   {std::to_string(row.noise->steps)}});
+  }
+  if (!any) return {};
+  return "\n" + paint(Tone::kStrong, "Gradient noise scale in samples (95 % CI): about the critical batch") +
+         "\n" + table.render(paint, 2, width);
 }
 
 std::string with_interval(const Metric& metric) {
@@ -83,8 +97,8 @@ std::string critical_section(const BatchCurve& curve, const Paint& paint) {
   if (!curve.critical) return text + "  not known: " + visible(curve.critical.reason()) + "\n";
   const analyzer::CriticalBatch& fit = *curve.critical;
   text +=
-      fmt::format("  S_min {} steps · E_min {} samples · off by {:.1f} %\n", with_interval(fit.fewest_steps),
-                  with_interval(fit.fewest_samples), 100 * fit.rms_error);
+      fmt::format("  S_min {} steps · E_min {} samples · rms error {:.1f} %\n",
+                  with_interval(fit.fewest_steps), with_interval(fit.fewest_samples), 100 * fit.rms_error);
   if (fit.batch) {
     text += fmt::format(
         "  B_crit {} samples ({} to {}, 95 %): twice the fewest steps and twice the fewest samples\n",
@@ -95,8 +109,7 @@ std::string critical_section(const BatchCurve& curve, const Paint& paint) {
           ? fmt::format(
                 "  more GPUs pay up to a global batch of {}: added ones return half of their share or more\n",
                 number(*curve.pays_up_to, 6))
-          : fmt::format("  up to which batch more GPUs pay is not known: {}\n",
-                        visible(curve.pays_up_to.reason()));
+          : fmt::format("  more GPUs: {}\n", visible(curve.pays_up_to.reason()));
   return text;
 }
 
@@ -115,6 +128,7 @@ std::string batch_text(const analyzer::BatchAnalysis& analysis, const TextStyle&
     if (!curve.variant.empty()) text += paint(Tone::kStrong, fitted(visible(curve.variant), width)) + "\n";
     text += rows_section(curve, paint, width);
     if (analysis.target_loss > 0) text += critical_section(curve, paint);
+    text += noise_section(curve, paint, width);
     notes.insert(notes.end(), curve.notes.begin(), curve.notes.end());
     if (curve.critical) notes.insert(notes.end(), curve.critical->notes.begin(), curve.critical->notes.end());
   }

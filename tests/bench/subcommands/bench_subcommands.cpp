@@ -113,6 +113,16 @@ void add_all() {
       {"scaling", "--sweep", "sweep-3", "--where", "link=1gbit", "--json", "--db", large});
   add("compare_two_groups", {"compare", "link=10gbit,nodes=4", "link=1gbit,nodes=4", "--db", large});
   add("compare_by_link", {"compare", "--by", "link", "--db", large});
+  add("list_all_runs", {"list", "--limit", "0", "--db", large});
+  add("show_last", {"show", "--db", large});
+  add("history", {"history", "--db", large});
+  add("gate", {"gate", "--baseline", "link=10gbit,nodes=4,sweep=sweep-3", "--candidate",
+               "link=10gbit,nodes=4,sweep=sweep-4", "--db", large});
+  add("batch_of_all_runs", {"batch", "--where", "name=nightly", "--db", large});
+  add("report_of_a_sweep",
+      {"report", "sweep-3", "--format", "html", "-o", stores().file("page.html").string(), "--db", large});
+  add("trace_of_a_run",
+      {"report", "last", "--format", "perfetto", "-o", stores().file("trace").string(), "--db", large});
   add("import_table_of_1000_rows", {"import", "table", stores().file("table.csv").string(), "--db", other},
       without_other);
   add("db_check", {"db", "check", "--db", large});

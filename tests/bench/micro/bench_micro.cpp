@@ -1,0 +1,132 @@
+// An all-reduce as `ddbench micro` times it over a plain loop of Gloo's, and of MPI's, on equal ranks, cores
+// and sizes.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "collective_call.h"
+#include "ddbench/record/clock.h"
+#include "forked_ranks.h"
+#include "lock_step.h"
+#include "plain_gloo.h"
+
+namespace ddbench {
+namespace {
+
+constexpr int kRounds = 9;
+
+void pin(int rank) {
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return;
+  int wanted = rank % CPU_COUNT(&cores);
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &cores) || wanted-- != 0) continue;
+    CPU_ZERO(&cores);
+    CPU_SET(core, &cores);
+    ::sched_setaffinity(0, sizeof cores, &cores);
+    return;
+  }
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+struct Times {
+  double ours_ns = 0;
+  double gloo_ns = 0;
+  double pair_ratio = 0;  ///< median over rounds of ours over Gloo's, in turn
+  std::int64_t iterations = 1;
+};
+
+/// Both in turn, so that what else the machine does meets both.
+std::string measure(int rank, int world, std::int64_t bytes, collective::KeyValueStore& store,
+                    const std::filesystem::path& directory) {
+  pin(rank);
+  const auto communicator = collective::make_communicator("gloo", {.rank = rank, .world_size = world}, store);
+  const auto plain = bench::plain_gloo_all_reduce(rank, world, directory);
+  const auto device = device::make_device("cpu");
+  const device::Buffer buffer = device->allocate(bytes);
+  const device::Tensor tensor{buffer.data(), 1, bytes / 4};
+  micro::CollectiveCall call({analyzer::MicroOperation::kAllReduce, bytes / 4, true}, tensor, tensor,
+                             *communicator, *device);
+  call.fill_with_zeros();
+  std::vector<double> ours;
+  std::vector<double> gloos;
+  std::vector<double> ratios;
+  std::int64_t iterations = 1;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto timed = micro::time_in_lock_step(*communicator, 0.2, [&] { call.run(); });
+    const auto of_gloo = micro::time_in_lock_step(
+        *communicator, 0.2, [&] { plain(tensor.floats().data(), tensor.floats().size()); });
+    iterations = timed.iterations;
+    ours.push_back(median(timed.times_ns));
+    gloos.push_back(median(of_gloo.times_ns));
+    ratios.push_back(ours.back() / gloos.back());
+  }
+  return fmt::format("{} {} {} {}", median(ours), median(gloos), median(ratios), iterations);
+}
+
+#ifdef MPIEXEC
+/// 0: it could not be run.
+double mpi_time_ns(int world, std::int64_t bytes, std::int64_t iterations) {
+  const std::string command = fmt::format(
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 {} -n {} --oversubscribe --mca btl tcp,self "
+      "--mca "
+      "btl_tcp_if_include lo --mca pml ob1 {} {} {} {}",
+      MPIEXEC, world, MPI_ALL_REDUCE, bytes, iterations, 5 * kRounds);
+  std::FILE* output = ::popen(command.c_str(), "r");
+  if (output == nullptr) return 0;
+  double time_ns = 0;
+  if (std::fscanf(output, "%lf", &time_ns) != 1) time_ns = 0;
+  return ::pclose(output) == 0 ? time_ns : 0;
+}
+#endif
+
+void all_reduce(benchmark::State& state) {
+  const int world = static_cast<int>(state.range(0));
+  const std::int64_t bytes = state.range(1);
+  Times times;
+  for (auto _ : state) {
+    const test::TemporaryDirectory directory;
+    const auto outcomes = test::run_ranks(
+        world,
+        [&](int rank, collective::KeyValueStore& store) {
+          return measure(rank, world, bytes, store, directory.path());
+        },
+        std::chrono::seconds(300));
+    long long iterations = 1;
+    if (std::sscanf(outcomes[0].text.c_str(), "%lf %lf %lf %lld", &times.ours_ns, &times.gloo_ns,
+                    &times.pair_ratio, &iterations) != 4) {
+      return state.SkipWithError(outcomes[0].text.c_str());
+    }
+    times.iterations = iterations;
+    state.SetIterationTime(times.ours_ns * 1e-9);
+  }
+  state.counters["gloo_us"] = times.gloo_ns * 1e-3;
+  state.counters["over_gloo"] = times.pair_ratio;
+#ifdef MPIEXEC
+  if (const double mpi_ns = mpi_time_ns(world, bytes, times.iterations); mpi_ns > 0) {
+    state.counters["mpi_us"] = mpi_ns * 1e-3;
+    state.counters["over_mpi"] = times.ours_ns / mpi_ns;
+  }
+#endif
+}
+BENCHMARK(all_reduce)
+    ->ArgsProduct({{2, 4}, {1 << 20, 4 << 20, 16 << 20, 64 << 20}})
+    ->ArgNames({"ranks", "bytes"})
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace ddbench
+
+BENCHMARK_MAIN();
