@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "ddbench/analyzer/run_summary.h"
+#include "ddbench/ddp/strategy_traffic.h"
 #include "ddbench/reports/json.h"
 #include "ddbench/reports/text.h"
 #include "ddbench/workload/workload.h"
@@ -73,8 +74,36 @@ std::string workloads_json() {
   return list.dump(2) + "\n";
 }
 
+std::string strategies_text() {
+  std::string text = fmt::format("{:<12} {}\n", "strategy", "what it does");
+  for (const ddp::StrategyDescription& strategy : ddp::strategies()) {
+    text += fmt::format("{:<12} {}\n", strategy.name, strategy.description);
+    for (const ddp::StrategyOption& option : strategy.options) {
+      text += fmt::format("    -S {}={:<12} {}\n", option.name, option.default_value, option.meaning);
+    }
+  }
+  return text;
+}
+
+std::string strategies_json() {
+  auto list = nlohmann::ordered_json::array();
+  for (const ddp::StrategyDescription& strategy : ddp::strategies()) {
+    auto options = nlohmann::ordered_json::array();
+    for (const ddp::StrategyOption& option : strategy.options) {
+      options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
+    }
+    list.push_back(
+        {{"name", strategy.name}, {"description", strategy.description}, {"options", std::move(options)}});
+  }
+  return list.dump(2) + "\n";
+}
+
 int list(const ListOptions& options) {
   if (options.what == "runs") return list_runs(options);
+  if (options.what == "strategies") {
+    print(options.json ? strategies_json() : strategies_text());
+    return 0;
+  }
   print(options.json ? workloads_json() : workloads_text());
   return 0;
 }
@@ -82,10 +111,10 @@ int list(const ListOptions& options) {
 }  // namespace
 
 void add_list_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("list", "List stored runs, or the workloads that can be run");
+  CLI::App* command = app.add_subcommand("list", "List stored runs, or the workloads and strategies that can be run");
   const auto options = std::make_shared<ListOptions>();
-  command->add_option("what", options->what, "runs or workloads")
-      ->check(CLI::IsMember({"runs", "workloads"}))
+  command->add_option("what", options->what, "runs, workloads or strategies")
+      ->check(CLI::IsMember({"runs", "workloads", "strategies"}))
       ->capture_default_str();
   command->add_option("--db", options->db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)");
   command->add_option("--name", options->name, "Only runs of this name");

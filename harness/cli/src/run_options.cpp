@@ -15,6 +15,40 @@ namespace {
 
 constexpr double kBytesPerMebibyte = 1024 * 1024;
 
+void add_optimizer_options(CLI::App& app, RunCase& run_case) {
+  const auto add = [&](const char* name, auto& value, const char* meaning) {
+    app.add_option(name, value, meaning)->group("Optimizer")->capture_default_str();
+  };
+  add("--optimizer", run_case.optimizer, "sgd, adamw, lars or lamb");
+  add("--lr", run_case.lr, "Learning rate");
+  add("--momentum", run_case.momentum, "Momentum of sgd and lars");
+  add("--weight-decay", run_case.weight_decay, "Weight decay");
+  add("--lr-rule", run_case.lr_rule,
+      "How the learning rate follows the global batch: none, linear or sqrt of global batch / base batch");
+  add("--base-batch", run_case.base_batch, "Global batch that --lr was found at, for --lr-rule");
+  add("--lr-warmup", run_case.lr_warmup, "Steps over which the learning rate rises to its value");
+  add("--accumulate", run_case.accumulate,
+      "Micro-batches a step: the batch per GPU is split, gradients are reduced once");
+  add("--target-loss", run_case.target_loss,
+      "End when the training loss, mean over ranks and the last 2048 samples, has come down to this; 0: never");
+}
+
+void add_strategy_options(CLI::App& app, RunOptions& options) {
+  constexpr const char* kStrategy = "Strategy";
+  app.add_option("--strategy", options.run_case.strategy,
+                 "How ranks average gradients; see `ddbench list strategies`")
+      ->group(kStrategy)
+      ->capture_default_str();
+  app.add_option("-S,--strategy-option", options.strategy_options,
+                 "Option of the strategy as key=value, e.g. -S hook=fp16")
+      ->group(kStrategy)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--bucket-mb", options.bucket_mb, "Gradient bucket size in MiB (the first one holds 1 MiB)")
+      ->group(kStrategy)
+      ->capture_default_str();
+}
+
 }  // namespace
 
 std::chrono::milliseconds RunOptions::watchdog() const {
@@ -50,10 +84,11 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   group(app.add_option("--warmup", run_case.warmup, "Steps before the measured ones"), kTraining)
       ->capture_default_str();
   group(app.add_option("--repeat", options.repeat, "How often each case is run"), kTraining)->capture_default_str();
-  group(app.add_option("--lr", run_case.lr, "Learning rate"), kTraining)->capture_default_str();
-  group(app.add_option("--momentum", run_case.momentum, "Momentum of SGD"), kTraining)->capture_default_str();
   group(app.add_option("--seed", run_case.seed, "Of the weights, the data and their order"), kTraining)
       ->capture_default_str();
+
+  add_optimizer_options(app, options.run_case);
+  add_strategy_options(app, options);
 
   constexpr const char* kMachine = "Machine";
   group(app.add_option("--device", options.device, "auto, cpu or cuda"), kMachine)
@@ -61,9 +96,6 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->capture_default_str();
   group(app.add_option("--backend", options.backend, "Collectives: auto or gloo"), kMachine)
       ->check(CLI::IsMember({"auto", "gloo"}))
-      ->capture_default_str();
-  group(app.add_option("--bucket-mb", options.bucket_mb, "Gradient bucket size in MiB (the first one holds 1 MiB)"),
-        kMachine)
       ->capture_default_str();
   group(app.add_option("--sku", run_case.sku, "Catalogue name of this machine, kept with the run"), kMachine);
   group(app.add_option("--timeout", options.watchdog_s,
@@ -121,6 +153,10 @@ void resolve(RunOptions& options) {
   for (const std::string& text : options.workload_options) {
     run_case.workload_options.insert_or_assign(key_and_value(text, "--workload-option").first,
                                                key_and_value(text, "--workload-option").second);
+  }
+  for (const std::string& text : options.strategy_options) {
+    run_case.strategy_options.insert_or_assign(key_and_value(text, "--strategy-option").first,
+                                               key_and_value(text, "--strategy-option").second);
   }
   for (const std::string& text : options.tags) {
     run_case.tags.insert_or_assign(key_and_value(text, "--tag").first, key_and_value(text, "--tag").second);

@@ -20,6 +20,7 @@ struct RunOptions {
   std::string device = "auto";
   std::string backend = "auto";
   std::vector<std::string> workload_options;  ///< "key=value"
+  std::vector<std::string> strategy_options;  ///< "key=value"
   std::vector<std::string> tags;              ///< "key=value"
   double bucket_mb = 25;
   double watchdog_s = 60;

@@ -4,6 +4,9 @@
 #include "ddbench/record/error.h"
 #include "ddbench/workload/workload.h"
 #include "loader.h"
+#include "optimizer.h"
+#include "parameters.h"
+#include "strategies.h"
 
 namespace ddbench::ddp {
 namespace {
@@ -25,18 +28,18 @@ void require(const char* what, const std::string& value, const char* supported) 
 
 void check_supported(const RunCase& run_case) {
   require("precision", run_case.precision, "fp32");
-  require("strategy", run_case.strategy, "ddp");
-  require("optimizer", run_case.optimizer, "sgd");
+  check_optimizer(run_case.optimizer);
+  check_strategy(run_case);
   workload::make_workload(run_case.workload, run_case.workload_options);
 }
 
 std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
   check_supported(run_case);
   const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
-  constexpr std::int64_t kCopies = 3;  // parameters, gradients, velocities
   const std::int64_t sockets_bytes = run_case.world_size() > 1 ? kRingSocketsBytes : 0;
-  return kProcessBytes + sockets_bytes + kCopies * gradient_bytes(*workload) +
-         workload->activation_bytes(run_case.batch_per_gpu) +
+  return kProcessBytes + sockets_bytes + gradient_bytes(*workload) +
+         strategy_info(run_case.strategy).memory_bytes(run_case, bytes_of(workload->parameters())) +
+         workload->activation_bytes(run_case.batch_per_gpu / run_case.accumulate) +
          Loader::memory_bytes(run_case, workload->features());
 }
 

@@ -13,12 +13,17 @@ std::int64_t slots_of(const RunCase& run_case) {
   return run_case.data_workers == 0 ? 1 : run_case.prefetch + 1;
 }
 
+/// Samples that are trained on at once: of one micro-batch.
+std::int64_t batch_of(const RunCase& run_case) {
+  return run_case.batch_per_gpu / run_case.accumulate;
+}
+
 std::int64_t inputs_bytes(const RunCase& run_case, std::int64_t features) {
-  return run_case.batch_per_gpu * features * size_of(DataType::kFloat32);
+  return batch_of(run_case) * features * size_of(DataType::kFloat32);
 }
 
 std::int64_t labels_bytes(const RunCase& run_case) {
-  return run_case.batch_per_gpu * size_of(DataType::kInt32);
+  return batch_of(run_case) * size_of(DataType::kInt32);
 }
 
 }  // namespace
@@ -27,11 +32,12 @@ Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, con
                device::Device& device, workload::Probe& probe)
     : dataset_(dataset),
       sampler_(std::move(sampler)),
-      steps_per_epoch_(std::max<std::int64_t>(1, dataset.size() / run_case.global_batch())),
+      batches_per_epoch_(std::max<std::int64_t>(1, dataset.size() / run_case.global_batch()) *
+                         run_case.accumulate),
       delay_(run_case.data_delay_ns),
       name_(probe.intern("load_batch")),
       slots_(static_cast<std::size_t>(slots_of(run_case))) {
-  const std::int64_t batch = run_case.batch_per_gpu;
+  const std::int64_t batch = batch_of(run_case);
   for (Slot& slot : slots_) {
     slot.inputs = device.allocate(inputs_bytes(run_case, dataset.features()));
     slot.labels = device.allocate(labels_bytes(run_case));
@@ -76,11 +82,11 @@ const workload::Batch& Loader::next(workload::Probe& probe) {
 
 // Which samples batch number `claimed_` has: the one thing about batches that must happen in their order.
 void Loader::claim(Slot& slot) {
-  const std::int64_t step_of_epoch = claimed_ % steps_per_epoch_;
-  if (step_of_epoch == 0 && claimed_ > 0) sampler_.set_epoch(claimed_ / steps_per_epoch_);
+  const std::int64_t batch_of_epoch = claimed_ % batches_per_epoch_;
+  if (batch_of_epoch == 0 && claimed_ > 0) sampler_.set_epoch(claimed_ / batches_per_epoch_);
   const auto batch = static_cast<std::int64_t>(slot.indices.size());
   for (std::int64_t i = 0; i < batch; ++i) {
-    slot.indices[static_cast<std::size_t>(i)] = sampler_.index(step_of_epoch * batch + i);
+    slot.indices[static_cast<std::size_t>(i)] = sampler_.index(batch_of_epoch * batch + i);
   }
   ++claimed_;
 }

@@ -18,9 +18,10 @@ namespace ddbench::ddp {
 
 /// This rank's batches, one after another, as a DataLoader(sampler, drop_last=True, num_workers=data_workers)
 /// gives them: read in the calling thread when they are asked for, or by `data_workers` threads that are up
-/// to `prefetch` batches ahead. Their order is the sampler's either way. An epoch has data set / global batch
-/// steps, and at least one. Reading a batch takes `data_delay_ns` longer than it does by itself (a fault that
-/// is injected to be found).
+/// to `prefetch` batches ahead. Their order is the sampler's either way. A step has `accumulate` batches,
+/// which together are the batch per GPU. An epoch has data set / global batch steps, and at least one.
+/// Reading a batch takes `data_delay_ns` longer than it does by itself (a fault that is injected to be
+/// found).
 ///
 /// The threads inherit the affinity of the constructing thread, as a DataLoader's workers do. The methods
 /// belong to one thread.
@@ -55,7 +56,7 @@ class Loader {
 
   const workload::Dataset& dataset_;
   DistributedSampler sampler_;
-  const std::int64_t steps_per_epoch_;
+  const std::int64_t batches_per_epoch_;
   const std::chrono::nanoseconds delay_;
   const std::uint32_t name_;
   std::vector<Slot> slots_;  // batch n is in slot n modulo their number

@@ -32,6 +32,22 @@ std::span<float> ParameterMemory::floats() const noexcept {
   return {static_cast<float*>(memory_.data()), static_cast<std::size_t>(memory_.bytes()) / sizeof(float)};
 }
 
+std::vector<std::int64_t> bytes_of(const std::vector<workload::ParameterSpec>& specs) {
+  std::vector<std::int64_t> bytes;
+  for (const workload::ParameterSpec& spec : specs) bytes.push_back(spec.bytes());
+  return bytes;
+}
+
+std::vector<Bucket> plan_buckets(const RunCase& run_case, const std::vector<workload::ParameterSpec>& specs) {
+  return plan_buckets(bytes_of(specs), run_case.first_bucket_bytes, run_case.bucket_bytes);
+}
+
+std::int64_t elements_of(const Bucket& bucket, const std::vector<workload::ParameterSpec>& specs) {
+  std::int64_t elements = 0;
+  for (const std::size_t parameter : bucket) elements += specs[parameter].elements();
+  return elements;
+}
+
 std::string hash_of(const std::vector<workload::Parameter>& parameters) {
   std::uint64_t hash = 0;
   for (const workload::Parameter& parameter : parameters) {

@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "ddbench/ddp/bucket_plan.h"
 #include "ddbench/device/device.h"
+#include "ddbench/record/run_case.h"
 #include "ddbench/workload/model.h"
 
 namespace ddbench::ddp {
@@ -22,6 +24,11 @@ class ParameterMemory {
   device::Buffer memory_;
   std::vector<device::Tensor> tensors_;
 };
+
+/// The buckets of the case's sizes (plan_buckets).
+std::vector<Bucket> plan_buckets(const RunCase& run_case, const std::vector<workload::ParameterSpec>& specs);
+std::vector<std::int64_t> bytes_of(const std::vector<workload::ParameterSpec>& specs);
+std::int64_t elements_of(const Bucket& bucket, const std::vector<workload::ParameterSpec>& specs);
 
 /// Of all parameters' bits, in order: 16 hexadecimal digits. Equal bits give equal hashes; host memory.
 std::string hash_of(const std::vector<workload::Parameter>& parameters);

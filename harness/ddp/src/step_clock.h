@@ -26,9 +26,10 @@ class StepClock {
         recorder_(recorder),
         probe_(probe),
         step_name_(probe.intern("step")),
-        host_name_(probe.intern("host")),
-        step_begin_ns_(now_ns()) {}
+        host_name_(probe.intern("host")) {}
 
+  /// Training begins now: so does the first step.
+  void start() noexcept { step_begin_ns_ = now_ns(); }
   void begin_step(std::uint32_t step) noexcept {
     recorder_.set_enabled(is_probed(step, warmup_));
     probe_.begin_step(step);
@@ -60,7 +61,7 @@ class StepClock {
   workload::Probe& probe_;
   const std::uint32_t step_name_;
   const std::uint32_t host_name_;
-  std::int64_t step_begin_ns_;
+  std::int64_t step_begin_ns_ = 0;
   std::int64_t host_begin_ns_ = 0;
 };
 

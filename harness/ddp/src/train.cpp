@@ -5,33 +5,20 @@
 
 #include <cmath>
 
-#include "ddbench/ddp/bucket_plan.h"
 #include "ddbench/device/device.h"
-#include "ddbench/record/clock.h"
 #include "ddbench/record/error.h"
 #include "ddbench/workload/workload.h"
+#include "gradient_noise.h"
+#include "learning_rate.h"
 #include "loader.h"
+#include "optimizer.h"
 #include "parameters.h"
-#include "reducer.h"
-#include "sgd.h"
 #include "step_clock.h"
+#include "strategies.h"
+#include "target_watch.h"
 
 namespace ddbench::ddp {
 namespace {
-
-std::vector<Bucket> buckets_of(const RunCase& run_case, const std::vector<workload::ParameterSpec>& specs) {
-  std::vector<std::int64_t> bytes;
-  for (const workload::ParameterSpec& spec : specs) bytes.push_back(spec.bytes());
-  return plan_buckets(bytes, run_case.first_bucket_bytes, run_case.bucket_bytes);
-}
-
-std::vector<workload::Parameter> join(const std::vector<workload::ParameterSpec>& specs,
-                                      const std::vector<device::Tensor>& values,
-                                      const std::vector<device::Tensor>& gradients) {
-  std::vector<workload::Parameter> parameters;
-  for (std::size_t i = 0; i < specs.size(); ++i) parameters.push_back({specs[i], values[i], gradients[i]});
-  return parameters;
-}
 
 void refuse_to_go_on(const RunCase& run_case, int rank, std::uint32_t step, double loss) {
   throw Error(
@@ -41,6 +28,42 @@ void refuse_to_go_on(const RunCase& run_case, int rank, std::uint32_t step, doub
           rank, loss, step, run_case.lr),
       0, "train");
 }
+
+/// One step's gradients: forward and backward of every micro-batch. Returns the mean loss of this rank.
+class StepGradients {
+ public:
+  StepGradients(const RunCase& run_case, Loader& loader, workload::Model& model, Strategy& strategy,
+                workload::Probe& probe)
+      : micro_batches_(run_case.accumulate),
+        loader_(loader),
+        model_(model),
+        strategy_(strategy),
+        probe_(probe),
+        on_ready_([&strategy](std::size_t parameter) { strategy.on_ready(parameter); }) {}
+
+  /// `before_last_backward` is called with the step's loss.
+  template <typename Action>
+  double compute(Action&& before_last_backward) {
+    double loss = 0;
+    for (int micro_batch = 0; micro_batch < micro_batches_; ++micro_batch) {
+      const workload::Batch& batch = loader_.next(probe_);
+      loss += model_.forward(batch, probe_) / micro_batches_;
+      if (micro_batch + 1 == micro_batches_) before_last_backward(loss);
+      strategy_.begin_backward(micro_batch);
+      model_.backward(batch, probe_, on_ready_);
+      strategy_.finish_backward();
+    }
+    return loss;
+  }
+
+ private:
+  const int micro_batches_;
+  Loader& loader_;
+  workload::Model& model_;
+  Strategy& strategy_;
+  workload::Probe& probe_;
+  const workload::GradientReady on_ready_;
+};
 
 }  // namespace
 
@@ -53,37 +76,40 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
   const auto device = device::make_device(run_case.device);
   const auto dataset = workload->make_dataset(run_case.data, run_case.seed);
+  const std::vector<workload::ParameterSpec> specs = workload->parameters();
 
   workload::Probe probe(recorder);
+  StepClock clock(run_case, recorder, probe);
   Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
                 *device, probe);
-  const std::vector<workload::ParameterSpec> specs = workload->parameters();
-  const ParameterMemory values(specs, *device);
-  Reducer reducer(specs, buckets_of(run_case, specs), communicator, *device, recorder, monitor, probe);
-  const std::vector<workload::Parameter> parameters = join(specs, values.tensors(), reducer.gradients());
-  const auto model = workload->make_model(*device, parameters, run_case.batch_per_gpu, probe);
-  Sgd optimizer(specs, run_case.lr, run_case.momentum, *device, probe);
-  const workload::GradientReady on_ready = [&reducer](std::size_t parameter) { reducer.on_ready(parameter); };
+  CommunicationThread communication(communicator, recorder, monitor);
+  TargetWatch target(run_case, rank, communication, recorder);
+  const auto strategy = strategy_info(run_case.strategy)
+                            .make({run_case, specs, rank, world_size, communication, *device, clock, probe});
+  const EndOfCommunication end_of_communication(communication);
+  const auto model = workload->make_model(*device, strategy->parameters(),
+                                          run_case.batch_per_gpu / run_case.accumulate, probe);
+  const auto optimizer = make_optimizer(run_case, strategy->slices(), *device, probe);
+  StepGradients gradients(run_case, loader, *model, *strategy, probe);
+  GradientNoise noise(run_case, *strategy, recorder);
 
   // Every rank draws parameters of its own, as processes of a DDP program do; rank 0's count.
-  workload::initialize(parameters, run_case.seed + static_cast<std::uint64_t>(rank));
-  reducer.broadcast_parameters(values.floats());
+  workload::initialize(strategy->parameters(), run_case.seed + static_cast<std::uint64_t>(rank));
+  strategy->share_parameters();
 
   TrainResult result;
-  StepClock clock(run_case, recorder, probe);
-  for (std::uint32_t step = 0; step < static_cast<std::uint32_t>(run_case.total_steps()); ++step) {
+  bool reached = false;
+  clock.start();
+  for (std::uint32_t step = 0; step < static_cast<std::uint32_t>(run_case.total_steps()) && !reached;
+       ++step) {
     clock.begin_step(step);
-    const workload::Batch& batch = loader.next(probe);
-    const double loss = model->forward(batch, probe);
-    reducer.begin_step();
-    model->backward(batch, probe, on_ready);
+    noise.begin_step(step);
+    const double loss = gradients.compute([&](double own_loss) { target.submit(step, own_loss); });
+    noise.end_backward(step);
+    strategy->update(*optimizer, step, learning_rate(run_case, step));
 
-    clock.pause_host();
-    reducer.wait();
-    clock.resume_host();
-
-    optimizer.step(parameters, probe);
     if (!std::isfinite(loss)) refuse_to_go_on(run_case, rank, step, loss);
+    reached = target.ends_training(step);
     if (step == 0) result.loss_first = loss;
     result.loss_last = loss;
     recorder.record_scalar("loss", step, loss);
@@ -91,7 +117,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
     clock.end_step();
   }
   recorder.set_enabled(true);
-  result.parameter_hash = hash_of(parameters);
+  result.parameter_hash = hash_of(strategy->parameters());
   return result;
 }
 

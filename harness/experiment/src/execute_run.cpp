@@ -8,6 +8,7 @@
 
 #include "ddbench/analyzer/finalize.h"
 #include "ddbench/analyzer/scaling_curve.h"
+#include "ddbench/ddp/strategy_traffic.h"
 #include "ddbench/experiment/program_ingest.h"
 #include "ddbench/experiment/span_ingest.h"
 #include "ddbench/host/machine.h"
@@ -83,6 +84,9 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   if (!micro::is_micro(run_case) && !is_program(run_case)) {
     run.environment.facts[analyzer::kFactFlopsPerSample] = fmt::format(
         "{}", workload::make_workload(run_case.workload, run_case.workload_options)->flops_per_sample());
+    const ddp::StrategyTraffic traffic = ddp::strategy_traffic(run_case);
+    run.environment.facts["strategy.sent_bytes_per_step"] = fmt::format("{:.0f}", traffic.sent_bytes);
+    run.environment.facts["strategy.traffic"] = traffic.formula;
   }
   run.started_wall_ns = wall_ns();
   run.provenance = provenance_of(run_case, machine, "");

@@ -73,16 +73,23 @@ class CommunicationThreadTest : public testing::Test {
   std::vector<float> data_ = std::vector<float>(100);
 
   std::span<float> first(std::size_t count) { return std::span(data_).first(count); }
+  void all_reduce(CommunicationThread& thread, std::size_t count, Place place) {
+    thread.submit([this, count, place](RecordedCollectives& collectives) {
+      collectives.all_reduce_sum(first(count), place);
+    });
+  }
 };
 
 TEST_F(CommunicationThreadTest, RunsCollectivesInOrderAndRecordsEach) {
   {
     CommunicationThread thread(communicator_, recorder_, monitor_);
-    thread.broadcast(data_, 1);
-    thread.barrier();
+    thread.submit([this](RecordedCollectives& collectives) {
+      collectives.broadcast(data_, 1);
+      collectives.barrier();
+    });
     thread.wait();
     for (std::size_t bucket = 0; bucket < 20; ++bucket) {
-      thread.all_reduce_sum(first(bucket + 1), 7, static_cast<std::uint16_t>(bucket));
+      all_reduce(thread, bucket + 1, {7, static_cast<std::uint16_t>(bucket)});
     }
     thread.wait();
     thread.wait();  // nothing is under way: returns at once
@@ -123,7 +130,7 @@ TEST_F(CommunicationThreadTest, RunsCollectivesInOrderAndRecordsEach) {
 TEST_F(CommunicationThreadTest, FailureReachesWaitAndLaterCollectivesAreNotBegun) {
   communicator_.fail_at = 2;
   CommunicationThread thread(communicator_, recorder_, monitor_);
-  for (std::uint16_t bucket = 0; bucket < 4; ++bucket) thread.all_reduce_sum(first(bucket + 1U), 0, bucket);
+  for (std::uint16_t bucket = 0; bucket < 4; ++bucket) all_reduce(thread, bucket + 1U, {0, bucket});
   for (int attempt = 0; attempt < 2; ++attempt) {
     try {
       thread.wait();
@@ -131,18 +138,30 @@ TEST_F(CommunicationThreadTest, FailureReachesWaitAndLaterCollectivesAreNotBegun
     } catch (const Error& error) {
       EXPECT_EQ(error.message(), "all_reduce failed: rank 1 left");
     }
-    thread.barrier();
+    thread.submit([](RecordedCollectives& collectives) { collectives.barrier(); });
   }
   EXPECT_EQ(communicator_.calls, (std::vector<int>{1, 2}));
   EXPECT_EQ(monitor_.events.back(), "begin all_reduce 2") << "a collective that failed has not ended";
+}
+
+TEST_F(CommunicationThreadTest, NothingRunsAfterItsEnd) {
+  CommunicationThread thread(communicator_, recorder_, monitor_);
+  {
+    std::vector<float> memory(10);
+    const EndOfCommunication end(thread);
+    thread.submit([&memory](RecordedCollectives& collectives) { collectives.all_reduce_sum(memory, {}); });
+    thread.wait();
+  }
+  EXPECT_EQ(communicator_.calls, (std::vector<int>{10}));
+  EXPECT_EQ(communicator_.aborts, 0) << "everything was done";
 }
 
 TEST_F(CommunicationThreadTest, LeavingDuringACollectiveAbortsIt) {
   communicator_.blocking = true;
   {
     CommunicationThread thread(communicator_, recorder_, monitor_);
-    thread.all_reduce_sum(first(1), 0, 0);
-    thread.all_reduce_sum(first(2), 0, 1);
+    all_reduce(thread, 1, {0, 0});
+    all_reduce(thread, 2, {0, 1});
     communicator_.entered.get_future().wait();
   }
   EXPECT_EQ(communicator_.aborts, 1);

@@ -3,100 +3,26 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <map>
-#include <sstream>
 #include <thread>
 
 #include "ddbench/ddp/bucket_plan.h"
 #include "ddbench/ddp/train.h"
 #include "ddbench/host/spool.h"
 #include "ddbench/record/error.h"
-#include "forked_ranks.h"
+#include "trained_ranks.h"
 
 namespace ddbench::ddp {
 namespace {
 
-using namespace std::chrono_literals;
 using test::RankOutcome;
-
-/// Writes the losses down exactly; calls `at_step` after each step.
-class Notes final : public TrainingMonitor {
- public:
-  explicit Notes(std::function<void(std::uint32_t)> at_step) : at_step_(std::move(at_step)) {}
-  void on_step(std::uint32_t step, double loss) override {
-    losses += fmt::format(" {:a}", loss);
-    if (at_step_) at_step_(step);
-  }
-  void on_collective_begin(std::string_view, std::uint64_t sequence) noexcept override { begun = sequence; }
-  void on_collective_end(std::uint64_t sequence) noexcept override { ended = sequence; }
-  std::string losses;
-  std::uint64_t begun = 0;
-  std::uint64_t ended = 0;
-
- private:
-  std::function<void(std::uint32_t)> at_step_;
-};
-
-RunCase case_of(int world, std::int64_t global_batch) {
-  RunCase run_case;
-  run_case.workload_options = {{"hidden", "96,64"}};
-  run_case.gpus_per_node = world;
-  run_case.batch_per_gpu = global_batch / world;
-  run_case.steps = 45;
-  run_case.first_bucket_bytes = 20'000;
-  run_case.bucket_bytes = 100'000;
-  return run_case;
-}
-
-using StepHook = std::function<void(int rank, std::uint32_t step, collective::Communicator& communicator)>;
-
-/// "<parameter hash> <loss of step 0> <loss of step 1> ..." of each rank; spools are left in `directory`.
-std::vector<RankOutcome> train_ranks(const RunCase& run_case, const std::filesystem::path& directory,
-                                     const StepHook& hook = {}) {
-  const int world = run_case.world_size();
-  return test::run_ranks(world, [&](int rank, collective::KeyValueStore& store) {
-    const auto communicator =
-        collective::make_communicator("gloo", {.rank = rank, .world_size = world}, store);
-    host::Recorder recorder(host::RecorderOptions{.spool = directory / fmt::format("{}.spool", rank),
-                                                  .ring_capacity = 1 << 12,
-                                                  .rank = rank,
-                                                  .run_id = "test"});
-    Notes notes([&](std::uint32_t step) {
-      if (hook) hook(rank, step, *communicator);
-    });
-    const TrainResult result = train(run_case, *communicator, recorder, notes);
-    recorder.stop();
-    EXPECT_EQ(notes.begun, notes.ended);
-    return result.parameter_hash + notes.losses;
-  });
-}
-
-struct Curve {
-  std::string hash;
-  std::vector<double> losses;
-};
-
-Curve curve_of(const RankOutcome& outcome) {
-  std::istringstream text(outcome.text);
-  Curve curve;
-  text >> curve.hash;
-  for (std::string loss; text >> loss;) curve.losses.push_back(std::strtod(loss.c_str(), nullptr));
-  return curve;
-}
 
 TEST(WorldSizeInvariance, OneTwoFourAndEightRanksLearnAlike) {
   const test::TemporaryDirectory directory;
   std::vector<double> reference;
   for (const int world : {1, 2, 4, 8}) {
-    const auto outcomes = train_ranks(case_of(world, 64), directory.path());
-    std::vector<double> mean(50);
-    for (const RankOutcome& outcome : outcomes) {
-      const Curve curve = curve_of(outcome);
-      ASSERT_EQ(curve.losses.size(), 50U) << outcome.text;
-      EXPECT_EQ(curve.hash, curve_of(outcomes[0]).hash) << "the ranks' parameters differ";
-      for (std::size_t step = 0; step < mean.size(); ++step) mean[step] += curve.losses[step] / world;
-    }
+    const std::vector<double> mean = mean_curve(train_ranks(case_of(world, 64), directory.path())).losses;
+    ASSERT_EQ(mean.size(), 50U);
     if (world == 1) reference = mean;
     for (std::size_t step = 0; step < mean.size(); ++step) {
       ASSERT_NEAR(mean[step], reference[step], 1e-4 * reference[step]) << world << " ranks, step " << step;
@@ -169,6 +95,9 @@ TEST_F(Recorded, EveryProbedStepHasEveryOperator) {
                                          {SpanKind::kOptimizer, 6}, {SpanKind::kDataWait, 1},
                                          {SpanKind::kHost, 2},      {SpanKind::kCommunication, 2},
                                          {SpanKind::kStep, 1}};
+  // One step in four has the norms of six gradients, before and after they are averaged.
+  std::map<SpanKind, int> with_norms = expected;
+  with_norms[SpanKind::kCompute] = 12;
   const std::map<SpanKind, int> only_the_step{{SpanKind::kStep, 1}};
   for (const host::SpoolBatch& batch : batches_) {
     std::map<std::uint32_t, std::map<SpanKind, int>> counts;
@@ -176,7 +105,10 @@ TEST_F(Recorded, EveryProbedStepHasEveryOperator) {
       if (span.step != kNoStep) ++counts[span.step][span.kind];
     }
     for (const auto& [step, kinds] : counts) {
-      EXPECT_EQ(kinds, probed(step) ? expected : only_the_step) << "step " << step;
+      EXPECT_EQ(kinds, !probed(step)   ? only_the_step
+                       : step % 4 == 2 ? with_norms
+                                       : expected)
+          << "step " << step;
     }
   }
 }

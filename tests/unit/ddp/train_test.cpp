@@ -129,9 +129,9 @@ TEST(CheckSupported, NamesWhatIsNot) {
   EXPECT_EQ(refused([](RunCase& c) { c.precision = "fp8"; }),
             "precision \"fp8\" is not supported; supported: fp32");
   EXPECT_EQ(refused([](RunCase& c) { c.strategy = "fsdp"; }),
-            "strategy \"fsdp\" is not supported; supported: ddp");
+            "strategy \"fsdp\" is not supported; supported: ddp, zero1, zero2, horovod, mirrored, ps");
   EXPECT_EQ(refused([](RunCase& c) { c.optimizer = "lion"; }),
-            "optimizer \"lion\" is not supported; supported: sgd");
+            "optimizer \"lion\" is not supported; supported: sgd, adamw, lars, lamb");
   EXPECT_EQ(refused([](RunCase& c) { c.workload = "x"; }), "workload \"x\" is not known; workloads: mlp");
   EXPECT_NE(refused([](RunCase& c) { c.workload_options["hidden"] = "x"; }).find("hidden \"x\""),
             std::string::npos);

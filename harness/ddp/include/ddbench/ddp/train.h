@@ -27,13 +27,18 @@ struct TrainResult {
   std::string parameter_hash;  ///< of all parameters' bits after the last step
 };
 
-/// Throws Error{kBadInput} that names what this version cannot train: another precision, strategy or
-/// optimizer than fp32, ddp and sgd, an unknown workload, or options that the workload does not take.
+/// Throws Error{kBadInput} that names what this version cannot train: another precision than fp32, an unknown
+/// strategy, optimizer or workload, options that the strategy or the workload does not take, and strategies
+/// and optimizers that do not go together.
 void check_supported(const RunCase& run_case);
 
 /// Trains `run_case` on this rank: the whole life of a DDP worker after rendezvous. Reads top to bottom.
 /// Records spans and the scalar "loss" on `recorder`; every fourth measured step is a probe-off window: its
-/// kStep span has bucket 0 instead of kNoBucket, and it has no other spans. Steps are contiguous. Throws
+/// kStep span has bucket 0 instead of kNoBucket, and it has no other spans. Steps are contiguous. With several
+/// ranks, one step of four has the scalars "gradient_square_local" (this rank's |g|^2 over its batch_per_gpu
+/// samples) and "gradient_square_mean" (its mean over ranks is |g|^2 of the averaged gradient). With a target
+/// loss, rank 0 has "smoothed_loss", and training ends in the first measured step in which it has come down
+/// to the target. Throws
 /// Error{kBadInput} as check_supported, Error{kRunFailed} when a collective fails or the loss is no number
 /// any more.
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
