@@ -12,7 +12,9 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr std::int64_t kLongForAStep = 5;  // times the median of a step's time outside of collectives
+// Times the medians: what is longer in both holds more than a step.
+constexpr std::int64_t kLongPause = 5;
+constexpr std::int64_t kLongStep = 3;
 
 struct Window {
   std::int64_t begin_ns = 0;
@@ -99,23 +101,30 @@ std::vector<std::optional<Window>> windows_of(const ProgramRank& rank, const std
   return windows;
 }
 
-/// By step: whether rank 0 spent too long outside of collectives for a step of training.
+std::int64_t median(std::vector<std::int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// By step: whether rank 0 was too long at something else before the step's first collective, for a step of
+/// training.
 std::vector<bool> holds_more_than_a_step(const std::vector<std::optional<Window>>& windows,
                                          const std::vector<Span>& collectives, const StepPattern& pattern) {
-  std::vector<std::int64_t> own_ns;
+  std::vector<std::int64_t> pauses_ns;
+  std::vector<std::int64_t> lengths_ns;
   for (std::size_t step = 0; step < windows.size(); ++step) {
-    std::int64_t own = windows[step] ? windows[step]->end_ns - windows[step]->begin_ns : 0;
-    for (std::size_t i = 0; i < pattern.period; ++i)
-      own -= collectives[pattern.firsts[step] + i].duration_ns();
-    own_ns.push_back(std::max<std::int64_t>(own, 0));
+    const Window window = windows[step].value_or(Window{});
+    const std::int64_t pause_ns = collectives[pattern.firsts[step]].begin_ns - window.begin_ns;
+    pauses_ns.push_back(windows[step] ? std::max<std::int64_t>(pause_ns, 0) : 0);
+    lengths_ns.push_back(window.end_ns - window.begin_ns);
   }
-  std::vector<std::int64_t> sorted = own_ns;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
-                   sorted.end());
-  const std::int64_t median_ns = sorted[sorted.size() / 2];
+  const std::int64_t long_pause_ns = kLongPause * median(pauses_ns);
+  const std::int64_t long_step_ns = kLongStep * median(lengths_ns);
   std::vector<bool> more;
-  for (const std::int64_t own : own_ns)
-    more.push_back(own > kLongForAStep * std::max<std::int64_t>(median_ns, 1));
+  for (std::size_t step = 0; step < windows.size(); ++step) {
+    more.push_back(pauses_ns[step] > long_pause_ns && lengths_ns[step] > long_step_ns);
+  }
   return more;
 }
 

@@ -2,7 +2,10 @@
 
 import importlib.util
 import json
+import shutil
 import signal
+import statistics
+import subprocess
 import sys
 import textwrap
 
@@ -59,6 +62,24 @@ def test_the_partition_of_every_step_sums_to_it(bench):
 
 
 @needs_torch
+def test_torch_profiler_sees_the_same_all_reduces(bench):
+    """What the profiler sees lasts some 30 us longer: it begins before Gloo is called and ends after."""
+    profile = bench.tmp / "profile"
+    run = measured(bench, *DDP, "--steps", 30, "--hidden", 1024, "--profile", profile)
+    trace = bench.tmp / "trace.json"
+    bench.ok("report", run["run"]["id"], "--format", "perfetto", "-o", trace)
+    events = json.loads(trace.read_text())["traceEvents"]
+    for rank in range(2):
+        ours = [e for e in events if e.get("name") == "all_reduce" and e["ph"] == "X" and e["pid"] == rank + 1]
+        theirs = json.loads((bench.tmp / f"profile.{rank}.json").read_text())
+        theirs = theirs if isinstance(theirs, list) else theirs["traceEvents"]
+        theirs = [e for e in theirs if e.get("name") == "gloo:all_reduce"]
+        assert len(ours) == len(theirs) == 1 + 2 * 29
+        pairs = zip(*(sorted(side, key=lambda e: e["ts"]) for side in (ours, theirs)))
+        assert statistics.median(a["dur"] / b["dur"] for a, b in pairs) == pytest.approx(1, abs=0.03)
+
+
+@needs_torch
 def test_accumulation_is_one_step(bench):
     measured(bench, *DDP, "--steps", 15, "--accumulate", 3)
     assert len(bench.rows("select distinct step from step")) == 14
@@ -101,6 +122,64 @@ def test_loaders_that_fork_and_children_that_exec_do_not_matter(bench):
         """))
     measured(bench, PYTHON, program)
     assert len(bench.rows("select distinct step from step")) in range(57, 61)
+
+
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", 2]
+needs_mpi = pytest.mark.skipif(not (shutil.which("mpirun") and shutil.which("mpicc")), reason="Open MPI is not installed")
+
+
+@needs_mpi
+def test_a_c_program_over_mpi(bench):
+    program = bench.tmp / "mpi_training"
+    source = ROOT / "tests/integration/programs/mpi_training.c"
+    subprocess.run(["mpicc", "-O1", "-o", program, source], check=True)
+    run = measured(bench, *MPIRUN, program, options=("--nodes", 1, "--gpus", 2, "--per-node"))
+    seen = {(c["function"], c["bytes"]) for c in run["collectives"]}
+    assert seen == {("all_reduce", 200000), ("all_reduce", 4000)}, "and the loss of every tenth step in no step"
+    assert run["partition_ns"]["exposed_transfer"] > 0
+    assert len(bench.rows("select distinct step from step")) in range(34, 41)
+    assert bench.rows("select count(distinct rank) from step")[0][0] == 2
+
+
+@needs_mpi
+@pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="python3-mpi4py is not installed")
+def test_mpi4py(bench):
+    program = bench.tmp / "mpi4py_training.py"
+    program.write_text(textwrap.dedent("""
+        from array import array
+        from mpi4py import MPI
+        world = MPI.COMM_WORLD
+        pair = world.Split(0, world.rank)
+        for step in range(20):
+            gradient = array("f", [world.rank] * 5000)
+            sum(range(20000))
+            world.Allreduce(MPI.IN_PLACE, gradient)
+            assert gradient[0] == 1
+            pair.Bcast(gradient, 0)
+            world.Barrier()
+        """))
+    run = measured(bench, *MPIRUN, PYTHON, program, options=("--nodes", 1, "--gpus", 2, "--per-node"))
+    seen = {(c["function"], c["bytes"]) for c in run["collectives"]}
+    assert seen == {("all_reduce", 20000), ("broadcast", 20000), ("barrier", 0)}
+    assert len(bench.rows("select distinct step from step")) in range(15, 21)
+
+
+@needs_torch
+def test_torchrun_starts_the_ranks_of_each_node(bench):
+    # Debian's PyTorch 1.13 cannot parse its own default for these two with Python 3.11.
+    streams = "--redirects=1 --tee=1"
+    torchrun = (f"exec {PYTHON} -m torch.distributed.run --nnodes=$NNODES --node_rank=$NODE_RANK "
+                f"--nproc_per_node=$LOCAL_WORLD_SIZE --master_addr=$MASTER_ADDR --master_port=$MASTER_PORT "
+                f"{streams} {DDP[1]} --steps 20")
+    run = measured(bench, "sh", "-c", torchrun, options=("--nodes", 2, "--gpus", 2, "--per-node"))
+    assert sum(c["bytes"] for c in run["collectives"]) == 4 * (785 * 512 + 513 * 512 + 513 * 10)
+    assert bench.rows("select count(distinct rank) from step")[0][0] == 4
+    assert len(bench.rows("select distinct step from step")) == 19
+
+
+def test_per_node_is_for_programs(bench):
+    done = bench("run", "--nodes", 2, "--per-node")
+    assert done.returncode == 2 and "--per-node" in done.stderr
 
 
 @needs_torch

@@ -36,7 +36,7 @@ void make_program_case(SingleRunOptions& options) {
   }
   if (!options.batch_per_gpu) run_case.batch_per_gpu = 1;
   run_case.device = run_case.backend = run_case.strategy = run_case.precision = run_case.optimizer = "";
-  set_program(run_case, options.program);
+  set_program(run_case, options.program, options.per_node ? ProgramStart::kPerNode : ProgramStart::kPerRank);
 }
 
 }  // namespace
@@ -53,6 +53,9 @@ void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
   app.add_option("--link", options.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
   app.add_flag("--no-baseline", options.no_baseline, "Do not measure the same case on 1 GPU first");
   add_run_options(app, options);
+  app.add_flag("--per-node", options.per_node,
+               "Start the program once a node, with NODE_RANK and NNODES: for mpirun, torchrun and others that start "
+               "their ranks by themselves");
   app.add_option("PROGRAM", options.program,
                  "After --: a program and its arguments, started once a rank instead of a workload, with RANK, "
                  "WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, ... as torchrun sets them. --batch-per-gpu says how many "
@@ -62,7 +65,11 @@ void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
 void resolve_single_run(SingleRunOptions& options) {
   resolve(options);
   set_batch(options, options.run_case);
-  if (!options.program.empty()) make_program_case(options);
+  if (!options.program.empty()) {
+    make_program_case(options);
+  } else if (options.per_node) {
+    throw Error(ErrorCode::kBadInput, "--per-node needs a program after --, as in --per-node -- mpirun -n 4 ./train");
+  }
   validate(options.run_case);
   experiment::check_startable(options.run_case);
 }

@@ -17,6 +17,7 @@ struct SingleRunOptions : RunOptions {
   std::optional<std::int64_t> global_batch;
   bool no_baseline = false;
   std::vector<std::string> program;  ///< with its arguments; empty: a reference workload is run
+  bool per_node = false;
 };
 
 void add_single_run_options(CLI::App& app, SingleRunOptions& options);

@@ -13,6 +13,7 @@ namespace {
 struct ProcessRecording {
   analyzer::ProgramRank spans;
   std::uint64_t dropped = 0;
+  int rank = -1;
 
   auto collectives() const {
     return std::count_if(spans.spans.begin(), spans.spans.end(),
@@ -20,30 +21,28 @@ struct ProcessRecording {
   }
 };
 
-ProcessRecording read(const std::filesystem::path& file) {
-  host::SpoolReader reader(file);
-  host::SpoolBatch batch = reader.read();
-  return {{std::move(batch.spans), std::move(batch.new_names)}, batch.dropped};
-}
-
-/// Files of the rank's processes.
-std::vector<std::filesystem::path> spools_of(const std::filesystem::path& directory, int rank) {
+/// Of every process that recorded, in the order of their files' names.
+std::vector<ProcessRecording> read_all(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> files;
-  const std::string prefix = fmt::format("rank{}.", rank);
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with(prefix) && name.ends_with(".spool")) files.push_back(entry.path());
+    if (entry.path().extension() == ".spool") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  return files;
+  std::vector<ProcessRecording> processes;
+  for (const std::filesystem::path& file : files) {
+    host::SpoolReader reader(file);
+    host::SpoolBatch batch = reader.read();
+    processes.push_back({{std::move(batch.spans), std::move(batch.new_names)}, batch.dropped, reader.rank()});
+  }
+  return processes;
 }
 
-ProcessRecording recording_of(const std::filesystem::path& directory, int rank,
-                              std::vector<std::string>& notes) {
+ProcessRecording take_rank(std::vector<ProcessRecording>& processes, int rank,
+                           std::vector<std::string>& notes) {
   ProcessRecording best;
   int communicating = 0;
-  for (const std::filesystem::path& file : spools_of(directory, rank)) {
-    ProcessRecording process = read(file);
+  for (ProcessRecording& process : processes) {
+    if (process.rank != rank) continue;
     communicating += process.collectives() > 0;
     const auto weight = [](const ProcessRecording& of) {
       return std::pair(of.collectives(), of.spans.spans.size());
@@ -102,8 +101,9 @@ ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& 
                                 const std::filesystem::path& run_directory) {
   ProgramRecording recording;
   std::vector<analyzer::ProgramRank> ranks;
+  std::vector<ProcessRecording> processes = read_all(run_directory);
   for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
-    ProcessRecording process = recording_of(run_directory, rank, recording.notes);
+    ProcessRecording process = take_rank(processes, rank, recording.notes);
     recording.dropped_spans.push_back(process.dropped);
     ranks.push_back(std::move(process.spans));
   }

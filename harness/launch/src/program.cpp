@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 #include "ddbench/module/module.h"
@@ -31,6 +32,11 @@ constexpr const char* kLibrary = "ddbench_inject.so";
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
   ::setenv("DDBENCH_SPOOL", options.spool.c_str(), 1);
   ::setenv("DDBENCH_RUN_ID", options.run_id.c_str(), 1);
+  if (options.rank >= 0) {
+    ::setenv("DDBENCH_RANK", std::to_string(options.rank).c_str(), 1);
+  } else {
+    for (const char* variable : {"DDBENCH_RANK", "RANK", "LOCAL_RANK", "WORLD_SIZE"}) ::unsetenv(variable);
+  }
   ::setenv("PYTHONUNBUFFERED", "1", 0);  // its lines are shown while it runs
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGPIPE, SIG_DFL);

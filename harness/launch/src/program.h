@@ -17,6 +17,7 @@ class Program {
     std::string preload;  ///< shared object that records it, put before what LD_PRELOAD holds already
     std::string spool;    ///< prefix of the files that its processes record into
     std::string run_id;
+    int rank = -1;  ///< that it is; -1: it starts the ranks of its node by itself, and is none
   };
   /// Throws Error{kRunFailed} when it cannot be executed; the message names it.
   explicit Program(const Options& options);

@@ -34,6 +34,7 @@ void set_environment(const FabricPlan& plan, int rank, Isolation isolation, int 
   set("WORLD_SIZE", std::to_string(plan.nodes * plan.ranks_per_node));
   set("LOCAL_RANK", std::to_string(rank % plan.ranks_per_node));
   set("LOCAL_WORLD_SIZE", std::to_string(plan.ranks_per_node));
+  set("NNODES", std::to_string(plan.nodes));
   set("NODE_RANK", std::to_string(rank / plan.ranks_per_node));
   set("GROUP_RANK", std::to_string(rank / plan.ranks_per_node));
   set("MASTER_ADDR", rank_address(isolation, 0));

@@ -91,10 +91,13 @@ class Worker {
   /// A program of the user's places and pins its threads itself, and its collectives are none of ours.
   void run_program() {
     const ClockReading start = session_.read_clock(kLauncherAnswersIn);
+    const bool per_node = is_program_per_node(assignment_.run_case);
+    if (per_node && assignment_.local_rank > 0) return stand_for_a_rank(start);
     Program program({.command = program_command(assignment_.run_case),
                      .preload = recording_library(),
                      .spool = std::filesystem::path(assignment_.spool).replace_extension().string(),
-                     .run_id = assignment_.run_id});
+                     .run_id = assignment_.run_id,
+                     .rank = per_node ? -1 : assignment_.rank});
     session_.on_stop([&program] { program.terminate(); });
     session_.send(Ready{"", "", start});
     const int status = program.wait();
@@ -106,10 +109,20 @@ class Worker {
       throw Error(ErrorCode::kRunFailed, fmt::format("the program {}{}", describe_end(status),
                                                      words.empty() ? "" : "; its last output: " + words));
     }
+    deliver_program(peak_memory_of_children_bytes());
+  }
+
+  /// A rank that the program of its node starts: this process only has its place and its clock.
+  void stand_for_a_rank(const ClockReading& start) {
+    session_.send(Ready{"", "", start});
+    deliver_program(0);
+  }
+
+  void deliver_program(std::int64_t peak_bytes) {
     Result result;
     result.loss_first = result.loss_last = std::numeric_limits<double>::quiet_NaN();
     result.clock = session_.read_clock(kLauncherAnswersIn);
-    result.peak_memory_bytes = peak_memory_of_children_bytes();
+    result.peak_memory_bytes = peak_bytes;
     session_.send(result);
     session_.wait_for_finish();
   }

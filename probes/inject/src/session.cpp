@@ -67,12 +67,23 @@ void forget_parent() noexcept {
   mutex.unlock();
 }
 
+// A program that is started once a node starts its ranks itself, and its launcher tells them who they are:
+// Open MPI, MPICH and its kin, Slurm, torchrun.
+const char* rank_of_process() noexcept {
+  for (const char* variable :
+       {"DDBENCH_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK"}) {
+    const char* const rank = std::getenv(variable);
+    if (rank != nullptr && *rank != '\0') return rank;
+  }
+  return nullptr;
+}
+
 void open() noexcept {
   const std::lock_guard lock(mutex);
   if (opened.load()) return;
   opened.store(true);
   const char* const prefix = std::getenv("DDBENCH_SPOOL");
-  const char* const rank = std::getenv("RANK");
+  const char* const rank = rank_of_process();
   const char* const run_id = std::getenv("DDBENCH_RUN_ID");
   if (prefix == nullptr || rank == nullptr || run_id == nullptr) return;
   try {

@@ -9,7 +9,9 @@
 namespace ddbench {
 namespace {
 
-constexpr const char* kCommand = "command";  // a JSON list, as an option of the workload
+// Options of the workload.
+constexpr const char* kCommand = "command";  // a JSON list
+constexpr const char* kPerNode = "per_node";
 
 bool is_plain(std::string_view argument) {
   constexpr std::string_view kPlain =
@@ -30,11 +32,16 @@ bool is_program(const RunCase& run_case) noexcept {
   return run_case.workload == kProgramWorkload;
 }
 
-void set_program(RunCase& run_case, const std::vector<std::string>& command) {
+bool is_program_per_node(const RunCase& run_case) {
+  return is_program(run_case) && run_case.workload_options.contains(kPerNode);
+}
+
+void set_program(RunCase& run_case, const std::vector<std::string>& command, ProgramStart start) {
   if (command.empty() || command.front().empty()) {
     throw Error(ErrorCode::kBadInput, "the program to run is missing after --");
   }
   run_case.workload = kProgramWorkload;
+  if (start == ProgramStart::kPerNode) run_case.workload_options[kPerNode] = "true";
   try {
     run_case.workload_options[kCommand] = nlohmann::json(command).dump();
   } catch (const nlohmann::json::type_error&) {

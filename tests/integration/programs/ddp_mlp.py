@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import time
 
 import torch
 import torch.distributed as dist
@@ -27,6 +28,8 @@ generator = torch.Generator().manual_seed(rank)
 profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) if options.profile else None
 with profiler or contextlib.nullcontext():
     for step in range(options.steps):
+        if step == options.steps // 4:
+            begin = time.monotonic()
         optimizer.zero_grad()
         for micro in range(options.accumulate):
             last = micro + 1 == options.accumulate
@@ -40,7 +43,8 @@ with profiler or contextlib.nullcontext():
             with torch.no_grad():
                 correct = (model(torch.randn(2048, 784)).argmax(1) == 0).float().mean()
             dist.all_reduce(correct)
+step_ms = 1000 * (time.monotonic() - begin) / (options.steps - options.steps // 4)
 if profiler:
     profiler.export_chrome_trace(f"{options.profile}.{rank}.json")
-print(f"rank {rank} loss {loss.item():.4f}", flush=True)
+print(f"rank {rank} loss {loss.item():.4f}, {step_ms:.3f} ms a step", flush=True)
 dist.destroy_process_group()

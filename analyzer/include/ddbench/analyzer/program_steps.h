@@ -30,9 +30,9 @@ struct ProgramSteps {
 /// and their host time (here all of a step, so that what is neither compute in a known library nor
 /// communication is host time). Steps are those that the program marked, else those of the pattern of rank
 /// 0's collectives in its largest communicator: a step ends on each rank where its last collective does. A
-/// step that spends more than five times the median outside of collectives on rank 0 holds an evaluation or a
-/// checkpoint and is left out. Where nothing repeats, the window from the first to the last span is one step,
-/// numbered `warmup` so that it counts.
+/// step of more than three times the median length, in which rank 0 comes to its first collective after more
+/// than five times the median time, holds an evaluation or a checkpoint and is left out. Where nothing
+/// repeats, the window from the first to the last span is one step, numbered `warmup` so that it counts.
 ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup);
 
 }  // namespace ddbench::analyzer

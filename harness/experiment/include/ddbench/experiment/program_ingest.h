@@ -20,9 +20,9 @@ struct ProgramRecording {
 };
 
 /// When the program of a run has ended: moves what its ranks recorded into the store, steps told apart
-/// (analyzer::assign_program_steps). Each process of a rank has spooled into a file of its own,
-/// rank<N>.<pid>.spool; the rank is the one with most collectives (loaders and shells have none), or, without
-/// any, with most spans. Throws Error of the store or of a damaged spool.
+/// (analyzer::assign_program_steps). Each process has spooled into a file of its own, rank<N>.<pid>.spool, that
+/// says which rank it belongs to; of several the rank is the one with most collectives (loaders and shells have
+/// none), or, without any, with most spans. Throws Error of the store or of a damaged spool.
 ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& run,
                                 const std::filesystem::path& run_directory);
 

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""What recording an unmodified PyTorch DDP script costs, by ddbench and by torch.profiler.
+
+Starts the script on two ranks as it is, under ddbench's recording object, and under torch.profiler, interleaved, and
+prints the ratio of step times with its 95 % interval (Student's t of logarithms over rounds).
+
+    python3 tests/bench/program/overhead.py [rounds]
+"""
+
+import math
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SCRIPT = ROOT / "tests/integration/programs/ddp_mlp.py"
+LIBRARY = ROOT / "build/release/lib/ddbench/ddbench_inject.so"
+STUDENT_975 = {4: 2.776, 9: 2.262, 14: 2.145, 19: 2.093, 29: 2.045}
+PORT = 29650
+
+
+def step_ms(directory, preload=False, profile=False):
+    """Mean over both ranks."""
+    command = [sys.executable, str(SCRIPT), "--steps", "120", "--hidden", "1024"]
+    if profile:
+        command += ["--profile", str(directory / "profile")]
+    ranks = []
+    for rank in range(2):
+        environment = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
+                           MASTER_PORT=str(PORT), OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo")
+        if preload:
+            environment |= {"LD_PRELOAD": str(LIBRARY), "DDBENCH_SPOOL": str(directory / f"rank{rank}"),
+                            "DDBENCH_RUN_ID": "overhead"}
+        ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
+    outputs = [rank.communicate()[0] for rank in ranks]
+    assert all(rank.returncode == 0 for rank in ranks)
+    return statistics.mean(float(re.search(r"([\d.]+) ms a step", output)[1]) for output in outputs)
+
+
+def told(name, ratios):
+    logs = [math.log(ratio) for ratio in ratios]
+    t = STUDENT_975.get(len(logs) - 1, 2.0)
+    half = t * statistics.stdev(logs) / math.sqrt(len(logs))
+    mean = statistics.mean(logs)
+    low, middle, high = (100 * (math.exp(x) - 1) for x in (mean - half, mean, mean + half))
+    print(f"{name:15} {middle:+6.2f} % of a step   95 % CI {low:+.2f} to {high:+.2f} %")
+
+
+def main():
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    if not LIBRARY.exists():
+        sys.exit(f"{LIBRARY} is missing: build the release preset first")
+    plain, recorded, profiled = [], [], []
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        for round_ in range(rounds):
+            # The order alternates: drift of the machine falls on all alike.
+            sides = [lambda: plain.append(step_ms(directory)),
+                     lambda: recorded.append(step_ms(directory, preload=True)),
+                     lambda: profiled.append(step_ms(directory, profile=True))]
+            for side in sides if round_ % 2 == 0 else reversed(sides):
+                side()
+    print(f"{rounds} rounds, 2 ranks, {statistics.mean(plain):.2f} ms a step as it is")
+    told("ddbench", [a / b for a, b in zip(recorded, plain)])
+    told("torch.profiler", [a / b for a, b in zip(profiled, plain)])
+
+
+if __name__ == "__main__":
+    main()
