@@ -42,19 +42,20 @@ void TimelineRow::fill_from_coverage(const TimelineLane& lane, std::int64_t begi
   const std::vector<std::uint8_t>& covered = lane.covered[level];
   const std::size_t stride = lane.kinds.size();
   const auto buckets = static_cast<std::int64_t>(covered.size() / stride);
+  const double width = window.ns_per_column() / bucket_ns;
   for (int column = 0; column < window.columns; ++column) {
     const double from = (window.time_at(column) - static_cast<double>(begin_ns)) / bucket_ns;
+    const double to = from + width;
     const auto first = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(from)));
-    const auto last = std::min<std::int64_t>(
-        buckets, std::max(first + 1,
-                          static_cast<std::int64_t>(std::floor(from + window.ns_per_column() / bucket_ns))));
-    if (first >= buckets || from < -1) continue;
-    const float scale = 1.0F / (255.0F * static_cast<float>(std::max<std::int64_t>(last - first, 1)));
+    const auto last = std::min<std::int64_t>(buckets, static_cast<std::int64_t>(std::ceil(to)));
     float* shares = shares_.data() + static_cast<std::size_t>(column) * kSpanKindCount;
     for (std::int64_t bucket = first; bucket < last; ++bucket) {
+      const auto start = static_cast<double>(bucket);
+      const auto weight =
+          static_cast<float>((std::min(to, start + 1) - std::max(from, start)) / (255 * width));
       const std::uint8_t* cell = covered.data() + static_cast<std::size_t>(bucket) * stride;
       for (std::size_t k = 0; k < stride; ++k) {
-        shares[static_cast<std::size_t>(lane.kinds[k])] += static_cast<float>(cell[k]) * scale;
+        shares[static_cast<std::size_t>(lane.kinds[k])] += static_cast<float>(cell[k]) * weight;
       }
     }
   }

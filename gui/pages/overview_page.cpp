@@ -250,9 +250,9 @@ void OverviewPage::load() {
   if (workspace().selection.empty()) load_comparison();
 }
 
-void OverviewPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  if (shown_ != workspace().runs) reload();
+// Lists never change, and the one that is shown is kept alive: another address is another list.
+std::string OverviewPage::key() const {
+  return std::to_string(reinterpret_cast<std::uintptr_t>(workspace().runs.get()));
 }
 
 void OverviewPage::fill_filters() {

@@ -31,8 +31,7 @@ class OverviewPage : public Page {
 
  protected:
   void load() override;
-  std::string key() const override { return {}; }
-  void showEvent(QShowEvent* event) override;
+  std::string key() const override;
 
  private:
   void make_tiles();

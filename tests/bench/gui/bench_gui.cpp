@@ -1,0 +1,150 @@
+// The dashboard, drawn offscreen by the raster engine. Goals: a frame of the timeline with 10 M spans in 16
+// ms at every zoom (`of_16_ms` below 1); a store of 1,000 runs and 10 M spans shows its first useful page
+// within 1 s (`of_1_s`); 500 MB.
+
+#include <benchmark/benchmark.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QImage>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "charts/timeline_view.h"
+#include "large_store.h"
+#include "window/main_window.h"
+
+namespace ddbench::gui {
+namespace {
+
+constexpr std::size_t kSpans = 10'000'000;
+constexpr int kFramesATurn = 24;
+
+/// Of this thread: other processes on the machine do not count.
+double cpu_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+double peak_mb() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// Ranks that compute, and reduce buckets meanwhile: spans of 1 to 30 us close together, a hundred a step.
+std::shared_ptr<const Timeline> ten_million_spans(int ranks) {
+  TimelineBuilder builder;
+  const std::vector<std::string> names{"linear_forward", "linear_backward", "all_reduce", "relu", "step"};
+  const std::size_t of_rank = kSpans / static_cast<std::size_t>(ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::vector<Span> spans;
+    spans.reserve(of_rank);
+    std::int64_t at = rank * 1000;
+    std::uint64_t random = 88172645463325252ULL + static_cast<std::uint64_t>(rank);
+    for (std::size_t i = 0; i < of_rank; ++i) {
+      random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+      Span span;
+      span.step = static_cast<std::uint32_t>(i / 100);
+      span.kind = i % 4 == 3     ? SpanKind::kCommunication
+                  : i % 100 < 40 ? SpanKind::kForward
+                                 : SpanKind::kBackward;
+      span.lane = i % 4 == 3 ? Lane::kCommunication : Lane::kMain;
+      span.name_id = static_cast<std::uint32_t>(random % 4);
+      span.begin_ns = at;
+      span.end_ns = at + 1000 + static_cast<std::int64_t>(random % 29'000);
+      if (span.lane == Lane::kMain) at = span.end_ns + static_cast<std::int64_t>(random % 700);
+      spans.push_back(span);
+    }
+    store::RankRecord record;
+    record.rank = rank;
+    record.clock.shared_clock = true;
+    builder.add_rank(record, spans, names);
+  }
+  return std::make_shared<const Timeline>(builder.finish());
+}
+
+const std::shared_ptr<const Timeline>& timeline_of(int ranks) {
+  static int last = 0;
+  static std::shared_ptr<const Timeline> timeline;
+  if (last != ranks) {
+    timeline.reset();
+    timeline = ten_million_spans(ranks);
+    last = ranks;
+  }
+  return timeline;
+}
+
+/// One frame each at places all over the timeline, at 1/10^zoom of its length; 1920 x 1000 pixels.
+void timeline_frame(benchmark::State& state) {
+  const auto& timeline = timeline_of(static_cast<int>(state.range(1)));
+  TimelineView view;
+  view.resize(1920, 1000);
+  view.set_timeline(timeline);
+  QImage frame(view.size(), QImage::Format_RGB32);
+  const double whole = static_cast<double>(timeline->end_ns - timeline->begin_ns);
+  const double length = whole * std::pow(10.0, -static_cast<double>(state.range(0)));
+  double slowest_ms = 0;
+  int turn = 0;
+  for (auto unused : state) {
+    const double begin =
+        static_cast<double>(timeline->begin_ns) + (whole - length) * (turn++ % kFramesATurn) / kFramesATurn;
+    const double before_ms = cpu_ms();
+    view.show_window(begin, begin + length);
+    view.render(&frame);
+    slowest_ms = std::max(slowest_ms, cpu_ms() - before_ms);
+  }
+  state.counters["slowest_ms"] = slowest_ms;
+  state.counters["of_16_ms"] = slowest_ms / 16;
+  state.counters["peak_MB"] = peak_mb();
+}
+
+/// From nothing to a window that shows the runs.
+void open_large_store(benchmark::State& state) {
+  std::string directory = (std::filesystem::temp_directory_path() / "ddbench-bench-XXXXXX").string();
+  if (::mkdtemp(directory.data()) == nullptr) return state.SkipWithError("no temporary directory");
+  const std::filesystem::path file = std::filesystem::path(directory) / "large.db";
+  test::make_large_store(file);
+  double first_s = 0;
+  double all_s = 0;
+  for (auto unused : state) {
+    QElapsedTimer timer;
+    timer.start();
+    MainWindow window({file, nullptr});
+    window.resize(1280, 800);
+    window.show();
+    while (window.workspace().runs->empty()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    benchmark::DoNotOptimize(window.grab());
+    first_s = static_cast<double>(timer.nsecsElapsed()) / 1e9;
+    while (!window.is_settled()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    all_s = static_cast<double>(timer.nsecsElapsed()) / 1e9;
+  }
+  state.counters["of_1_s"] = first_s;
+  std::error_code ignored;
+  std::filesystem::remove_all(directory, ignored);
+  state.counters["all_measured_s"] = all_s;
+  state.counters["peak_MB"] = peak_mb();
+}
+
+BENCHMARK(timeline_frame)
+    ->ArgNames({"zoom", "ranks"})
+    ->ArgsProduct({{0, 1, 2, 3, 4, 5, 6}, {8, 64}})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(2 * kFramesATurn);
+BENCHMARK(open_large_store)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+}  // namespace
+}  // namespace ddbench::gui
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  ddbench::gui::set_theme(false);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <QImage>
+#include <QTest>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "charts/figure_card.h"
+#include "charts/figure_csv.h"
+#include "ddbench/record/error.h"
+#include "gui_window.h"
+
+namespace ddbench::gui {
+namespace {
+
+using analyzer::Figure;
+using analyzer::Series;
+using analyzer::SeriesShape;
+
+Figure speedups() {
+  Figure figure;
+  figure.title = "Speedup over GPUs";
+  figure.x = {"GPUs", "1", true};
+  figure.y = {"speedup", "1", true};
+  figure.series = {{"ideal", SeriesShape::kLine, {{1, 1, {}, {}}, {8, 8, {}, {}}}, {}},
+                   {"measured",
+                    SeriesShape::kPoints,
+                    {{1, 1, {}, {}}, {2, 1.8, ConfidenceInterval{1.7, 1.9, 0.95, "t"}, {}}, {8, 5.5, {}, {}}},
+                    {Provenance::kMeasured}}};
+  return figure;
+}
+
+Figure parts() {
+  Figure figure;
+  figure.title = "Where a step goes";
+  figure.y = {"mean step", "ms"};
+  figure.series = {{"forward", SeriesShape::kStackedBars, {{0, 2, {}, "a"}, {1, 3, {}, "b"}}, {}},
+                   {"idle", SeriesShape::kStackedBars, {{0, 1, {}, "a"}, {1, 4, {}, "b"}}, {}}};
+  return figure;
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ostringstream all;
+  all << std::ifstream(file).rdbuf();
+  return all.str();
+}
+
+void show(QWidget& widget) {
+  widget.resize(700, 480);
+  widget.show();
+  ASSERT_TRUE(QTest::qWaitForWindowExposed(&widget));
+}
+
+/// What a place in the plot stands for, by the frame's own axes.
+double value_at(double pixel, double low_pixel, double high_pixel, AxisRange range) {
+  return std::pow(10, range.low + (pixel - low_pixel) / (high_pixel - low_pixel) * (range.high - range.low));
+}
+
+TEST(Charts, PointsDrawnAreThoseOfTheFigure) {
+  ChartView view;
+  show(view);
+  const Figure figure = speedups();
+  view.set_figure(figure);
+  const auto& lines = view.chart().lines;
+  ASSERT_EQ(lines.size(), 2U);
+  for (std::size_t series = 0; series < 2; ++series) {
+    ASSERT_EQ(lines[series].marks.size(), figure.series[series].points.size());
+    for (std::size_t i = 0; i < lines[series].marks.size(); ++i) {
+      EXPECT_DOUBLE_EQ(lines[series].marks[i].x, figure.series[series].points[i].x);
+      EXPECT_DOUBLE_EQ(lines[series].marks[i].y, figure.series[series].points[i].y);
+    }
+  }
+  EXPECT_DOUBLE_EQ(lines[1].marks[1].interval->low, 1.7);
+  EXPECT_DOUBLE_EQ(lines[1].marks[1].interval->high, 1.9);
+  // Where they are drawn: equal ratios lie equally far apart on logarithmic axes.
+  const auto& spots = view.spots();
+  ASSERT_EQ(spots.size(), 5U);
+  const QPointF one = spots[2].anchor;
+  const QPointF two = spots[3].anchor;
+  const QPointF eight = spots[4].anchor;
+  EXPECT_NEAR((eight.x() - one.x()) / (two.x() - one.x()), 3, 0.01);
+  EXPECT_NEAR((one.y() - eight.y()) / (one.y() - two.y()), std::log(5.5) / std::log(1.8), 0.01);
+  EXPECT_NEAR(value_at(two.x(), one.x(), eight.x(), {0, std::log10(8)}), 2, 0.01);
+  EXPECT_NE(spots[3].tip.indexOf(QStringLiteral("1.80")), -1) << spots[3].tip.toStdString();
+  EXPECT_NE(spots[3].tip.indexOf(QStringLiteral("95%")), -1) << spots[3].tip.toStdString();
+}
+
+TEST(Charts, StackedBarsStandOnEachOther) {
+  ChartView view;
+  show(view);
+  view.set_figure(parts());
+  const auto& bars = view.chart().bars;
+  ASSERT_EQ(bars.size(), 4U);
+  EXPECT_DOUBLE_EQ(bars[2].from, 2);
+  EXPECT_DOUBLE_EQ(bars[2].to, 3);
+  EXPECT_DOUBLE_EQ(bars[3].from, 3);
+  EXPECT_DOUBLE_EQ(bars[3].to, 7);
+  for (const ChartSpot& spot : view.spots()) EXPECT_TRUE(QRectF(view.rect()).contains(spot.area));
+}
+
+TEST(Charts, LegendTogglesASeriesAndOthersKeepTheirColour) {
+  FigureCard card;
+  show(card);
+  card.set_figure(speedups());
+  const auto* ink = card.view().chart().lines[1].ink;
+  card.toggle("ideal");
+  ASSERT_EQ(card.view().chart().lines.size(), 1U);
+  EXPECT_EQ(card.view().chart().lines[0].ink, ink);
+  card.set_figure(speedups());
+  EXPECT_EQ(card.view().chart().lines.size(), 1U) << "a refresh must not bring hidden series back";
+  card.toggle("measured");
+  EXPECT_TRUE(card.view().chart().empty());
+  card.toggle("ideal");
+  card.toggle("measured");
+  EXPECT_EQ(card.view().chart().lines.size(), 2U);
+}
+
+TEST(Charts, KeyboardGoesFromValueToValueAndZooms) {
+  ChartView view;
+  show(view);
+  view.set_figure(speedups());
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_Right);
+  EXPECT_EQ(view.current_spot(), 0);
+  QTest::keyClick(&view, Qt::Key_Right);
+  QTest::keyClick(&view, Qt::Key_Left);
+  EXPECT_EQ(view.current_spot(), 0);
+  const double whole = view.x_range().high - view.x_range().low;
+  QTest::keyClick(&view, Qt::Key_Plus);
+  EXPECT_TRUE(view.is_zoomed());
+  EXPECT_NEAR(view.x_range().high - view.x_range().low, whole / 1.5, 1e-9);
+  QTest::keyClick(&view, Qt::Key_Right, Qt::ShiftModifier);
+  QTest::keyClick(&view, Qt::Key_Home);
+  EXPECT_FALSE(view.is_zoomed());
+  EXPECT_NEAR(view.x_range().high - view.x_range().low, whole, 1e-9);
+}
+
+TEST(Charts, ADragZoomsIntoItsBoxAndADoubleClickShowsAll) {
+  ChartView view;
+  show(view);
+  view.set_figure(speedups());
+  const QPoint from = view.spots()[3].anchor.toPoint() + QPoint(-40, -60);
+  const QPoint to = view.spots()[3].anchor.toPoint() + QPoint(40, 60);
+  QTest::mousePress(&view, Qt::LeftButton, {}, from);
+  QTest::mouseMove(&view, to);
+  QTest::mouseRelease(&view, Qt::LeftButton, {}, to);
+  EXPECT_TRUE(view.is_zoomed());
+  ASSERT_EQ(view.spots().size(), 1U) << "only the value in the box is left";
+  QTest::mouseDClick(&view, Qt::LeftButton);
+  EXPECT_FALSE(view.is_zoomed());
+}
+
+TEST(Charts, ExportsWhatIsShown) {
+  const ScratchDirectory directory;
+  FigureCard card;
+  show(card);
+  card.set_figure(speedups());
+  card.toggle("ideal");
+  for (const char* name : {"chart.png", "chart.svg", "chart.csv"})
+    card.export_to((directory / name).string());
+  const QImage image(QString::fromStdString((directory / "chart.png").string()));
+  EXPECT_EQ(image.size(), QSize(1920, 1200));
+  EXPECT_NE(image.pixelColor(960, 600), QColor());
+  const std::string svg = content_of(directory / "chart.svg");
+  EXPECT_NE(svg.find("<svg"), std::string::npos);
+  EXPECT_EQ(content_of(directory / "chart.csv"),
+            "series,label,GPUs [1],speedup [1],low,high,level,method,provenance\n"
+            "measured,,1,1,,,,,measured\n"
+            "measured,,2,1.8,1.7,1.9,0.95,t,measured\n"
+            "measured,,8,5.5,,,,,measured\n");
+  EXPECT_THROW(card.export_to((directory / "chart.doc").string()), Error);
+  EXPECT_THROW(card.export_to("/nowhere/chart.csv"), Error);
+  card.copy();
+}
+
+TEST(Charts, AnEmptyFigureSaysWhyAndReadersAreTold) {
+  FigureCard card;
+  show(card);
+  Figure figure;
+  figure.title = "Nothing";
+  figure.notes = {"no collectives were recorded"};
+  card.set_figure(figure);
+  EXPECT_TRUE(card.view().spots().empty());
+  QTest::keyClick(&card.view(), Qt::Key_Right);
+  EXPECT_EQ(card.view().current_spot(), -1);
+  card.set_figure(speedups());
+  EXPECT_EQ(card.view().accessibleName(), QStringLiteral("Speedup over GPUs"));
+  EXPECT_FALSE(card.view().accessibleDescription().isEmpty());
+}
+
+}  // namespace
+}  // namespace ddbench::gui

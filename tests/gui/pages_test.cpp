@@ -1,0 +1,224 @@
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTest>
+#include <QTreeView>
+#include <fstream>
+
+#include "charts/figure_card.h"
+#include "charts/timeline_view.h"
+#include "gui_window.h"
+#include "pages/breakdown_page.h"
+#include "pages/collectives_page.h"
+#include "pages/data_table.h"
+#include "pages/overview_page.h"
+#include "pages/speedup_page.h"
+#include "pages/start_page.h"
+#include "pages/table_card.h"
+#include "pages/timeline_page.h"
+#include "window/all_pages.h"
+#include "window/screenshots.h"
+
+namespace ddbench::gui {
+namespace {
+
+class Pages : public testing::Test {
+ protected:
+  Pages() : window({sample_store_file(), nullptr}) {
+    window.show();
+    settle(window);
+  }
+
+  template <typename Kind>
+  Kind& open(PageId page) {
+    window.open_page(page);
+    settle(window);
+    EXPECT_EQ(window.page(page).error_text(), QString());
+    return static_cast<Kind&>(window.page(page));
+  }
+
+  MainWindow window;
+};
+
+TEST_F(Pages, OpenByMouseAndKeyboardWithoutAnError) {
+  for (int i = 0; i < kPageCount; ++i) {
+    QTest::keyClick(&window, static_cast<Qt::Key>(Qt::Key_1 + i), Qt::ControlModifier);
+    settle(window);
+    EXPECT_EQ(window.page_id(), static_cast<PageId>(i));
+    EXPECT_EQ(window.page(window.page_id()).error_text(), QString())
+        << page_title(window.page_id()).toStdString();
+  }
+  for (auto* button : window.findChildren<QPushButton*>(QStringLiteral("railButton"))) {
+    QTest::mouseClick(button, Qt::LeftButton);
+    settle(window);
+    EXPECT_EQ(page_title(window.page_id()), button->text());
+    EXPECT_FALSE(button->accessibleName().isEmpty());
+  }
+}
+
+TEST_F(Pages, StartWithTheNewestSweep) {
+  EXPECT_EQ(window.workspace().subject.kind, Subject::Kind::kSweep);
+  auto& overview = open<OverviewPage>(PageId::kOverview);
+  EXPECT_EQ(overview.rows().visible_runs().size(), window.workspace().runs->size());
+  EXPECT_FALSE(overview.comparison_card().view().chart().empty());
+}
+
+TEST_F(Pages, OverviewFiltersGroupsUndoesAndKeepsTheSelection) {
+  auto& overview = open<OverviewPage>(PageId::kOverview);
+  const std::size_t all = overview.rows().visible_runs().size();
+  auto* field = overview.findChild<QLineEdit*>();
+  overview.focus_filter();
+  QTest::keyClicks(field, QStringLiteral("@1gbit"));
+  const std::size_t some = overview.rows().visible_runs().size();
+  EXPECT_GT(some, 0U);
+  EXPECT_LT(some, all);
+  RunFilter filter = overview.filter();
+  filter.group = RunColumn::kNetwork;
+  overview.change_filter(filter);
+  EXPECT_EQ(overview.rows().visible_runs().size(), some);
+  overview.undo();
+  overview.undo();
+  EXPECT_EQ(overview.rows().visible_runs().size(), all);
+  EXPECT_EQ(field->text(), QString());
+  overview.redo();
+  EXPECT_EQ(overview.rows().visible_runs().size(), some);
+  overview.undo();
+
+  QTreeView& tree = overview.tree();
+  tree.setFocus();
+  tree.setCurrentIndex(overview.rows().index(2, 0));
+  QTest::keyClick(&tree, Qt::Key_Down, Qt::ShiftModifier);
+  settle(window);
+  EXPECT_EQ(window.workspace().selection.size(), 2U);
+  EXPECT_FALSE(overview.comparison_card().view().chart().empty());
+  EXPECT_GT(overview.comparison_table().model()->rowCount(), 3);
+  overview.change_filter(filter);
+  EXPECT_EQ(window.workspace().selection.size(), 2U) << "filtering is no choosing";
+}
+
+TEST_F(Pages, SpeedupHasACurveForEachLinkAndTheFiguresPoints) {
+  auto& page = open<SpeedupPage>(PageId::kSpeedup);
+  const auto& lines = page.speedup().view().chart().lines;
+  ASSERT_GE(lines.size(), 3U) << "the ideal and two links";
+  const analyzer::Figure& figure = page.speedup().view().figure();
+  for (const auto& line : lines) {
+    const auto series = std::find_if(
+        figure.series.begin(), figure.series.end(),
+        [&](const analyzer::Series& each) { return reports::svg::display_name(each.name) == line.name; });
+    ASSERT_NE(series, figure.series.end()) << line.name;
+    ASSERT_EQ(series->points.size(), line.marks.size());
+  }
+  EXPECT_GE(page.rows().table().model()->rowCount(), 4);
+  page.split_box().setCurrentIndex(page.split_box().findData(QString()));
+  Q_EMIT page.split_box().activated(page.split_box().currentIndex());
+  settle(window);
+  EXPECT_NE(page.error_text().indexOf(QStringLiteral("not one curve")), -1)
+      << page.error_text().toStdString();
+  page.split_box().setCurrentIndex(0);
+  Q_EMIT page.split_box().activated(0);
+  settle(window);
+  EXPECT_EQ(page.error_text(), QString());
+}
+
+TEST_F(Pages, BreakdownFollowsAClickOnABar) {
+  auto& page = open<BreakdownPage>(PageId::kBreakdown);
+  ASSERT_FALSE(page.sizes().view().spots().empty());
+  EXPECT_FALSE(page.ranks().view().chart().empty());
+  EXPECT_FALSE(page.waterfall().view().chart().empty());
+  const ChartSpot first = page.sizes().view().spots().front();
+  QTest::mouseClick(&page.sizes().view(), Qt::LeftButton, {}, first.anchor.toPoint());
+  settle(window);
+  ASSERT_NE(window.workspace().current_run(), nullptr);
+  EXPECT_EQ(window.workspace().current_run()->run().run_case.world_size(), 1);
+  EXPECT_TRUE(page.error_text().isEmpty());
+}
+
+TEST_F(Pages, TimelineShowsAllSpansOfTheRunAndSearches) {
+  auto& page = open<TimelinePage>(PageId::kTimeline);
+  const RunEntry* run = window.workspace().current_run();
+  ASSERT_NE(run, nullptr);
+  const auto store = store::RunStore::open(sample_store_file(), store::OpenMode::kReadOnly);
+  std::size_t spans = 0;
+  for (const store::RankRecord& rank : store.ranks(run->run().id)) {
+    for (const Span& span : store.spans(run->run().id, rank.rank))
+      spans += span.kind != SpanKind::kStep ? 1 : 0;
+  }
+  EXPECT_EQ(page.view().timeline().spans, spans);
+  QTest::keyClicks(&page.search_field(), QStringLiteral("all_reduce"));
+  QTest::keyClick(&page.search_field(), Qt::Key_Return);
+  EXPECT_TRUE(page.view().selected());
+}
+
+TEST_F(Pages, CollectivesShowBucketsAndBandwidth) {
+  auto& page = open<CollectivesPage>(PageId::kCollectives);
+  EXPECT_FALSE(page.bandwidth().view().chart().empty());
+  EXPECT_FALSE(page.time().view().chart().empty());
+  EXPECT_GT(page.buckets().table().model()->rowCount(), 0);
+}
+
+TEST_F(Pages, ChangeTheirColoursWithTheTheme) {
+  open<SpeedupPage>(PageId::kSpeedup);
+  window.set_theme_choice(ThemeChoice::kDark);
+  settle(window);
+  EXPECT_LT(window.grab().toImage().pixelColor(5, 300).lightness(), 60);
+  window.set_theme_choice(ThemeChoice::kLight);
+  settle(window);
+  EXPECT_GT(window.grab().toImage().pixelColor(5, 300).lightness(), 200);
+}
+
+TEST(Window, SaysWhatToDoWithoutRunsAndWithABrokenOrNewerStore) {
+  const ScratchDirectory directory;
+  const auto text_of = [&](const std::filesystem::path& file) {
+    MainWindow window({file, nullptr});
+    window.show();
+    settle(window);
+    EXPECT_TRUE(window.shows_start_page());
+    return window.start_page().text().toStdString();
+  };
+  EXPECT_NE(text_of(directory / "none.db").find("No runs yet"), std::string::npos);
+  std::ofstream(directory / "broken.db") << "this is no database at all, whatever it is called";
+  EXPECT_NE(text_of(directory / "broken.db").find("broken.db"), std::string::npos);
+  std::filesystem::create_directory(directory / "folder.db");
+  EXPECT_NE(text_of(directory / "folder.db").find("folder.db"), std::string::npos);
+}
+
+TEST(Window, KeepsItsStateAndOpensAnotherStore) {
+  const ScratchDirectory directory;
+  QSettings settings(QString::fromStdString((directory / "state.ini").string()), QSettings::IniFormat);
+  {
+    MainWindow window({sample_store_file(), &settings});
+    window.show();
+    settle(window);
+    window.open_page(PageId::kSpeedup);
+    window.set_theme_choice(ThemeChoice::kDark);
+    window.close();
+  }
+  MainWindow window({sample_store_file(), &settings});
+  window.show();
+  settle(window);
+  EXPECT_EQ(window.page_id(), PageId::kSpeedup);
+  EXPECT_TRUE(theme().dark);
+  window.open_store(directory / "none.db");
+  settle(window);
+  EXPECT_TRUE(window.shows_start_page());
+  window.open_store(sample_store_file());
+  settle(window);
+  EXPECT_FALSE(window.shows_start_page());
+  window.set_theme_choice(ThemeChoice::kLight);
+}
+
+TEST(Window, DrawsEveryPageIntoFiles) {
+  const ScratchDirectory directory;
+  const auto files = make_screenshots(sample_store_file(), directory / "shots");
+  EXPECT_EQ(files.size(), static_cast<std::size_t>(4 * kPageCount));
+  for (const std::filesystem::path& file : files) {
+    const QImage image(QString::fromStdString(file.string()));
+    EXPECT_TRUE(image.size() == QSize(1280, 800) || image.size() == QSize(2560, 1440)) << file;
+  }
+  EXPECT_EQ(make_screenshots(directory / "none.db", directory / "empty").size(), 4U);
+}
+
+}  // namespace
+}  // namespace ddbench::gui
