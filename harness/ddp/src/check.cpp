@@ -18,16 +18,10 @@ constexpr std::int64_t kProcessBytes = std::int64_t{28} << 20;
 // and from the other.
 constexpr std::int64_t kRingSocketsBytes = std::int64_t{8} << 20;
 
-void require(const char* what, const std::string& value, const char* supported) {
-  if (value == supported) return;
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("{} \"{}\" is not supported; supported: {}", what, value, supported));
-}
-
 }  // namespace
 
 void check_supported(const RunCase& run_case) {
-  require("precision", run_case.precision, "fp32");
+  workload::activation_type(run_case.precision);
   check_optimizer(run_case.optimizer);
   check_strategy(run_case);
   workload::make_workload(run_case.workload, run_case.workload_options);
@@ -39,8 +33,9 @@ std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
   const std::int64_t sockets_bytes = run_case.world_size() > 1 ? kRingSocketsBytes : 0;
   return kProcessBytes + sockets_bytes + gradient_bytes(*workload) +
          strategy_info(run_case.strategy).memory_bytes(run_case, bytes_of(workload->parameters())) +
-         workload->activation_bytes(run_case.batch_per_gpu / run_case.accumulate) +
-         Loader::memory_bytes(run_case, workload->features());
+         workload->activation_bytes(run_case.batch_per_gpu / run_case.accumulate,
+                                    workload::activation_type(run_case.precision)) +
+         Loader::memory_bytes(run_case, workload->sample());
 }
 
 }  // namespace ddbench::ddp

@@ -18,14 +18,6 @@ std::int64_t batch_of(const RunCase& run_case) {
   return run_case.batch_per_gpu / run_case.accumulate;
 }
 
-std::int64_t inputs_bytes(const RunCase& run_case, std::int64_t features) {
-  return batch_of(run_case) * features * size_of(DataType::kFloat32);
-}
-
-std::int64_t labels_bytes(const RunCase& run_case) {
-  return batch_of(run_case) * size_of(DataType::kInt32);
-}
-
 }  // namespace
 
 Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, const RunCase& run_case,
@@ -38,11 +30,12 @@ Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, con
       name_(probe.intern("load_batch")),
       slots_(static_cast<std::size_t>(slots_of(run_case))) {
   const std::int64_t batch = batch_of(run_case);
+  const workload::SampleShape shape = dataset.shape();
   for (Slot& slot : slots_) {
-    slot.inputs = device.allocate(inputs_bytes(run_case, dataset.features()));
-    slot.labels = device.allocate(labels_bytes(run_case));
-    slot.batch = {.inputs = {slot.inputs.data(), batch, dataset.features()},
-                  .labels = {slot.labels.data(), batch, 1, DataType::kInt32}};
+    slot.inputs = device.allocate(batch * shape.input_bytes());
+    slot.labels = device.allocate(batch * shape.label_bytes());
+    slot.batch = {.inputs = {slot.inputs.data(), batch, shape.features, shape.type},
+                  .labels = {slot.labels.data(), batch, shape.labels, DataType::kInt32}};
     slot.indices.resize(static_cast<std::size_t>(batch));
   }
   for (int i = 0; i < run_case.data_workers; ++i) threads_.emplace_back([this] { work(); });
@@ -57,8 +50,8 @@ Loader::~Loader() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-std::int64_t Loader::memory_bytes(const RunCase& run_case, std::int64_t features) {
-  return slots_of(run_case) * (inputs_bytes(run_case, features) + labels_bytes(run_case));
+std::int64_t Loader::memory_bytes(const RunCase& run_case, const workload::SampleShape& shape) {
+  return slots_of(run_case) * batch_of(run_case) * (shape.input_bytes() + shape.label_bytes());
 }
 
 const workload::Batch& Loader::next(workload::Probe& probe) {
@@ -93,11 +86,8 @@ void Loader::claim(Slot& slot) {
 
 void Loader::fill(Slot& slot) const {
   if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
-  const auto features = static_cast<std::size_t>(slot.batch.inputs.columns);
-  const std::span<float> inputs = slot.batch.inputs.floats();
-  const std::span<std::int32_t> labels = slot.batch.labels.ints();
   for (std::size_t row = 0; row < slot.indices.size(); ++row) {
-    labels[row] = dataset_.read(slot.indices[row], inputs.subspan(row * features, features));
+    dataset_.read(slot.indices[row], workload::sample_of(slot.batch, row));
   }
 }
 

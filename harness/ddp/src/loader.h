@@ -37,8 +37,8 @@ class Loader {
   /// what reading the data set threw.
   const workload::Batch& next(workload::Probe& probe);
 
-  /// Bytes of the batches that a loader of this case keeps, with `features` numbers a sample.
-  static std::int64_t memory_bytes(const RunCase& run_case, std::int64_t features);
+  /// Bytes of the batches that a loader of this case keeps, of such samples.
+  static std::int64_t memory_bytes(const RunCase& run_case, const workload::SampleShape& shape);
 
  private:
   struct Slot {

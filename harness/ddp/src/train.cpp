@@ -88,7 +88,8 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
                             .make({run_case, specs, rank, world_size, communication, *device, clock, probe});
   const EndOfCommunication end_of_communication(communication);
   const auto model = workload->make_model(*device, strategy->parameters(),
-                                          run_case.batch_per_gpu / run_case.accumulate, probe);
+                                          run_case.batch_per_gpu / run_case.accumulate, probe,
+                                          workload::activation_type(run_case.precision));
   const auto optimizer = make_optimizer(run_case, strategy->slices(), *device, probe);
   StepGradients gradients(run_case, loader, *model, *strategy, probe);
   GradientNoise noise(run_case, *strategy, recorder);

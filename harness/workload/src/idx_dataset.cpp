@@ -122,14 +122,15 @@ class Idx final : public Dataset {
   }
 
   std::int64_t size() const noexcept override { return static_cast<std::int64_t>(classes_.size()); }
-  std::int64_t features() const noexcept override { return features_; }
+  SampleShape shape() const noexcept override { return {.features = features_}; }
   std::int32_t classes() const noexcept override { return kClasses; }
 
-  std::int32_t read(std::int64_t index, std::span<float> sample) const override {
+  void read(std::int64_t index, const Sample& sample) const override {
     const std::uint8_t* const image = pixels_.data() + index * features_;
-    for (std::size_t i = 0; i < sample.size(); ++i)
-      sample[i] = static_cast<float>(image[i]) * (2.0F / 255.0F) - 1.0F;
-    return classes_[static_cast<std::size_t>(index)];
+    for (std::size_t i = 0; i < sample.numbers.size(); ++i) {
+      sample.numbers[i] = static_cast<float>(image[i]) * (2.0F / 255.0F) - 1.0F;
+    }
+    sample.labels[0] = classes_[static_cast<std::size_t>(index)];
   }
 
  private:

@@ -9,8 +9,15 @@ void initialize(std::span<const Parameter> parameters, std::uint64_t seed) {
   constexpr std::uint64_t kParameterStream = 0x7061'7261;
   Random random(seed, kParameterStream);
   for (const Parameter& parameter : parameters) {
+    const Initial& initial = parameter.spec.initial;
     const float bound = 1.0F / std::sqrt(static_cast<float>(parameter.spec.fan_in));
-    for (float& value : parameter.value.floats()) value = random.uniform(-bound, bound);
+    for (float& value : parameter.value.floats()) {
+      switch (initial.kind) {
+        case Initial::Kind::kFanIn: value = random.uniform(-bound, bound); break;
+        case Initial::Kind::kNormal: value = initial.value * random.normal(); break;
+        case Initial::Kind::kConstant: value = initial.value; break;
+      }
+    }
   }
 }
 

@@ -4,13 +4,14 @@
 
 #include "ddbench/record/error.h"
 #include "ddbench/workload/workload.h"
-#include "mlp.h"
+#include "models.h"
 
 namespace ddbench::workload {
 
 const std::vector<WorkloadInfo>& workloads() {
   static const std::vector<WorkloadInfo> all{
-      mlp_info(),
+      mlp_info(),        resnet18_info(),   resnet50_info(),    gpt2_info("nano"), gpt2_info("124m"),
+      gpt2_info("355m"), gpt2_info("774m"), gpt2_info("1558m"), bert_info("base"), bert_info("large"),
   };
   return all;
 }
@@ -45,6 +46,25 @@ std::unique_ptr<Workload> make_workload(std::string_view name, const WorkloadOpt
                                                   option, names(info->options)));
   }
   return info->make(options);
+}
+
+device::DataType activation_type(std::string_view precision) {
+  if (precision == "fp32") return device::DataType::kFloat32;
+  if (precision == "bf16") return device::DataType::kBfloat16;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("precision \"{}\" is not supported; supported: fp32, bf16", precision));
+}
+
+double Workload::flops_per_sample() const {
+  double flops = 0;
+  for (const LayerFlops& layer : layer_flops()) flops += layer.forward + layer.backward;
+  return flops;
+}
+
+double Workload::hardware_flops_per_sample() const {
+  double flops = flops_per_sample();
+  for (const LayerFlops& layer : layer_flops()) flops += layer.recomputed;
+  return flops;
 }
 
 std::int64_t parameter_count(const Workload& workload) {

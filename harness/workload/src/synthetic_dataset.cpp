@@ -25,16 +25,16 @@ class Synthetic final : public Dataset {
   }
 
   std::int64_t size() const noexcept override { return options_.size; }
-  std::int64_t features() const noexcept override { return options_.features; }
+  SampleShape shape() const noexcept override { return {.features = options_.features}; }
   std::int32_t classes() const noexcept override { return options_.classes; }
 
-  std::int32_t read(std::int64_t index, std::span<float> sample) const override {
+  void read(std::int64_t index, const Sample& sample) const override {
     const std::uint64_t key = mix_bits(mix_bits(options_.seed) + static_cast<std::uint64_t>(index));
     const auto label = static_cast<std::int32_t>((key >> 32) % static_cast<std::uint64_t>(options_.classes));
     const float* const prototype = prototypes_.data() + label * options_.features;
     const float* const noise = noise_.data() + key % kNoiseWindows;
-    for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = prototype[i] + noise[i];
-    return label;
+    for (std::size_t i = 0; i < sample.numbers.size(); ++i) sample.numbers[i] = prototype[i] + noise[i];
+    sample.labels[0] = label;
   }
 
  private:

@@ -34,12 +34,10 @@ class Step {
     }
     workload::initialize(parameters_, 1);
     model_ = workload_->make_model(*device_, parameters_, batch, probe_);
-    data_ = {tensor(batch, workload_->features()), tensor(batch, 1, device::DataType::kInt32)};
+    data_ = {tensor(batch, workload_->sample().features), tensor(batch, 1, device::DataType::kInt32)};
     const auto dataset = workload_->make_dataset("synthetic", 1);
-    const auto features = static_cast<std::size_t>(dataset->features());
     for (std::size_t i = 0; i < static_cast<std::size_t>(batch); ++i) {
-      data_.labels.ints()[i] =
-          dataset->read(static_cast<std::int64_t>(i), data_.inputs.floats().subspan(i * features, features));
+      dataset->read(static_cast<std::int64_t>(i), workload::sample_of(data_, i));
     }
   }
 

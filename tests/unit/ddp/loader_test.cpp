@@ -17,14 +17,14 @@ class Numbered final : public workload::Dataset {
  public:
   explicit Numbered(std::int64_t size, std::int64_t broken = -1) : size_(size), broken_(broken) {}
   std::int64_t size() const noexcept override { return size_; }
-  std::int64_t features() const noexcept override { return 2; }
+  workload::SampleShape shape() const noexcept override { return {.features = 2}; }
   std::int32_t classes() const noexcept override { return 10; }
-  std::int32_t read(std::int64_t index, std::span<float> sample) const override {
+  void read(std::int64_t index, const workload::Sample& sample) const override {
     if (index == broken_) throw Error(ErrorCode::kBadInput, "sample 7 is broken");
     reads_.fetch_add(1);
-    sample[0] = static_cast<float>(index);
-    sample[1] = static_cast<float>(index) / 2;
-    return static_cast<std::int32_t>(index);
+    sample.numbers[0] = static_cast<float>(index);
+    sample.numbers[1] = static_cast<float>(index) / 2;
+    sample.labels[0] = static_cast<std::int32_t>(index);
   }
   int reads() const { return reads_.load(); }
 

@@ -64,11 +64,13 @@ class Idx : public testing::Test {
 
 void expect_good(const Dataset& data) {
   ASSERT_EQ(data.size(), kCount);
-  ASSERT_EQ(data.features(), kPixels);
+  ASSERT_EQ(data.shape(), SampleShape{.features = kPixels});
   EXPECT_EQ(data.classes(), 10);
   for (std::uint32_t i = 0; i < kCount; ++i) {
     std::vector<float> sample(kPixels);
-    EXPECT_EQ(data.read(i, sample), static_cast<int>(9 - i));
+    std::int32_t label = -1;
+    data.read(i, {.numbers = sample, .labels = {&label, 1}});
+    EXPECT_EQ(label, static_cast<int>(9 - i));
     for (std::uint32_t j = 0; j < kPixels; ++j)
       EXPECT_NEAR(sample[j], (i * kPixels + j) * 8 / 127.5 - 1, 1e-6);
   }

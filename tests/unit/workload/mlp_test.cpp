@@ -31,8 +31,7 @@ class MlpGradients : public testing::Test {
     const auto dataset = workload_->make_dataset("synthetic", 1);
     batch_ = {tensor(kBatch, 784), tensor(kBatch, 1, device::DataType::kInt32)};
     for (std::int64_t i = 0; i < kBatch; ++i) {
-      batch_.labels.ints()[i] =
-          dataset->read(i, batch_.inputs.floats().subspan(static_cast<std::size_t>(i * 784), 784));
+      dataset->read(i, sample_of(batch_, static_cast<std::size_t>(i)));
     }
   }
 

@@ -30,7 +30,8 @@ TEST(Registry, EveryWorkloadIsDescribedAndCanBeMadeWithItsDefaults) {
 }
 
 TEST(Registry, UnknownNamesAreAnsweredWithWhatThereIs) {
-  expect_refused("resnet9000", {}, "workload \"resnet9000\" is not known; workloads: mlp");
+  expect_refused("resnet9000", {},
+                 "workload \"resnet9000\" is not known; workloads: mlp, resnet18, resnet50, gpt2-nano, ");
   expect_refused("mlp", {{"width", "3"}}, "workload mlp has no option \"width\"; options: hidden");
 }
 
@@ -64,7 +65,7 @@ TEST(Mlp, HiddenLayersAreAdjustable) {
 
 TEST(Mlp, DataOfAnotherSizeOrNoDataIsRefused) {
   const auto mlp = make_workload("mlp", {});
-  EXPECT_EQ(mlp->make_dataset("synthetic", 1)->features(), 784);
+  EXPECT_EQ(mlp->make_dataset("synthetic", 1)->shape(), mlp->sample());
   EXPECT_THROW(mlp->make_dataset("/nowhere/at/all", 1), Error);
 }
 

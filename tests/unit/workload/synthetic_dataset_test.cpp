@@ -9,11 +9,12 @@
 namespace ddbench::workload {
 namespace {
 
-using Sample = std::vector<float>;
+using Values = std::vector<float>;
 
-std::pair<Sample, int> sample(const Dataset& data, std::int64_t index) {
-  Sample values(static_cast<std::size_t>(data.features()));
-  const int label = data.read(index, values);
+std::pair<Values, int> sample(const Dataset& data, std::int64_t index) {
+  Values values(static_cast<std::size_t>(data.shape().features));
+  int label = -1;
+  data.read(index, {.numbers = values, .labels = {&label, 1}});
   return {values, label};
 }
 
@@ -21,7 +22,7 @@ TEST(Synthetic, IsTheSameForTheSameSeedAndAnotherForAnother) {
   const auto a = make_synthetic({.seed = 5}), b = make_synthetic({.seed = 5}),
              c = make_synthetic({.seed = 6});
   EXPECT_EQ(a->size(), 60'000);
-  EXPECT_EQ(a->features(), 784);
+  EXPECT_EQ(a->shape(), SampleShape{.features = 784});
   EXPECT_EQ(a->classes(), 10);
   for (const std::int64_t index : {0, 1, 59'999}) {
     EXPECT_EQ(sample(*a, index), sample(*b, index));
@@ -68,7 +69,7 @@ TEST(Synthetic, SamplesOfAClassLieAroundItsPrototypeAndNearerThanOthers) {
 
 TEST(Synthetic, SamplesDiffer) {
   const auto data = make_synthetic({.features = 16});
-  std::set<Sample> seen;
+  std::set<Values> seen;
   for (std::int64_t i = 0; i < 1000; ++i) seen.insert(sample(*data, i).first);
   EXPECT_GT(seen.size(), 990U);
 }

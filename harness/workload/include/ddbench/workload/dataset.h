@@ -6,18 +6,44 @@
 #include <span>
 #include <string>
 
+#include "ddbench/device/device.h"
+#include "ddbench/workload/model.h"
+
 namespace ddbench::workload {
 
-/// Samples with labels, by index; the same on every rank of a run. Several threads may read at once.
+/// What a sample consists of.
+struct SampleShape {
+  device::DataType type = device::DataType::kFloat32;  ///< of its numbers, or kInt32: tokens
+  std::int64_t features = 0;                           ///< numbers or tokens
+  std::int64_t labels = 1;
+
+  std::int64_t input_bytes() const noexcept { return features * size_of(type); }
+  std::int64_t label_bytes() const noexcept { return labels * size_of(device::DataType::kInt32); }
+  friend bool operator==(const SampleShape&, const SampleShape&) = default;
+};
+
+/// Where a sample is written: to `numbers` or to `tokens`, as its shape says; the other one is empty.
+struct Sample {
+  std::span<float> numbers{};
+  std::span<std::int32_t> tokens{};
+  std::span<std::int32_t> labels;
+};
+
+/// Samples with labels, by index; the same on every rank of a run. Threads may read at the same time.
 class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual std::int64_t size() const noexcept = 0;
-  virtual std::int64_t features() const noexcept = 0;  ///< numbers a sample
-  virtual std::int32_t classes() const noexcept = 0;   ///< labels are in [0, classes)
-  /// Writes sample `index`, 0 <= index < size(), to `sample` (features() long) and returns its label.
-  virtual std::int32_t read(std::int64_t index, std::span<float> sample) const = 0;
+  virtual SampleShape shape() const noexcept = 0;
+  /// Labels, and tokens, are in [0, classes), or a label is device::kIgnoredLabel.
+  virtual std::int32_t classes() const noexcept = 0;
+  /// Writes sample `index`, 0 <= index < size(). Throws Error{kBadInput} that names the file and the offset
+  /// of what is wrong in it.
+  virtual void read(std::int64_t index, const Sample& sample) const = 0;
 };
+
+/// Row `row` of a batch's memory, as a place for a sample.
+Sample sample_of(const Batch& batch, std::size_t row);
 
 struct SyntheticOptions {
   std::int64_t size = 60'000;
@@ -38,5 +64,44 @@ std::unique_ptr<Dataset> make_synthetic(const SyntheticOptions& options);
 /// what is wrong: magic number, sizes, a label of 10 or more, bytes missing or left over; and says so when
 /// only compressed files are there.
 std::unique_ptr<Dataset> make_idx(const std::filesystem::path& directory);
+
+struct SyntheticImages {
+  std::int64_t size = 60'000;
+  std::int64_t side = 32;  ///< pixels; three channels
+  std::int32_t classes = 10;
+  std::uint64_t seed = 1;
+};
+
+/// NHWC images that can be learnt and take no room: each class has a pattern of 4 x 4 coloured fields, an
+/// image is its class's pattern plus standard normal noise.
+std::unique_ptr<Dataset> make_synthetic_images(const SyntheticImages& options);
+
+struct TokenOptions {
+  std::int64_t sequence = 64;
+  std::int32_t vocabulary = 65;
+};
+
+/// Sequences that can be learnt and take no room, with the next token as each token's label: a Markov chain
+/// over the first 1024 tokens of the vocabulary or fewer, in which four tokens can follow each token, with
+/// probabilities 1/2, 1/4, 1/8 and 1/8: a model that has learnt it all has a loss of 1.21 (1.75 bits).
+std::unique_ptr<Dataset> make_synthetic_tokens(const TokenOptions& options, std::uint64_t seed);
+
+/// The training part of CIFAR-10 in its binary form from `directory` or its folder "cifar-10-batches-bin":
+/// data_batch_1.bin to data_batch_5.bin, those that are there. NHWC, each channel to mean 0 and deviation 1
+/// of the training set. Throws Error{kBadInput} that names the file and the offset: no whole number of
+/// images, a label of 10 or more.
+std::unique_ptr<Dataset> make_cifar10(const std::filesystem::path& directory);
+
+/// A flat file of uint16 tokens in the machine's order of bytes, or train.bin of a directory: sequence i is
+/// the tokens from i * sequence on, and its labels are the tokens after each. Throws Error{kBadInput} that
+/// names the file: an odd number of bytes, too short; and, when it is read, the offset of a token outside of
+/// the vocabulary.
+std::unique_ptr<Dataset> make_token_file(const std::filesystem::path& file, const TokenOptions& options);
+
+/// Masked language modelling (Devlin et al. 2018) on the sequences of `tokens`: of each, 15% of the places
+/// (rounded, at least one) keep their token as label and no other place has one; the token there becomes
+/// `mask` in 80% of the cases, a random one in 10%. As many in every sequence, so that means over ranks are
+/// means over samples. The same places whenever a sequence is read.
+std::unique_ptr<Dataset> make_masked(std::unique_ptr<Dataset> tokens, std::int32_t mask, std::uint64_t seed);
 
 }  // namespace ddbench::workload

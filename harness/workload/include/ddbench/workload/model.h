@@ -11,12 +11,24 @@
 
 namespace ddbench::workload {
 
+/// The distribution that a parameter's first values are drawn from.
+struct Initial {
+  enum class Kind : std::uint8_t { kFanIn, kNormal, kConstant };
+  static Initial normal(float deviation) { return {Kind::kNormal, deviation}; }
+  static Initial constant(float value) { return {Kind::kConstant, value}; }
+
+  /// kFanIn: uniform in +-1/sqrt(fan_in), as torch.nn.Linear does (kaiming_uniform_ with a = sqrt(5)).
+  Kind kind = Kind::kFanIn;
+  float value = 0;  ///< the standard deviation around 0, or the constant
+};
+
 /// A parameter as a model declares it. A vector is 1 x columns.
 struct ParameterSpec {
   std::string name;  ///< "layer0.weight"
   std::int64_t rows = 1;
   std::int64_t columns = 0;
   std::int64_t fan_in = 1;  ///< inputs of the layer it belongs to
+  Initial initial;
 
   std::int64_t elements() const noexcept { return rows * columns; }
   std::int64_t bytes() const noexcept { return elements() * std::int64_t{sizeof(float)}; }
@@ -30,13 +42,12 @@ struct Parameter {
   device::Tensor gradient;
 };
 
-/// Initializes as torch.nn.Linear does: weights and biases uniform in +-1/sqrt(fan_in) (kaiming_uniform_ with
-/// a = sqrt(5)). The values are written by the host.
+/// Draws the first values, one parameter after another. They are written by the host.
 void initialize(std::span<const Parameter> parameters, std::uint64_t seed);
 
 struct Batch {
-  device::Tensor inputs;  ///< batch x features, float32
-  device::Tensor labels;  ///< batch x 1, int32
+  device::Tensor inputs;  ///< batch x features: float32 numbers or int32 tokens
+  device::Tensor labels;  ///< batch x labels a sample, int32
 };
 
 /// Called with a parameter's index when backward has written its gradient and will not touch it any more.
@@ -47,7 +58,7 @@ using GradientReady = std::function<void(std::size_t parameter)>;
 class Model {
  public:
   virtual ~Model() = default;
-  /// Mean loss over the batch. Keeps what backward needs.
+  /// Mean loss over the labels of the batch that count. Keeps what backward needs.
   virtual double forward(const Batch& batch, Probe& probe) = 0;
   /// Overwrites all gradients, each parameter's announced as soon as it is final, the last layer's first.
   /// `batch` is that of the forward before it.

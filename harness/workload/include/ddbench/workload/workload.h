@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,24 +14,45 @@
 
 namespace ddbench::workload {
 
+/// Floating-point operations of a layer on one sample; a multiply-add is two. Matrix products and
+/// convolutions are counted, as the literature does; attention without regard to masks.
+struct LayerFlops {
+  std::string name;
+  double forward = 0;
+  double backward = 0;
+  double recomputed = 0;  ///< in backward besides, to save memory: no progress of the model's
+};
+
 /// A reference workload with its options settled: what it needs, and how to build it.
 class Workload {
  public:
   virtual ~Workload() = default;
   /// In the order of registration, as PyTorch's Module.parameters() gives them.
   virtual std::vector<ParameterSpec> parameters() const = 0;
-  /// Floating-point operations of forward and backward on one sample; a multiply-add is two.
-  virtual double flops_per_sample() const = 0;
-  virtual std::int64_t activation_bytes(std::int64_t batch) const = 0;  ///< without the batch itself
-  virtual std::int64_t features() const = 0;                            ///< numbers an input sample
+  virtual std::vector<LayerFlops> layer_flops() const = 0;
+  /// What a model allocates besides parameters and their gradients, and without the batch itself.
+  /// `precision`: kFloat32, or kBfloat16 for activations and a copy of the weights.
+  virtual std::int64_t activation_bytes(std::int64_t batch,
+                                        device::DataType precision = device::DataType::kFloat32) const = 0;
+  virtual SampleShape sample() const = 0;
 
-  /// `data` is "synthetic" or the directory of the real files; throws Error{kBadInput} when these do not fit
+  /// `data` is "synthetic" or the place of the real files; throws Error{kBadInput} when these do not fit
   /// the model.
   virtual std::unique_ptr<Dataset> make_dataset(const std::string& data, std::uint64_t seed) const = 0;
-  /// `parameters` as in parameters(), with memory on `device`. Interns its operators' names on `probe`.
-  virtual std::unique_ptr<Model> make_model(device::Device& device, std::vector<Parameter> parameters,
-                                            std::int64_t batch, Probe& probe) const = 0;
+  /// `parameters` as in parameters(), with memory on `device`, float32 in every precision. Interns its
+  /// operators' names on `probe`.
+  virtual std::unique_ptr<Model> make_model(
+      device::Device& device, std::vector<Parameter> parameters, std::int64_t batch, Probe& probe,
+      device::DataType precision = device::DataType::kFloat32) const = 0;
+
+  /// Of forward and backward: what MFU counts.
+  double flops_per_sample() const;
+  /// With what is computed again: what HFU counts.
+  double hardware_flops_per_sample() const;
 };
+
+/// Of the activations in a run of this precision: "fp32" or "bf16". Throws Error{kBadInput} for another.
+device::DataType activation_type(std::string_view precision);
 
 using WorkloadOptions = std::map<std::string, std::string>;
 
@@ -47,7 +69,7 @@ struct WorkloadInfo {
   std::vector<OptionInfo> options;
   /// Takes options that are all known. Throws Error{kBadInput} naming the option, its value and what is
   /// allowed.
-  std::unique_ptr<Workload> (*make)(const WorkloadOptions& options);
+  std::function<std::unique_ptr<Workload>(const WorkloadOptions& options)> make;
 };
 
 /// All workloads there are.

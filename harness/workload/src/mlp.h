@@ -1,9 +1,0 @@
-#pragma once
-
-#include "ddbench/workload/workload.h"
-
-namespace ddbench::workload {
-
-WorkloadInfo mlp_info();
-
-}  // namespace ddbench::workload
