@@ -31,6 +31,9 @@ void add_step_times(const std::vector<RunStep>& steps, bool with_intervals, RunS
   if (with_intervals) {
     summary.probe_overhead_percent = probe_overhead_percent(steps);
     summary.step_time_ns = median_of_steps(times_ns);
+  } else {
+    summary.step_time_ns =
+        Measured<Estimate>::missing("tables of many runs have no intervals: see ddbench show");
   }
   const double typical_ns = median(std::move(times_ns));
   if (typical_ns <= 0) {
@@ -148,23 +151,33 @@ RunSummary summarize_alone(const store::RunStore& store, store::RunRecord run, b
   return summary;
 }
 
+void add_efficiency(const store::RunStore& store, RunSummary& summary) {
+  std::optional<store::RunRecord> baseline;
+  if (!summary.run.baseline_id.empty()) baseline = store.run(summary.run.baseline_id);
+  if (baseline) {
+    summary.efficiency = efficiency_against(summarize_alone(store, *std::move(baseline), false), summary);
+  } else {
+    summary.efficiency = Measured<Efficiency>::missing(reason_without_baseline(summary.run));
+  }
+}
+
 }  // namespace
 
 RunSummary summarize_briefly(const store::RunStore& store, store::RunRecord run) {
   return summarize_alone(store, std::move(run), false);
 }
 
+RunSummary summarize_for_list(const store::RunStore& store, store::RunRecord run) {
+  RunSummary summary = summarize_briefly(store, std::move(run));
+  add_efficiency(store, summary);
+  return summary;
+}
+
 RunSummary summarize(const store::RunStore& store, const store::RunId& id) {
   std::optional<store::RunRecord> run = store.run(id);
   if (!run) throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
   RunSummary summary = summarize_alone(store, *std::move(run), true);
-  std::optional<store::RunRecord> baseline;
-  if (!summary.run.baseline_id.empty()) baseline = store.run(summary.run.baseline_id);
-  if (baseline) {
-    summary.efficiency = efficiency_against(summarize_briefly(store, *std::move(baseline)), summary);
-  } else {
-    summary.efficiency = Measured<Efficiency>::missing(reason_without_baseline(summary.run));
-  }
+  add_efficiency(store, summary);
   summary.notes = notes_on(summary);
   return summary;
 }

@@ -31,7 +31,7 @@ int list_runs(const ListOptions& options) {
   query.sweep_id = options.sweep;
   query.limit = options.limit;
   std::vector<analyzer::RunSummary> summaries;
-  for (const store::RunRecord& run : store.runs(query)) summaries.push_back(analyzer::summarize(store, run.id));
+  for (const store::RunRecord& run : store.runs(query)) summaries.push_back(analyzer::summarize_for_list(store, run));
   print(options.json ? reports::run_list_json(summaries) + "\n" : reports::run_list_text(summaries, stdout_style()));
   return 0;
 }

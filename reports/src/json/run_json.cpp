@@ -206,6 +206,9 @@ std::string run_list_json(const std::vector<RunSummary>& runs) {
                   {"started", time_json(run.started_wall_ns)},
                   {"finished", time_json(run.finished_wall_ns)}};
     entry["step_time_ns"] = estimate_json("median", summary.step_time_ns, "step_time_ns", missing);
+    if (!summary.step_time_ns && summary.samples_per_s)
+      entry["step_time_ns"]["median"] =
+          static_cast<double>(run.run_case.global_batch()) * 1e9 / *summary.samples_per_s;
     entry["samples_per_s"] = missing.value("samples_per_s", summary.samples_per_s);
     entry["efficiency"] = summary.efficiency ? Json(summary.efficiency.value().value)
                                              : missing.null("efficiency", summary.efficiency.reason());

@@ -22,7 +22,8 @@ TableCell state_cell(const store::RunRecord& run) {
 }
 
 std::string step_time(const RunSummary& run) {
-  return run.step_time_ns ? time_in_words(run.step_time_ns.value().value) : std::string("–");
+  if (!run.samples_per_s) return "–";
+  return time_in_words(static_cast<double>(run.run.run_case.global_batch()) * 1e9 / *run.samples_per_s);
 }
 
 }  // namespace

@@ -82,6 +82,8 @@ RunSummary summarize(const store::RunStore& store, const store::RunId& id);
 /// The same for tables over many runs: without what takes long or looks at other runs (the interval of the
 /// step time, the overhead of the probes, the efficiency, the notes).
 RunSummary summarize_briefly(const store::RunStore& store, store::RunRecord run);
+/// The same with the efficiency.
+RunSummary summarize_for_list(const store::RunStore& store, store::RunRecord run);
 
 /// The step partition of a run as stacked bars, and the loss waterfall (empty when there is no efficiency; a
 /// note says why).
