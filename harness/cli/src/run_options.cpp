@@ -68,6 +68,10 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->allow_extra_args(false);
   group(app.add_option("--data", run_case.data, "'synthetic', or the directory of the workload's data files"), kTraining)
       ->capture_default_str();
+  group(app.add_option("--precision", run_case.precision,
+                       "fp32, or bf16: activations and weights in bfloat16, master weights in float32"),
+        kTraining)
+      ->capture_default_str();
   group(app.add_option("--data-workers", run_case.data_workers,
                        "Loader threads of a rank; 0 reads batches in the training thread"),
         kTraining)
