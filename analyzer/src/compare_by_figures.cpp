@@ -52,18 +52,18 @@ Figure throughput_figure(const GroupComparison& comparison) {
 Figure bus_bandwidth_figure(const GroupComparison& comparison) {
   Figure figure;
   figure.title = fmt::format("Bus bandwidth by {}", comparison.field);
-  figure.x = {"size", "bytes", true};
-  figure.y = {"busbw", "GB/s", true};
+  figure.x = {"size", "B", true};
+  figure.y = {"bus bandwidth", "B/s", true};
   figure.notes = comparison.notes;
   std::map<std::string, Series> series;
   for (const GroupCollective& collective : comparison.collectives) {
     if (!collective.busbw_gb_per_s || collective.bytes == 0) continue;
-    const std::string name =
-        fmt::format("{} on {} ranks, {}", collective.function, collective.ranks, collective.value);
+    const std::string name = fmt::format("{} on {} ranks, {}", collective.function, collective.ranks,
+                                         collective.value.empty() ? "(none)" : collective.value);
     Series& own = series[name];
     own.name = name;
     own.shape = SeriesShape::kPoints;
-    own.points.push_back({static_cast<double>(collective.bytes), *collective.busbw_gb_per_s, {}, {}});
+    own.points.push_back({static_cast<double>(collective.bytes), *collective.busbw_gb_per_s * 1e9, {}, {}});
   }
   for (auto& [name, own] : series) figure.series.push_back(std::move(own));
   if (figure.series.empty()) figure.notes.push_back("no collectives are stored with these runs");

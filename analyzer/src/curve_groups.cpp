@@ -12,6 +12,8 @@
 namespace ddbench::analyzer {
 namespace {
 
+constexpr std::size_t kColours = 8;  ///< of reports/palette.h
+
 std::string value_of(const store::RunRecord& run, const std::string& field) {
   const auto fields = run_fields(run);
   const auto found = fields.find(field);
@@ -78,37 +80,59 @@ std::vector<std::string> labels_of(const std::vector<GroupKey>& keys,
   return labels;
 }
 
-Figure merged(const CurveGroups& groups, Figure (*figure_of)(const ScalingCurve&)) {
-  if (groups.groups.size() == 1) {
-    Figure figure = figure_of(groups.groups.front().curve);
-    figure.notes.insert(figure.notes.end(), groups.notes.begin(), groups.notes.end());
-    return figure;
+/// Series of all groups, laid together.
+struct MergedSeries {
+  Series ideal;  ///< the longest
+  std::vector<Series> measured;
+  std::vector<Series> laws;  ///< one a group; empty where there is none
+};
+
+void merge(const std::string& label, Figure figure, MergedSeries& merged) {
+  Series law;
+  for (Series& series : figure.series) {
+    if (series.name == "ideal") {
+      if (merged.ideal.points.empty() || series.points.back().x > merged.ideal.points.back().x) {
+        merged.ideal = std::move(series);
+      }
+    } else if (series.name == "measured") {
+      series.name = label;
+      merged.measured.push_back(std::move(series));
+    } else {
+      law = std::move(series);
+      law.name = label + ": " + law.name;
+    }
   }
-  Figure all;
-  std::vector<Series> laws;
+  merged.laws.push_back(std::move(law));
+}
+
+Figure merged_figure(const CurveGroups& groups, Figure (*figure_of)(const ScalingCurve&)) {
+  Figure all = figure_of(groups.groups.front().curve);
+  if (groups.groups.size() == 1) {
+    all.notes.insert(all.notes.end(), groups.notes.begin(), groups.notes.end());
+    return all;
+  }
+  MergedSeries merged;
+  all.notes = groups.notes;
   for (const CurveGroup& group : groups.groups) {
     Figure figure = figure_of(group.curve);
-    if (all.title.empty()) all.title = figure.title, all.x = figure.x, all.y = figure.y;
-    for (Series& series : figure.series) {
-      if (series.name == "ideal") {
-        if (all.series.empty() || all.series.front().name != "ideal") {
-          all.series.insert(all.series.begin(), std::move(series));
-        } else if (series.points.back().x > all.series.front().points.back().x) {
-          all.series.front() = std::move(series);
-        }
-      } else if (series.name == "measured") {
-        series.name = group.label;
-        all.series.push_back(std::move(series));
-      } else {
-        series.name = group.label + ": " + series.name;
-        laws.push_back(std::move(series));
-      }
-    }
     for (const std::string& note : figure.notes) all.notes.push_back(group.label + ": " + note);
+    merge(group.label, std::move(figure), merged);
   }
-  // After the points, so that points and laws of one group need not be told apart by place.
-  std::move(laws.begin(), laws.end(), std::back_inserter(all.series));
-  all.notes.insert(all.notes.begin(), groups.notes.begin(), groups.notes.end());
+  const bool one_ideal =
+      std::all_of(groups.groups.begin(), groups.groups.end(), [&](const CurveGroup& group) {
+        return group.curve.baseline_gpus == groups.groups.front().curve.baseline_gpus;
+      });
+  if (!one_ideal) {
+    merged.ideal = Series{};
+    all.notes.insert(all.notes.begin(),
+                     "no ideal line: the curves are stated against different numbers of GPUs");
+  }
+  all.series.clear();
+  all.series.push_back(std::move(merged.ideal));
+  std::move(merged.measured.begin(), merged.measured.end(), std::back_inserter(all.series));
+  // Colours go round: a law has that of its points when it comes a whole round after them.
+  if (groups.groups.size() < kColours) all.series.resize(kColours + 1);
+  std::move(merged.laws.begin(), merged.laws.end(), std::back_inserter(all.series));
   return all;
 }
 
@@ -164,11 +188,11 @@ CurveGroups curve_groups(const store::RunStore& store, std::span<const store::Ru
 }
 
 Figure speedup_figure(const CurveGroups& groups) {
-  return merged(groups, speedup_figure);
+  return merged_figure(groups, speedup_figure);
 }
 
 Figure efficiency_figure(const CurveGroups& groups) {
-  return merged(groups, efficiency_figure);
+  return merged_figure(groups, efficiency_figure);
 }
 
 }  // namespace ddbench::analyzer

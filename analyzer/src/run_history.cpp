@@ -162,9 +162,11 @@ RunHistory run_history(const store::RunStore& store, RunMetric metric,
 Figure history_figure(const RunHistory& history) {
   const auto [unit, factor] = figure_unit(history.metric);
   Figure figure;
-  figure.title = fmt::format("History of {}", to_string(history.metric));
+  std::string metric(to_string(history.metric));
+  std::replace(metric.begin(), metric.end(), '_', ' ');
+  figure.title = fmt::format("History of {}", metric);
   figure.x = {"run, oldest first", "1"};
-  figure.y = {std::string(to_string(history.metric)), unit};
+  figure.y = {metric, unit};
   figure.notes = history.notes;
   for (const HistorySeries& series : history.series) {
     Series points{series.label, SeriesShape::kPoints, {}, series.provenance};

@@ -83,7 +83,18 @@ std::vector<AxisTick> ticks_within(const ValueAxis& axis, AxisRange range) {
 std::vector<AxisTick> ticks_for(AxisRange range, bool logarithmic, const std::string& unit, int max_ticks) {
   const double low = logarithmic ? std::pow(10, range.low) : range.low;
   const double high = logarithmic ? std::pow(10, range.high) : range.high;
-  return ticks_within(reports::svg::make_axis({low, high, logarithmic, false, max_ticks, unit}), range);
+  auto ticks = ticks_within(reports::svg::make_axis({low, high, logarithmic, false, max_ticks, unit}), range);
+  if (!logarithmic || ticks.size() > 2) return ticks;
+  // Less than a decade: round numbers that lie evenly say more than the one power within.
+  ticks.clear();
+  for (const auto& even :
+       reports::svg::make_axis({low, high, false, false, std::min(max_ticks, 5), {}}).ticks) {
+    if (!(even.value > 0)) continue;
+    for (const AxisTick& tick : ticks_within(reports::svg::axis_at_values({even.value}, true, unit), range)) {
+      if (std::abs(tick.position - std::log10(even.value)) < 1e-9) ticks.push_back(tick);
+    }
+  }
+  return ticks;
 }
 
 /// Ticks at the measured values where they are few and their labels do not meet.
@@ -135,6 +146,12 @@ void lay_out_columns(const Chart& chart, const QRectF& area, ChartFrame& frame) 
   frame.plot = area.adjusted(left, 24, -14, -below);
   if (chart.bands.empty()) {
     frame.x_ticks = x_ticks(chart, frame.x, frame.plot.width());
+    if (!frame.x_ticks.empty()) {  // the last label may reach beyond the plot
+      const AxisTick& last = frame.x_ticks.back();
+      const double beyond =
+          frame.at(last.position, frame.y.low).x() + text_width(last.text) / 2 - area.right();
+      frame.plot.setRight(frame.plot.right() - std::max(0.0, beyond + 2));
+    }
     return;
   }
   frame.x_ticks = band_ticks(chart);

@@ -35,7 +35,7 @@ void paint_band_labels(QPainter& painter, const ChartFrame& frame) {
   for (std::size_t i = 0; i < frame.x_ticks.size(); i += every) {
     const AxisTick& tick = frame.x_ticks[i];
     const QPointF at = frame.at(tick.position, frame.y.low);
-    const QString text = metrics.elidedText(tick.text, Qt::ElideRight, frame.band_label_room + 1);
+    const QString text = metrics.elidedText(tick.text, Qt::ElideMiddle, frame.band_label_room + 1);
     if (frame.horizontal) {
       painter.drawText(QRectF(at.x() - 8 - frame.band_label_room, at.y() - 10, frame.band_label_room, 20),
                        Qt::AlignRight | Qt::AlignVCenter, text);

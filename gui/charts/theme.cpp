@@ -125,6 +125,10 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QSplitter::handle { background: transparent; }
 QAbstractScrollArea::corner { background: transparent; border: none; }
 QCheckBox { spacing: 7px; }
+QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid %muted%; border-radius: 4px; background: %surface%; }
+QCheckBox::indicator:checked { background: %accent%; border-color: %accent%; }
+QCheckBox::indicator:focus { border: 2px solid %accent%; }
+#plain { border: none; background: transparent; }
 )";
 
 }  // namespace

@@ -10,8 +10,18 @@
 
 namespace ddbench::gui {
 
-enum class PageId { kOverview, kSpeedup, kBreakdown, kTimeline, kCollectives };
-inline constexpr int kPageCount = 5;
+enum class PageId {
+  kOverview,
+  kSpeedup,
+  kBreakdown,
+  kTimeline,
+  kCollectives,
+  kNetwork,
+  kBatch,
+  kCost,
+  kRegressions
+};
+inline constexpr int kPageCount = 9;
 
 /// Which runs the pages are about.
 struct Subject {

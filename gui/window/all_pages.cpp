@@ -1,16 +1,21 @@
 #include "window/all_pages.h"
 
+#include "pages/batch_page.h"
 #include "pages/breakdown_page.h"
 #include "pages/collectives_page.h"
+#include "pages/cost_page.h"
+#include "pages/network_page.h"
 #include "pages/overview_page.h"
+#include "pages/regressions_page.h"
 #include "pages/speedup_page.h"
 #include "pages/timeline_page.h"
 
 namespace ddbench::gui {
 
 QString page_title(PageId page) {
-  static constexpr const char* kTitles[kPageCount] = {"Overview", "Speedup", "Breakdown", "Timeline",
-                                                      "Collectives"};
+  static constexpr const char* kTitles[kPageCount] = {"Overview",   "Speedup",     "Breakdown",
+                                                      "Timeline",   "Collectives", "Network",
+                                                      "Batch & LR", "SKU & cost",  "Regressions"};
   return QString::fromLatin1(kTitles[static_cast<int>(page)]);
 }
 
@@ -21,6 +26,10 @@ Page* make_page(PageId page, Workspace& workspace) {
     case PageId::kBreakdown: return new BreakdownPage(workspace);
     case PageId::kTimeline: return new TimelinePage(workspace);
     case PageId::kCollectives: return new CollectivesPage(workspace);
+    case PageId::kNetwork: return new NetworkPage(workspace);
+    case PageId::kBatch: return new BatchPage(workspace);
+    case PageId::kCost: return new CostPage(workspace);
+    case PageId::kRegressions: return new RegressionsPage(workspace);
   }
   return nullptr;
 }

@@ -91,9 +91,9 @@ QWidget* MainWindow::make_rail() {
   for (int i = 0; i < kPageCount; ++i) {
     auto* button = new QPushButton;
     button->setObjectName(QStringLiteral("railButton"));
-    button->setText(page_title(static_cast<PageId>(i)));
-    button->setAccessibleName(QStringLiteral("Page ") + button->text());
-    button->setToolTip(QStringLiteral("%1 (Ctrl+%2)").arg(button->text()).arg(i + 1));
+    button->setText(page_title(static_cast<PageId>(i)).replace(QLatin1Char('&'), QLatin1String("&&")));
+    button->setAccessibleName(QStringLiteral("Page ") + page_title(static_cast<PageId>(i)));
+    button->setToolTip(QStringLiteral("%1 (Ctrl+%2)").arg(page_title(static_cast<PageId>(i))).arg(i + 1));
     button->setCheckable(true);
     button->setAutoExclusive(true);
     button->setFocusPolicy(Qt::StrongFocus);

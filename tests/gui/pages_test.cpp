@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTest>
@@ -10,14 +11,19 @@
 #include "charts/figure_card.h"
 #include "charts/timeline_view.h"
 #include "gui_window.h"
+#include "pages/batch_page.h"
 #include "pages/breakdown_page.h"
 #include "pages/collectives_page.h"
+#include "pages/cost_page.h"
 #include "pages/data_table.h"
+#include "pages/network_page.h"
 #include "pages/overview_page.h"
+#include "pages/regressions_page.h"
 #include "pages/speedup_page.h"
 #include "pages/start_page.h"
 #include "pages/table_card.h"
 #include "pages/timeline_page.h"
+#include "sample_store.h"
 #include "window/all_pages.h"
 #include "window/screenshots.h"
 
@@ -28,6 +34,8 @@ class Pages : public testing::Test {
  protected:
   Pages() : window({sample_store_file(), nullptr}) {
     window.show();
+    window.activateWindow();
+    EXPECT_TRUE(QTest::qWaitForWindowActive(&window)) << "shortcuts are for the window that has the keyboard";
     settle(window);
   }
 
@@ -53,8 +61,7 @@ TEST_F(Pages, OpenByMouseAndKeyboardWithoutAnError) {
   for (auto* button : window.findChildren<QPushButton*>(QStringLiteral("railButton"))) {
     QTest::mouseClick(button, Qt::LeftButton);
     settle(window);
-    EXPECT_EQ(page_title(window.page_id()), button->text());
-    EXPECT_FALSE(button->accessibleName().isEmpty());
+    EXPECT_EQ(QStringLiteral("Page ") + page_title(window.page_id()), button->accessibleName());
   }
 }
 
@@ -156,6 +163,82 @@ TEST_F(Pages, CollectivesShowBucketsAndBandwidth) {
   EXPECT_FALSE(page.bandwidth().view().chart().empty());
   EXPECT_FALSE(page.time().view().chart().empty());
   EXPECT_GT(page.buckets().table().model()->rowCount(), 0);
+}
+
+TEST_F(Pages, NetworkComparesEqualCasesOverTheLinks) {
+  auto& page = open<NetworkPage>(PageId::kNetwork);
+  EXPECT_GE(page.throughput().view().chart().lines.size(), 2U);
+  EXPECT_FALSE(page.bandwidth().view().chart().empty());
+  EXPECT_GT(page.rows().table().model()->rowCount(), 3);
+}
+
+TEST_F(Pages, BatchSaysWhatItWouldTake) {
+  open<BatchPage>(PageId::kBatch);
+  bool told = false;
+  for (auto* label : window.page(PageId::kBatch).findChildren<QLabel*>(QStringLiteral("command"))) {
+    told |= label->isVisible() && label->text().contains(QStringLiteral("--target-loss"));
+  }
+  EXPECT_TRUE(told);
+}
+
+TEST(CostPages, APriceThatIsChangedMovesTheFront) {
+  const ScratchDirectory directory;
+  {
+    auto store = store::RunStore::open(directory / "skus.db", store::OpenMode::kReadWrite);
+    int number = 0;
+    for (const char* sku : {"Standard_ND96asr_v4", "Standard_ND40rs_v2"}) {
+      test::SampleRun run;
+      run.number = number++;
+      run.run_case.sku = sku;
+      run.run_case.gpus_per_node = 2;
+      run.run_case.steps = 5;
+      run.compute_ms = number == 1 ? 10 : 20;
+      run.sweep_id = "sweep-20261121T020000-0a1b2c3d";
+      test::add_sample_run(store, run);
+    }
+  }
+  MainWindow window({directory / "skus.db", nullptr});
+  window.show();
+  window.open_page(PageId::kCost);
+  settle(window);
+  auto& page = static_cast<CostPage&>(window.page(PageId::kCost));
+  ASSERT_EQ(page.prices().table().model()->rowCount(), 2);
+  const auto& front = [&]() -> const std::vector<analyzer::Point>& {
+    return page.cost().view().figure().series[1].points;
+  };
+  EXPECT_FALSE(page.set_price("Standard_ND96asr_v4", QStringLiteral("cheap")));
+  const auto write_price = [&](const QString& price) {
+    auto* model = page.prices().table().model();
+    for (int row = 0; row < 2; ++row) {
+      if (model->index(row, 0).data().toString() != QStringLiteral("Standard_ND96asr_v4")) continue;
+      EXPECT_TRUE(model->setData(model->index(row, 1), price));
+      break;
+    }
+    QApplication::processEvents();
+    settle(window);
+  };
+  write_price(QStringLiteral("500"));
+  EXPECT_EQ(front().size(), 2U) << "the faster one is dearer";
+  write_price(QStringLiteral("0.5"));
+  EXPECT_EQ(front().size(), 1U) << "now it is cheaper and faster";
+  page.samples_field().setText(QStringLiteral("1e6"));
+  QTest::keyClick(&page.samples_field(), Qt::Key_Return);
+  settle(window);
+  EXPECT_NE(QString::fromStdString(page.cost().view().figure().title).indexOf(QStringLiteral("to train")),
+            -1);
+}
+
+TEST_F(Pages, RegressionsDrawTheHistoryAndJudgeTwoSides) {
+  auto& page = open<RegressionsPage>(PageId::kRegressions);
+  EXPECT_FALSE(page.history().view().chart().empty());
+  page.judge(QStringLiteral("nodes=2,gpus_per_node=1"), QStringLiteral("nodes=4,gpus_per_node=1"));
+  settle(window);
+  EXPECT_EQ(page.outcome().text(), QStringLiteral("INCONCLUSIVE"))
+      << "sides of different sizes are not compared";
+  EXPECT_EQ(page.verdict().table().model()->rowCount(), 2);
+  page.judge(QStringLiteral("colour=red"), QStringLiteral("last"));
+  settle(window);
+  EXPECT_NE(page.error_text().indexOf(QStringLiteral("colour")), -1) << page.error_text().toStdString();
 }
 
 TEST_F(Pages, ChangeTheirColoursWithTheTheme) {

@@ -51,7 +51,10 @@ ValueAxis linear_axis(double low, double high, int max_ticks) {
 
 std::string log_tick_text(double value, const std::string& unit) {
   const UnitScale scale = scale_for(unit, value);
-  return fmt::format("{:.4g}{}{}", value * scale.factor, scale.unit.empty() ? "" : " ", scale.unit);
+  const double shown = value * scale.factor;
+  const bool grouped = shown >= 1000 && shown < 1e7 && std::abs(shown - std::round(shown)) < 1e-6 * shown;
+  return fmt::format("{}{}{}", grouped ? number(std::round(shown), 1) : fmt::format("{:.4g}", shown),
+                     scale.unit.empty() ? "" : " ", scale.unit);
 }
 
 /// Counts and ratios, speedup among them, are read in doublings.

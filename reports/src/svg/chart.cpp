@@ -19,8 +19,10 @@ bool is_bar(SeriesShape shape) {
 }
 
 bool uses_bands(const Figure& figure) {
-  return std::any_of(figure.series.begin(), figure.series.end(), [](const Series& series) {
-    return is_bar(series.shape) || (!series.points.empty() && !series.points.front().label.empty());
+  return std::any_of(figure.series.begin(), figure.series.end(), [&](const Series& series) {
+    // On a logarithmic axis places have a meaning: what a point is called then stands in its tooltip only.
+    const bool labelled = !series.points.empty() && !series.points.front().label.empty();
+    return is_bar(series.shape) || (labelled && !figure.x.logarithmic);
   });
 }
 
@@ -129,6 +131,7 @@ class ChartBuilder {
 
   std::string tip(const Series& series, const Point& point) const {
     std::string text = x_text(point) + ": " + value_text(point.y);
+    if (chart_.bands.empty() && !point.label.empty()) text.insert(0, point.label + ", ");
     if (const std::string name = display_name(series.name); !name.empty() && name != x_text(point)) {
       text.insert(0, name + ", ");
     }

@@ -1,0 +1,152 @@
+#include "pages/batch_page.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QSignalBlocker>
+
+#include "charts/figure_card.h"
+#include "ddbench/analyzer/batch_figures.h"
+#include "pages/cells.h"
+#include "pages/table_card.h"
+
+namespace ddbench::gui {
+
+struct BatchPage::Curve {
+  QString name;
+  analyzer::Figure steps;
+  analyzer::Figure time;
+  CellTable rows;
+  QString words;
+};
+
+struct BatchPage::Loaded {
+  std::vector<Curve> curves;
+};
+
+namespace {
+
+Cell noise_cell(const Measured<analyzer::NoiseScale>& noise) {
+  if (!noise) return missing_cell(noise.reason());
+  if (!noise->samples) return missing_cell(noise->samples.reason());
+  return interval_cell(noise->samples->value, noise->samples->interval, "1");
+}
+
+CellTable batch_table(const analyzer::BatchCurve& curve) {
+  CellTable table;
+  for (const char* title :
+       {"Nodes × GPUs", "Global batch", "Learning rate", "Runs", "Steps", "Samples", "Time", "GPU hours",
+        "Cost [USD]", "Noise scale", "Return of added GPUs", "Provenance"}) {
+    table.columns.push_back(QString::fromUtf8(title));
+  }
+  for (const analyzer::BatchRow& row : curve.rows) {
+    Cell runs = count_cell(static_cast<double>(row.runs.size()));
+    if (row.missed > 0) runs.tip = QStringLiteral("%1 did not reach the target").arg(row.missed);
+    const Measured<double> time_ns = row.time_s ? Measured<double>(*row.time_s * 1e9) : row.time_s;
+    table.rows.push_back(
+        {Cell{size_text(row.run_case), row.world_size, {}, true},
+         count_cell(static_cast<double>(row.global_batch)), quantity_cell(row.run_case.lr, "1"),
+         std::move(runs), quantity_cell(row.steps, "1"), quantity_cell(row.samples, "1"),
+         quantity_cell(time_ns, "ns"), quantity_cell(row.gpu_hours, "1"), quantity_cell(row.usd, "1"),
+         noise_cell(row.noise), percent_cell(row.return_of_added), provenance_cell(row.provenance)});
+  }
+  return table;
+}
+
+QString critical_in_words(const analyzer::BatchCurve& curve) {
+  if (!curve.critical)
+    return QStringLiteral("No critical batch: ") + QString::fromStdString(curve.critical.reason());
+  const auto& batch = curve.critical->batch;
+  if (!batch) return QStringLiteral("No critical batch: ") + QString::fromStdString(batch.reason());
+  return QStringLiteral(
+             "Critical batch: %1 samples. There training takes twice the fewest steps and twice the fewest "
+             "samples.")
+      .arg(interval_cell(batch->value, batch->interval, "1").text);
+}
+
+analyzer::Figure steps_figure(const analyzer::BatchCurve& curve) {
+  analyzer::Figure figure = analyzer::batch_figure(curve);
+  if (figure.title.empty()) figure.title = "Steps and samples to the target";
+  return figure;
+}
+
+}  // namespace
+
+BatchPage::Loaded BatchPage::load_batches(JobContext& context, const std::vector<store::RunRecord>& runs) {
+  const analyzer::BatchAnalysis analysis =
+      analyzer::batch_analysis(context.store(), runs, analyzer::SkuCatalogue::load());
+  Loaded loaded;
+  for (const analyzer::BatchCurve& curve : analysis.curves) {
+    Curve shown;
+    shown.name =
+        curve.variant.empty() ? QStringLiteral("All batches") : QString::fromStdString(curve.variant);
+    shown.steps = steps_figure(curve);
+    shown.time = analyzer::time_to_target_figure(curve);
+    shown.rows = batch_table(curve);
+    shown.words = critical_in_words(curve);
+    if (curve.pays_up_to) {
+      shown.words += QStringLiteral(" More GPUs still pay up to a global batch of %1.")
+                         .arg(*curve.pays_up_to, 0, 'f', 0);
+    }
+    loaded.curves.push_back(std::move(shown));
+  }
+  return loaded;
+}
+
+BatchPage::BatchPage(Workspace& workspace)
+    : Page(workspace, QStringLiteral("Batch & LR"),
+           QStringLiteral("What larger batches cost and bring until the loss is down at its target.")) {
+  curve_ = new QComboBox;
+  curve_->setAccessibleName(QStringLiteral("Which runs are drawn"));
+  curve_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  add_subject_box();
+  add_control(curve_);
+  connect(curve_, &QComboBox::activated, this, [this] { show_curve(); });
+  auto* row = new QHBoxLayout;
+  row->setSpacing(14);
+  steps_ = new FigureCard;
+  time_ = new FigureCard;
+  row->addWidget(steps_, 1);
+  row->addWidget(time_, 1);
+  body()->addLayout(row, 3);
+  rows_ = new TableCard(QStringLiteral("Batches"));
+  rows_->setMinimumHeight(200);
+  body()->addWidget(rows_, 2);
+}
+
+void BatchPage::load() {
+  const std::vector<store::RunRecord> runs = workspace().subject_records();
+  start<Loaded>(
+      "batches", [runs](JobContext& context) { return load_batches(context, runs); },
+      [this](Loaded loaded) {
+        curves_ = std::move(loaded.curves);
+        const QSignalBlocker quiet(curve_);
+        curve_->clear();
+        for (const Curve& curve : curves_) curve_->addItem(curve.name);
+        curve_->setVisible(curves_.size() > 1);
+        show_curve();
+      });
+}
+
+void BatchPage::show_failure(const JobFailure& failure) {
+  if (failure.code != ErrorCode::kBadInput) return Page::show_failure(failure);
+  show_message(
+      QStringLiteral("These runs tell nothing of batches"),
+      failure.message +
+          QStringLiteral("\n\nRuns tell of it that go on until the loss has come down to a target, "
+                         "with several batches:"),
+      QStringLiteral("ddbench sweep --gpus 2 --batch-per-gpu 16,32,64,128 --target-loss 1.5 --steps 500"));
+}
+
+void BatchPage::show_curve() {
+  if (curves_.empty()) {
+    return show_message(QStringLiteral("These runs tell nothing of batches"),
+                        QStringLiteral("None of them went on until the loss had come down to a target."));
+  }
+  const Curve& curve = curves_[static_cast<std::size_t>(std::max(curve_->currentIndex(), 0))];
+  steps_->set_figure(curve.steps);
+  time_->set_figure(curve.time);
+  rows_->set_words(curve.words);
+  rows_->table().set_table(curve.rows);
+}
+
+}  // namespace ddbench::gui

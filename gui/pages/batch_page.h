@@ -1,0 +1,36 @@
+#pragma once
+
+#include "pages/page.h"
+
+class QComboBox;
+
+namespace ddbench::gui {
+
+class FigureCard;
+class TableCard;
+
+/// What larger batches bring: steps, samples, time and cost to the target loss, and the critical batch.
+class BatchPage : public Page {
+ public:
+  explicit BatchPage(Workspace& workspace);
+
+  TableCard& rows() noexcept { return *rows_; }
+
+ protected:
+  void load() override;
+  void show_failure(const JobFailure& failure) override;
+
+ private:
+  struct Curve;
+  struct Loaded;
+  static Loaded load_batches(JobContext& context, const std::vector<store::RunRecord>& runs);
+  void show_curve();
+
+  QComboBox* curve_;
+  FigureCard* steps_;
+  FigureCard* time_;
+  TableCard* rows_;
+  std::vector<Curve> curves_;
+};
+
+}  // namespace ddbench::gui

@@ -1,0 +1,155 @@
+#include "pages/cost_page.h"
+
+#include <QHBoxLayout>
+#include <QLineEdit>
+#include <QVBoxLayout>
+#include <set>
+
+#include "charts/figure_card.h"
+#include "ddbench/analyzer/compare_by.h"
+#include "ddbench/analyzer/cost.h"
+#include "pages/cells.h"
+#include "pages/table_card.h"
+
+namespace ddbench::gui {
+namespace {
+
+struct Loaded {
+  bool any_sku = false;
+  std::vector<std::string> skus;
+  analyzer::Figure cost;
+  CellTable offers;
+  CellTable prices;
+};
+
+using Prices = std::map<std::string, std::string>;
+
+Cell usd_cell(const Measured<double>& usd) {
+  return usd ? number_cell(*usd, QStringLiteral("$ ") + QString::number(*usd, 'f', *usd < 1 ? 4 : 2))
+             : missing_cell(usd.reason());
+}
+
+CellTable offer_table(const analyzer::CostTable& costs) {
+  CellTable table;
+  for (const char* title : {"Offer", "GPUs", "Samples / s", "USD / hour", "USD / million samples", "Hours",
+                            "USD in all", "On the front", "Price of"}) {
+    table.columns.push_back(QString::fromLatin1(title));
+  }
+  for (const analyzer::CostRow& row : costs.rows) {
+    Cell million = row.usd_per_million_samples ? usd_cell(row.usd_per_million_samples->value)
+                                               : missing_cell(row.usd_per_million_samples.reason());
+    table.rows.push_back({text_cell(row.offer.label + (row.spot ? ", spot" : "")), count_cell(row.offer.gpus),
+                          quantity_cell(row.offer.samples_per_s, "samples/s"), usd_cell(row.usd_per_h),
+                          std::move(million), quantity_cell(row.hours, "1"), usd_cell(row.usd),
+                          text_cell(row.on_front ? "yes" : ""), text_cell(row.price_note)});
+  }
+  return table;
+}
+
+CellTable price_table(const std::vector<std::string>& skus, const analyzer::SkuCatalogue& catalogue,
+                      const Prices& changed) {
+  CellTable table;
+  table.columns = {QStringLiteral("SKU"), QStringLiteral("USD / hour")};
+  for (const std::string& name : skus) {
+    const analyzer::Sku* sku = catalogue.find_sku(name);
+    Cell price = sku == nullptr ? missing_cell("not in the catalogue: write a price here")
+                                : quantity_cell(sku->price_usd_per_h, "1");
+    if (sku != nullptr && sku->price_usd_per_h) price.text = QString::number(*sku->price_usd_per_h, 'f', 2);
+    if (changed.count(name) != 0) price.text += QStringLiteral("  (yours)");
+    table.rows.push_back({text_cell(name), std::move(price)});
+  }
+  return table;
+}
+
+Loaded load_costs(JobContext& context, const std::vector<store::RunRecord>& runs, const Prices& changed,
+                  std::optional<double> samples) {
+  Loaded loaded;
+  std::set<std::string> skus;
+  for (const store::RunRecord& run : runs) {
+    if (!run.run_case.sku.empty()) skus.insert(run.run_case.sku);
+  }
+  loaded.any_sku = !skus.empty();
+  if (!loaded.any_sku) return loaded;
+  loaded.skus.assign(skus.begin(), skus.end());
+  analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load();
+  for (const auto& [sku, price] : changed) catalogue.set_price(price);
+  analyzer::CostOptions options;
+  if (samples) options.samples_total = *samples;
+  const auto groups = analyzer::compare_by(context.store(), runs, "sku");
+  const analyzer::CostTable costs = analyzer::cost_table(analyzer::offers_of(groups), catalogue, options);
+  loaded.cost = analyzer::cost_figure(costs);
+  loaded.offers = offer_table(costs);
+  loaded.prices = price_table(loaded.skus, catalogue, changed);
+  return loaded;
+}
+
+}  // namespace
+
+CostPage::CostPage(Workspace& workspace)
+    : Page(workspace, QStringLiteral("SKU & cost"),
+           QStringLiteral("What a million samples cost against how fast they go. Prices can be changed: "
+                          "double-click one.")) {
+  samples_ = new QLineEdit;
+  samples_->setPlaceholderText(QStringLiteral("Samples to train, e.g. 3e8"));
+  samples_->setAccessibleName(QStringLiteral("Samples to train"));
+  samples_->setFixedWidth(210);
+  add_subject_box();
+  add_control(samples_);
+  connect(samples_, &QLineEdit::editingFinished, this, [this] { reload(); });
+  cost_ = new FigureCard;
+  prices_ = new TableCard(QStringLiteral("Prices of a node"));
+  prices_->setMinimumWidth(350);
+  offers_ = new TableCard(QStringLiteral("Ways to train"));
+  offers_->setMinimumHeight(200);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(14);
+  row->addWidget(cost_, 2);
+  row->addWidget(prices_, 1);
+  body()->addLayout(row, 3);
+  body()->addWidget(offers_, 2);
+  CellTableModel& cells = prices_->table().cells();
+  cells.editable_columns = {1};
+  cells.edited = [this](int price_row, int, const QString& text) {
+    return set_price(skus_[static_cast<std::size_t>(price_row)], text);
+  };
+}
+
+bool CostPage::set_price(const std::string& sku, const QString& text) {
+  bool is_number = false;
+  QString number = text;
+  const double price =
+      number.remove(QStringLiteral("(yours)")).remove(QLatin1Char('$')).trimmed().toDouble(&is_number);
+  if (!is_number || !(price > 0) || price > 1e6) return false;
+  changed_[sku] = sku + "=" + QString::number(price, 'g', 12).toStdString();
+  // The table is made anew: not while it is being edited.
+  QMetaObject::invokeMethod(
+      this, [this] { reload(); }, Qt::QueuedConnection);
+  return true;
+}
+
+void CostPage::load() {
+  const std::vector<store::RunRecord> runs = workspace().subject_records();
+  const Prices changed = changed_;
+  bool is_number = false;
+  const double wanted = samples_->text().toDouble(&is_number);
+  const std::optional<double> samples = is_number && wanted > 0 ? std::optional(wanted) : std::nullopt;
+  start<Loaded>(
+      "costs",
+      [runs, changed, samples](JobContext& context) { return load_costs(context, runs, changed, samples); },
+      [this](Loaded loaded) {
+        if (!loaded.any_sku) {
+          return show_message(
+              QStringLiteral("None of these runs says what it ran on"),
+              QStringLiteral("Costs follow from the catalogue name of the machine. Give it with each run or "
+                             "sweep, or as "
+                             "the column sku of a table that you import; then prices can be changed here."),
+              QStringLiteral("ddbench sweep --nodes 1,2,4 --gpus 8 --sku Standard_ND96asr_v4"));
+        }
+        skus_ = std::move(loaded.skus);
+        cost_->set_figure(std::move(loaded.cost));
+        prices_->table().set_table(std::move(loaded.prices));
+        offers_->table().set_table(std::move(loaded.offers));
+      });
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "pages/page.h"
+
+class QLineEdit;
+
+namespace ddbench::gui {
+
+class FigureCard;
+class TableCard;
+
+/// What training costs on each SKU against how long it takes, with the Pareto front; prices can be changed.
+class CostPage : public Page {
+ public:
+  explicit CostPage(Workspace& workspace);
+
+  FigureCard& cost() noexcept { return *cost_; }
+  TableCard& offers() noexcept { return *offers_; }
+  TableCard& prices() noexcept { return *prices_; }
+  QLineEdit& samples_field() noexcept { return *samples_; }
+  /// In USD an hour and node; false when the text is no price.
+  bool set_price(const std::string& sku, const QString& text);
+
+ protected:
+  void load() override;
+
+ private:
+  QLineEdit* samples_;
+  FigureCard* cost_;
+  TableCard* offers_;
+  TableCard* prices_;
+  std::vector<std::string> skus_;               ///< of the rows of the prices
+  std::map<std::string, std::string> changed_;  ///< SKU -> "NAME=USD"
+};
+
+}  // namespace ddbench::gui

@@ -1,0 +1,109 @@
+#include "pages/network_page.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <set>
+
+#include "charts/figure_card.h"
+#include "ddbench/analyzer/compare_by.h"
+#include "pages/cells.h"
+#include "pages/table_card.h"
+
+namespace ddbench::gui {
+namespace {
+
+struct Loaded {
+  analyzer::Figure throughput;
+  analyzer::Figure bandwidth;
+  CellTable rows;
+  QString words;
+};
+
+Loaded load_groups(JobContext& context, const std::vector<store::RunRecord>& runs, const std::string& field) {
+  const analyzer::GroupComparison groups = analyzer::compare_by(context.store(), runs, field);
+  Loaded loaded;
+  loaded.throughput = analyzer::throughput_figure(groups);
+  loaded.bandwidth = analyzer::bus_bandwidth_figure(groups);
+  loaded.words = QStringLiteral("Reference: %1. Ratios are of throughput, in the same case otherwise.")
+                     .arg(groups.values.empty() || groups.values.front().empty()
+                              ? QStringLiteral("(none)")
+                              : QString::fromStdString(groups.values.front()));
+  const bool varied = std::any_of(groups.rows.begin(), groups.rows.end(),
+                                  [](const analyzer::GroupRow& row) { return !row.variant.empty(); });
+  loaded.rows.columns = {
+      QStringLiteral("Nodes × GPUs"), spaced(field).replace(0, 1, spaced(field).at(0).toUpper()),
+      QStringLiteral("Runs"),         QStringLiteral("Samples / s"),
+      QStringLiteral("Step time"),    QStringLiteral("Exposed"),
+      QStringLiteral("Efficiency"),   QStringLiteral("Against the reference"),
+      QStringLiteral("Provenance")};
+  if (varied) loaded.rows.columns.insert(loaded.rows.columns.begin() + 2, QStringLiteral("Case"));
+  for (const analyzer::GroupRow& row : groups.rows) {
+    std::vector<Cell> cells{Cell{size_text(row.run_case), row.world_size, {}, true},
+                            text_cell(row.value.empty() ? "(none)" : row.value),
+                            count_cell(static_cast<double>(row.runs.size())),
+                            quantity_cell(row.samples_per_s, "samples/s"),
+                            quantity_cell(row.step_time_ns, "ns"),
+                            percent_cell(row.exposed_share),
+                            percent_cell(row.efficiency),
+                            ratio_cell(row.against_reference),
+                            provenance_cell(row.provenance)};
+    if (varied) cells.insert(cells.begin() + 2, text_cell(row.variant));
+    loaded.rows.rows.push_back(std::move(cells));
+  }
+  return loaded;
+}
+
+/// What these runs can be compared by: the first field in which they differ.
+std::string field_that_differs(const std::vector<store::RunRecord>& runs) {
+  std::set<std::string> links;
+  std::set<std::string> networks;
+  for (const store::RunRecord& run : runs) {
+    if (run.run_case.nodes == 1) continue;
+    links.insert(run.run_case.link);
+    networks.insert(run.environment.network);
+  }
+  return links.size() > 1 || networks.size() < 2 ? "link" : "network";
+}
+
+}  // namespace
+
+NetworkPage::NetworkPage(Workspace& workspace)
+    : Page(workspace, QStringLiteral("Network"),
+           QStringLiteral("The same training over different networks, or with anything else changed.")) {
+  field_ = new QComboBox;
+  field_->setAccessibleName(QStringLiteral("What the runs are compared by"));
+  field_->addItem(QStringLiteral("By what differs"), QString());
+  for (const char* field :
+       {"link", "network", "strategy", "precision", "batch_per_gpu", "backend", "bucket_bytes"}) {
+    field_->addItem(QStringLiteral("By ") + spaced(field), QString::fromLatin1(field));
+  }
+  add_subject_box();
+  add_control(field_);
+  connect(field_, &QComboBox::activated, this, [this] { reload(); });
+  auto* row = new QHBoxLayout;
+  row->setSpacing(14);
+  throughput_ = new FigureCard;
+  bandwidth_ = new FigureCard;
+  row->addWidget(throughput_, 1);
+  row->addWidget(bandwidth_, 1);
+  body()->addLayout(row, 3);
+  rows_ = new TableCard(QStringLiteral("Cases"));
+  rows_->setMinimumHeight(200);
+  body()->addWidget(rows_, 2);
+}
+
+void NetworkPage::load() {
+  const std::vector<store::RunRecord> runs = workspace().subject_records();
+  std::string field = field_->currentData().toString().toStdString();
+  if (field.empty()) field = field_that_differs(runs);
+  start<Loaded>(
+      "groups", [runs, field](JobContext& context) { return load_groups(context, runs, field); },
+      [this](Loaded loaded) {
+        throughput_->set_figure(std::move(loaded.throughput));
+        bandwidth_->set_figure(std::move(loaded.bandwidth));
+        rows_->set_words(loaded.words);
+        rows_->table().set_table(std::move(loaded.rows));
+      });
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,302 @@
+#include "pages/regressions_page.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QStyle>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "charts/figure_card.h"
+#include "ddbench/analyzer/gate.h"
+#include "ddbench/analyzer/run_history.h"
+#include "pages/cells.h"
+#include "pages/table_card.h"
+
+namespace ddbench::gui {
+
+struct RegressionsPage::Series {
+  QString label;
+  analyzer::Figure figure;
+  CellTable changes;
+};
+
+struct RegressionsPage::Verdict {
+  analyzer::GateOutcome outcome = analyzer::GateOutcome::kInconclusive;
+  QString words;
+  CellTable table;
+};
+
+namespace {
+
+CellTable change_table(const analyzer::HistorySeries& series, const std::string& unit) {
+  CellTable table;
+  for (const char* title : {"First run after it", "When", "Before", "After", "Change", "p"}) {
+    table.columns.push_back(QString::fromLatin1(title));
+  }
+  for (const analyzer::LevelChange& change : series.changes) {
+    const analyzer::HistoryPoint& point = series.points[change.index];
+    const double by = change.before > 0 ? change.after / change.before - 1 : 0;
+    Cell share = percent_cell(by);
+    share.text += change.worse ? QStringLiteral("  worse") : QStringLiteral("  better");
+    table.rows.push_back({text_cell(point.name.empty() ? point.run : point.name + " " + point.run),
+                          {date_text(point.started_wall_ns), {}, {}, false},
+                          quantity_cell(change.before, unit),
+                          quantity_cell(change.after, unit),
+                          std::move(share),
+                          number_cell(change.p_value, QString::number(change.p_value, 'f', 3))});
+  }
+  return table;
+}
+
+QString joined(const std::vector<std::string>& sentences) {
+  QStringList lines;
+  for (const std::string& sentence : sentences) lines << QString::fromStdString(sentence);
+  return lines.join(QLatin1Char('\n'));
+}
+
+CellTable metric_table(const analyzer::GateVerdict& verdict) {
+  CellTable table;
+  for (const char* title : {"Metric", "Outcome", "Baseline", "Candidate", "Worse by", "Accepted", "Why"}) {
+    table.columns.push_back(QString::fromLatin1(title));
+  }
+  for (const analyzer::MetricVerdict& metric : verdict.metrics) {
+    const std::string unit(analyzer::unit_of(metric.metric));
+    const auto& estimate = metric.estimate;
+    const Measured<double> none = Measured<double>::missing(metric.reason);
+    table.rows.push_back(
+        {{spaced(std::string(analyzer::to_string(metric.metric))), {}, {}, false},
+         text_cell(metric.improved ? "pass, improved" : std::string(analyzer::to_string(metric.outcome))),
+         quantity_cell(estimate ? Measured<double>(estimate->baseline) : none, unit),
+         quantity_cell(estimate ? Measured<double>(estimate->candidate) : none, unit),
+         estimate ? percent_interval_cell(estimate->worse_by, estimate->worse_by_interval)
+                  : missing_cell(metric.reason),
+         percent_cell(metric.threshold),
+         text_cell(metric.reason)});
+  }
+  return table;
+}
+
+/// Without those that begin with the name of another series.
+std::vector<std::string> notes_of(const analyzer::RunHistory& all, const analyzer::HistorySeries& series) {
+  std::vector<std::string> notes = all.notes;
+  for (const analyzer::HistorySeries& other : all.series) {
+    if (other.label == series.label) continue;
+    std::erase_if(notes, [&](const std::string& note) { return note.rfind(other.label + ":", 0) == 0; });
+  }
+  return notes;
+}
+
+QComboBox* reference_box(const QString& name) {
+  auto* box = new QComboBox;
+  box->setEditable(true);
+  box->setInsertPolicy(QComboBox::NoInsert);
+  box->setAccessibleName(name);
+  box->setMinimumWidth(230);
+  box->lineEdit()->setPlaceholderText(QStringLiteral("name=main, a baseline, a run"));
+  return box;
+}
+
+}  // namespace
+
+RegressionsPage::RegressionsPage(Workspace& workspace)
+    : Page(workspace, QStringLiteral("Regressions"),
+           QStringLiteral(
+               "Whether runs of one case became slower, when, and what the gate says of two sides.")) {
+  metric_ = new QComboBox;
+  metric_->setAccessibleName(QStringLiteral("Metric"));
+  for (const analyzer::RunMetric metric : analyzer::all_run_metrics()) {
+    metric_->addItem(spaced(std::string(analyzer::to_string(metric))), static_cast<int>(metric));
+  }
+  series_box_ = new QComboBox;
+  series_box_->setAccessibleName(QStringLiteral("Case whose history is drawn"));
+  series_box_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  series_box_->setMaximumWidth(620);
+  add_control(metric_);
+  add_control(series_box_);
+  connect(metric_, &QComboBox::activated, this, [this] { reload(); });
+  connect(series_box_, &QComboBox::activated, this, [this] { show_series(); });
+
+  history_ = new FigureCard;
+  changes_ = new TableCard(QStringLiteral("Changes of level"));
+  changes_->setMinimumHeight(150);
+  auto* gate = new QFrame;
+  gate->setObjectName(QStringLiteral("card"));
+  auto* column = new QVBoxLayout(gate);
+  column->setContentsMargins(14, 10, 12, 10);
+  auto* row = new QHBoxLayout;
+  auto* title = new QLabel(QStringLiteral("Gate"));
+  title->setObjectName(QStringLiteral("cardTitle"));
+  baseline_ = reference_box(QStringLiteral("Baseline of the gate"));
+  candidate_ = reference_box(QStringLiteral("Candidate of the gate"));
+  auto* run = new QPushButton(QStringLiteral("Judge"));
+  outcome_ = new QLabel;
+  outcome_->setObjectName(QStringLiteral("undecided"));
+  row->addWidget(title);
+  row->addSpacing(8);
+  row->addWidget(baseline_);
+  row->addWidget(new QLabel(QStringLiteral("→")));
+  row->addWidget(candidate_);
+  row->addWidget(run);
+  row->addWidget(outcome_);
+  row->addStretch(1);
+  column->addLayout(row);
+  verdict_ = new TableCard(QStringLiteral("Verdict"));
+  verdict_->setObjectName(QStringLiteral("plain"));
+  verdict_->setMinimumHeight(150);
+  column->addWidget(verdict_, 1);
+  connect(run, &QPushButton::clicked, this, [this] { load_verdict(); });
+  for (QComboBox* box : {baseline_, candidate_}) {
+    connect(box, &QComboBox::activated, this, [this] { load_verdict(); });
+    connect(box->lineEdit(), &QLineEdit::returnPressed, this, [this] { load_verdict(); });
+  }
+  auto* top = new QHBoxLayout;
+  top->setSpacing(14);
+  top->addWidget(history_, 3);
+  top->addWidget(changes_, 2);
+  body()->addLayout(top, 3);
+  body()->addWidget(gate, 2);
+}
+
+std::string RegressionsPage::key() const {
+  std::string key;
+  for (const RunEntry& entry : *workspace().runs) {
+    if (entry.measured) key += entry.run().id;
+  }
+  return key;
+}
+
+void RegressionsPage::fill_references() {
+  std::vector<QString> found;
+  std::set<std::string> names;
+  std::map<std::string, std::vector<QString>> cases;
+  std::vector<QString> pair;  // candidate, baseline: the two newest runs of one case
+  for (const RunEntry& entry : *workspace().runs) {
+    const store::RunRecord& run = entry.run();
+    if (!run.run_case.name.empty() && names.insert(run.run_case.name).second) {
+      found.push_back(QStringLiteral("name=") + QString::fromStdString(run.run_case.name));
+    }
+    if (run.state != store::RunState::kDone || run.is_baseline || !run.valid || pair.size() == 2) continue;
+    std::vector<QString>& same = cases[case_key(run.run_case) + run.environment.fingerprint];
+    same.push_back(QString::fromStdString(run.id));
+    if (same.size() == 2) pair = same;
+  }
+  const bool two_names = found.size() >= 2;
+  const QString candidate = two_names ? found[0] : pair.size() == 2 ? pair[0] : QString();
+  const QString baseline = two_names ? found[1] : pair.size() == 2 ? pair[1] : QString();
+  found.insert(found.end(), pair.begin(), pair.end());
+  const auto fill = [&](QComboBox* box, const QString& chosen) {
+    const QSignalBlocker quiet(box);
+    const QString before = box->currentText();
+    box->clear();
+    for (const QString& reference : found) box->addItem(reference);
+    box->setCurrentText(before.isEmpty() ? chosen : before);
+  };
+  fill(candidate_, candidate);
+  fill(baseline_, baseline);
+}
+
+void RegressionsPage::load() {
+  fill_references();
+  std::vector<analyzer::RunMeasures> runs;
+  for (const RunEntry& entry : *workspace().runs) {
+    const bool usable = entry.measured && entry.run().state == store::RunState::kDone && entry.run().valid;
+    if (usable && !entry.run().is_baseline) runs.push_back(entry.measures);
+  }
+  const auto metric = static_cast<analyzer::RunMetric>(metric_->currentData().toInt());
+  start<std::vector<Series>>(
+      "history",
+      [runs, metric](JobContext&) {
+        const analyzer::RunHistory all = analyzer::run_history(runs, metric);
+        std::vector<Series> loaded;
+        for (const analyzer::HistorySeries& series : all.series) {
+          analyzer::RunHistory one{metric, {series}, notes_of(all, series)};
+          loaded.push_back({QStringLiteral("%1 · %2 runs")
+                                .arg(QString::fromStdString(series.label))
+                                .arg(series.points.size()),
+                            analyzer::history_figure(one),
+                            change_table(series, std::string(analyzer::unit_of(metric)))});
+        }
+        // The longest history tells most.
+        std::stable_sort(loaded.begin(), loaded.end(), [](const Series& a, const Series& b) {
+          const auto points = [](const Series& s) {
+            return s.figure.series.empty() ? 0 : s.figure.series[0].points.size();
+          };
+          return points(a) > points(b);
+        });
+        return loaded;
+      },
+      [this](std::vector<Series> loaded) {
+        series_ = std::move(loaded);
+        const QSignalBlocker quiet(series_box_);
+        const QString before = series_box_->currentText();
+        series_box_->clear();
+        for (const Series& series : series_) series_box_->addItem(series.label);
+        series_box_->setCurrentIndex(std::max(0, series_box_->findText(before)));
+        show_series();
+      });
+  load_verdict();
+}
+
+void RegressionsPage::show_series() {
+  if (series_.empty()) {
+    return show_message(QStringLiteral("No history yet"),
+                        QStringLiteral("A history is drawn of runs of one case that measured this metric."));
+  }
+  const Series& series = series_[static_cast<std::size_t>(series_box_->currentIndex())];
+  history_->set_figure(series.figure);
+  changes_->set_words(series.changes.rows.empty() ? QStringLiteral("The level has not changed.") : QString());
+  changes_->table().set_table(series.changes);
+}
+
+void RegressionsPage::judge(const QString& baseline, const QString& candidate) {
+  baseline_->setCurrentText(baseline);
+  candidate_->setCurrentText(candidate);
+  load_verdict();
+}
+
+void RegressionsPage::load_verdict() {
+  const std::string baseline = baseline_->currentText().trimmed().toStdString();
+  const std::string candidate = candidate_->currentText().trimmed().toStdString();
+  if (baseline.empty() || candidate.empty()) {
+    outcome_->hide();
+    verdict_->set_words(
+        QStringLiteral("Choose two sides: runs of a name, a named baseline, or single runs."));
+    return;
+  }
+  start<Verdict>(
+      "verdict",
+      [baseline, candidate](JobContext& context) {
+        analyzer::GatePolicy policy;
+        policy.metrics = {analyzer::RunMetric::kStepTime, analyzer::RunMetric::kThroughput};
+        const analyzer::GateVerdict judged =
+            analyzer::judge(analyzer::gate_side(context.store(), baseline),
+                            analyzer::gate_side(context.store(), candidate), policy);
+        Verdict verdict{judged.outcome, QString::fromStdString(judged.headline), metric_table(judged)};
+        for (const auto* sentences : {&judged.reasons, &judged.explanation, &judged.notes}) {
+          if (!sentences->empty()) verdict.words += QLatin1Char('\n') + joined(*sentences);
+        }
+        return verdict;
+      },
+      [this](Verdict verdict) { show_verdict(std::move(verdict)); });
+}
+
+void RegressionsPage::show_verdict(Verdict verdict) {
+  static constexpr const char* kNames[] = {"pass", "fail", "undecided"};
+  const std::string_view word = analyzer::to_string(verdict.outcome);
+  outcome_->setObjectName(QString::fromLatin1(kNames[static_cast<int>(verdict.outcome)]));
+  outcome_->setText(QString::fromUtf8(word.data(), static_cast<qsizetype>(word.size())).toUpper());
+  outcome_->style()->unpolish(outcome_);
+  outcome_->style()->polish(outcome_);
+  outcome_->show();
+  verdict_->set_words(verdict.words);
+  verdict_->table().set_table(std::move(verdict.table));
+}
+
+}  // namespace ddbench::gui
