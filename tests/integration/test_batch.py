@@ -1,4 +1,6 @@
-"""`ddbench batch`: training to a target loss by batch, from stored runs of a known law."""
+"""`ddbench batch`: training to a target loss by batch, from stored runs of a known law, and from training itself."""
+
+import math
 
 import pytest
 from test_analysis import checked, refused, write
@@ -77,3 +79,37 @@ def test_runs_that_cannot_be_compared(trained):
     refused(trained("batch", "--where", "workload=mlp"), "0.25, 0.5", "--where target_loss")
     trained.rows("update run set case_json = json_set(case_json, '$.target_loss', 0)")
     refused(trained("batch", "--where", "workload=mlp"), "--target-loss")
+
+
+LEARNABLE = ["-O", "hidden=32", "--momentum", "0", "--target-loss", "0.2", "--warmup", "0", "--quiet", "--json"]
+
+
+def batch_of_twice_the_fewest_steps(best):
+    """Where the best number of steps, by batch, crosses twice the smallest: the definition, without a law."""
+    wanted = 2 * min(best.values())
+    batches = sorted(best)
+    for smaller, larger in zip(batches, batches[1:]):
+        if best[smaller] >= wanted >= best[larger]:
+            share = math.log(best[smaller] / wanted) / math.log(best[smaller] / best[larger])
+            return smaller * (larger / smaller) ** share
+    raise AssertionError(f"{best} does not cross {wanted}")
+
+
+def test_a_batch_sweep_finds_what_an_exhaustive_search_finds(bench):
+    bench.ok("sweep", "--global-batch", "32,128,512,2048", "--lr", "0.2", "--lr-rule", "linear", "--base-batch", "128",
+             "--seed", "1,2", "--steps", "2000", "--name", "sweep", *LEARNABLE)
+    (curve,) = checked(bench.ok("batch", "--where", "name=sweep", "--json"), "batch")["curves"]
+    assert [row["missed"] for row in curve["rows"]] == [0, 0, 0, 0]
+    found = curve["critical_batch"]["batch"]
+    assert found["ci_low"] < found["value"] < found["ci_high"]
+
+    done = bench("sweep", "--global-batch", "128,256,512,1024,2048,8192", "--lr", "0.2,0.4,0.8,1.6,3.2", "--steps", "250", "--name",
+                 "search", *LEARNABLE)
+    assert done.returncode in (0, 1), done.stderr  # the largest rates diverge
+    (search,) = checked(bench.ok("batch", "--where", "name=search", "--json"), "batch")["curves"]
+    searched = batch_of_twice_the_fewest_steps({row["global_batch"]: row["steps"] for row in search["rows"]})
+    assert searched / 2 < found["value"] < searched * 2
+
+    bench.ok("sweep", "--gpus", "2", "--global-batch", "1024", "--lr", "0.05", "--steps", "1000", "--name", "noise", *LEARNABLE)
+    (noise,) = checked(bench.ok("batch", "--where", "name=noise", "--json"), "batch")["curves"]
+    assert searched / 10 < noise["rows"][0]["noise_scale"]["point"] < searched * 10

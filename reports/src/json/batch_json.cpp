@@ -9,6 +9,7 @@ namespace {
 Json noise_json(const analyzer::BatchRow& row, MissingReasons& missing) {
   if (!row.noise) return missing.null("noise_scale", row.noise.reason());
   Json json = estimate_json("samples", row.noise->samples, "noise_scale.samples", missing);
+  json["point"] = row.noise->point();
   json["at_least"] = row.noise->at_least;
   json["steps"] = row.noise->steps;
   return json;

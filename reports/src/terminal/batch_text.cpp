@@ -26,7 +26,12 @@ std::string duration(const Measured<double>& seconds) {
 
 std::string noise(const BatchRow& row) {
   if (!row.noise) return "–";
-  if (!row.noise->samples) return row.noise->at_least > 0 ? "≥ " + number(row.noise->at_least) : "–";
+  if (!row.noise->samples && row.noise->point() <= 0) return "–";
+  if (!row.noise->samples) {
+    return row.noise->at_least > 0
+               ? fmt::format("{} ({} or more)", number(row.noise->point()), number(row.noise->at_least))
+               : fmt::format("{} (not bounded)", number(row.noise->point()));
+  }
   const analyzer::Estimate& samples = *row.noise->samples;
   return fmt::format("{} ({} to {})", number(samples.value), number(samples.interval.low),
                      number(samples.interval.high));

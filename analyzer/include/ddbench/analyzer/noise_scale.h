@@ -28,10 +28,15 @@ struct NoiseScale {
   /// Lower bound of the 95 % interval where the upper one is infinite; 0: none.
   double at_least = 0;
   std::size_t steps = 0;
+
+  /// The ratio of the means, also where nothing bounds its error; 0 where the gradient itself is not seen.
+  double point() const { return gradient_square > 0 && noise_trace > 0 ? noise_trace / gradient_square : 0; }
 };
 
 /// Both estimators are linear in the norms, and unbiased, so they are averaged before the ratio is taken.
 /// Steps are autocorrelated: the interval is that of Fieller over means of blocks of steps, with Student's t.
+/// That the gradient itself changes while training goes on counts as error too: over the whole of a training
+/// often only a lower bound is left, and point().
 /// Throws Error{kBadInput} unless 0 < small_batch < big_batch and every norm is finite and not negative.
 NoiseScale gradient_noise_scale(std::span<const GradientNorms> steps, double small_batch, double big_batch);
 
