@@ -148,7 +148,7 @@ TEST(Memory, GrowsWithWhatItIsMadeOf) {
   };
   EXPECT_GT(base, 3 * 2'678'824);
   EXPECT_GT(with([](RunCase& c) { c.gpus_per_node = 16; }), base);
-  EXPECT_GE(with([](RunCase& c) { c.batch_per_gpu = 100'064; }) - base, 100'000 * (785 + 2 * 1034) * 4);
+  EXPECT_GE(with([](RunCase& c) { c.batch_per_gpu = 100'064; }) - base, 100'000 * (785 + 2 * 1024) * 4);
   EXPECT_GE(with([](RunCase& c) { c.workload_options["hidden"] = "512,512,512"; }) - base, 3 * 512 * 513 * 4);
 }
 
