@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "clock_alignment.h"
+#include "ddbench/analyzer/micro_table.h"
 #include "ddbench/record/error.h"
 #include "ddbench/store/abandoned.h"
 #include "efficiency.h"
@@ -76,6 +77,8 @@ void judge_peer_wait(RunSummary& summary) {
     resolved |= collective.record.peer_wait_resolved;
   if (summary.run.run_case.world_size() == 1) {
     summary.peer_wait_ns = Wait::missing("one rank waits for nobody");
+  } else if (summary.run.run_case.workload == kMicroWorkload) {
+    summary.peer_wait_ns = Wait::missing("batches of iterations are timed, not arrivals");
   } else if (summary.collectives.empty()) {
     summary.peer_wait_ns = Wait::missing("no collectives");
   } else if (!clocks.known()) {
