@@ -29,6 +29,28 @@ def test_strong_sweep_and_text(bench):
     assert sorted(r[0] for r in bench.rows("select batch_per_gpu from run")) == [32, 64]
 
 
+def test_any_field_is_varied_and_named(bench):
+    arguments = ["sweep", "--gpus", "1,2", "--strategy", "ddp,zero1", "--accumulate", "1,2", *SMALL]
+    table = json.loads(bench.ok(*arguments, "--json").stdout)
+    jsonschema.validate(table, SCHEMA)
+    assert [row["world_size"] for row in table["rows"]] == [1] * 4 + [2] * 4
+    variants = [f"accumulate={n} strategy={s}" for s in ("ddp", "zero1") for n in (1, 2)]
+    assert [row["variant"] for row in table["rows"]] == variants * 2
+    # Each row is stated against the same case on one GPU.
+    assert [row["efficiency"] for row in table["rows"][:4]] == [1] * 4
+    text = bench.ok(*arguments).stdout
+    for number, variant in enumerate(variants, 1):
+        assert f"case {number}: {variant}" in text
+
+
+def test_a_sweep_refuses_what_no_run_can_be(bench):
+    for option, value in (("--strategy", "ddp,nonsense"), ("--optimizer", "sgd,"), ("--lr", "0.1,fast"), ("--accumulate", "3"),
+                          ("--lr-rule", "cubic"), ("--global-batch", "64,65"), ("--link", "1gbit,slow")):
+        done = bench("sweep", "--nodes", "2", option, value)
+        assert done.returncode == 2 and done.stdout == "", (option, value, done.stderr)
+        assert not bench.db.exists()
+
+
 def test_a_sweep_that_was_cut_short_is_resumed(bench):
     arguments = ["sweep", "--nodes", "1,2", "--gpus", "1,2", "--steps", 40, "--warmup", 2, "-O", "hidden=256,256",
                  "--repeat", 2, "--json"]

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../safe_text.h"
+#include "case_legend.h"
 #include "ddbench/reports/analysis.h"
 #include "ddbench/reports/quantity.h"
 #include "fits_text.h"
@@ -31,7 +32,7 @@ std::string rows_section(const GroupComparison& groups, const Paint& paint, std:
   const bool variants = std::any_of(groups.rows.begin(), groups.rows.end(),
                                     [](const auto& row) { return !row.variant.empty(); });
   std::vector<TableColumn> columns = {{"GPUs"}, {"nodes"}, {visible(groups.field), Align::kLeft, true}};
-  if (variants) columns.push_back({"case", Align::kLeft, true});
+  if (variants) columns.push_back({"case"});
   for (TableColumn& column : std::vector<TableColumn>{{"samples/s"},
                                                       {"over the reference", Align::kLeft},
                                                       {"efficiency"},
@@ -42,12 +43,13 @@ std::string rows_section(const GroupComparison& groups, const Paint& paint, std:
     columns.push_back(std::move(column));
   }
   Table table(std::move(columns));
+  CaseLegend cases;
   std::uint32_t provenances = 0;
   for (const analyzer::GroupRow& row : groups.rows) {
     const bool reference = row.value == groups.values.front();
     std::vector<TableCell> cells = {
         {std::to_string(row.world_size)}, {std::to_string(row.run_case.nodes)}, {value_in_words(row.value)}};
-    if (variants) cells.push_back({visible(row.variant)});
+    if (variants) cells.push_back({cases.number_of(row.variant)});
     cells.push_back({number(row.samples_per_s, 4)});
     cells.push_back({reference ? "reference" : ratio_in_words(row.against_reference),
                      reference ? Tone::kFaint : Tone::kPlain});
@@ -61,7 +63,8 @@ std::string rows_section(const GroupComparison& groups, const Paint& paint, std:
   }
   const std::string legend =
       "efficiency: against the smallest size · " + provenance_legend(ProvenanceSet::from_bits(provenances));
-  return table.render(paint, 0, width) + paint(Tone::kFaint, fitted(legend, width)) + "\n";
+  return table.render(paint, 0, width) + cases.render(paint, width) +
+         paint(Tone::kFaint, fitted(legend, width)) + "\n";
 }
 
 std::string collectives_section(const GroupComparison& groups, const Paint& paint, std::size_t width) {

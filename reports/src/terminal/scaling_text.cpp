@@ -4,6 +4,7 @@
 
 #include "../safe_text.h"
 #include "bars.h"
+#include "case_legend.h"
 #include "ddbench/reports/quantity.h"
 #include "ddbench/reports/text.h"
 #include "notes_text.h"
@@ -77,11 +78,11 @@ std::vector<TableColumn> titles_of(const OptionalColumns& optional) {
   if (optional.batch) titles.push_back({"batch/GPU"});
   if (optional.runs) titles.push_back({"runs"});
   if (optional.link) titles.push_back({"link", Align::kLeft, true});
-  if (optional.variant) titles.insert(titles.begin() + 2, {"case", Align::kLeft, true});
+  if (optional.variant) titles.insert(titles.begin() + 2, {"case"});
   return titles;
 }
 
-std::vector<TableCell> cells_of(const ScalingRow& row, const OptionalColumns& optional) {
+std::vector<TableCell> cells_of(const ScalingRow& row, const OptionalColumns& optional, CaseLegend& cases) {
   const TableCell efficiency = efficiency_cell(row);
   std::vector<TableCell> cells = {
       {std::to_string(row.world_size)},
@@ -98,7 +99,7 @@ std::vector<TableCell> cells_of(const ScalingRow& row, const OptionalColumns& op
   if (optional.batch) cells.push_back({count_in_words(row.run_case.batch_per_gpu)});
   if (optional.runs) cells.push_back({std::to_string(row.repetitions)});
   if (optional.link) cells.push_back({visible(row.run_case.link)});
-  if (optional.variant) cells.insert(cells.begin() + 2, {visible(row.variant)});
+  if (optional.variant) cells.insert(cells.begin() + 2, {cases.number_of(row.variant)});
   return cells;
 }
 
@@ -116,14 +117,16 @@ std::string scaling_text(const analyzer::ScalingTable& table, const TextStyle& s
   }
   const OptionalColumns optional = columns_for(table);
   Table rows(titles_of(optional));
+  CaseLegend cases;
   std::uint32_t provenances = 0;
   for (const ScalingRow& row : table.rows) {
-    rows.add_row(cells_of(row, optional));
+    rows.add_row(cells_of(row, optional, cases));
     provenances |= row.provenance.bits();
   }
   const std::string legend =
       "exposed: communication, of the step · " + provenance_legend(ProvenanceSet::from_bits(provenances));
-  text += "\n" + rows.render(paint, 0, width) + "\n" + paint(Tone::kFaint, fitted(legend, width)) + "\n";
+  text += "\n" + rows.render(paint, 0, width) + "\n" + cases.render(paint, width) +
+          paint(Tone::kFaint, fitted(legend, width)) + "\n";
   if (const std::string notes = notes_section(table.notes, paint, width); !notes.empty())
     text += "\n" + notes;
   return text;
