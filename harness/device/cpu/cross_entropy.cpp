@@ -17,7 +17,7 @@ struct Normalizer {
 };
 
 template <typename T>
-[[gnu::always_inline]] inline Normalizer normalizer_loop(const T* __restrict x, std::int64_t columns) {
+[[gnu::always_inline]] inline float largest_of(const T* __restrict x, std::int64_t columns) {
   const std::int64_t whole = columns / kLanes * kLanes;
   float lanes[kLanes];
   std::fill_n(lanes, kLanes, load(x, 0));
@@ -28,39 +28,53 @@ template <typename T>
     }
   }
   for (std::int64_t i = whole; i < columns; ++i) lanes[0] = std::max(lanes[0], load(x, i));
-  const float largest = *std::max_element(lanes, lanes + kLanes);
-  std::fill_n(lanes, kLanes, 0.0F);
+  return *std::max_element(lanes, lanes + kLanes);
+}
+
+/// Adds e^(x - largest) to the lanes.
+[[gnu::always_inline]] inline void add_exponentials(const float* __restrict x, std::int64_t columns,
+                                                    float largest, float (&lanes)[kLanes]) {
+  const std::int64_t whole = columns / kLanes * kLanes;
   for (std::int64_t i = 0; i < whole; i += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane)
-      lanes[lane] += exponential(load(x, i + lane) - largest);
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += exponential(x[i + lane] - largest);
   }
-  for (std::int64_t i = whole; i < columns; ++i) lanes[0] += exponential(load(x, i) - largest);
-  return {largest, sum_of(lanes)};
+  for (std::int64_t i = whole; i < columns; ++i) lanes[0] += exponential(x[i] - largest);
 }
 
 DDBENCH_WIDEST_VECTORS
 Normalizer normalizer(const float* x, std::int64_t columns) {
-  return normalizer_loop(x, columns);
+  const float largest = largest_of(x, columns);
+  float lanes[kLanes] = {};
+  add_exponentials(x, columns, largest, lanes);
+  return {largest, sum_of(lanes)};
 }
 DDBENCH_WIDEST_VECTORS
 Normalizer normalizer(const Bfloat16* x, std::int64_t columns) {
-  return normalizer_loop(x, columns);
+  const float largest = largest_of(x, columns);
+  float lanes[kLanes] = {};
+  float block[kBlockNumbers];
+  for (std::int64_t first = 0; first < columns; first += kBlockNumbers) {
+    const std::int64_t count = std::min(kBlockNumbers, columns - first);
+    load_block(x + first, count, block);
+    add_exponentials(block, count, largest, lanes);
+  }
+  return {largest, sum_of(lanes)};
 }
 
 /// dx = factor * e^(x - largest); dx may be x.
-template <typename T>
-[[gnu::always_inline]] inline void scaled_loop(const T* x, std::int64_t columns, float largest, float factor,
-                                               T* dx) {
-  for (std::int64_t i = 0; i < columns; ++i) store(dx, i, factor * exponential(load(x, i) - largest));
-}
-
 DDBENCH_WIDEST_VECTORS
 void scaled(const float* x, std::int64_t columns, float largest, float factor, float* dx) {
-  scaled_loop(x, columns, largest, factor, dx);
+  for (std::int64_t i = 0; i < columns; ++i) dx[i] = factor * exponential(x[i] - largest);
 }
 DDBENCH_WIDEST_VECTORS
 void scaled(const Bfloat16* x, std::int64_t columns, float largest, float factor, Bfloat16* dx) {
-  scaled_loop(x, columns, largest, factor, dx);
+  float block[kBlockNumbers];
+  for (std::int64_t first = 0; first < columns; first += kBlockNumbers) {
+    const std::int64_t count = std::min(kBlockNumbers, columns - first);
+    load_block(x + first, count, block);
+    for (std::int64_t i = 0; i < count; ++i) block[i] = factor * exponential(block[i] - largest);
+    store_block(block, count, dx + first);
+  }
 }
 
 /// How many rows count.

@@ -78,13 +78,12 @@ constexpr float kCubic = 0.044715F;
   return {x * phi, phi + x * kInverseRoot2Pi * bell};
 }
 
-template <typename T>
-[[gnu::always_inline]] inline void gelu_loop(Gelu form, const T* __restrict x, std::int64_t elements,
-                                             T* __restrict y) {
+[[gnu::always_inline]] inline void gelu_loop(Gelu form, const float* __restrict x, std::int64_t elements,
+                                             float* __restrict y) {
   if (form == Gelu::kErf) {
-    for (std::int64_t i = 0; i < elements; ++i) store(y, i, gelu_erf(load(x, i)).value);
+    for (std::int64_t i = 0; i < elements; ++i) y[i] = gelu_erf(x[i]).value;
   } else {
-    for (std::int64_t i = 0; i < elements; ++i) store(y, i, gelu_tanh(load(x, i)).value);
+    for (std::int64_t i = 0; i < elements; ++i) y[i] = gelu_tanh(x[i]).value;
   }
 }
 
@@ -94,16 +93,23 @@ void gelu(Gelu form, const float* x, std::int64_t elements, float* y) {
 }
 DDBENCH_WIDEST_VECTORS
 void gelu(Gelu form, const Bfloat16* x, std::int64_t elements, Bfloat16* y) {
-  gelu_loop(form, x, elements, y);
+  float in[kBlockNumbers];
+  float out[kBlockNumbers];
+  for (std::int64_t first = 0; first < elements; first += kBlockNumbers) {
+    const std::int64_t count = std::min(kBlockNumbers, elements - first);
+    load_block(x + first, count, in);
+    gelu_loop(form, in, count, out);
+    store_block(out, count, y + first);
+  }
 }
 
-template <typename T>
-[[gnu::always_inline]] inline void gelu_slope_loop(Gelu form, const T* __restrict x, std::int64_t elements,
-                                                   const T* dy, T* dx) {
+/// dx may be dy.
+[[gnu::always_inline]] inline void gelu_slope_loop(Gelu form, const float* x, std::int64_t elements,
+                                                   const float* dy, float* dx) {
   if (form == Gelu::kErf) {
-    for (std::int64_t i = 0; i < elements; ++i) store(dx, i, load(dy, i) * gelu_erf(load(x, i)).slope);
+    for (std::int64_t i = 0; i < elements; ++i) dx[i] = dy[i] * gelu_erf(x[i]).slope;
   } else {
-    for (std::int64_t i = 0; i < elements; ++i) store(dx, i, load(dy, i) * gelu_tanh(load(x, i)).slope);
+    for (std::int64_t i = 0; i < elements; ++i) dx[i] = dy[i] * gelu_tanh(x[i]).slope;
   }
 }
 
@@ -113,7 +119,15 @@ void gelu_slope(Gelu form, const float* x, std::int64_t elements, const float* d
 }
 DDBENCH_WIDEST_VECTORS
 void gelu_slope(Gelu form, const Bfloat16* x, std::int64_t elements, const Bfloat16* dy, Bfloat16* dx) {
-  gelu_slope_loop(form, x, elements, dy, dx);
+  float in[kBlockNumbers];
+  float gradient[kBlockNumbers];
+  for (std::int64_t first = 0; first < elements; first += kBlockNumbers) {
+    const std::int64_t count = std::min(kBlockNumbers, elements - first);
+    load_block(x + first, count, in);
+    load_block(dy + first, count, gradient);
+    gelu_slope_loop(form, in, count, gradient, gradient);
+    store_block(gradient, count, dx + first);
+  }
 }
 
 const std::int32_t* checked_indices(const char* operation, const Tensor& indices, std::int64_t rows) {

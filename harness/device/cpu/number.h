@@ -47,6 +47,19 @@ inline float exponential(float x) {
   return p * std::bit_cast<float>(power);
 }
 
+/// Loops over bfloat16 that compute an exponential become vectors only when converting is a loop of its own:
+/// they go through float this many numbers at a time.
+inline constexpr std::int64_t kBlockNumbers = 512;
+
+[[gnu::always_inline]] inline void load_block(const Bfloat16* __restrict values, std::int64_t count,
+                                              float* __restrict block) {
+  for (std::int64_t i = 0; i < count; ++i) block[i] = load(values, i);
+}
+[[gnu::always_inline]] inline void store_block(const float* __restrict block, std::int64_t count,
+                                               Bfloat16* __restrict values) {
+  for (std::int64_t i = 0; i < count; ++i) store(values, i, block[i]);
+}
+
 /// Sums of so many lanes, added at the end: additions of one sum wait for each other, and must not be
 /// reordered by the compiler, so that every instruction set gives the same bits.
 inline constexpr std::int64_t kLanes = 16;
