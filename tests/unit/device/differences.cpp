@@ -49,6 +49,15 @@ Tensor Differences::copy_of(const Tensor& tensor) {
   return made;
 }
 
+Tensor Differences::added(const Tensor& gradient, const Numbers& before) {
+  const Tensor difference = zeros(gradient.rows, gradient.columns, DataType::kFloat32);
+  const Numbers now = numbers(gradient);
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    difference.floats()[i] = static_cast<float>(now[i] - before[i]);
+  }
+  return difference;
+}
+
 void Differences::expect_near(const Tensor& actual, const Numbers& expected, const char* what) {
   const Numbers found = numbers(actual);
   ASSERT_EQ(found.size(), expected.size()) << what;

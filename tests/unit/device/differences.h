@@ -28,6 +28,9 @@ class Differences : public testing::TestWithParam<DataType> {
   /// A tensor of the same numbers elsewhere.
   Tensor copy_of(const Tensor& tensor);
 
+  /// `gradient` - `before`: what an operator that accumulates has added.
+  Tensor added(const Tensor& gradient, const Numbers& before);
+
   /// `actual` is `expected` but for rounding, which is measured by the largest of them.
   void expect_near(const Tensor& actual, const Numbers& expected, const char* what);
   /// y = formula(inputs), and gradients[i] are the central differences of sum(y * dy) by inputs[i].
