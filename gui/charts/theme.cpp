@@ -145,10 +145,12 @@ const Theme& theme_of(bool dark) {
 }
 
 bool system_is_dark() {
-  const QPalette palette = QApplication::style()->standardPalette();
-  const QPalette desktop = QApplication::palette();
-  return desktop.color(QPalette::Window).lightness() < 128 ||
-         palette.color(QPalette::Window).lightness() < 128;
+#if QT_VERSION >= QT_VERSION_CHECK(6, 5, 0)
+  const Qt::ColorScheme scheme = QGuiApplication::styleHints()->colorScheme();
+  if (scheme != Qt::ColorScheme::Unknown) return scheme == Qt::ColorScheme::Dark;
+#endif
+  QApplication::setPalette(QPalette());  // the desktop's own, not the one that set_theme gave
+  return QApplication::palette().color(QPalette::Window).lightness() < 128;
 }
 
 QFont base_font() {

@@ -31,7 +31,8 @@ struct Theme {
 };
 
 const Theme& theme_of(bool dark);
-/// What the desktop asks for: whether its window colour is dark.
+/// What the desktop asks for: whether its window colour is dark. Call set_theme next: the palette is reset
+/// for it.
 bool system_is_dark();
 
 /// Spacing in pixels, the same everywhere.

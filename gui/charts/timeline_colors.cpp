@@ -8,6 +8,7 @@ namespace {
 
 constexpr float kLeastSeen = 0.22F;  ///< however little a column is covered, it shows
 constexpr float kFaint = 0.25F;
+constexpr auto kHost = static_cast<std::size_t>(SpanKind::kHost);
 
 QColor mixed(const QColor& a, const QColor& b, float share) {
   return QColor::fromRgbF(a.redF() * share + b.redF() * (1 - share),
@@ -66,13 +67,17 @@ void mix_columns(const std::vector<float>& shares, bool faint, QRgb* colors, int
     const float* share = shares.data() + static_cast<std::size_t>(column) * kSpanKindCount;
     float total = 0;
     Channels sum;
-    for (std::size_t kind = 0; kind < kSpanKindCount; ++kind) {
-      if (share[kind] <= 0) continue;
-      total += share[kind];
-      sum.red += inks[kind].red * share[kind];
-      sum.green += inks[kind].green * share[kind];
-      sum.blue += inks[kind].blue * share[kind];
+    const auto add = [&](std::size_t kind, float covered) {
+      total += covered;
+      sum.red += inks[kind].red * covered;
+      sum.green += inks[kind].green * covered;
+      sum.blue += inks[kind].blue * covered;
+    };
+    for (std::size_t kind = 0; kind < kHost; ++kind) {
+      if (share[kind] > 0) add(kind, share[kind]);
     }
+    // Host spans hold others: only what these leave free is the host's, as in the step partition.
+    if (share[kHost] > 0 && total < 1) add(kHost, std::min(share[kHost], 1 - total));
     if (total <= 0) {
       colors[column] = theme().raised.rgb();
       continue;

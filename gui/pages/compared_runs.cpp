@@ -13,7 +13,8 @@ namespace {
 
 ComparedRuns two_runs(JobContext& context, const store::RunRecord& a, const store::RunRecord& b) {
   const auto side = [](const store::RunRecord& run) {
-    return analyzer::ComparedSide{"run " + run.id, {run}};
+    return analyzer::ComparedSide{analyzer::short_label(run) + " (" + run.id.substr(run.id.size() - 4) + ")",
+                                  {run}};
   };
   const analyzer::Comparison comparison = analyzer::compare_runs(context.store(), side(a), side(b));
   ComparedRuns result;

@@ -1,22 +1,16 @@
 #include "pages/overview_page.h"
 
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QLineEdit>
-#include <QShortcut>
-#include <QSignalBlocker>
 #include <QSplitter>
 #include <QStyledItemDelegate>
-#include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <set>
 
 #include "charts/figure_card.h"
-#include "charts/flow_layout.h"
 #include "pages/compared_runs.h"
 #include "pages/data_table.h"
 
@@ -24,13 +18,6 @@ namespace ddbench::gui {
 namespace {
 
 constexpr std::size_t kNewestRuns = 8;
-
-const std::vector<RunColumn>& filter_columns() {
-  static const std::vector<RunColumn> kColumns{RunColumn::kWorkload,   RunColumn::kSize,
-                                               RunColumn::kSku,        RunColumn::kNetwork,
-                                               RunColumn::kProvenance, RunColumn::kState};
-  return kColumns;
-}
 
 /// Colours the state; the word says it too.
 class StateDelegate : public QStyledItemDelegate {
@@ -55,15 +42,6 @@ class StateDelegate : public QStyledItemDelegate {
   }
 };
 
-QToolButton* tool(const QString& text, const QString& name) {
-  auto* button = new QToolButton;
-  button->setText(text);
-  button->setToolTip(name);
-  button->setAccessibleName(name);
-  button->setFocusPolicy(Qt::StrongFocus);
-  return button;
-}
-
 }  // namespace
 
 OverviewPage::OverviewPage(Workspace& workspace)
@@ -80,7 +58,7 @@ OverviewPage::OverviewPage(Workspace& workspace)
   column->setSpacing(10);
   make_tree();
   make_filters();
-  column->addWidget(group_->parentWidget());
+  column->addWidget(filters_);
   column->addWidget(tree_, 1);
   make_comparison();
   auto* splitter = new QSplitter(Qt::Vertical);
@@ -116,61 +94,6 @@ void OverviewPage::make_tiles() {
     row->addWidget(tile, 1);
   }
   body()->addLayout(row);
-}
-
-void OverviewPage::make_filters() {
-  auto* holder = new QWidget;
-  auto* flow = new FlowLayout(8, 6);
-  holder->setLayout(flow);
-  search_ = new QLineEdit;
-  search_->setPlaceholderText(QStringLiteral("Filter runs (Ctrl+F)"));
-  search_->setAccessibleName(QStringLiteral("Filter runs by words"));
-  search_->setClearButtonEnabled(true);
-  search_->setFixedWidth(190);
-  flow->addWidget(search_);
-  connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    RunFilter filter = history_.current();
-    filter.text = text;
-    change_filter(std::move(filter));
-  });
-  for (const RunColumn column : filter_columns()) {
-    auto* box = new QComboBox;
-    box->setAccessibleName(QStringLiteral("Only runs with this ") + title_of(column).toLower());
-    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    box->setMaximumWidth(165);
-    choices_[column] = box;
-    flow->addWidget(box);
-    connect(box, &QComboBox::activated, this, [this, column, box](int index) {
-      RunFilter filter = history_.current();
-      filter.equal.erase(column);
-      if (index > 0) filter.equal[column] = box->itemText(index);
-      change_filter(std::move(filter));
-    });
-  }
-  group_ = new QComboBox(holder);
-  group_->setAccessibleName(QStringLiteral("Group runs by"));
-  group_->addItem(QStringLiteral("Not grouped"), -1);
-  for (const RunColumn column : grouping_columns()) {
-    group_->addItem(QStringLiteral("By ") + title_of(column).toLower(), static_cast<int>(column));
-  }
-  flow->addWidget(group_);
-  connect(group_, &QComboBox::activated, this, [this](int index) {
-    RunFilter filter = history_.current();
-    const int column = group_->itemData(index).toInt();
-    filter.group = column < 0 ? std::nullopt : std::optional(static_cast<RunColumn>(column));
-    change_filter(std::move(filter));
-  });
-  undo_ = tool(QStringLiteral("↶ Undo"), QStringLiteral("Undo the last change of the filter (Ctrl+Z)"));
-  redo_ = tool(QStringLiteral("↷ Redo"), QStringLiteral("Redo the change of the filter (Ctrl+Shift+Z)"));
-  flow->addWidget(undo_);
-  flow->addWidget(redo_);
-  connect(undo_, &QToolButton::clicked, this, [this] { undo(); });
-  connect(redo_, &QToolButton::clicked, this, [this] { redo(); });
-  connect(new QShortcut(QKeySequence::Undo, this), &QShortcut::activated, this, [this] { undo(); });
-  connect(new QShortcut(QKeySequence::Redo, this), &QShortcut::activated, this, [this] { redo(); });
-  connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, this, [this] { focus_filter(); });
-  undo_->setEnabled(false);
-  redo_->setEnabled(false);
 }
 
 void OverviewPage::make_tree() {
@@ -255,28 +178,6 @@ std::string OverviewPage::key() const {
   return std::to_string(reinterpret_cast<std::uintptr_t>(workspace().runs.get()));
 }
 
-void OverviewPage::fill_filters() {
-  for (const auto& [column, box] : choices_) {
-    std::set<QString> values;
-    for (const RunEntry& entry : *shown_) {
-      QString text = text_of(entry, column);
-      if (column == RunColumn::kState && text.startsWith(QLatin1String("running"))) continue;
-      values.insert(std::move(text));
-    }
-    const auto wanted = history_.current().equal.find(column);
-    const QSignalBlocker quiet(box);
-    box->clear();
-    box->addItem(QStringLiteral("Any ") +
-                 title_of(column).toLower().replace(QLatin1String("sku"), QLatin1String("SKU")));
-    for (const QString& value : values) {
-      box->addItem(value);
-      if (wanted != history_.current().equal.end() && wanted->second == value)
-        box->setCurrentIndex(box->count() - 1);
-    }
-    box->setVisible(values.size() > 1 || wanted != history_.current().equal.end());
-  }
-}
-
 void OverviewPage::fill_tiles() {
   const RunEntry* running = nullptr;
   const RunEntry* newest = nullptr;
@@ -312,43 +213,6 @@ void OverviewPage::fill_tiles() {
   set(3,
       best == nullptr ? QStringLiteral("–") : text_of(*best, RunColumn::kThroughput) + QStringLiteral("/s"),
       best == nullptr ? QStringLiteral("no run has steps") : QStringLiteral("samples · ") + what(*best));
-}
-
-void OverviewPage::change_filter(RunFilter filter) {
-  history_.change(std::move(filter));
-  apply_filter();
-}
-
-void OverviewPage::undo() {
-  history_.undo();
-  apply_filter();
-}
-
-void OverviewPage::redo() {
-  history_.redo();
-  apply_filter();
-}
-
-void OverviewPage::focus_filter() {
-  search_->setFocus(Qt::ShortcutFocusReason);
-  search_->selectAll();
-}
-
-void OverviewPage::apply_filter() {
-  const RunFilter& filter = history_.current();
-  const QSignalBlocker quiet(search_);
-  if (search_->text() != filter.text) search_->setText(filter.text);
-  restoring_ = true;
-  model_->group_by(filter.group);
-  proxy_->set_filter(filter);
-  restoring_ = false;
-  tree_->setRootIsDecorated(filter.group.has_value());
-  if (filter.group) tree_->expandAll();
-  group_->setCurrentIndex(group_->findData(filter.group ? static_cast<int>(*filter.group) : -1));
-  fill_filters();
-  undo_->setEnabled(history_.can_undo());
-  redo_->setEnabled(history_.can_redo());
-  restore_selection();
 }
 
 void OverviewPage::restore_selection() {

@@ -36,6 +36,8 @@ class OverviewPage : public Page {
  private:
   void make_tiles();
   void make_filters();
+  void make_group_box(class QLayout* row);
+  void make_undo(class QLayout* row);
   void make_tree();
   void make_comparison();
   void apply_filter();
@@ -56,6 +58,7 @@ class OverviewPage : public Page {
     QLabel* detail;
   };
   std::vector<Tile> tiles_;
+  QWidget* filters_ = nullptr;
   QLineEdit* search_ = nullptr;
   std::map<RunColumn, class QComboBox*> choices_;
   class QComboBox* group_ = nullptr;

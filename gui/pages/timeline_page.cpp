@@ -7,6 +7,7 @@
 #include <QPushButton>
 #include <QShortcut>
 #include <QVBoxLayout>
+#include <set>
 
 #include "charts/ink_shapes.h"
 #include "charts/timeline_colors.h"
@@ -94,10 +95,18 @@ void TimelinePage::make_legend(QHBoxLayout* row) {
     label->setTextFormat(Qt::RichText);
     label->setObjectName(QStringLiteral("note"));
     legend_.push_back(label);
-    row->addSpacing(6);
+    label->setContentsMargins(6, 0, 0, 0);
     row->addWidget(label);
   }
   color_legend();
+}
+
+void TimelinePage::show_legend_of(const Timeline& timeline) {
+  std::set<SpanKind> seen;
+  for (const TimelineLane& lane : timeline.lanes) seen.insert(lane.kinds.begin(), lane.kinds.end());
+  for (std::size_t i = 0; i < legend_.size(); ++i) {
+    legend_[i]->setVisible(seen.count(static_cast<SpanKind>(i + 1)) != 0);
+  }
 }
 
 void TimelinePage::color_legend() {
@@ -132,6 +141,7 @@ void TimelinePage::load() {
               QStringLiteral("It was imported, has not recorded any yet, or its spans were pruned to save "
                              "room. Its steps and collectives are on the other pages."));
         }
+        show_legend_of(*timeline);
         view_->set_timeline(std::move(timeline));
         search();
       });
@@ -139,9 +149,10 @@ void TimelinePage::load() {
 
 void TimelinePage::search() {
   const int names = view_->search(search_->text());
-  found_->setText(search_->text().isEmpty() ? QString()
-                  : names == 0              ? QStringLiteral("no span has that name")
-                                            : QStringLiteral("%1 names · Return: next").arg(names));
+  const QString found = names == 0   ? QStringLiteral("no such span")
+                        : names == 1 ? QStringLiteral("1 name · Return: next")
+                                     : QStringLiteral("%1 names · Return: next").arg(names);
+  found_->setText(search_->text().isEmpty() ? QString() : found);
 }
 
 void TimelinePage::show_words() {

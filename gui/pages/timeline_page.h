@@ -25,6 +25,7 @@ class TimelinePage : public Page {
  private:
   void make_legend(class QHBoxLayout* row);
   void color_legend();
+  void show_legend_of(const struct Timeline& timeline);
   void search();
   void show_words();
 

@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include <QImage>
+#include <QSettings>
+#include <fstream>
+
+#include "gui_window.h"
+#include "pages/start_page.h"
+#include "window/screenshots.h"
+
+namespace ddbench::gui {
+namespace {
+
+TEST(Window, SaysWhatToDoWithoutRunsAndWithABrokenOrNewerStore) {
+  const ScratchDirectory directory;
+  const auto text_of = [&](const std::filesystem::path& file) {
+    MainWindow window({file, nullptr});
+    window.show();
+    settle(window);
+    EXPECT_TRUE(window.shows_start_page());
+    return window.start_page().text().toStdString();
+  };
+  EXPECT_NE(text_of(directory / "none.db").find("No runs yet"), std::string::npos);
+  std::ofstream(directory / "broken.db") << "this is no database at all, whatever it is called";
+  EXPECT_NE(text_of(directory / "broken.db").find("broken.db"), std::string::npos);
+  std::filesystem::create_directory(directory / "folder.db");
+  EXPECT_NE(text_of(directory / "folder.db").find("folder.db"), std::string::npos);
+}
+
+TEST(Window, KeepsItsStateAndOpensAnotherStore) {
+  const ScratchDirectory directory;
+  QSettings settings(QString::fromStdString((directory / "state.ini").string()), QSettings::IniFormat);
+  {
+    MainWindow window({sample_store_file(), &settings});
+    window.show();
+    settle(window);
+    window.open_page(PageId::kSpeedup);
+    window.set_theme_choice(ThemeChoice::kDark);
+    window.close();
+  }
+  MainWindow window({sample_store_file(), &settings});
+  window.show();
+  settle(window);
+  EXPECT_EQ(window.page_id(), PageId::kSpeedup);
+  EXPECT_TRUE(theme().dark);
+  window.open_store(directory / "none.db");
+  settle(window);
+  EXPECT_TRUE(window.shows_start_page());
+  window.open_store(sample_store_file());
+  settle(window);
+  EXPECT_FALSE(window.shows_start_page());
+  window.set_theme_choice(ThemeChoice::kLight);
+}
+
+TEST(Window, DrawsEveryPageIntoFiles) {
+  const ScratchDirectory directory;
+  const auto files = make_screenshots(sample_store_file(), directory / "shots");
+  EXPECT_EQ(files.size(), static_cast<std::size_t>(4 * kPageCount));
+  for (const std::filesystem::path& file : files) {
+    const QImage image(QString::fromStdString(file.string()));
+    EXPECT_TRUE(image.size() == QSize(1280, 800) || image.size() == QSize(2560, 1440)) << file;
+  }
+  EXPECT_EQ(make_screenshots(directory / "none.db", directory / "empty").size(), 4U);
+}
+
+}  // namespace
+}  // namespace ddbench::gui
