@@ -11,8 +11,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr std::size_t kFewestBlocks = 5;
-constexpr std::size_t kMostBlocks = 32;
+constexpr std::size_t kFewestSteps = 5;
 constexpr double kLevel = 0.95;
 
 struct Pair {
@@ -49,19 +48,6 @@ Pair mean_of(std::span<const Pair> pairs) {
   return mean;
 }
 
-/// As long as the correlation of the noisier of the two series asks for.
-std::size_t block_length(const std::vector<Pair>& pairs) {
-  std::vector<double> noise;
-  std::vector<double> gradient;
-  for (const Pair& pair : pairs) {
-    noise.push_back(pair.noise);
-    gradient.push_back(pair.gradient);
-  }
-  const std::size_t longest = std::max(bootstrap_block_length(noise), bootstrap_block_length(gradient));
-  return std::max({longest, pairs.size() / kMostBlocks, std::size_t{1}});
-}
-
-/// Covariance of the mean, from means of blocks.
 struct MeanErrors {
   double noise = 0;
   double both = 0;
@@ -69,19 +55,19 @@ struct MeanErrors {
   double degrees_of_freedom = 0;
 };
 
-MeanErrors errors_of_mean(const std::vector<Pair>& pairs, const Pair& mean) {
-  const std::size_t blocks =
-      std::min(pairs.size(), std::max(kFewestBlocks, pairs.size() / block_length(pairs)));
+/// Covariance of the mean, from the differences of successive steps (von Neumann 1941): what changes slowly
+/// while training goes on is no error of the mean over these steps.
+MeanErrors errors_of_mean(const std::vector<Pair>& pairs) {
+  const auto n = static_cast<double>(pairs.size());
+  const double divisor = 2 * (n - 1) * n;
   MeanErrors errors;
-  errors.degrees_of_freedom = static_cast<double>(blocks) - 1;
-  const double divisor = static_cast<double>(blocks) * errors.degrees_of_freedom;
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const std::size_t from = block * pairs.size() / blocks;
-    const std::size_t to = (block + 1) * pairs.size() / blocks;
-    const Pair part = mean_of({pairs.data() + from, to - from});
-    errors.noise += (part.noise - mean.noise) * (part.noise - mean.noise) / divisor;
-    errors.both += (part.noise - mean.noise) * (part.gradient - mean.gradient) / divisor;
-    errors.gradient += (part.gradient - mean.gradient) * (part.gradient - mean.gradient) / divisor;
+  errors.degrees_of_freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
+  for (std::size_t i = 1; i < pairs.size(); ++i) {
+    const double noise = pairs[i].noise - pairs[i - 1].noise;
+    const double gradient = pairs[i].gradient - pairs[i - 1].gradient;
+    errors.noise += noise * noise / divisor;
+    errors.both += noise * gradient / divisor;
+    errors.gradient += gradient * gradient / divisor;
   }
   return errors;
 }
@@ -102,7 +88,7 @@ void set_interval(const MeanErrors& errors, NoiseScale& result) {
         Estimate{value,
                  {std::min(std::max(0.0, (middle - reach) / square), value),
                   std::max(std::max(0.0, (middle + reach) / square), value), kLevel,
-                  fmt::format("Fieller over {:.0f} blocks of steps", errors.degrees_of_freedom + 1)}};
+                  fmt::format("Fieller over {} steps, errors from successive ones", result.steps)}};
     return;
   }
   // The set is what lies outside of the roots: it holds infinity, and begins at the positive root.
@@ -133,12 +119,12 @@ NoiseScale gradient_noise_scale(std::span<const GradientNorms> steps, double sma
   const Pair mean = mean_of(pairs);
   result.gradient_square = mean.gradient;
   result.noise_trace = mean.noise;
-  if (pairs.size() < kFewestBlocks) {
+  if (pairs.size() < kFewestSteps) {
     result.samples = Measured<Estimate>::missing(
-        fmt::format("{} step(s): the noise scale needs {} or more", pairs.size(), kFewestBlocks));
+        fmt::format("{} step(s): the noise scale needs {} or more", pairs.size(), kFewestSteps));
     return result;
   }
-  set_interval(errors_of_mean(pairs, mean), result);
+  set_interval(errors_of_mean(pairs), result);
   return result;
 }
 

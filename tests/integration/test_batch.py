@@ -112,4 +112,5 @@ def test_a_batch_sweep_finds_what_an_exhaustive_search_finds(bench):
 
     bench.ok("sweep", "--gpus", "2", "--global-batch", "1024", "--lr", "0.05", "--steps", "1000", "--name", "noise", *LEARNABLE)
     (noise,) = checked(bench.ok("batch", "--where", "name=noise", "--json"), "batch")["curves"]
-    assert searched / 10 < noise["rows"][0]["noise_scale"]["point"] < searched * 10
+    scale = noise["rows"][0]["noise_scale"]
+    assert searched / 10 < scale["ci_low"] < scale["samples"] < scale["ci_high"] < searched * 10

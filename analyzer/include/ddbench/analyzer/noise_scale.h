@@ -34,9 +34,9 @@ struct NoiseScale {
 };
 
 /// Both estimators are linear in the norms, and unbiased, so they are averaged before the ratio is taken.
-/// Steps are autocorrelated: the interval is that of Fieller over means of blocks of steps, with Student's t.
-/// That the gradient itself changes while training goes on counts as error too: over the whole of a training
-/// often only a lower bound is left, and point().
+/// The interval is that of Fieller with Student's t. Given the parameters, the noise of a step comes from the
+/// samples of that step alone, so errors are told from the differences of successive steps: that gradient and
+/// noise change while training goes on is not an error of their means over these steps.
 /// Throws Error{kBadInput} unless 0 < small_batch < big_batch and every norm is finite and not negative.
 NoiseScale gradient_noise_scale(std::span<const GradientNorms> steps, double small_batch, double big_batch);
 
