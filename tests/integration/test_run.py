@@ -97,3 +97,32 @@ def test_progress_goes_to_stderr_and_the_json_stays_clean(bench):
     done = bench.ok("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--steps", 8, "--json")
     json.loads(done.stdout)
     assert "step" in done.stderr
+
+
+def test_workloads_and_their_layers_are_listed_for_programs(bench):
+    listed = {w["name"]: w for w in json.loads(bench.ok("list", "workloads", "--json").stdout)}
+    assert listed["gpt2-124m"]["parameters"] == 124_439_808
+    assert listed["resnet50"]["gradient_bytes"] == 4 * 25_557_032
+    for workload in listed.values():
+        layers = workload["layers"]
+        assert workload["flops_per_sample"] == sum(l["forward_flops"] + l["backward_flops"] for l in layers)
+        again = sum(l["recomputed_flops"] for l in layers)
+        assert workload["hardware_flops_per_sample"] == workload["flops_per_sample"] + again
+    text = bench.ok("list", "workloads").stdout
+    assert all(name in text for name in listed)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("workload, options", [
+    ("resnet18", ["image=32", "width=8"]),
+    ("gpt2-nano", ["layers=2", "hidden=64", "sequence=32"]),
+    ("bert-base", ["layers=2", "hidden=64", "heads=4", "sequence=32", "vocabulary=100"]),
+])
+def test_every_kind_of_workload_trains_on_two_ranks(bench, workload, options, precision):
+    options = [word for option in options for word in ("-O", option)]
+    result = bench.run_json("--workload", workload, *options, "--precision", precision, "--gpus", 2, "--steps", 8,
+                            "--warmup", 2, "--batch-per-gpu", 8, "--lr", 0.003, "--no-baseline", "--quiet")
+    assert result["run"]["state"] == "done"
+    assert 0 < result["loss"]["last"] < 1.1 * result["loss"]["first"]
+    hashes = bench.rows("select distinct parameter_hash from rank")
+    assert len(hashes) == 1, "the ranks' parameters have parted"

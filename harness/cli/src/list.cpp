@@ -56,6 +56,17 @@ std::string workloads_text() {
   return text;
 }
 
+nlohmann::ordered_json layers_json(const workload::Workload& workload) {
+  auto layers = nlohmann::ordered_json::array();
+  for (const workload::LayerFlops& layer : workload.layer_flops()) {
+    layers.push_back({{"name", layer.name},
+                      {"forward_flops", layer.forward},
+                      {"backward_flops", layer.backward},
+                      {"recomputed_flops", layer.recomputed}});
+  }
+  return layers;
+}
+
 std::string workloads_json() {
   auto list = nlohmann::ordered_json::array();
   for (const workload::WorkloadInfo& info : workload::workloads()) {
@@ -68,7 +79,9 @@ std::string workloads_json() {
                     {"description", info.description},
                     {"parameters", workload::parameter_count(*made)},
                     {"flops_per_sample", made->flops_per_sample()},
+                    {"hardware_flops_per_sample", made->hardware_flops_per_sample()},
                     {"gradient_bytes", workload::gradient_bytes(*made)},
+                    {"layers", layers_json(*made)},
                     {"options", std::move(options)}});
   }
   return list.dump(2) + "\n";
