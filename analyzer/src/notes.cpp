@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 
 #include "clock_alignment.h"
@@ -61,6 +62,47 @@ void note_oversubscription(const RunSummary& summary, Notes& notes) {
       fmt::format("oversubscribed: {} ranks share {} core{}: at best {:.1f} % efficiency can be seen here, "
                   "whatever the network",
                   ranks, cores, cores == 1 ? "" : "s", 100 * ceiling));
+}
+
+std::string fact(const store::RunRecord& run, const std::string& name) {
+  const auto found = run.environment.facts.find(name);
+  return found == run.environment.facts.end() ? std::string() : found->second;
+}
+
+double real_fact(const store::RunRecord& run, const std::string& name) {
+  return std::strtod(fact(run, name).c_str(), nullptr);
+}
+
+/// What the strategy must send by theory, beside what the kernel counted where all of it crossed links.
+void note_traffic(const RunSummary& summary, Notes& notes) {
+  const RunCase& run_case = summary.run.run_case;
+  const double theory = real_fact(summary.run, "strategy.sent_bytes_per_step");
+  if (theory <= 0) return;
+  std::string text = fmt::format("{}: a rank sends {:.4g} MB a step on average, {}", run_case.strategy,
+                                 theory / 1e6, fact(summary.run, "strategy.traffic"));
+  const double sent = real_fact(summary.run, "network.sent_bytes");
+  const double ranks_and_steps = static_cast<double>(run_case.nodes) * run_case.total_steps();
+  if (sent > 0 && run_case.gpus_per_node == 1 && summary.run.state == store::RunState::kDone &&
+      run_case.target_loss == 0 && fact(summary.run, "resumed.from").empty()) {
+    text += fmt::format("; on the wire it was {:.4g} MB with headers, start and end",
+                        sent / ranks_and_steps / 1e6);
+  }
+  notes.push_back(text);
+}
+
+void note_goodput(const RunSummary& summary, Notes& notes) {
+  const std::string from = fact(summary.run, "resumed.from");
+  if (!from.empty()) {
+    notes.push_back(fmt::format("continues run {} after {} steps; earlier steps are that run's", from,
+                                fact(summary.run, "resumed.at_step")));
+  }
+  const std::string goodput = fact(summary.run, "goodput");
+  if (goodput.empty()) return;
+  const double useful = real_fact(summary.run, "goodput.useful_s");
+  const double total = real_fact(summary.run, "goodput.total_s");
+  notes.push_back(fmt::format(
+      "goodput {:.1f} %: {:.3g} s of {:.3g} s were steps that count, with {} restart(s)",
+      100 * real_fact(summary.run, "goodput"), useful, total, fact(summary.run, "goodput.restarts")));
 }
 
 void note_network(const RunSummary& summary, Notes& notes) {
@@ -159,6 +201,8 @@ std::vector<std::string> notes_on(const RunSummary& summary) {
   Notes notes;
   note_validity(summary, notes);
   note_oversubscription(summary, notes);
+  note_goodput(summary, notes);
+  note_traffic(summary, notes);
   note_network(summary, notes);
   note_facts(summary, notes);
   note_other_provenance(summary, notes);

@@ -3,12 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
+#include <set>
 
 #include "command.h"
 #include "ddbench/analyzer/run_summary.h"
 #include "ddbench/analyzer/scaling.h"
 #include "ddbench/experiment/abandoned_runs.h"
 #include "ddbench/experiment/execute_run.h"
+#include "ddbench/experiment/resume.h"
 #include "ddbench/record/error.h"
 #include "ddbench/record/program_case.h"
 #include "ddbench/reports/json.h"
@@ -33,7 +35,49 @@ void print_result(const SingleRunOptions& options, const store::RunStore& store,
   print(options.json ? reports::run_json(summary) + "\n" : reports::run_text(summary, stdout_style()));
 }
 
+/// A run goes on as it was started: nothing of its case can be said anew.
+void refuse_other_options(const CLI::App& command) {
+  static const std::set<std::string> kAllowed{"--resume", "--checkpoint-dir", "--db", "--json", "--quiet",
+                                              "--timeout"};
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || kAllowed.count(option->get_name()) > 0) continue;
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--resume continues a run as it was started; it takes no {}", option->get_name()));
+  }
+}
+
+int resume(const SingleRunOptions& options) {
+  const auto path = store_path(options.db);
+  store::RunStore::open(path, store::OpenMode::kReadOnly);  // one that is missing must not be created
+  auto store = store::RunStore::open(path, store::OpenMode::kReadWrite);
+  experiment::recover_abandoned_runs(store);
+  experiment::ExecuteOptions execute;
+  execute.executable = own_executable();
+  execute.watchdog = options.watchdog();
+  execute.resume = experiment::find_resume(store, options.resume, options.checkpoint_dir);
+  const store::RunRecord& stopped = execute.resume->run;
+  for (const std::string& damage : execute.resume->checkpoint.damaged) {
+    fmt::print(stderr, "passed over: {}\n", printable(damage));
+  }
+  experiment::check_startable(stopped.run_case);
+  execute.sweep_id = stopped.sweep_id;
+  execute.baseline_id = stopped.baseline_id;
+  execute.is_baseline = stopped.is_baseline;
+  execute.repetition = stopped.repetition;
+
+  ProgressLine progress(options.quiet);
+  progress.set_heading(fmt::format("from step {}", execute.resume->checkpoint.steps_done));
+  const store::RunRecord last = experiment::execute_run(stopped.run_case, execute, store, progress);
+  progress.finish();
+  print_result(options, store, last);
+  return exit_code_of(last);
+}
+
 int run(SingleRunOptions& options) {
+  if (!options.resume.empty()) {
+    resolve(options);
+    return resume(options);
+  }
   resolve_single_run(options);
 
   auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadWrite);
@@ -41,6 +85,7 @@ int run(SingleRunOptions& options) {
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
+  execute.checkpoint_directory = options.checkpoint_dir;
   // How long a program computes or evaluates between two collectives is its own business.
   if (is_program(options.run_case)) execute.watchdog = std::chrono::hours(24 * 365);
 
@@ -70,7 +115,17 @@ void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Train one case on nodes x GPUs, or a program of yours, and measure every step");
   const auto options = std::make_shared<SingleRunOptions>();
   add_single_run_options(*command, *options);
-  command->callback([&action, options] { action = [options] { return run(*options); }; });
+  command->add_option("--resume", options->resume,
+                      "Continue a run that was stopped from its newest good checkpoint: an id or a part of one, a name, "
+                      "or last")
+      ->group("Checkpoints");
+  command->add_option("--checkpoint-dir", options->checkpoint_dir,
+                      "Where runs have their folders of checkpoints (default: <store>.checkpoints)")
+      ->group("Checkpoints");
+  command->callback([&action, options, command] {
+    if (!options->resume.empty()) refuse_other_options(*command);
+    action = [options] { return run(*options); };
+  });
 }
 
 }  // namespace ddbench::cli

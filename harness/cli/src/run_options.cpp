@@ -29,6 +29,8 @@ void add_optimizer_options(CLI::App& app, RunCase& run_case) {
   add("--lr-warmup", run_case.lr_warmup, "Steps over which the learning rate rises to its value");
   add("--accumulate", run_case.accumulate,
       "Micro-batches a step: the batch per GPU is split, gradients are reduced once");
+  add("--checkpoint-every", run_case.checkpoint_every,
+      "Steps from one checkpoint (safetensors) to the next, for `ddbench run --resume`; 0: none");
   add("--target-loss", run_case.target_loss,
       "End when the training loss, mean over ranks and the last 2048 samples, has come down to this; 0: never");
 }

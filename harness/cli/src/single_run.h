@@ -16,6 +16,8 @@ struct SingleRunOptions : RunOptions {
   std::optional<std::int64_t> batch_per_gpu;
   std::optional<std::int64_t> global_batch;
   bool no_baseline = false;
+  std::string checkpoint_dir;
+  std::string resume;  ///< only of `run`
   std::vector<std::string> program;  ///< with its arguments; empty: a reference workload is run
   bool per_node = false;
 };

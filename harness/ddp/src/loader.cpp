@@ -21,14 +21,17 @@ std::int64_t batch_of(const RunCase& run_case) {
 }  // namespace
 
 Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, const RunCase& run_case,
-               device::Device& device, workload::Probe& probe)
+               device::Device& device, workload::Probe& probe, std::int64_t first_batch)
     : dataset_(dataset),
       sampler_(std::move(sampler)),
       batches_per_epoch_(std::max<std::int64_t>(1, dataset.size() / run_case.global_batch()) *
                          run_case.accumulate),
       delay_(run_case.data_delay_ns),
       name_(probe.intern("load_batch")),
-      slots_(static_cast<std::size_t>(slots_of(run_case))) {
+      slots_(static_cast<std::size_t>(slots_of(run_case))),
+      taken_(first_batch),
+      claimed_(first_batch) {
+  sampler_.set_epoch(first_batch / batches_per_epoch_);
   const std::int64_t batch = batch_of(run_case);
   const workload::SampleShape shape = dataset.shape();
   for (Slot& slot : slots_) {

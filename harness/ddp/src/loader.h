@@ -21,14 +21,14 @@ namespace ddbench::ddp {
 /// to `prefetch` batches ahead. Their order is the sampler's either way. A step has `accumulate` batches,
 /// which together are the batch per GPU. An epoch has data set / global batch steps, and at least one.
 /// Reading a batch takes `data_delay_ns` longer than it does by itself (a fault that is injected to be
-/// found).
+/// found). `first_batch`: the batches that were taken before, where a run goes on.
 ///
 /// The threads inherit the affinity of the constructing thread, as a DataLoader's workers do. The methods
 /// belong to one thread.
 class Loader {
  public:
   Loader(const workload::Dataset& dataset, DistributedSampler sampler, const RunCase& run_case,
-         device::Device& device, workload::Probe& probe);
+         device::Device& device, workload::Probe& probe, std::int64_t first_batch = 0);
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;

@@ -16,8 +16,10 @@ namespace {
 
 using device::Tensor;
 
+/// One rank, the baseline of others, has one server whatever the option says.
 int servers_of(const RunCase& run_case) {
-  return static_cast<int>(strategy_number(run_case, "servers", 1, 1, run_case.world_size()));
+  const int ranks = run_case.world_size();
+  return std::min(ranks, static_cast<int>(strategy_number(run_case, "servers", 1, 1, ranks == 1 ? 1e6 : ranks)));
 }
 
 /// What is pushed and pulled as one: parameters of one server.
@@ -214,7 +216,8 @@ std::int64_t memory_bytes(const RunCase& run_case, std::span<const std::int64_t>
 }
 
 void check(const RunCase& run_case) {
-  const double servers = strategy_number(run_case, "servers", 1, 1, run_case.world_size());
+  servers_of(run_case);
+  const double servers = strategy_number(run_case, "servers", 1, 1, 1e6);
   if (servers == static_cast<int>(servers)) return;
   throw Error(ErrorCode::kBadInput,
               fmt::format("strategy ps: servers is {}, but it must be a whole number", servers));

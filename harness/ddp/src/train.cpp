@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "checkpointer.h"
 #include "ddbench/device/device.h"
 #include "ddbench/record/error.h"
 #include "ddbench/workload/workload.h"
@@ -68,7 +69,7 @@ class StepGradients {
 }  // namespace
 
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
-                  TrainingMonitor& monitor) {
+                  TrainingMonitor& monitor, const CheckpointPlan& checkpoints) {
   check_supported(run_case);
   const int rank = communicator.rank();
   const int world_size = communicator.world_size();
@@ -80,8 +81,6 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
 
   workload::Probe probe(recorder);
   StepClock clock(run_case, recorder, probe);
-  Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
-                *device, probe);
   CommunicationThread communication(communicator, recorder, monitor);
   TargetWatch target(run_case, rank, communication, recorder);
   const auto strategy = strategy_info(run_case.strategy)
@@ -91,17 +90,22 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
                                           run_case.batch_per_gpu / run_case.accumulate, probe,
                                           workload::activation_type(run_case.precision));
   const auto optimizer = make_optimizer(run_case, strategy->slices(), *device, probe);
-  StepGradients gradients(run_case, loader, *model, *strategy, probe);
   GradientNoise noise(run_case, *strategy, recorder);
 
   // Every rank draws parameters of its own, as processes of a DDP program do; rank 0's count.
   workload::initialize(strategy->parameters(), run_case.seed + static_cast<std::uint64_t>(rank));
+  Checkpointer checkpointer(run_case, checkpoints, rank, *strategy, *optimizer, target, communication,
+                            recorder, probe);
+  const std::uint32_t first_step = checkpointer.restore();
   strategy->share_parameters();
+  Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
+                *device, probe, std::int64_t{first_step} * run_case.accumulate);
+  StepGradients gradients(run_case, loader, *model, *strategy, probe);
 
   TrainResult result;
   bool reached = false;
   clock.start();
-  for (std::uint32_t step = 0; step < static_cast<std::uint32_t>(run_case.total_steps()) && !reached;
+  for (std::uint32_t step = first_step; step < static_cast<std::uint32_t>(run_case.total_steps()) && !reached;
        ++step) {
     clock.begin_step(step);
     noise.begin_step(step);
@@ -111,9 +115,10 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
 
     if (!std::isfinite(loss)) refuse_to_go_on(run_case, rank, step, loss);
     reached = target.ends_training(step);
-    if (step == 0) result.loss_first = loss;
+    if (step == first_step) result.loss_first = loss;
     result.loss_last = loss;
     recorder.record_scalar("loss", step, loss);
+    checkpointer.after_step(step);
     monitor.on_step(step, loss);
     clock.end_step();
   }

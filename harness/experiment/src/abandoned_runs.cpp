@@ -1,5 +1,7 @@
 #include "ddbench/experiment/abandoned_runs.h"
 
+#include <algorithm>
+
 #include "ddbench/analyzer/finalize.h"
 #include "ddbench/experiment/program_ingest.h"
 #include "ddbench/experiment/span_ingest.h"
@@ -8,6 +10,7 @@
 #include "ddbench/record/error.h"
 #include "ddbench/record/program_case.h"
 #include "ddbench/store/abandoned.h"
+#include "goodput.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -29,6 +32,15 @@ void take_over_spools(store::RunStore& store, store::RunRecord& run, const launc
   }
 }
 
+/// It ended when its last step did, and not when somebody noticed.
+void set_end_to_last_step(store::RunStore& store, const store::RunId& id) {
+  store::RunRecord run = *store.run(id);
+  const std::int64_t end_ns = last_step_end_wall_ns(store, run);
+  if (end_ns == 0) return;
+  run.finished_wall_ns = std::clamp(end_ns, run.started_wall_ns, run.finished_wall_ns);
+  store.update_run(run);
+}
+
 }  // namespace
 
 std::vector<store::RunId> recover_abandoned_runs(store::RunStore& store) {
@@ -41,6 +53,7 @@ std::vector<store::RunId> recover_abandoned_runs(store::RunStore& store) {
     run.finished_wall_ns = wall_ns();
     store.update_run(run);
     analyzer::finalize_run(store, run.id);
+    set_end_to_last_step(store, run.id);
     closed.push_back(run.id);
   }
   launch::remove_abandoned(root);

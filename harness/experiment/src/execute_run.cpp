@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "checkpoint_folder.h"
 #include "ddbench/analyzer/finalize.h"
 #include "ddbench/analyzer/scaling_curve.h"
 #include "ddbench/ddp/strategy_traffic.h"
@@ -19,6 +20,7 @@
 #include "ddbench/record/error.h"
 #include "ddbench/record/program_case.h"
 #include "ddbench/workload/workload.h"
+#include "goodput.h"
 #include "network.h"
 #include "program_output.h"
 
@@ -134,6 +136,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
   const host::Machine machine = host::inspect_machine();
   store::RunRecord run = new_record(run_case, options, machine);
   const launch::RunDirectory directory(launch::run_directory_root(), run.id);
+  const CheckpointFolder checkpoints(options, store.file(), run);
   store.create_run(run);
   observer.on_start(run);
   try {
@@ -145,6 +148,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     launch_options.run_directory = directory.path();
     launch_options.executable = options.executable;
     launch_options.watchdog = options.watchdog;
+    launch_options.checkpoints = checkpoints.plan();
     launch::LaunchOutcome outcome = launch::launch_local(run_case, launch_options, relay);
     relay.rethrow_failure();
     output.show(observer);
@@ -162,6 +166,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     // Stored before its rows are computed, so that finalize_run sees what the run was; done only after them.
     store.update_run(run);
     analyzer::finalize_run(store, run.id);
+    if (run_case.checkpoint_every > 0) store_goodput(store, run.id);
   } catch (const Error& error) {
     store_failure(store, run, error);
     throw;

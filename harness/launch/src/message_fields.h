@@ -106,6 +106,8 @@ void visit(Is<Assignment> auto& m, Field&& field) {
   field("address", m.address);
   field("core", m.core);
   field("spool", m.spool);
+  field("checkpoint_directory", m.checkpoint_directory);
+  field("resume_from", m.resume_from);
   field("run_id", m.run_id);
   field("communicator_id", m.communicator_id);
 }

@@ -98,6 +98,8 @@ struct Assignment {
   std::string address;  ///< of the interface to communicate over
   int core = -1;        ///< to pin to; -1: none
   std::string spool;
+  std::string checkpoint_directory;  ///< ddp::CheckpointPlan
+  std::string resume_from;
   std::string run_id;
   std::uint16_t communicator_id = 1;
 };

@@ -31,6 +31,8 @@ void Supervisor::on(SupervisedRank& rank, const Hello& hello) {
   assignment.address = rank_address(fabric_.isolation(), rank.record.node);
   assignment.core = cores_[static_cast<std::size_t>(rank.record.rank)];
   assignment.spool = (options_.run_directory / fmt::format("rank{}.spool", rank.record.rank)).string();
+  assignment.checkpoint_directory = options_.checkpoints.directory.string();
+  assignment.resume_from = options_.checkpoints.resume_from.string();
   assignment.run_id = options_.run_id;
   rank.channel.post(assignment);
 }

@@ -129,8 +129,10 @@ class Worker {
 
   /// What `ddbench micro` measures leaves no loss and no parameters.
   ddp::TrainResult train_or_measure(collective::Communicator& communicator) {
-    if (!micro::is_micro(assignment_.run_case))
-      return ddp::train(assignment_.run_case, communicator, *recorder_, state_);
+    if (!micro::is_micro(assignment_.run_case)) {
+      return ddp::train(assignment_.run_case, communicator, *recorder_, state_,
+                        {assignment_.checkpoint_directory, assignment_.resume_from});
+    }
     micro::measure(assignment_.run_case, communicator, *recorder_, state_);
     return {};
   }

@@ -110,11 +110,21 @@ std::string Recorder::Drain::failure() const {
   return failure_ ? failure_->message() : std::string();
 }
 
+void Recorder::Drain::flush() {
+  std::unique_lock lock(mutex_);
+  // A round that has begun may have passed by what was recorded since.
+  const std::uint64_t wanted = rounds_begun_ + 1;
+  rounds_wanted_ = std::max(rounds_wanted_, wanted);
+  wake_.notify_one();
+  flushed_.wait(lock, [&] { return rounds_done_ >= wanted || failure_ || stopping_; });
+}
+
 void Recorder::Drain::fail(const Error& error) {
   const std::lock_guard lock(mutex_);
   failure_ = error;
   new_names_.clear();
   new_scalars_.clear();
+  flushed_.notify_all();
 }
 
 void Recorder::Drain::run() noexcept {
@@ -123,7 +133,10 @@ void Recorder::Drain::run() noexcept {
     while (true) {
       pause = next_pause(pause, drain_once());
       std::unique_lock lock(mutex_);
-      if (wake_.wait_for(lock, pause, [this] { return stopping_; })) return;
+      rounds_done_ = rounds_begun_;
+      flushed_.notify_all();
+      wake_.wait_for(lock, pause, [this] { return stopping_ || rounds_wanted_ > rounds_done_; });
+      if (stopping_) return;
     }
   } catch (const Error& error) {
     fail(error);
@@ -135,6 +148,7 @@ void Recorder::Drain::run() noexcept {
 double Recorder::Drain::drain_once() {
   {
     const std::lock_guard lock(mutex_);
+    ++rounds_begun_;
     for (std::size_t i = drained_.size(); i < tracks_.size(); ++i) drained_.push_back(tracks_[i].get());
   }
   double fullest = 0;

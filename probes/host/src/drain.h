@@ -39,6 +39,7 @@ class Recorder::Drain {
   void set_enabled(bool enabled) noexcept { enabled_.store(enabled, std::memory_order_relaxed); }
   std::uint64_t dropped() const noexcept;
   std::string failure() const;
+  void flush();
   /// Ends the thread and writes the rest; the Error that stopped it, if any. Once.
   std::optional<Error> stop();
 
@@ -66,6 +67,10 @@ class Recorder::Drain {
   std::vector<Scalar> new_scalars_;
   std::optional<Error> failure_;
   bool stopping_ = false;
+  std::condition_variable flushed_;
+  std::uint64_t rounds_begun_ = 0;
+  std::uint64_t rounds_done_ = 0;
+  std::uint64_t rounds_wanted_ = 0;  ///< by flush(): nobody sleeps before this one is done
   std::atomic<bool> pending_{false};  ///< new_names_ or new_scalars_ holds something
 
   // Of the drain thread only.

@@ -25,6 +25,10 @@ void Recorder::record_scalar(std::string_view name, std::uint32_t step, double v
   drain_->add_scalar(name, step, value);
 }
 
+void Recorder::flush() {
+  drain_->flush();
+}
+
 std::uint64_t Recorder::dropped() const noexcept {
   return drain_->dropped();
 }

@@ -30,7 +30,7 @@ RunCase case_of(int world, std::int64_t global_batch) {
 }
 
 std::vector<RankOutcome> train_ranks(const RunCase& run_case, const std::filesystem::path& directory,
-                                     const StepHook& hook) {
+                                     const StepHook& hook, const CheckpointPlan& checkpoints) {
   const int world = run_case.world_size();
   return test::run_ranks(world, [&](int rank, collective::KeyValueStore& store) {
     const auto communicator =
@@ -43,7 +43,7 @@ std::vector<RankOutcome> train_ranks(const RunCase& run_case, const std::filesys
     Notes notes([&](std::uint32_t step) {
       if (hook) hook(rank, step, *communicator);
     });
-    const TrainResult result = train(run_case, counting, recorder, notes);
+    const TrainResult result = train(run_case, counting, recorder, notes, checkpoints);
     recorder.stop();
     EXPECT_EQ(notes.begun, notes.ended);
     return fmt::format("{} {} {}{}", result.parameter_hash, counting.sent_bytes, counting.exchanges,

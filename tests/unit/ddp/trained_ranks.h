@@ -36,7 +36,7 @@ using StepHook = std::function<void(int rank, std::uint32_t step, collective::Co
 /// Trains in a process for each rank, over Gloo. "<parameter hash> <bytes sent> <exchanges> <loss of step 0>
 /// ..." of each rank (curve_of reads it); spools are left in `directory`.
 std::vector<test::RankOutcome> train_ranks(const RunCase& run_case, const std::filesystem::path& directory,
-                                           const StepHook& hook = {});
+                                           const StepHook& hook = {}, const CheckpointPlan& checkpoints = {});
 
 struct Curve {
   std::string hash;

@@ -183,6 +183,26 @@ TEST_F(RecorderTest, CanBeReadWhileItIsWritten) {
   EXPECT_EQ(scalars, kSpans / 500);
 }
 
+TEST_F(RecorderTest, WhatWasFlushedIsInTheFile) {
+  Recorder recorder(options());
+  Recorder::Track& track = recorder.track(Lane::kMain);
+  const std::uint32_t name = recorder.intern("gemm");
+  SpoolReader reader(options().spool);
+  std::size_t spans = 0;
+  for (std::uint32_t step = 0; step < 200; ++step) {
+    for (std::uint64_t i = 0; i <= step; ++i) record_surely(track, numbered_span(i, name));
+    recorder.record_scalar("loss", step, 1);
+    recorder.flush();
+    const SpoolBatch batch = reader.read();
+    ASSERT_EQ(batch.scalars.size(), 1u) << "step " << step;
+    EXPECT_EQ(batch.scalars[0].step, step);
+    spans += batch.spans.size();
+    ASSERT_EQ(spans, (step + 1) * (step + 2) / 2u);
+  }
+  recorder.stop();
+  recorder.flush();  // nothing is left to do
+}
+
 TEST_F(RecorderTest, StopIsOnceAndDestructionStops) {
   {
     Recorder recorder(options());

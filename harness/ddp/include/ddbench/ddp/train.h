@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ddbench/collective/communicator.h"
+#include "ddbench/ddp/checkpoint.h"
 #include "ddbench/host/recorder.h"
 #include "ddbench/record/run_case.h"
 
@@ -38,11 +39,13 @@ void check_supported(const RunCase& run_case);
 /// ranks, one step of four has the scalars "gradient_square_local" (this rank's |g|^2 over its batch_per_gpu
 /// samples) and "gradient_square_mean" (its mean over ranks is |g|^2 of the averaged gradient). With a target
 /// loss, rank 0 has "smoothed_loss", and training ends in the first measured step in which it has come down
-/// to the target. Throws
+/// to the target. Every `checkpoint_every` steps a checkpoint is written to checkpoints.directory; its cost is
+/// the copy span "checkpoint" and the scalar "checkpoint_seconds". With checkpoints.resume_from, training goes
+/// on after the steps that were done, as if it had never ended. Throws
 /// Error{kBadInput} as check_supported, Error{kRunFailed} when a collective fails or the loss is no number
 /// any more.
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
-                  TrainingMonitor& monitor);
+                  TrainingMonitor& monitor, const CheckpointPlan& checkpoints = {});
 
 /// Bytes of host memory that one rank of this case needs (parameters, gradients, activations, data), for the
 /// refusal before a run starts what the machine cannot hold.

@@ -3,9 +3,11 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "ddbench/experiment/live_progress.h"
+#include "ddbench/experiment/resume.h"
 #include "ddbench/record/run_case.h"
 #include "ddbench/store/run_store.h"
 
@@ -18,6 +20,9 @@ struct ExecuteOptions {
   store::RunId baseline_id;
   bool is_baseline = false;
   int repetition = 0;
+  /// Where the folders of checkpoints go; empty: "<store>.checkpoints". Only for cases that write some.
+  std::filesystem::path checkpoint_directory;
+  std::optional<Resume> resume;  ///< the run that this one continues; the case is that run's
 };
 
 /// What a person or a log sees of a run while it runs. Called on the thread of execute_run.

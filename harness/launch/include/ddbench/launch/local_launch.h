@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ddbench/ddp/checkpoint.h"
 #include "ddbench/record/run_case.h"
 #include "ddbench/store/records.h"
 
@@ -16,6 +17,7 @@ struct LocalLaunchOptions {
   store::RunId run_id;
   std::filesystem::path run_directory;  ///< exists; spools are written here as rank<N>.spool
   std::filesystem::path executable;  ///< of ddbench; each rank is `<executable> worker` with a control socket
+  ddp::CheckpointPlan checkpoints;
   /// For all ranks to start and find each other.
   std::chrono::milliseconds start_deadline{120'000};
   /// No progress of a collective or step for this long fails the run.

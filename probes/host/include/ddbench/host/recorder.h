@@ -72,6 +72,10 @@ class Recorder {
   /// A value that belongs to a step ("loss"). Not for the inside of a timed region. Thread-safe.
   void record_scalar(std::string_view name, std::uint32_t step, double value);
 
+  /// Blocks until everything that was recorded before is in the spool file, where it outlives this process.
+  /// Returns also when the spool cannot be written (failure()).
+  void flush();
+
   /// Spans lost so far, over all tracks: to full rings, and after a failure() all that were not yet spooled.
   std::uint64_t dropped() const noexcept;
   /// Set when the spool could not be written (disk full, ...): the drain thread has stopped and spans are

@@ -1,0 +1,129 @@
+#include "checkpointer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "checkpoint_files.h"
+#include "ddbench/record/clock.h"
+#include "ddbench/record/error.h"
+#include "ddbench/record/unique_handle.h"
+
+namespace ddbench::ddp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kKept = 2;  // the newest, and one to fall back to
+constexpr const char* kRecentLosses = "recent_losses";
+
+void check_file_system(const std::error_code& error, const char* action, const fs::path& path) {
+  if (!error) return;
+  throw Error(ErrorCode::kEnvironment,
+              fmt::format("cannot {} the checkpoint {}: {}", action, path.string(), error.message()),
+              error.value(), path.string());
+}
+
+/// Names in a directory are on disk only after this.
+void sync_directory(const fs::path& directory) {
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0 && ::fsync(fd.get()) == 0) return;
+  throw_errno(errno, fmt::format("cannot write the directory {}", directory.string()),
+              ErrorCode::kEnvironment);
+}
+
+}  // namespace
+
+Checkpointer::Checkpointer(const RunCase& run_case, CheckpointPlan plan, int rank, Strategy& strategy,
+                           Optimizer& optimizer, TargetWatch& target, CommunicationThread& communication,
+                           host::Recorder& recorder, workload::Probe& probe)
+    : run_case_(run_case),
+      plan_(std::move(plan)),
+      rank_(rank),
+      strategy_(strategy),
+      optimizer_(optimizer),
+      target_(target),
+      communication_(communication),
+      recorder_(recorder),
+      probe_(probe),
+      name_(probe.intern("checkpoint")) {}
+
+std::vector<NamedTensor> Checkpointer::parameters() const {
+  std::vector<NamedTensor> tensors;
+  for (const workload::Parameter& parameter : strategy_.parameters()) {
+    tensors.push_back({parameter.spec.name, parameter.value});
+  }
+  return tensors;
+}
+
+std::uint32_t Checkpointer::restore() {
+  if (plan_.resume_from.empty()) return 0;
+  const SafetensorsFile parameter_file(parameters_file(plan_.resume_from));
+  parameter_file.read(parameters());
+  SafetensorsFile(state_file(plan_.resume_from, state_rank())).read(optimizer_.state());
+  target_.restore(parameter_file.required(kRecentLosses));
+  return steps_done_of(parameter_file);
+}
+
+void Checkpointer::after_step(std::uint32_t step) {
+  if (plan_.directory.empty() || run_case_.checkpoint_every == 0) return;
+  const std::uint32_t steps_done = step + 1;
+  if (steps_done % static_cast<std::uint32_t>(run_case_.checkpoint_every) != 0) return;
+  const std::int64_t begin_ns = now_ns();
+  // What was recorded of these steps must outlive a rank that is killed: nobody will do them again.
+  recorder_.flush();
+  write(steps_done);
+  barrier();
+  if (rank_ == 0) publish(steps_done);
+  recorder_.record_scalar("checkpoint_seconds", step, static_cast<double>(now_ns() - begin_ns) / 1e9);
+}
+
+void Checkpointer::write(std::uint32_t steps_done) {
+  if (!writes_state()) return;
+  const fs::path folder = plan_.directory / partial_checkpoint_name(steps_done);
+  std::error_code error;
+  fs::create_directory(folder, error);
+  check_file_system(error, "make", folder);
+  Metadata metadata = checkpoint_metadata(run_case_, steps_done);
+  const std::vector<NamedTensor> state = optimizer_.state();
+  std::int64_t bytes = 0;
+  for (const NamedTensor& named : state) bytes += named.tensor.bytes();
+  if (rank_ == 0) {
+    for (const NamedTensor& named : parameters()) bytes += named.tensor.bytes();
+  }
+  const auto span = probe_.span(SpanKind::kCopy, name_, bytes);
+  write_safetensors(state_file(folder, rank_), state, metadata);
+  if (rank_ != 0) return;
+  metadata[kRecentLosses] = target_.recent();
+  metadata[kStateFiles] = std::to_string(strategy_.updates_everything() ? 1 : run_case_.world_size());
+  write_safetensors(parameters_file(folder), parameters(), std::move(metadata));
+}
+
+/// Every rank's file is on disk.
+void Checkpointer::publish(std::uint32_t steps_done) const {
+  const fs::path partial = plan_.directory / partial_checkpoint_name(steps_done);
+  const fs::path whole = plan_.directory / checkpoint_name(steps_done);
+  sync_directory(partial);
+  std::error_code error;
+  fs::remove_all(whole, error);  // one that was no good when the run was resumed
+  check_file_system(error, "replace", whole);
+  fs::rename(partial, whole, error);
+  check_file_system(error, "rename", partial);
+  sync_directory(plan_.directory);
+  const std::vector<fs::path> all = list_checkpoints(plan_.directory);
+  for (std::size_t i = kKept; i < all.size(); ++i) {
+    fs::remove_all(all[i], error);
+    check_file_system(error, "remove", all[i]);
+  }
+}
+
+void Checkpointer::barrier() {
+  communication_.submit(
+      [step = probe_.step()](RecordedCollectives& collectives) { collectives.barrier({.step = step}); });
+  communication_.wait();
+}
+
+}  // namespace ddbench::ddp

@@ -1,0 +1,75 @@
+#include "checkpoint_folder.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "ddbench/experiment/resume.h"
+#include "ddbench/record/error.h"
+
+namespace ddbench::experiment {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder for each run, beside its store unless told otherwise.
+fs::path new_directory(const ExecuteOptions& options, const fs::path& store, const store::RunId& id) {
+  fs::path base = options.checkpoint_directory;
+  if (base.empty()) {
+    base = store;
+    base += ".checkpoints";
+  }
+  return fs::absolute(base) / id;
+}
+
+}  // namespace
+
+CheckpointFolder::CheckpointFolder(const ExecuteOptions& options, const fs::path& store, store::RunRecord& run) {
+  if (run.run_case.checkpoint_every == 0) return;
+  plan_.directory = options.resume ? options.resume->directory : new_directory(options, store, run.id);
+  std::error_code error;
+  fs::create_directories(plan_.directory, error);
+  if (error) {
+    throw Error(ErrorCode::kEnvironment,
+                fmt::format("cannot make the directory of checkpoints {}: {}", plan_.directory.string(),
+                            error.message()),
+                error.value(), plan_.directory.string());
+  }
+  run.environment.facts[kFactCheckpointDirectory] = plan_.directory.string();
+  if (!options.resume) return;
+  plan_.resume_from = options.resume->checkpoint.folder;
+  run.environment.facts[kFactResumedFrom] = options.resume->run.id;
+  run.environment.facts[kFactResumedAtStep] = std::to_string(options.resume->checkpoint.steps_done);
+}
+
+CheckpointFolder::~CheckpointFolder() {
+  if (plan_.directory.empty()) return;
+  ddp::remove_partial_checkpoints(plan_.directory);
+  std::error_code holds_checkpoints;
+  fs::remove(plan_.directory, holds_checkpoints);
+  fs::remove(plan_.directory.parent_path(), holds_checkpoints);
+}
+
+Resume find_resume(const store::RunStore& store, const std::string& reference, const fs::path& base) {
+  Resume resume;
+  resume.run = store.find(reference);
+  const std::string& id = resume.run.id;
+  if (resume.run.state == store::RunState::kDone) {
+    throw Error(ErrorCode::kBadInput, fmt::format("run {} is complete: there is nothing to continue", id));
+  }
+  if (resume.run.state == store::RunState::kRunning) {
+    throw Error(ErrorCode::kBadInput, fmt::format("run {} is still running", id));
+  }
+  const auto written = resume.run.environment.facts.find(kFactCheckpointDirectory);
+  if (written == resume.run.environment.facts.end()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("run {} wrote no checkpoints; --checkpoint-every K makes a run write them", id));
+  }
+  resume.directory = written->second;
+  if (!base.empty()) resume.directory = fs::absolute(base) / resume.directory.filename();
+  resume.checkpoint = ddp::find_checkpoint(resume.directory, resume.run.run_case);
+  return resume;
+}
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "ddbench/ddp/checkpoint.h"
+#include "ddbench/experiment/execute_run.h"
+
+namespace ddbench::experiment {
+
+/// Environment::facts of a run with checkpoints.
+inline constexpr const char* kFactCheckpointDirectory = "checkpoint.directory";
+inline constexpr const char* kFactResumedFrom = "resumed.from";        ///< id of the run that it continues
+inline constexpr const char* kFactResumedAtStep = "resumed.at_step";  ///< steps that were done
+
+/// Where a run's checkpoints lie while it runs. Makes the folder and says in the run's facts where it is and
+/// what the run continues. Its end removes what ranks began and did not finish, and a folder without any.
+class CheckpointFolder {
+ public:
+  /// Throws Error{kEnvironment} when the folder cannot be made.
+  CheckpointFolder(const ExecuteOptions& options, const std::filesystem::path& store, store::RunRecord& run);
+  ~CheckpointFolder();
+  CheckpointFolder(const CheckpointFolder&) = delete;
+  CheckpointFolder& operator=(const CheckpointFolder&) = delete;
+
+  const ddp::CheckpointPlan& plan() const noexcept { return plan_; }
+
+ private:
+  ddp::CheckpointPlan plan_;
+};
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,163 @@
+"""Preemption: a run that is killed and continued has the loss curve of one that was left alone."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import time
+
+import pytest
+from conftest import pids_marked, wait_until
+
+def case_of(*more, steps=150, lr=0.1, hidden=64):
+    return ["--gpus", 2, "--steps", steps, "--warmup", 0, "-O", f"hidden={hidden}", "--batch-per-gpu", 16, "--lr", lr,
+            "--checkpoint-every", 10, "--data-delay", "4ms", "--no-baseline", "--quiet", *more]
+
+
+def losses(bench, run_id):
+    """{(rank, step): loss}, exactly as stored."""
+    rows = bench.rows("select rank, step, value from step_value join run using (run_key) "
+                      "where id = ? and step_value.name = 'loss'", run_id)
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def facts(bench, run_id):
+    return json.loads(bench.rows("select facts_json from run where id = ?", run_id)[0][0])
+
+
+def hashes(bench, run_id):
+    return {row[0] for row in bench.rows("select parameter_hash from rank join run using (run_key) where id = ?", run_id)}
+
+
+def folder_of(bench, run_id):
+    return bench.tmp / "results.db.checkpoints" / run_id
+
+
+def newest_run(bench):
+    return bench.rows("select id from run order by started_wall_ns desc limit 1")[0][0]
+
+
+def kill_after_a_checkpoint(bench, process, generator):
+    """At a moment that is as likely in a step as in a checkpoint that is being written."""
+    wait_until(lambda: list(bench.tmp.glob("*.checkpoints/*/step-*")), 60, "the first checkpoint")
+    time.sleep(generator.uniform(0, 0.3))
+    assert process.poll() is None, process.communicate()
+    process.kill()
+    process.communicate()
+    wait_until(lambda: not pids_marked(bench.mark), 10, "all ranks have ended")
+
+
+@pytest.mark.parametrize("strategy, optimizer", [("ddp", "sgd"), ("zero2", "adamw")])
+def test_killed_twice_and_continued_is_the_undisturbed_run(bench, strategy, optimizer):
+    case = case_of("--strategy", strategy, "--optimizer", optimizer, lr=0.1 if optimizer == "sgd" else 0.002)
+    undisturbed = bench.run_json(*case)["run"]["id"]
+    expected = losses(bench, undisturbed)
+    assert len(expected) == 300
+    shutil.rmtree(folder_of(bench, undisturbed))
+
+    generator = random.Random(strategy)
+    kill_after_a_checkpoint(bench, bench.start("run", *case), generator)
+    first = newest_run(bench)
+    kill_after_a_checkpoint(bench, bench.start("run", "--resume", first, "--quiet"), generator)
+    second = newest_run(bench)
+    result = bench.run_json("--resume", second, "--quiet")
+    last = result["run"]["id"]
+    assert len({undisturbed, first, second, last}) == 4
+
+    curve = {}
+    for run_id in (first, second, last):
+        for place, loss in losses(bench, run_id).items():
+            assert loss == expected[place], f"run {run_id}, rank and step {place}"
+            curve[place] = loss
+    assert curve.keys() == expected.keys()
+    assert hashes(bench, last) == hashes(bench, undisturbed)
+
+    assert facts(bench, last)["resumed.from"] == second
+    assert facts(bench, last)["goodput.restarts"] == "2"
+    goodput = float(facts(bench, last)["goodput"])
+    assert 0 < goodput < float(facts(bench, undisturbed)["goodput"]) < 1
+    assert "goodput" in bench.ok("show", last).stdout
+    assert not list(folder_of(bench, first).glob(".*")), "a checkpoint that was begun is left"
+    assert not bench.rows("select 1 from run where state = 'running'")
+
+
+def interrupted(bench):
+    """A run with two checkpoints that was stopped by Ctrl-C."""
+    process = bench.start("run", *case_of())
+    wait_until(lambda: len(list(bench.tmp.glob("*.checkpoints/*/step-*"))) == 2, 60, "two checkpoints")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    return newest_run(bench)
+
+
+def flip_a_bit(file):
+    content = bytearray(file.read_bytes())
+    content[-100] ^= 1
+    file.write_bytes(content)
+
+
+def test_damaged_checkpoints_are_passed_over_and_then_refused(bench):
+    run_id = interrupted(bench)
+    older, newest = sorted(folder_of(bench, run_id).iterdir())
+    flip_a_bit(newest / "parameters.safetensors")
+    done = bench("run", "--resume", run_id, "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "passed over" in done.stderr and newest.name in done.stderr and "checksum" in done.stderr
+    continued = newest_run(bench)
+    assert facts(bench, continued)["resumed.at_step"] == str(int(older.name[-8:]))
+
+    for checkpoint in folder_of(bench, run_id).iterdir():
+        os.truncate(checkpoint / "state-0.safetensors", 1000)
+    done = bench("run", "--resume", run_id)
+    assert done.returncode == 2
+    assert "no checkpoint to continue from" in done.stderr and "state-0.safetensors" in done.stderr
+
+
+def test_a_foreign_checkpoint_is_refused_with_what_differs(bench):
+    run_id = interrupted(bench)
+    other = bench.run_json(*case_of(steps=12, lr=0.05, hidden=32))["run"]["id"]
+    shutil.rmtree(folder_of(bench, run_id))
+    shutil.copytree(folder_of(bench, other), folder_of(bench, run_id))
+    done = bench("run", "--resume", run_id)
+    assert done.returncode == 2
+    for words in ("another run", "lr is 0.05 there and 0.1 here", '"hidden":"32"', "steps is 12 there and 150 here"):
+        assert words in done.stderr, done.stderr
+
+
+def test_what_cannot_be_continued_says_why(bench):
+    plain = bench.run_json("--steps", 4, "-O", "hidden=16", "--no-baseline", "--quiet", "--name", "plain")["run"]["id"]
+    done = bench("run", "--resume", plain)
+    assert done.returncode == 2 and "is complete" in done.stderr
+    done = bench("run", "--resume", plain, "--lr", 0.2)
+    assert done.returncode == 2 and "--lr" in done.stderr
+    process = bench.start("run", "--steps", 100000, "-O", "hidden=16", "--no-baseline", "--quiet")
+    bench.wait_for_step(process, 5, 1)
+    done = bench("run", "--resume", "last")
+    assert done.returncode == 2 and "still running" in done.stderr
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    done = bench("run", "--resume", "last")
+    assert done.returncode == 2 and "--checkpoint-every" in done.stderr
+
+
+def test_checkpoints_are_safetensors_where_they_were_asked_for(bench):
+    place = bench.tmp / "elsewhere"
+    result = bench.run_json(*case_of("--checkpoint-dir", place, steps=20))
+    folder = place / result["run"]["id"]
+    assert sorted(p.name for p in folder.iterdir()) == ["step-00000010", "step-00000020"]
+    content = (folder / "step-00000020" / "parameters.safetensors").read_bytes()
+    length = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + length])
+    assert header["layer0.weight"]["shape"] == [64, 784]
+    assert len(content) == 8 + length + 4 * (784 * 64 + 64 + 640 + 10)
+    assert any(k["name"] == "checkpoint" and k["kind"] == "copy" for k in result["kernels"])
+
+
+def test_a_directory_that_cannot_be_written_fails_before_anything_runs(bench):
+    (bench.tmp / "file").write_text("in the way")
+    done = bench("run", *case_of("--checkpoint-dir", bench.tmp / "file"))
+    assert done.returncode == 5
+    assert "checkpoints" in done.stderr
