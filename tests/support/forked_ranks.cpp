@@ -39,6 +39,7 @@ void write_all(int fd, const std::string& text) {
 
 [[noreturn]] void be_rank(int rank, const RankBody& body, const fs::path& directory, int fd) {
   DirectoryStore rendezvous(directory);
+  ::signal(SIGPIPE, SIG_IGN);  // as a worker does: a broken connection is an error, not the end
   try {
     write_all(fd, "0" + body(rank, rendezvous));
   } catch (const Error& error) {
