@@ -24,37 +24,56 @@ template <typename Visit>
 }
 
 template <typename T>
+[[gnu::always_inline]] inline void keep_larger(const T* __restrict from, std::int64_t channels,
+                                               float* __restrict best) {
+  for (std::int64_t c = 0; c < channels; ++c) {
+    const float value = load(from, c);
+    best[c] = value > best[c] ? value : best[c];
+  }
+}
+
+/// `best` is scratch for the channels of a pixel.
+template <typename T>
 [[gnu::always_inline]] inline void largest_loop(const Window& w, const T* __restrict x, std::int64_t channels,
-                                                T* __restrict y) {
+                                                float* __restrict best, T* __restrict y) {
   std::int64_t out = 0;
   for (std::int64_t image = 0; image < w.batch; ++image) {
     for (std::int64_t row = 0; row < w.out_height(); ++row) {
       for (std::int64_t column = 0; column < w.out_width(); ++column, ++out) {
-        T* __restrict to = y + out * channels;
-        for (std::int64_t c = 0; c < channels; ++c) store(to, c, -HUGE_VALF);
+        std::fill_n(best, channels, -HUGE_VALF);
         for_window(
             w, image, row, column, [&](std::int64_t pixel) __attribute__((always_inline)) {
-              const T* __restrict from = x + pixel * channels;
-              for (std::int64_t c = 0; c < channels; ++c) {
-                const float value = load(from, c);
-                store(to, c, value > load(to, c) ? value : load(to, c));
-              }
+              keep_larger(x + pixel * channels, channels, best);
             });
+        for (std::int64_t c = 0; c < channels; ++c) store(y, out * channels + c, best[c]);
       }
     }
   }
 }
 
 DDBENCH_WIDEST_VECTORS
-void largest(const Window& w, const float* x, std::int64_t channels, float* y) {
-  largest_loop(w, x, channels, y);
+void largest(const Window& w, const float* x, std::int64_t channels, float* best, float* y) {
+  largest_loop(w, x, channels, best, y);
 }
 DDBENCH_WIDEST_VECTORS
-void largest(const Window& w, const Bfloat16* x, std::int64_t channels, Bfloat16* y) {
-  largest_loop(w, x, channels, y);
+void largest(const Window& w, const Bfloat16* x, std::int64_t channels, float* best, Bfloat16* y) {
+  largest_loop(w, x, channels, best, y);
 }
 
-/// `left` holds what each channel has not given away yet.
+/// Two loops: one with both the comparison and the rounding to bfloat16 does not become vectors.
+template <typename T>
+[[gnu::always_inline]] inline void give_to_equal(const T* __restrict from, const T* __restrict of,
+                                                 std::int64_t channels, float* __restrict left,
+                                                 float* __restrict given, T* __restrict to) {
+  for (std::int64_t c = 0; c < channels; ++c) {
+    const float difference = load(from, c) - load(of, c);
+    given[c] = difference == 0.0F ? left[c] : 0.0F;
+    left[c] = difference == 0.0F ? 0.0F : left[c];
+  }
+  for (std::int64_t c = 0; c < channels; ++c) store(to, c, load(to, c) + given[c]);
+}
+
+/// `left` holds what each channel has not given away yet, and behind it what it gives.
 template <typename T>
 [[gnu::always_inline]] inline void largest_gradient_loop(const Window& w, const T* __restrict x,
                                                          const T* __restrict y, const T* __restrict dy,
@@ -68,13 +87,7 @@ template <typename T>
         for (std::int64_t c = 0; c < channels; ++c) left[c] = load(dy, out * channels + c);
         for_window(
             w, image, row, column, [&](std::int64_t pixel) __attribute__((always_inline)) {
-              const T* __restrict from = x + pixel * channels;
-              T* __restrict to = dx + pixel * channels;
-              for (std::int64_t c = 0; c < channels; ++c) {
-                const bool chosen = load(from, c) == load(of, c);
-                store(to, c, load(to, c) + (chosen ? left[c] : 0.0F));
-                left[c] = chosen ? 0.0F : left[c];
-              }
+              give_to_equal(x + pixel * channels, of, channels, left, left + channels, dx + pixel * channels);
             });
       }
     }
@@ -158,8 +171,10 @@ void CpuDevice::max_pool_forward(const Window& window, const Tensor& x, const Te
   expect_window("max_pool_forward", window);
   expect("max_pool_forward",
          {{"x", x, window.in_rows(), x.columns, x.type}, {"y", y, window.out_rows(), x.columns, x.type}});
+  float* const best = scratch_.floats(x.columns);
   with_elements(
-      "max_pool_forward", [&](const auto* in, auto* out) { largest(window, in, x.columns, out); }, x, y);
+      "max_pool_forward", [&](const auto* in, auto* out) { largest(window, in, x.columns, best, out); }, x,
+      y);
 }
 
 void CpuDevice::max_pool_backward(const Window& window, const Tensor& x, const Tensor& y, const Tensor& dy,
@@ -169,7 +184,7 @@ void CpuDevice::max_pool_backward(const Window& window, const Tensor& x, const T
                                {"y", y, window.out_rows(), x.columns, x.type},
                                {"dy", dy, window.out_rows(), x.columns, x.type},
                                {"dx", dx, window.in_rows(), x.columns, x.type}});
-  float* const left = scratch_.floats(x.columns);
+  float* const left = scratch_.floats(2 * x.columns);
   with_elements(
       "max_pool_backward",
       [&](const auto* in, const auto* out, const auto* gradient, auto* in_gradient) {
