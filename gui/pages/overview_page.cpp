@@ -106,7 +106,7 @@ void OverviewPage::make_tree() {
   tree_->setUniformRowHeights(true);
   tree_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   tree_->setAllColumnsShowFocus(true);
-  tree_->setMinimumHeight(190);
+  tree_->setMinimumHeight(140);
   tree_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   tree_->setSortingEnabled(true);
   tree_->sortByColumn(0, Qt::DescendingOrder);
