@@ -237,6 +237,31 @@ def test_ranks_know_their_places_as_torchrun_tells_them(bench):
     assert lines == [f"[rank {r}] {r} 4 {r % 2} 2 {r // 2} {r // 2} 29500" for r in range(4)]
 
 
+def test_the_network_asked_for_is_told_to_nccl(bench):
+    script = "echo $NCCL_NET $NCCL_IB_DISABLE $NCCL_SOCKET_IFNAME"
+    done = bench("run", "--nodes", 2, "--network", "ethernet", "--no-baseline", "--", "sh", "-c", script)
+    assert sorted(line for line in done.stderr.splitlines() if line.startswith("[rank")) == [
+        "[rank 0] Socket 1 eth0", "[rank 1] Socket 1 eth0"]
+
+
+@needs_torch
+def test_a_sweep_of_a_program_has_a_scaling_table(bench):
+    done = bench.ok("sweep", "--nodes", "1,2", "--link", "none,1gbit", "--batch-per-gpu", 64, "--quiet", "--json", "--",
+                    *DDP, "--steps", 16)
+    rows = json.loads(done.stdout)["rows"]
+    assert [row["world_size"] for row in rows] == [1, 2, 2]
+    assert rows[0]["efficiency"] == 1
+    efficiency = {row["link"] if "link" in row else index: row["efficiency"] for index, row in enumerate(rows)}
+    assert min(list(efficiency.values())[1:]) < 0.9, "1 gbit for 2.7 MB a step of 8 ms"
+
+
+@pytest.mark.parametrize("option", [("--strategy", "zero1"), ("--global-batch", "64,128"), ("--lr", "0.1,0.2")],
+                         ids=lambda option: option[0])
+def test_a_sweep_cannot_vary_what_the_program_decides(bench, option):
+    done = bench("sweep", "--nodes", "1,2", *option, "--", "true")
+    assert done.returncode == 2 and option[0] in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("command, words", [
     (["no-such-program-here"], ["no-such-program-here", "PATH"]),
     ([ROOT / "README.md"], ["README.md", "Permission denied"]),

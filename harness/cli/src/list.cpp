@@ -39,7 +39,7 @@ int list_runs(const ListOptions& options) {
 std::string options_text(const std::vector<workload::OptionInfo>& options) {
   std::string text;
   for (const workload::OptionInfo& option : options) {
-    text += fmt::format("    -O {}={:<12} {}\n", option.name, option.default_value, option.meaning);
+    text += fmt::format("    -O {:<20} {}\n", option.name + "=" + option.default_value, option.meaning);
   }
   return text;
 }

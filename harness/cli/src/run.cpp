@@ -86,8 +86,6 @@ int run(SingleRunOptions& options) {
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
   execute.checkpoint_directory = options.checkpoint_dir;
-  // How long a program computes or evaluates between two collectives is its own business.
-  if (is_program(options.run_case)) execute.watchdog = std::chrono::hours(24 * 365);
 
   ProgressLine progress(options.quiet);
   execute.baseline_id = obtain_baseline(options, execute, store, progress);

@@ -54,6 +54,7 @@ void add_strategy_options(CLI::App& app, RunOptions& options) {
 }  // namespace
 
 std::chrono::milliseconds RunOptions::watchdog() const {
+  if (!program.program.empty()) return std::chrono::hours(24 * 365);
   return std::chrono::milliseconds(static_cast<std::int64_t>(watchdog_s * 1000));
 }
 
@@ -115,6 +116,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   group(app.add_option("--db", options.db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)"), kResult);
   group(app.add_flag("--json", options.json, "Print the result as JSON"), kResult);
   group(app.add_flag("--quiet", options.quiet, "No progress"), kResult);
+  add_program_options(app, options.program);
 }
 
 std::pair<std::string, std::string> key_and_value(const std::string& text, const std::string& option) {
@@ -179,6 +181,7 @@ void resolve(RunOptions& options) {
   if (options.repeat < 1 || options.repeat > 10000) {
     throw Error(ErrorCode::kBadInput, fmt::format("--repeat is {}, but it must be from 1 to 10000", options.repeat));
   }
+  apply(options.program, run_case);
 }
 
 }  // namespace ddbench::cli

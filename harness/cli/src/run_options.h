@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ddbench/record/run_case.h"
+#include "program_options.h"
 
 namespace CLI {
 class App;
@@ -24,11 +25,13 @@ struct RunOptions {
   std::vector<std::string> tags;              ///< "key=value"
   double bucket_mb = 25;
   double watchdog_s = 60;
+  ProgramOptions program;
   int repeat = 1;
   std::string db;
   bool json = false;
   bool quiet = false;
 
+  /// How long a program computes or evaluates between two collectives is its own business.
   std::chrono::milliseconds watchdog() const;
 };
 

@@ -15,6 +15,12 @@ namespace {
 void set_batch(const SingleRunOptions& options, RunCase& run_case) {
   if (options.batch_per_gpu) run_case.batch_per_gpu = *options.batch_per_gpu;
   if (!options.global_batch) return;
+  if (is_program(run_case)) {
+    throw Error(
+        ErrorCode::kBadInput,
+        "--global-batch cannot be set for a program: its ranks take the batch that they take; say it with "
+        "--batch-per-gpu");
+  }
   run_case.scaling = ScalingMode::kStrong;
   const int ranks = run_case.world_size();
   if (*options.global_batch < ranks || *options.global_batch % ranks != 0) {
@@ -24,19 +30,6 @@ void set_batch(const SingleRunOptions& options, RunCase& run_case) {
                             *options.global_batch, ranks, run_case.nodes, run_case.gpus_per_node));
   }
   run_case.batch_per_gpu = *options.global_batch / ranks;
-}
-
-/// What is said of a program is what ddbench knows: not what it computes with, nor how, nor on how many samples.
-void make_program_case(SingleRunOptions& options) {
-  RunCase& run_case = options.run_case;
-  if (options.global_batch) {
-    throw Error(ErrorCode::kBadInput,
-                "--global-batch cannot be set for a program: its ranks take the batch that they take; say it with "
-                "--batch-per-gpu");
-  }
-  if (!options.batch_per_gpu) run_case.batch_per_gpu = 1;
-  run_case.device = run_case.backend = run_case.strategy = run_case.precision = run_case.optimizer = "";
-  set_program(run_case, options.program, options.per_node ? ProgramStart::kPerNode : ProgramStart::kPerRank);
 }
 
 }  // namespace
@@ -51,25 +44,15 @@ void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
   app.add_option("--global-batch", options.global_batch, "Samples per step over all GPUs: strong scaling")
       ->excludes(per_gpu);
   app.add_option("--link", options.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
+  app.add_option("--network", options.run_case.requested_network,
+                 "Network between nodes that NCCL is told to take: ib or ethernet");
   app.add_flag("--no-baseline", options.no_baseline, "Do not measure the same case on 1 GPU first");
   add_run_options(app, options);
-  app.add_flag("--per-node", options.per_node,
-               "Start the program once a node, with NODE_RANK and NNODES: for mpirun, torchrun and others that start "
-               "their ranks by themselves");
-  app.add_option("PROGRAM", options.program,
-                 "After --: a program and its arguments, started once a rank instead of a workload, with RANK, "
-                 "WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, ... as torchrun sets them. --batch-per-gpu says how many "
-                 "samples it trains on a step");
 }
 
 void resolve_single_run(SingleRunOptions& options) {
   resolve(options);
   set_batch(options, options.run_case);
-  if (!options.program.empty()) {
-    make_program_case(options);
-  } else if (options.per_node) {
-    throw Error(ErrorCode::kBadInput, "--per-node needs a program after --, as in --per-node -- mpirun -n 4 ./train");
-  }
   validate(options.run_case);
   experiment::check_startable(options.run_case);
 }

@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "ddbench/experiment/execute_run.h"
 #include "progress_line.h"
@@ -18,8 +16,6 @@ struct SingleRunOptions : RunOptions {
   bool no_baseline = false;
   std::string checkpoint_dir;
   std::string resume;  ///< only of `run`
-  std::vector<std::string> program;  ///< with its arguments; empty: a reference workload is run
-  bool per_node = false;
 };
 
 void add_single_run_options(CLI::App& app, SingleRunOptions& options);

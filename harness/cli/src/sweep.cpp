@@ -130,7 +130,22 @@ void print_results(const store::RunStore& store, const std::string& sweep_id, co
   print(options.json ? reports::scaling_json(table) + "\n" : reports::scaling_text(table, stdout_style()));
 }
 
+/// What a program trains, and how, is its own: only where it runs can vary.
+void check_axes_of_program(const SweepOptions& options) {
+  if (options.program.program.empty()) return;
+  for (const AxisOption& option : kAxisOptions) {
+    const std::string_view field = option.field;
+    if (options.others.at(option.field).empty() || field == "link" || field == "requested_network") continue;
+    throw Error(ErrorCode::kBadInput, fmt::format("{} cannot be set for a program", option.name));
+  }
+  if (!options.global_batch.empty()) {
+    throw Error(ErrorCode::kBadInput,
+                "--global-batch cannot be set for a program; say its batch with --batch-per-gpu");
+  }
+}
+
 int sweep(SweepOptions& options) {
+  check_axes_of_program(options);
   resolve(options);
   if (!options.global_batch.empty()) options.run_case.scaling = ScalingMode::kStrong;
   const auto cells = experiment::sweep_cells(options.run_case, axes_of(options));

@@ -26,9 +26,10 @@ struct FabricPlan {
   int nodes = 1;
   int ranks_per_node = 1;
   std::optional<LinkRate> link;
-  std::vector<std::string> command;     ///< of every rank; "--control-fd N" follows
-  std::vector<int> control_fds;         ///< by rank: the rank's end of its control socket
-  std::filesystem::path log_directory;  ///< what a rank prints goes to rank<N>.log here
+  std::vector<std::string> command;                ///< of every rank; "--control-fd N" follows
+  std::vector<int> control_fds;                    ///< by rank: the rank's end of its control socket
+  std::map<std::string, std::string> environment;  ///< of every rank, beside what the fabric sets itself
+  std::filesystem::path log_directory;             ///< what a rank prints goes to rank<N>.log here
 };
 
 /// The address of a node's ranks.

@@ -49,6 +49,12 @@ std::string shaping_command(const std::string& device, const Shaping& shaping) {
                      shaping.rate_bits_per_s, shaping.burst_bytes, shaping.latency_ms);
 }
 
+std::map<std::string, std::string> network_settings(const std::string& requested) {
+  if (requested == "ib") return {{"NCCL_IB_DISABLE", "0"}, {"NCCL_NET", "IB"}};
+  if (requested == "ethernet") return {{"NCCL_IB_DISABLE", "1"}, {"NCCL_NET", "Socket"}};
+  return {};
+}
+
 std::optional<LinkRate> rate_from_qdisc(const std::string& line) {
   const std::size_t begin = line.find(" rate ");
   if (!line.starts_with("qdisc tbf ") || begin == std::string::npos) return std::nullopt;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,10 @@ std::string node_commands(int node);
 
 /// For `tc -batch -`: shapes what leaves through `device`.
 std::string shaping_command(const std::string& device, const Shaping& shaping);
+
+/// What NCCL is told so that it takes the network asked for, RunCase::requested_network: variables of every
+/// rank's environment. Gloo takes the interface that ddbench names anyway.
+std::map<std::string, std::string> network_settings(const std::string& requested);
 
 /// The rate that a line of `tc qdisc show` tells ("qdisc tbf 8001: root refcnt 2 rate 1Gbit burst ...");
 /// nothing when the line is no tbf. tc cuts digits off: the truth is up to 0.1% more.

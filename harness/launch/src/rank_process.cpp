@@ -40,8 +40,10 @@ void set_environment(const FabricPlan& plan, int rank, Isolation isolation, int 
   set("MASTER_ADDR", rank_address(isolation, 0));
   set("MASTER_PORT", std::to_string(port));
   ::setenv("OMP_NUM_THREADS", "1", 0);
+  for (const auto& [name, value] : plan.environment) set(name.c_str(), value);
   if (isolation == Isolation::kNone) return;
-  // A program that asks the resolver for its address finds the host's loopback, which is not that of the other nodes.
+  // A program that asks the resolver for its address finds the host's loopback, which is not that of the
+  // other nodes.
   const char* const interface = plan.nodes > 1 ? "eth0" : "lo";
   for (const char* variable : {"GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"}) {
     set(variable, interface);

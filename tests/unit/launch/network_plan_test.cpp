@@ -43,6 +43,13 @@ TEST(NetworkPlan, ReadsTheRateThatTcTells) {
   EXPECT_FALSE(rate_from_qdisc(""));
 }
 
+TEST(NetworkPlan, TellsNcclTheNetworkThatWasAskedFor) {
+  EXPECT_EQ(network_settings("ethernet").at("NCCL_IB_DISABLE"), "1");
+  EXPECT_EQ(network_settings("ethernet").at("NCCL_NET"), "Socket");
+  EXPECT_EQ(network_settings("ib").at("NCCL_NET"), "IB");
+  EXPECT_TRUE(network_settings("").empty());
+}
+
 TEST(NetworkPlan, AddsUpDroppedPackets) {
   EXPECT_EQ(dropped_packets("Sent 1 bytes 1 pkt (dropped 3, overlimits 0 requeues 0)\n"
                             "Sent 1 bytes 1 pkt (dropped 40, overlimits 0 requeues 0)"),
