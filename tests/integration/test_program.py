@@ -74,7 +74,8 @@ def test_torch_profiler_sees_the_same_all_reduces(bench):
         theirs = json.loads((bench.tmp / f"profile.{rank}.json").read_text())
         theirs = theirs if isinstance(theirs, list) else theirs["traceEvents"]
         theirs = [e for e in theirs if e.get("name") == "gloo:all_reduce"]
-        assert len(ours) == len(theirs) == 1 + 2 * 29
+        assert len(ours) == 1 + 2 * 29
+        assert len(theirs) in (len(ours) - 1, len(ours)), "it may have stopped before its last event ended"
         pairs = zip(*(sorted(side, key=lambda e: e["ts"]) for side in (ours, theirs)))
         assert statistics.median(a["dur"] / b["dur"] for a, b in pairs) == pytest.approx(1, abs=0.03)
 
