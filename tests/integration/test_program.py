@@ -74,8 +74,7 @@ def test_torch_profiler_sees_the_same_all_reduces(bench):
         theirs = json.loads((bench.tmp / f"profile.{rank}.json").read_text())
         theirs = theirs if isinstance(theirs, list) else theirs["traceEvents"]
         theirs = [e for e in theirs if e.get("name") == "gloo:all_reduce"]
-        assert len(ours) == 1 + 2 * 29
-        assert len(theirs) in (len(ours) - 1, len(ours)), "it may have stopped before its last event ended"
+        assert len(ours) == len(theirs) == 1 + 2 * 29
         pairs = zip(*(sorted(side, key=lambda e: e["ts"]) for side in (ours, theirs)))
         assert statistics.median(a["dur"] / b["dur"] for a, b in pairs) == pytest.approx(1, abs=0.03)
 
@@ -91,8 +90,7 @@ def test_evaluations_are_no_steps(bench):
     measured(bench, *DDP, "--steps", 30, "--evaluate-every", 7)
     assert facts(bench)["program.steps_from"] == "pattern"
     assert len(bench.rows("select distinct step from step")) in range(25, 30)
-    sizes = {r[0] for r in bench.rows("select bytes from collective")}
-    assert 4 not in sizes or len(sizes) == 3
+    assert {r[0] for r in bench.rows("select bytes from collective")} == {1071144, 1607680}, "the buckets alone"
 
 
 @needs_torch
@@ -129,11 +127,23 @@ MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", 2]
 needs_mpi = pytest.mark.skipif(not (shutil.which("mpirun") and shutil.which("mpicc")), reason="Open MPI is not installed")
 
 
+def compiled(bench, name):
+    program = bench.tmp / name
+    subprocess.run(["mpicc", "-O1", "-o", program, ROOT / f"tests/integration/programs/{name}.c"], check=True)
+    return program
+
+
+@needs_mpi
+def test_arguments_without_a_meaning_are_not_read(bench):
+    program = compiled(bench, "mpi_in_place")
+    run = measured(bench, *MPIRUN, program, options=("--nodes", 1, "--gpus", 2, "--per-node"), expect_stderr="done")
+    seen = {(c["function"], c["bytes"]) for c in run["collectives"]}
+    assert seen == {("gather", 800), ("scatter", 800), ("all_gather", 800), ("all_to_all", 800)}
+
+
 @needs_mpi
 def test_a_c_program_over_mpi(bench):
-    program = bench.tmp / "mpi_training"
-    source = ROOT / "tests/integration/programs/mpi_training.c"
-    subprocess.run(["mpicc", "-O1", "-o", program, source], check=True)
+    program = compiled(bench, "mpi_training")
     run = measured(bench, *MPIRUN, program, options=("--nodes", 1, "--gpus", 2, "--per-node"))
     seen = {(c["function"], c["bytes"]) for c in run["collectives"]}
     assert seen == {("all_reduce", 200000), ("all_reduce", 4000)}, "and the loss of every tenth step in no step"
@@ -252,8 +262,7 @@ def test_a_sweep_of_a_program_has_a_scaling_table(bench):
     rows = json.loads(done.stdout)["rows"]
     assert [row["world_size"] for row in rows] == [1, 2, 2]
     assert rows[0]["efficiency"] == 1
-    efficiency = {row["link"] if "link" in row else index: row["efficiency"] for index, row in enumerate(rows)}
-    assert min(list(efficiency.values())[1:]) < 0.9, "1 gbit for 2.7 MB a step of 8 ms"
+    assert min(row["efficiency"] for row in rows) < 0.9, "1 gbit for 2.7 MB a step of 8 ms"
 
 
 @pytest.mark.parametrize("option", [("--strategy", "zero1"), ("--global-batch", "64,128"), ("--lr", "0.1,0.2")],

@@ -25,13 +25,13 @@ namespace {
 using ddbench::inject::Call;
 using ddbench::inject::CallName;
 
-// Ranks use their contexts in the same order, and the collectives of a context with the same tags. PyTorch
-// numbers collectives by tag, and several of its threads run them in any order; others leave the tag alone
-// and run one after another. Either way the n-th use of a tag is the same collective on all ranks.
+// Ranks use their contexts in the same order. PyTorch gives each collective of a context a tag of its own,
+// the same on all ranks, and several of its threads run them in any order. Who leaves the tag at 0 runs them
+// one after another: these are counted.
 std::uint64_t key_of(const gloo::Context* context, std::uint32_t tag) {
   struct Uses {
     std::uint16_t communicator = 0;
-    std::map<std::uint32_t, std::uint32_t> of_tag;
+    std::uint32_t untagged = 0;
   };
   constexpr std::uint64_t kHalf = (std::uint64_t{1} << 24) - 1;
   static std::mutex mutex;
@@ -39,8 +39,7 @@ std::uint64_t key_of(const gloo::Context* context, std::uint32_t tag) {
   const std::lock_guard lock(mutex);
   Uses& uses = contexts[context];
   if (uses.communicator == 0) uses.communicator = static_cast<std::uint16_t>(contexts.size());
-  // PyTorch never uses a tag twice: to remember each would grow without end.
-  const std::uint32_t use = tag == 0 ? uses.of_tag[tag]++ : 0;
+  const std::uint32_t use = tag == 0 ? uses.untagged++ : 0;
   return ddbench::collective_key(uses.communicator, ((tag & kHalf) << 24 | (use & kHalf)) + 1);
 }
 
