@@ -19,6 +19,11 @@ find_package(OneDNN QUIET)  # OneDNN::dnnl
 set(DDBENCH_WITH_ONEDNN ${OneDNN_FOUND})
 find_package(Gloo CONFIG QUIET)  # target gloo
 set(DDBENCH_WITH_GLOO ${Gloo_FOUND})
+find_package(CUDAToolkit QUIET)
+set(DDBENCH_WITH_CUPTI FALSE)
+if(CUDAToolkit_FOUND AND TARGET CUDA::cupti)
+  set(DDBENCH_WITH_CUPTI TRUE)
+endif()
 
 if(DDBENCH_BUILD_TESTS)
   find_package(GTest REQUIRED)
@@ -27,7 +32,8 @@ endif()
 
 function(ddbench_print_summary)
   message(STATUS "ddbench ${PROJECT_VERSION}")
-  foreach(part IN ITEMS "ONEDNN|device cpu (oneDNN)|libdnnl-dev" "GLOO|collectives over Gloo|libgloo-dev")
+  foreach(part IN ITEMS "ONEDNN|device cpu (oneDNN)|libdnnl-dev" "GLOO|collectives over Gloo|libgloo-dev"
+      "CUPTI|probe of CUDA kernels (CUPTI)|the CUDA Toolkit 12 or later")
     string(REPLACE "|" ";" fields "${part}")
     list(GET fields 0 key)
     list(GET fields 1 what)

@@ -24,7 +24,7 @@ ALLOWED = {
     "harness/collective": ["harness/module", "probes/host"],
     "harness/device": ["harness/module", "probes/host"],
     "harness/workload": ["harness/device"],
-    "harness/ddp": ["harness/workload", "harness/collective"],
+    "harness/ddp": ["harness/workload", "harness/collective", "probes/cuda"],
     "harness/micro": ["harness/ddp", "analyzer"],
     "harness/launch": ["harness/micro"],
     "harness/experiment": ["harness/launch"],

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ddbench/host/recorder.h"
+#include "ddbench/record/span.h"
+
+namespace ddbench::cuda {
+
+/// What the device does for the calls that a thread makes between push() and pop(): kernels, copies and
+/// memory sets become spans of this kind, step, bucket, bytes and correlation. A communication range marks
+/// the kernels of NCCL; its other work, and NCCL's kernels in other ranges, keep the kind that they are by
+/// nature.
+struct Range {
+  SpanKind kind = SpanKind::kCompute;
+  std::uint32_t step = kNoStep;
+  std::uint16_t bucket = kNoBucket;
+  std::uint64_t bytes = 0;        ///< of a collective
+  std::uint64_t correlation = 0;  ///< collective_key() of a collective
+};
+
+/// What a probe saw, and what it could not use.
+struct ProbeCounters {
+  std::uint64_t records = 0;          ///< that CUPTI delivered
+  std::uint64_t spans = 0;            ///< that were recorded from them
+  std::uint64_t dropped_records = 0;  ///< that CUPTI lost: all buffers were full
+  std::uint64_t invalid_times = 0;    ///< records without a begin or end, or that ended before they began
+  std::uint64_t without_range = 0;    ///< spans for which no range was found though ranges were in use
+  std::uint64_t overhead_ns = 0;      ///< that CUPTI says it cost
+  std::vector<std::string> unknown_kernels;  ///< named nccl*, of no function that ddbench knows
+};
+
+/// Records what the GPUs of this process do, through CUPTI, into a recorder: lanes kDeviceCompute and
+/// kDeviceCommunication, times on this process's now_ns(). One a process at a time. Made by the module
+/// ddbench_cuda_probe.so, whose factory is a CudaProbeFactory; while it lives, NCCL's profiler plug-in
+/// records into the same recorder. Make it before the first communicator. All functions are thread-safe.
+class CudaProbe {
+ public:
+  virtual ~CudaProbe() = default;
+
+  /// Empty while it records. Else why it cannot: another tool holds CUPTI, no driver. All else does nothing
+  /// then; time what is enqueued with events, and tell the reason with the run.
+  virtual const std::string& unavailable() const noexcept = 0;
+
+  /// Ranges of the calling thread nest; the innermost counts. No allocation.
+  virtual void push(const Range& range) noexcept = 0;
+  virtual void pop() noexcept = 0;
+
+  /// Everything that the device has finished is in the recorder afterwards. Blocks; call it between steps,
+  /// after synchronising the device.
+  virtual void flush() noexcept = 0;
+  /// Flushes and lets CUPTI go. The recorder may end afterwards. Idempotent.
+  virtual ProbeCounters stop() noexcept = 0;
+};
+
+/// Starts recording. Does not throw for what this machine lacks: see unavailable(). The recorder outlives
+/// the probe.
+using CudaProbeFactory = std::unique_ptr<CudaProbe>(host::Recorder& recorder);
+inline constexpr const char* kCudaProbeFile = "ddbench_cuda_probe.so";
+inline constexpr const char* kCudaProbeInterface = "cuda_probe/1";
+
+/// A range from construction to destruction; none where there is no probe.
+class ScopedRange {
+ public:
+  ScopedRange(CudaProbe* probe, const Range& range) noexcept : probe_(probe) {
+    if (probe_ != nullptr) probe_->push(range);
+  }
+  ~ScopedRange() {
+    if (probe_ != nullptr) probe_->pop();
+  }
+  ScopedRange(const ScopedRange&) = delete;
+  ScopedRange& operator=(const ScopedRange&) = delete;
+
+ private:
+  CudaProbe* probe_;
+};
+
+}  // namespace ddbench::cuda
