@@ -14,8 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALLOWED = {
     "probes/record": [],
     "probes/host": ["probes/record"],
-    "probes/cuda": ["probes/host"],
-    "probes/inject": ["probes/host", "probes/cuda"],
+    "probes/cuda": ["probes/host", "probes/inject"],
+    "probes/inject": ["probes/host"],
     "analyzer/store": ["probes/record"],
     "analyzer": ["analyzer/store"],
     "analyzer/imports": ["analyzer"],

@@ -1,0 +1,124 @@
+#include "ddbench/inject/process_recorder.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace ddbench::inject {
+namespace {
+
+// Of each recording thread. A foreign program may have many.
+constexpr std::size_t kRingCapacity = std::size_t{1} << 14;
+
+std::shared_mutex mutex;  // guards all below; atomics are also read without it
+std::atomic<host::Recorder*> current{nullptr};
+host::Recorder* opened_here = nullptr;  // never deleted: threads may record until the process is gone
+std::atomic<bool> decided{false};       // opened, adopted, or not to be opened
+std::atomic<unsigned> generations{1};
+
+// A program that is started once a node starts its ranks itself, and its launcher tells them who they are:
+// Open MPI, MPICH and its kin, Slurm, torchrun.
+std::optional<int> rank_of_process() noexcept {
+  for (const char* variable :
+       {"DDBENCH_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK"}) {
+    const char* const rank = std::getenv(variable);
+    if (rank != nullptr && *rank != '\0') return std::atoi(rank);
+  }
+  return std::nullopt;
+}
+
+void stop_recording() noexcept {
+  try {
+    const std::unique_lock lock(mutex);
+    if (opened_here != nullptr) opened_here->stop();
+  } catch (...) {  // the run's launcher finds the spool without its end
+  }
+}
+
+// A forked child has no drain thread: if it records at all, it gets a spool of its own. What the parent
+// recorded stays the parent's.
+void forget_parent() noexcept {
+  current.store(nullptr);
+  opened_here = nullptr;
+  decided.store(false);
+  generations.fetch_add(1);
+  mutex.unlock();
+}
+
+void open(const std::string& prefix, int rank, const char* run_id) {
+  host::RecorderOptions options;
+  options.spool = prefix + "." + std::to_string(::getpid()) + ".spool";
+  options.ring_capacity = kRingCapacity;
+  options.rank = rank;
+  options.run_id = run_id;
+  opened_here = new host::Recorder(options);
+  current.store(opened_here);
+  generations.fetch_add(1);
+  static const int registered = [] {
+    std::atexit(stop_recording);
+    return ::pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, forget_parent);
+  }();
+  static_cast<void>(registered);
+}
+
+void open_for_rank() {
+  const char* const prefix = std::getenv("DDBENCH_SPOOL");
+  const std::optional<int> rank = rank_of_process();
+  const char* const run_id = std::getenv("DDBENCH_RUN_ID");
+  if (prefix != nullptr && rank && run_id != nullptr) open(prefix, *rank, run_id);
+}
+
+void open_alone(int rank) {
+  const char* const folder = std::getenv("DDBENCH_SPOOL_DIR");
+  const int known = rank_of_process().value_or(rank);
+  open(std::string(folder != nullptr ? folder : ".") + "/rank" + std::to_string(known), known, "alone");
+}
+
+// A program runs on, whatever becomes of its measurement: where a spool cannot be written, nothing is
+// recorded.
+template <typename Open>
+void decide(bool wanted, const Open& open_it) noexcept {
+  if (!wanted) return;
+  try {
+    const std::unique_lock lock(mutex);
+    decided.store(true);
+    if (current.load() == nullptr) open_it();
+  } catch (...) {
+  }
+}
+
+}  // namespace
+
+RecorderAccess::RecorderAccess() noexcept {
+  decide(!decided.load(std::memory_order_acquire), open_for_rank);
+  lock_ = std::shared_lock(mutex);
+  recorder_ = current.load();
+  generation_ = generations.load();
+}
+
+RecorderAccess::RecorderAccess(int rank) noexcept : RecorderAccess() {
+  if (recorder_ != nullptr) return;
+  lock_.unlock();
+  decide(true, [rank] { open_alone(rank); });
+  lock_.lock();
+  recorder_ = current.load();
+  generation_ = generations.load();
+}
+
+unsigned recorder_generation() noexcept {
+  return generations.load(std::memory_order_relaxed);
+}
+
+void adopt_recorder(host::Recorder* recorder) noexcept {
+  const std::unique_lock lock(mutex);
+  decided.store(true);
+  current.store(recorder);
+  generations.fetch_add(1);
+}
+
+}  // namespace ddbench::inject
