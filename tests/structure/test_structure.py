@@ -25,10 +25,11 @@ ALLOWED = {
     "harness/device": ["harness/module", "probes/host"],
     "harness/workload": ["harness/device"],
     "harness/ddp": ["harness/workload", "harness/collective", "probes/cuda"],
+    "harness/job": ["probes/record"],
     "harness/micro": ["harness/ddp", "analyzer"],
     "harness/launch": ["harness/micro"],
     "harness/experiment": ["harness/launch"],
-    "harness/cli": ["harness/experiment", "reports", "analyzer/imports"],
+    "harness/cli": ["harness/experiment", "harness/job", "reports", "analyzer/imports"],
     "gui": ["analyzer", "reports"],
 }
 

@@ -15,6 +15,7 @@
 #include "ddbench/record/program_case.h"
 #include "ddbench/reports/json.h"
 #include "ddbench/reports/text.h"
+#include "emit.h"
 #include "output.h"
 #include "single_run.h"
 
@@ -120,8 +121,17 @@ void add_run_command(CLI::App& app, Action& action) {
   command->add_option("--checkpoint-dir", options->checkpoint_dir,
                       "Where runs have their folders of checkpoints (default: <store>.checkpoints)")
       ->group("Checkpoints");
-  command->callback([&action, options, command] {
+  const auto emit_options = std::make_shared<EmitOptions>();
+  add_emit_options(*command, *emit_options);
+  command->callback([&action, options, emit_options, command] {
     if (!options->resume.empty()) refuse_other_options(*command);
+    if (!emit_options->format.empty()) {
+      action = [options, emit_options, command] {
+        emit(*command, *options, *emit_options);
+        return 0;
+      };
+      return;
+    }
     action = [options] { return run(*options); };
   });
 }

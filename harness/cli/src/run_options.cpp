@@ -101,8 +101,8 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   group(app.add_option("--device", options.device, "auto, cpu or cuda"), kMachine)
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str();
-  group(app.add_option("--backend", options.backend, "Collectives: auto or gloo"), kMachine)
-      ->check(CLI::IsMember({"auto", "gloo"}))
+  group(app.add_option("--backend", options.backend, "Collectives: auto or gloo; mpi for a program in a job file"), kMachine)
+      ->check(CLI::IsMember({"auto", "gloo", "mpi"}))
       ->capture_default_str();
   group(app.add_option("--sku", run_case.sku, "Catalogue name of this machine, kept with the run"), kMachine);
   group(app.add_option("--timeout", options.watchdog_s,
@@ -158,6 +158,10 @@ void resolve(RunOptions& options) {
   // The one device and backend of this build; a GPU device makes `auto` a choice.
   run_case.device = options.device == "auto" ? "cpu" : options.device;
   run_case.backend = options.backend == "auto" ? "gloo" : options.backend;
+  if (options.backend == "mpi" && options.program.program.empty()) {
+    throw Error(ErrorCode::kBadInput,
+                "--backend mpi is for a program after -- that talks MPI; reference workloads take gloo");
+  }
   for (const std::string& text : options.workload_options) {
     run_case.workload_options.insert_or_assign(key_and_value(text, "--workload-option").first,
                                                key_and_value(text, "--workload-option").second);

@@ -50,10 +50,14 @@ void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
   add_run_options(app, options);
 }
 
-void resolve_single_run(SingleRunOptions& options) {
+void resolve_case(SingleRunOptions& options) {
   resolve(options);
   set_batch(options, options.run_case);
   validate(options.run_case);
+}
+
+void resolve_single_run(SingleRunOptions& options) {
+  resolve_case(options);
   experiment::check_startable(options.run_case);
 }
 

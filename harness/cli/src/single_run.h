@@ -20,7 +20,10 @@ struct SingleRunOptions : RunOptions {
 
 void add_single_run_options(CLI::App& app, SingleRunOptions& options);
 
-/// Turns what was given into the case, and refuses what cannot be started here (before anything is stored).
+/// Turns what was given into the case, and refuses what is none.
+void resolve_case(SingleRunOptions& options);
+
+/// As resolve_case; refuses what cannot be started here, too (before anything is stored).
 void resolve_single_run(SingleRunOptions& options);
 
 /// The run that the efficiency is stated against: one of the store when it is comparable, else measured now.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "ddbench/record/error.h"
+#include "ddbench/record/shell_words.h"
 
 namespace ddbench {
 namespace {
@@ -12,19 +12,6 @@ namespace {
 // Options of the workload.
 constexpr const char* kCommand = "command";  // a JSON list
 constexpr const char* kPerNode = "per_node";
-
-bool is_plain(std::string_view argument) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_+=:,./-";
-  return !argument.empty() && argument.find_first_not_of(kPlain) == std::string_view::npos;
-}
-
-std::string quoted(const std::string& argument) {
-  if (is_plain(argument)) return argument;
-  std::string text = "'";
-  for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 }  // namespace
 
@@ -64,11 +51,7 @@ std::vector<std::string> program_command(const RunCase& run_case) {
 
 std::string work_in_words(const RunCase& run_case) {
   if (!is_program(run_case)) return run_case.workload;
-  std::string text;
-  for (const std::string& argument : program_command(run_case)) {
-    text += (text.empty() ? "" : " ") + quoted(argument);
-  }
-  return text;
+  return shell_words(program_command(run_case));
 }
 
 }  // namespace ddbench

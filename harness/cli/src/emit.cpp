@@ -1,0 +1,85 @@
+#include "emit.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <fstream>
+#include <set>
+
+#include "ddbench/ddp/train.h"
+#include "ddbench/job/job_file.h"
+#include "ddbench/record/error.h"
+#include "ddbench/record/program_case.h"
+#include "output.h"
+
+namespace ddbench::cli {
+namespace {
+
+constexpr const char* kGroup = "Job file";
+
+/// What the job file says in its own way, or what only concerns the run of this machine.
+bool is_for_the_job(const CLI::Option& option) {
+  static const std::set<std::string> kSaidByTheFile{"--name", "--db", "--no-baseline", "--json", "--quiet"};
+  return option.count() > 0 && !option.get_positional() && option.get_group() != kGroup &&
+         option.get_group() != "Launcher" && kSaidByTheFile.count(option.get_name()) == 0;
+}
+
+/// The options of the command line that define the case, as they were given.
+std::vector<std::string> given_options(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!is_for_the_job(*option)) continue;
+    const bool is_flag = option->get_expected_max() == 0;
+    for (const std::string& value : option->results()) {
+      words.push_back(option->get_name());
+      // The parser has replaced the time by its nanoseconds.
+      if (!is_flag) words.push_back(option->get_name() == "--data-delay" ? value + "ns" : value);
+    }
+  }
+  words.push_back("--no-baseline");  // the ranks of a job are all there from its start
+  return words;
+}
+
+void write(const std::string& file, const std::string& text) {
+  if (file.empty()) return print(text);
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  stream << text;
+  stream.close();
+  if (!stream) throw_errno(errno, fmt::format("cannot write the job file {}", file), ErrorCode::kEnvironment);
+}
+
+}  // namespace
+
+void add_emit_options(CLI::App& command, EmitOptions& options) {
+  const auto add = [&](const char* name, std::string& value, const char* meaning) {
+    return command.add_option(name, value, meaning)->group(kGroup);
+  };
+  CLI::Option* emit =
+      add("--emit", options.format,
+          "Write the file that starts the case elsewhere, and run nothing: azureml, sbatch, kubeflow or "
+          "compose. A program that talks MPI: --backend mpi");
+  add("-o,--output", options.output, "Where to (default: standard output)")->needs(emit);
+  add("--image", options.image, "Container image that has ddbench in its PATH")->needs(emit);
+  add("--compute", options.compute, "Azure ML: the compute target")->needs(emit);
+}
+
+void emit(const CLI::App& command, SingleRunOptions& options, const EmitOptions& emit_options) {
+  const job::Format format = job::format_from(emit_options.format);
+  job::Job job;
+  job.program = options.program.program;
+  job.options = given_options(command);
+  job.store = options.db;
+  job.gpus = options.device != "cpu";
+  job.mpi = options.backend == "mpi";
+  job.image = emit_options.image;
+  job.compute = emit_options.compute;
+  job.partition = emit_options.partition;
+  job.account = emit_options.account;
+  resolve_case(options);
+  if (!is_program(options.run_case)) ddp::check_supported(options.run_case);
+  job.run_case = options.run_case;
+  write(emit_options.output, job::job_file(format, job));
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,161 @@
+"""`ddbench run --emit`: files for schedulers that are not here, held against what those document, and kept from nothing
+that a command line can hold. The files themselves are golden files of job_test."""
+
+import json
+import shlex
+import shutil
+import subprocess
+
+import jsonschema
+import pytest
+import yaml
+from conftest import ROOT
+
+GPUS = ["--nodes", 2, "--gpus", 4, "--steps", 20, "-O", "hidden=64,64", "--checkpoint-every", 10, "--data-delay", "5ms"]
+NASTY = ["./train", "--note", "it's $HOME, $(id), ${x} and \"more\"\\", "a: b # c", "new\nline", "", "\u00e9"]
+FORMATS = ["azureml", "sbatch", "kubeflow", "compose"]
+
+
+def emitted(bench, target, *arguments):
+    return bench.ok("run", "--emit", target, *arguments).stdout
+
+
+def document(bench, target, *arguments):
+    parsed = yaml.safe_load(emitted(bench, target, *arguments))
+    schema = json.loads((ROOT / f"tests/fixtures/job_schemas/{target}.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(parsed)
+    return parsed
+
+
+def script_of(bench, target, *arguments):
+    """What a shell of the job is given."""
+    if target == "sbatch":
+        return emitted(bench, target, *arguments)
+    job = document(bench, target, *arguments)
+    if target == "azureml":
+        return job["command"]
+    if target == "compose":
+        command = job["services"]["node0"]["command"]
+    else:
+        replicas = job["spec"].get("pytorchReplicaSpecs") or job["spec"]["mpiReplicaSpecs"]
+        first = replicas.get("Master") or replicas["Launcher"]
+        command = first["template"]["spec"]["containers"][0]["command"]
+    assert command[:2] == ["bash", "-c"]
+    return command[2].replace("$$", "$")  # as compose and Kubernetes read it
+
+
+def arguments_of(bench, script, **environment):
+    """What bash gives to ddbench: the words of every call."""
+    folder = bench.tmp / "bin"
+    folder.mkdir(exist_ok=True)
+    log = bench.tmp / "calls"
+    log.write_text("")
+    spy = folder / "ddbench"
+    spy.write_text('#!/usr/bin/python3\nimport fcntl, json, os, sys\n'
+                   f'with open("{log}", "a") as out:\n    fcntl.flock(out, fcntl.LOCK_EX)\n'
+                   '    print(json.dumps([{k: os.environ.get(k) for k in '
+                   '("RANK", "LOCAL_RANK", "WORLD_SIZE")}, sys.argv[1:]]), file=out)\n')
+    spy.chmod(0o755)
+    subprocess.run(["bash", "-c", script], check=True, timeout=30,
+                   env={"PATH": f"{folder}:/usr/bin:/bin", **environment})
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_the_case_arrives_as_it_was_given(bench, target):
+    script = script_of(bench, target, *GPUS, "--name", "nightly")
+    calls = arguments_of(bench, script, RANK="1", NODE_RANK="1")
+    words = calls[0][1]
+    assert words[:2] == ["run", "--launcher"]
+    assert words[2] == ("srun" if target == "sbatch" else "env")
+    given = dict(zip(words[3::2], words[4::2])) if "--no-baseline" not in words else None
+    for option, value in (("--nodes", "2"), ("--gpus", "4"), ("--steps", "20"), ("--workload-option", "hidden=64,64"),
+                          ("--checkpoint-every", "10"), ("--data-delay", "5000000ns"), ("--name", "nightly")):
+        assert words[words.index(option) + 1] == value, (words, given)
+    assert "--continue" in words
+    if target in ("kubeflow", "compose"):
+        assert sorted(int(variables["RANK"]) for variables, _ in calls) == [4, 5, 6, 7]
+        assert {variables["WORLD_SIZE"] for variables, _ in calls} == {"8"}
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_no_quoting_changes_a_program(bench, target):
+    script = script_of(bench, target, "--gpus", 2, "--device", "cpu", "--", *NASTY)
+    for _, words in arguments_of(bench, script, RANK="0", NODE_RANK="0"):
+        assert words[words.index("--") + 1:] == NASTY
+        assert words[words.index("--device") + 1] == "cpu"
+        assert "--continue" not in words
+
+
+def test_azure_ml(bench):
+    job = document(bench, "azureml", *GPUS, "--image", "r/i:1", "--compute", "gpu-cluster")
+    assert job["resources"]["instance_count"] == 2
+    assert job["distribution"] == {"type": "pytorch", "process_count_per_instance": 4}
+    assert job["environment"]["image"] == "r/i:1" and job["compute"] == "azureml:gpu-cluster"
+    assert document(bench, "azureml", "--backend", "mpi", "--", "./train")["distribution"]["type"] == "mpi"
+
+
+def test_kubeflow(bench):
+    job = document(bench, "kubeflow", *GPUS)
+    assert job["kind"] == "PyTorchJob"
+    assert {k: v["replicas"] for k, v in job["spec"]["pytorchReplicaSpecs"].items()} == {"Master": 1, "Worker": 1}
+    job = document(bench, "kubeflow", "--nodes", 3, "--gpus", 2, "--device", "cpu", "--backend", "mpi", "--", "./train")
+    assert job["kind"] == "MPIJob" and job["spec"]["slotsPerWorker"] == 2
+    assert job["spec"]["mpiReplicaSpecs"]["Worker"]["replicas"] == 3
+    assert "mpirun --allow-run-as-root -n 6 " in emitted(bench, "kubeflow", "--nodes", 3, "--gpus", 2, "--backend", "mpi",
+                                                         "--", "./train")
+
+
+def test_compose(bench):
+    services = document(bench, "compose", *GPUS)["services"]
+    assert list(services) == ["node0", "node1"]
+    devices = [s["deploy"]["resources"]["reservations"]["devices"][0]["device_ids"] for s in services.values()]
+    assert devices == [["0", "1", "2", "3"], ["4", "5", "6", "7"]]
+    assert "deploy" not in document(bench, "compose", "--device", "cpu")["services"]["node0"]
+
+
+@pytest.mark.parametrize("arguments", [GPUS, ["--device", "cpu", "--nodes", 2, "--", *NASTY]])
+def test_sbatch_is_a_script(bench, arguments):
+    file = bench.tmp / "job.sh"
+    bench.ok("run", "--emit", "sbatch", "-o", file, *arguments)
+    assert subprocess.run(["bash", "-n", file], check=False).returncode == 0
+    directives = [line[8:] for line in file.read_text().splitlines() if line.startswith("#SBATCH ")]
+    assert "--nodes=2" in directives
+    assert all(shlex.split(directive) == [directive] for directive in directives), directives
+    assert ("--requeue" in directives) == ("--" not in arguments)
+    assert shutil.which("sbatch") is None or "unrecognized" not in subprocess.run(
+        ["sbatch", "--test-only", file], capture_output=True, text=True, check=False, timeout=30).stderr
+
+
+def test_a_failed_rank_fails_its_node(bench):
+    script = script_of(bench, "compose", "--gpus", 3, "--device", "cpu")
+    folder = bench.tmp / "bin"
+    folder.mkdir()
+    rank = folder / "ddbench"
+    rank.write_text("#!/bin/sh\n[ $RANK = 4 ] && exit 7\nexit 0\n")
+    rank.chmod(0o755)
+    done = subprocess.run(["bash", "-c", script], check=False, timeout=30,
+                          env={"PATH": f"{folder}:/usr/bin:/bin", "NODE_RANK": "1"})
+    assert done.returncode == 7
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--emit", "pbs"], ["pbs", "azureml, sbatch, kubeflow or compose"]),
+    (["--emit", "compose", "--backend", "mpi", "--", "./train"], ["mpi", "compose"]),
+    (["--emit", "azureml", "--backend", "mpi"], ["mpi", "--"]),
+    (["--emit", "sbatch", "--nodes", 2, "--link", "1gbit"], ["--link", "1gbit"]),
+    (["--emit", "sbatch", "--workload", "resnet9000"], ["resnet9000"]),
+    (["--emit", "sbatch", "--nodes", 0], ["nodes"]),
+    (["--image", "r/i:1"], ["--image", "--emit"]),
+    (["--backend", "mpi"], ["mpi"]),
+])
+def test_mistakes(bench, arguments, words):
+    done = bench("run", *arguments)
+    assert done.returncode == 2 and done.stdout == ""
+    assert all(word in done.stderr for word in words), done.stderr
+    assert not bench.db.exists()
+
+
+def test_a_file_that_cannot_be_written(bench):
+    done = bench("run", "--emit", "sbatch", "--output", bench.tmp / "no/such/folder")
+    assert done.returncode == 5 and "no/such/folder" in done.stderr
