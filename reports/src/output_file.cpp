@@ -95,4 +95,10 @@ void OutputFile::commit() {
   temporary_.clear();
 }
 
+void write_file(const fs::path& file, std::string_view text) {
+  OutputFile output(file);
+  output.write(text);
+  output.commit();
+}
+
 }  // namespace ddbench::reports

@@ -2,6 +2,7 @@
 
 import json
 import math
+import pathlib
 
 import jsonschema
 import pytest
@@ -112,6 +113,16 @@ def test_workloads_and_their_layers_are_listed_for_programs(bench):
     assert all(name in text for name in listed)
 
 
+HAS_BFLOAT16 = "avx512bw" in pathlib.Path("/proc/cpuinfo").read_text()
+
+
+def test_bf16_on_a_cpu_without_it_is_an_error_that_says_so(bench):
+    bench.environment["DNNL_MAX_CPU_ISA"] = "AVX2"
+    done = bench("run", "--workload", "gpt2-nano", "--precision", "bf16", "--gpus", 1, "--no-baseline")
+    assert done.returncode == 1
+    assert "which lacks AVX512: use --precision fp32" in " ".join(done.stdout.split())
+
+
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 @pytest.mark.parametrize("workload, options", [
     ("resnet18", ["image=32", "width=8"]),
@@ -119,6 +130,8 @@ def test_workloads_and_their_layers_are_listed_for_programs(bench):
     ("bert-base", ["layers=2", "hidden=64", "heads=4", "sequence=32", "vocabulary=100"]),
 ])
 def test_every_kind_of_workload_trains_on_two_ranks(bench, workload, options, precision):
+    if precision == "bf16" and not HAS_BFLOAT16:
+        pytest.skip("this CPU lacks AVX512")
     options = [word for option in options for word in ("-O", option)]
     result = bench.run_json("--workload", workload, *options, "--precision", precision, "--gpus", 2, "--steps", 8,
                             "--warmup", 2, "--batch-per-gpu", 8, "--lr", 0.003, "--no-baseline", "--quiet")

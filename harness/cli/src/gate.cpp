@@ -87,13 +87,6 @@ analyzer::GateVerdict compare_measured(const GateOptions& options, analyzer::Gat
   return runs.measure(store);
 }
 
-void write_report(const std::string& name, const std::string& text) {
-  if (name.empty()) return;
-  reports::OutputFile file(name);
-  file.write(text);
-  file.commit();
-}
-
 int gate(const GateOptions& options) {
   check_combination(options);
   analyzer::GatePolicy policy = policy_of(options);
@@ -103,8 +96,8 @@ int gate(const GateOptions& options) {
   }
   const analyzer::GateVerdict verdict =
       options.runs_itself ? compare_measured(options, std::move(policy)) : compare_stored(options, policy);
-  write_report(options.markdown, reports::gate_markdown(verdict));
-  write_report(options.junit, reports::gate_junit(verdict));
+  if (!options.markdown.empty()) reports::write_file(options.markdown, reports::gate_markdown(verdict));
+  if (!options.junit.empty()) reports::write_file(options.junit, reports::gate_junit(verdict));
   print(options.json ? reports::gate_json(verdict) + "\n" : reports::gate_text(verdict, stdout_style()));
   return exit_code_of(verdict.outcome);
 }

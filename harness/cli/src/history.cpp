@@ -25,11 +25,8 @@ int history(const HistoryOptions& options) {
   if (!options.where.empty()) conditions = analyzer::parse_conditions(options.where);
   const auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadOnly);
   const analyzer::RunHistory result = analyzer::run_history(store, metric, conditions);
-  if (!options.svg.empty()) {
-    reports::OutputFile file(options.svg);
-    file.write(reports::figure_svg(analyzer::history_figure(result)));
-    file.commit();
-  }
+  if (!options.svg.empty())
+    reports::write_file(options.svg, reports::figure_svg(analyzer::history_figure(result)));
   print(options.json ? reports::history_json(result) + "\n" : reports::history_text(result, stdout_style()));
   return 0;
 }

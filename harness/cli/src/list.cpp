@@ -92,7 +92,7 @@ std::string strategies_text() {
   for (const ddp::StrategyDescription& strategy : ddp::strategies()) {
     text += fmt::format("{:<12} {}\n", strategy.name, strategy.description);
     for (const ddp::StrategyOption& option : strategy.options) {
-      text += fmt::format("    -S {}={:<12} {}\n", option.name, option.default_value, option.meaning);
+      text += fmt::format("    -S {:<20} {}\n", option.name + "=" + option.default_value, option.meaning);
     }
   }
   return text;

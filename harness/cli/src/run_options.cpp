@@ -106,7 +106,8 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->capture_default_str();
   group(app.add_option("--sku", run_case.sku, "Catalogue name of this machine, kept with the run"), kMachine);
   group(app.add_option("--timeout", options.watchdog_s,
-                       "Seconds without progress after which the run is stopped and the missing rank named"),
+                       "Seconds without progress after which the run is stopped and the missing rank named "
+                       "(not for a program of yours: it shows none)"),
         kMachine)
       ->capture_default_str();
 

@@ -27,11 +27,8 @@ int scaling(ScalingOptions& options) {
   options.curve.catalogue = &catalogue;
   const analyzer::ScalingCurve curve =
       analyzer::scaling_curve(store, select_runs_or_newest_sweep(store, options.selection), options.curve);
-  if (!options.svg.empty()) {
-    reports::OutputFile file(options.svg);
-    file.write(reports::figure_svg(analyzer::speedup_figure(curve)));
-    file.commit();
-  }
+  if (!options.svg.empty())
+    reports::write_file(options.svg, reports::figure_svg(analyzer::speedup_figure(curve)));
   print(options.json ? reports::curve_json(curve) + "\n" : reports::curve_text(curve, stdout_style()));
   return 0;
 }

@@ -34,4 +34,7 @@ class OutputFile {
   std::string buffer_;
 };
 
+/// An OutputFile of `text`, committed. Throws as it does.
+void write_file(const std::filesystem::path& file, std::string_view text);
+
 }  // namespace ddbench::reports

@@ -28,7 +28,7 @@ struct TrainResult {
   std::string parameter_hash;  ///< of all parameters' bits after the last step
 };
 
-/// Throws Error{kBadInput} that names what this version cannot train: another precision than fp32, an unknown
+/// Throws Error{kBadInput} that names what this version cannot train: an unknown precision,
 /// strategy, optimizer or workload, options that the strategy or the workload does not take, and strategies
 /// and optimizers that do not go together.
 void check_supported(const RunCase& run_case);
