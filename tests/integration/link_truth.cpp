@@ -1,5 +1,6 @@
-// The truth that the meter is held against: what one raw TCP stream gets over the same emulated link. Starts two nodes exactly
-// as `ddbench run` does, with itself as the ranks' program, and prints {"tcp_gb_per_s": ...}.
+// The truth that the meter is held against: what one raw TCP stream gets over the same emulated link. Starts
+// two nodes exactly as `ddbench run` does, with itself as the ranks' program, and prints {"tcp_gb_per_s":
+// ...}.
 //   link_truth 1gbit 64      64 MiB over a link shaped to 1 Gbit/s
 
 #include <arpa/inet.h>
@@ -31,9 +32,13 @@ using namespace std::chrono_literals;
 constexpr std::size_t kChunk_bytes = 1 << 20;
 constexpr auto kPatience = 60s;
 
-std::size_t bytes_wanted() { return std::strtoull(std::getenv("LINK_TRUTH_BYTES"), nullptr, 10); }
+std::size_t bytes_wanted() {
+  return std::strtoull(std::getenv("LINK_TRUTH_BYTES"), nullptr, 10);
+}
 
-UniqueFd tcp_socket() { return UniqueFd(static_cast<int>(check_posix(::socket(AF_INET, SOCK_STREAM, 0), "socket"))); }
+UniqueFd tcp_socket() {
+  return UniqueFd(static_cast<int>(check_posix(::socket(AF_INET, SOCK_STREAM, 0), "socket")));
+}
 
 /// Rank 0: receives everything, notes the rate from the first byte to the last, answers with one byte.
 void receive(WorkerSession& session, const std::string& address) {
@@ -60,8 +65,8 @@ void receive(WorkerSession& session, const std::string& address) {
   }
   const double seconds = static_cast<double>(now_ns() - first_ns) / 1e9;
   // The launcher's own output is the parent's; a rank's goes into the run's directory.
-  std::ofstream(std::getenv("LINK_TRUTH_ANSWER")) << fmt::format("{{\"tcp_gb_per_s\": {}}}\n",
-                                                                static_cast<double>(received) / seconds / 1e9);
+  std::ofstream(std::getenv("LINK_TRUTH_ANSWER"))
+      << fmt::format("{{\"tcp_gb_per_s\": {}}}\n", static_cast<double>(received) / seconds / 1e9);
   check_posix(::send(peer.get(), "!", 1, 0), "send");
 }
 
@@ -110,7 +115,7 @@ int launch_ranks(const std::string& link, long mebibytes) {
   RunCase run_case;
   run_case.nodes = 2;
   run_case.link = link;
-  LocalLaunchOptions options;
+  LaunchOptions options;
   options.run_id = store::new_run_id();
   const RunDirectory directory(run_directory_root(), options.run_id);
   options.run_directory = directory.path();
@@ -129,7 +134,8 @@ int launch_ranks(const std::string& link, long mebibytes) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc == 4 && std::strcmp(argv[1], "worker") == 0) return ddbench::launch::act_as_rank(std::atoi(argv[3]));
+    if (argc == 4 && std::strcmp(argv[1], "worker") == 0)
+      return ddbench::launch::act_as_rank(std::atoi(argv[3]));
     if (argc == 3) return ddbench::launch::launch_ranks(argv[1], std::atol(argv[2]));
     fmt::print(stderr, "usage: link_truth LINK MEBIBYTES\n");
     return 2;

@@ -74,8 +74,11 @@ void emit(const CLI::App& command, SingleRunOptions& options, const EmitOptions&
   job.mpi = options.backend == "mpi";
   job.image = emit_options.image;
   job.compute = emit_options.compute;
-  job.partition = emit_options.partition;
-  job.account = emit_options.account;
+  job.partition = options.launcher.launcher.partition;
+  job.account = options.launcher.launcher.account;
+  // The file says who starts the ranks; what of that can be had on this machine does not matter.
+  options.launcher = {};
+  options.launcher.name = "local";
   resolve_case(options);
   if (!is_program(options.run_case)) ddp::check_supported(options.run_case);
   job.run_case = options.run_case;

@@ -12,8 +12,6 @@ struct EmitOptions {
   std::string output;  ///< empty: standard output
   std::string image;
   std::string compute;
-  std::string partition;
-  std::string account;
 };
 
 void add_emit_options(CLI::App& command, EmitOptions& options);

@@ -99,6 +99,7 @@ void PairedRuns::Impl::measure_baselines(store::RunStore& store, ProgressLine& p
     experiment::ExecuteOptions execute;
     execute.executable = own_executable();
     execute.watchdog = side.options.watchdog();
+    execute.launcher = side.options.launcher.launcher;
     side.baseline_id = obtain_baseline(side.options, execute, store, progress);
   }
 }
@@ -107,6 +108,7 @@ store::RunRecord PairedRuns::Impl::measure_one(Side& side, store::RunStore& stor
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = side.options.watchdog();
+  execute.launcher = side.options.launcher.launcher;
   execute.sweep_id = sweep_id;
   execute.baseline_id = side.baseline_id;
   execute.repetition = static_cast<int>(side.runs.size());

@@ -65,12 +65,15 @@ int exit_code_of(const store::RunRecord& run) {
 
 int micro(MicroCommandOptions& options) {
   set_case(options);
-  experiment::check_startable(options.run.run_case);
+  const launch::LauncherOptions& launcher = options.run.launcher.launcher;
+  experiment::check_startable(options.run.run_case, launcher.launcher);
+  if (const auto exit_code = be_started_rank(options.run.launcher)) return *exit_code;
   auto store = store::RunStore::open(store_path(options.run.db), store::OpenMode::kReadWrite);
   experiment::recover_abandoned_runs(store);
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.run.watchdog();
+  execute.launcher = launcher;
   if (options.run.repeat > 1) execute.sweep_id = "repeat-" + store::new_run_id();
   ProgressLine progress(options.run.quiet);
   store::RunRecord run;
@@ -117,6 +120,7 @@ void add_micro_command(CLI::App& app, Action& action) {
   command->add_option("--sku", run.run_case.sku, "Catalogue name of this machine, kept with the run");
   command->add_option("--timeout", run.watchdog_s, "Seconds without progress after which the run is stopped")
       ->capture_default_str();
+  add_launcher_options(*command, run.launcher);
   command->add_option("--name", run.run_case.name, "A name to find the run by");
   command->add_option("--tag", run.tags, "A label key=value")->take_all()->allow_extra_args(false);
   command->add_option("--db", run.db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)");

@@ -38,12 +38,14 @@ void print_result(const SingleRunOptions& options, const store::RunStore& store,
 
 /// A run goes on as it was started: nothing of its case can be said anew.
 void refuse_other_options(const CLI::App& command) {
-  static const std::set<std::string> kAllowed{"--resume", "--checkpoint-dir", "--db", "--json", "--quiet",
-                                              "--timeout"};
+  static const std::set<std::string> kAllowed{"--resume", "--checkpoint-dir", "--db",
+                                              "--json",   "--quiet",          "--timeout"};
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0 || kAllowed.count(option->get_name()) > 0) continue;
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("--resume continues a run as it was started; it takes no {}", option->get_name()));
+    if (option->get_group() == "Launcher") continue;
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("--resume continues a run as it was started; it takes no {}", option->get_name()));
   }
 }
 
@@ -55,12 +57,13 @@ int resume(const SingleRunOptions& options) {
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
+  execute.launcher = options.launcher.launcher;
   execute.resume = experiment::find_resume(store, options.resume, options.checkpoint_dir);
   const store::RunRecord& stopped = execute.resume->run;
   for (const std::string& damage : execute.resume->checkpoint.damaged) {
     fmt::print(stderr, "passed over: {}\n", printable(damage));
   }
-  experiment::check_startable(stopped.run_case);
+  experiment::check_startable(stopped.run_case, options.launcher.launcher.launcher);
   execute.sweep_id = stopped.sweep_id;
   execute.baseline_id = stopped.baseline_id;
   execute.is_baseline = stopped.is_baseline;
@@ -74,18 +77,28 @@ int resume(const SingleRunOptions& options) {
   return exit_code_of(last);
 }
 
+/// Whoever started the ranks started each of them once.
+void refuse_repetitions_of_started_ranks(const SingleRunOptions& options) {
+  if (options.repeat == 1 || options.launcher.launcher.launcher != launch::Launcher::kEnv) return;
+  throw Error(ErrorCode::kBadInput,
+              "--repeat cannot be had with --launcher env: its ranks are there for one run");
+}
+
 int run(SingleRunOptions& options) {
   if (!options.resume.empty()) {
     resolve(options);
     return resume(options);
   }
   resolve_single_run(options);
+  if (const auto exit_code = be_started_rank(options.launcher)) return *exit_code;
+  refuse_repetitions_of_started_ranks(options);
 
   auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadWrite);
   experiment::recover_abandoned_runs(store);
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
+  execute.launcher = options.launcher.launcher;
   execute.checkpoint_directory = options.checkpoint_dir;
 
   ProgressLine progress(options.quiet);
@@ -111,15 +124,19 @@ int run(SingleRunOptions& options) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("run", "Train one case on nodes x GPUs, or a program of yours, and measure every step");
+  CLI::App* command = app.add_subcommand(
+      "run", "Train one case on nodes x GPUs, or a program of yours, and measure every step");
   const auto options = std::make_shared<SingleRunOptions>();
   add_single_run_options(*command, *options);
-  command->add_option("--resume", options->resume,
-                      "Continue a run that was stopped from its newest good checkpoint: an id or a part of one, a name, "
-                      "or last")
+  command
+      ->add_option(
+          "--resume", options->resume,
+          "Continue a run that was stopped from its newest good checkpoint: an id or a part of one, a name, "
+          "or last")
       ->group("Checkpoints");
-  command->add_option("--checkpoint-dir", options->checkpoint_dir,
-                      "Where runs have their folders of checkpoints (default: <store>.checkpoints)")
+  command
+      ->add_option("--checkpoint-dir", options->checkpoint_dir,
+                   "Where runs have their folders of checkpoints (default: <store>.checkpoints)")
       ->group("Checkpoints");
   const auto emit_options = std::make_shared<EmitOptions>();
   add_emit_options(*command, *emit_options);

@@ -32,7 +32,8 @@ void add_optimizer_options(CLI::App& app, RunCase& run_case) {
   add("--checkpoint-every", run_case.checkpoint_every,
       "Steps from one checkpoint (safetensors) to the next, for `ddbench run --resume`; 0: none");
   add("--target-loss", run_case.target_loss,
-      "End when the training loss, mean over ranks and the last 2048 samples, has come down to this; 0: never");
+      "End when the training loss, mean over ranks and the last 2048 samples, has come down to this; 0: "
+      "never");
 }
 
 void add_strategy_options(CLI::App& app, RunOptions& options) {
@@ -62,14 +63,16 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   RunCase& run_case = options.run_case;
   const auto group = [](CLI::Option* option, const char* name) { return option->group(name); };
   constexpr const char* kTraining = "Training";
-  group(app.add_option("--workload", run_case.workload, "What is trained; see `ddbench list workloads`"), kTraining)
+  group(app.add_option("--workload", run_case.workload, "What is trained; see `ddbench list workloads`"),
+        kTraining)
       ->capture_default_str();
   group(app.add_option("-O,--workload-option", options.workload_options,
                        "Option of the workload as key=value, e.g. -O hidden=1024,1024"),
         kTraining)
       ->take_all()
       ->allow_extra_args(false);
-  group(app.add_option("--data", run_case.data, "'synthetic', or the directory of the workload's data files"), kTraining)
+  group(app.add_option("--data", run_case.data, "'synthetic', or the directory of the workload's data files"),
+        kTraining)
       ->capture_default_str();
   group(app.add_option("--precision", run_case.precision,
                        "fp32, or bf16: activations and weights in bfloat16, master weights in float32"),
@@ -85,12 +88,15 @@ void add_run_options(CLI::App& app, RunOptions& options) {
                        "Injected fault: reading each batch takes this much longer, e.g. 5ms"),
         kTraining)
       ->transform(CLI::AsNumberWithUnit(
-          std::map<std::string, std::int64_t>{{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
+          std::map<std::string, std::int64_t>{
+              {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
           CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
-  group(app.add_option("--steps", run_case.steps, "Measured optimizer steps"), kTraining)->capture_default_str();
+  group(app.add_option("--steps", run_case.steps, "Measured optimizer steps"), kTraining)
+      ->capture_default_str();
   group(app.add_option("--warmup", run_case.warmup, "Steps before the measured ones"), kTraining)
       ->capture_default_str();
-  group(app.add_option("--repeat", options.repeat, "How often each case is run"), kTraining)->capture_default_str();
+  group(app.add_option("--repeat", options.repeat, "How often each case is run"), kTraining)
+      ->capture_default_str();
   group(app.add_option("--seed", run_case.seed, "Of the weights, the data and their order"), kTraining)
       ->capture_default_str();
 
@@ -101,7 +107,9 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   group(app.add_option("--device", options.device, "auto, cpu or cuda"), kMachine)
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str();
-  group(app.add_option("--backend", options.backend, "Collectives: auto or gloo; mpi for a program in a job file"), kMachine)
+  group(app.add_option("--backend", options.backend,
+                       "Collectives: auto or gloo; mpi for a program in a job file"),
+        kMachine)
       ->check(CLI::IsMember({"auto", "gloo", "mpi"}))
       ->capture_default_str();
   group(app.add_option("--sku", run_case.sku, "Catalogue name of this machine, kept with the run"), kMachine);
@@ -113,10 +121,15 @@ void add_run_options(CLI::App& app, RunOptions& options) {
 
   constexpr const char* kResult = "Result";
   group(app.add_option("--name", run_case.name, "A name to find the run by"), kResult);
-  group(app.add_option("--tag", options.tags, "A label key=value"), kResult)->take_all()->allow_extra_args(false);
-  group(app.add_option("--db", options.db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)"), kResult);
+  group(app.add_option("--tag", options.tags, "A label key=value"), kResult)
+      ->take_all()
+      ->allow_extra_args(false);
+  group(
+      app.add_option("--db", options.db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)"),
+      kResult);
   group(app.add_flag("--json", options.json, "Print the result as JSON"), kResult);
   group(app.add_flag("--quiet", options.quiet, "No progress"), kResult);
+  add_launcher_options(app, options.launcher);
   add_program_options(app, options.program);
 }
 
@@ -133,7 +146,8 @@ std::vector<std::string> text_list(const std::string& text, const std::string& o
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     if (end == begin) {
-      throw Error(ErrorCode::kBadInput, fmt::format("{} is \"{}\", but it must be values with commas between", option, text));
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("{} is \"{}\", but it must be values with commas between", option, text));
     }
     parts.push_back(text.substr(begin, end - begin));
     begin = end + 1;
@@ -147,7 +161,8 @@ std::vector<std::int64_t> integer_list(const std::string& text, const std::strin
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
     if (error != std::errc() || end != part.data() + part.size()) {
-      throw Error(ErrorCode::kBadInput, fmt::format("{} holds \"{}\", which is no whole number", option, part));
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("{} holds \"{}\", which is no whole number", option, part));
     }
     values.push_back(value);
   }
@@ -175,8 +190,9 @@ void resolve(RunOptions& options) {
     run_case.tags.insert_or_assign(key_and_value(text, "--tag").first, key_and_value(text, "--tag").second);
   }
   if (!std::isfinite(options.bucket_mb) || options.bucket_mb <= 0 || options.bucket_mb > 1e6) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("--bucket-mb is {}, but it must be above 0 and at most 1000000", options.bucket_mb));
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("--bucket-mb is {}, but it must be above 0 and at most 1000000", options.bucket_mb));
   }
   run_case.bucket_bytes = static_cast<std::int64_t>(options.bucket_mb * kBytesPerMebibyte);
   if (!std::isfinite(options.watchdog_s) || options.watchdog_s < 1 || options.watchdog_s > 1e6) {
@@ -184,8 +200,10 @@ void resolve(RunOptions& options) {
                 fmt::format("--timeout is {}, but it must be from 1 to 1000000 seconds", options.watchdog_s));
   }
   if (options.repeat < 1 || options.repeat > 10000) {
-    throw Error(ErrorCode::kBadInput, fmt::format("--repeat is {}, but it must be from 1 to 10000", options.repeat));
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--repeat is {}, but it must be from 1 to 10000", options.repeat));
   }
+  resolve(options.launcher, run_case);
   apply(options.program, run_case);
 }
 

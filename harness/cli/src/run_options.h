@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ddbench/record/run_case.h"
+#include "launcher_options.h"
 #include "program_options.h"
 
 namespace CLI {
@@ -14,8 +15,8 @@ class App;
 
 namespace ddbench::cli {
 
-/// The options that `run` and `sweep` share, as given. Nodes, GPUs, batch and link are added by the two themselves:
-/// `run` takes one value of each, `sweep` lists.
+/// The options that `run` and `sweep` share, as given. Nodes, GPUs, batch and link are added by the two
+/// themselves: `run` takes one value of each, `sweep` lists.
 struct RunOptions {
   RunCase run_case;
   std::string device = "auto";
@@ -26,6 +27,7 @@ struct RunOptions {
   double bucket_mb = 25;
   double watchdog_s = 60;
   ProgramOptions program;
+  LauncherCommandOptions launcher;
   int repeat = 1;
   std::string db;
   bool json = false;

@@ -58,7 +58,7 @@ void resolve_case(SingleRunOptions& options) {
 
 void resolve_single_run(SingleRunOptions& options) {
   resolve_case(options);
-  experiment::check_startable(options.run_case);
+  experiment::check_startable(options.run_case, options.launcher.launcher.launcher);
 }
 
 store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::ExecuteOptions& execute,
@@ -67,6 +67,8 @@ store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::
   const RunCase baseline = baseline_case(options.run_case);
   const std::string fingerprint = host::fingerprint(host::inspect_machine());
   if (const auto stored = experiment::find_baseline(store, baseline, fingerprint)) return stored->id;
+  // The ranks that others have started are waiting for this run.
+  if (execute.launcher.launcher == launch::Launcher::kEnv) return {};
   progress.set_heading("baseline on 1 GPU");
   experiment::ExecuteOptions baseline_execute = execute;
   baseline_execute.is_baseline = true;

@@ -149,13 +149,21 @@ int sweep(SweepOptions& options) {
   resolve(options);
   if (!options.global_batch.empty()) options.run_case.scaling = ScalingMode::kStrong;
   const auto cells = experiment::sweep_cells(options.run_case, axes_of(options));
-  for (const experiment::SweepCell& cell : cells) experiment::check_startable(cell.run_case);
+  const launch::LauncherOptions& launcher = options.launcher.launcher;
+  if (launcher.launcher == launch::Launcher::kEnv) {
+    throw Error(ErrorCode::kBadInput,
+                "a sweep starts its ranks anew for each run, which --launcher env cannot: take mpirun, srun "
+                "or local");
+  }
+  for (const experiment::SweepCell& cell : cells)
+    experiment::check_startable(cell.run_case, launcher.launcher);
 
   auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadWrite);
   experiment::recover_abandoned_runs(store);
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
+  execute.launcher = launcher;
   if (!options.fresh) execute.sweep_id = experiment::unfinished_sweep(store, cells);
   const bool resumes = !execute.sweep_id.empty();
   if (!resumes) execute.sweep_id = experiment::new_sweep_id(cells);

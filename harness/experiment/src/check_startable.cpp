@@ -37,7 +37,8 @@ void check_program(const RunCase& run_case) {
   for (std::string directory; std::getline(directories, directory, ':');) {
     if (::access((std::filesystem::path(directory) / program).c_str(), X_OK) == 0) return;
   }
-  throw Error(ErrorCode::kBadInput, fmt::format("there is no program {} in the directories of PATH", program));
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("there is no program {} in the directories of PATH", program));
 }
 
 void check_work(const RunCase& run_case) {
@@ -48,24 +49,27 @@ void check_work(const RunCase& run_case) {
   }
   ddp::check_supported(run_case);
   if (run_case.data != "synthetic") {
-    workload::make_workload(run_case.workload, run_case.workload_options)->make_dataset(run_case.data, run_case.seed);
+    workload::make_workload(run_case.workload, run_case.workload_options)
+        ->make_dataset(run_case.data, run_case.seed);
   }
 }
 
 }  // namespace
 
-void check_startable(const RunCase& run_case) {
+void check_startable(const RunCase& run_case, launch::Launcher launcher) {
   validate(run_case);
   if (!run_case.link.empty()) launch::parse_link_rate(run_case.link);
   check_work(run_case);
-  if (is_program(run_case)) return;  // what it computes with, and needs, is its own business
+  if (is_program(run_case)) return;                  // what it computes with, and needs, is its own business
+  if (launcher != launch::Launcher::kLocal) return;  // what the ranks' machines have, they say themselves
   device::make_device(run_case.device);
   if (run_case.world_size() > 1) collective::check_backend(run_case.backend);
   const host::Machine machine = host::inspect_machine();
   check_network(run_case, machine);
   if (machine.available_memory_bytes) {
-    launch::check_memory(run_case, *machine.available_memory_bytes,
-                         micro::is_micro(run_case) ? micro::memory_per_rank_bytes : ddp::memory_per_rank_bytes);
+    launch::check_memory(
+        run_case, *machine.available_memory_bytes,
+        micro::is_micro(run_case) ? micro::memory_per_rank_bytes : ddp::memory_per_rank_bytes);
   }
 }
 

@@ -13,7 +13,7 @@
 #include "ddbench/experiment/program_ingest.h"
 #include "ddbench/experiment/span_ingest.h"
 #include "ddbench/host/machine.h"
-#include "ddbench/launch/local_launch.h"
+#include "ddbench/launch/launch.h"
 #include "ddbench/launch/run_directory.h"
 #include "ddbench/micro/micro.h"
 #include "ddbench/record/clock.h"
@@ -29,14 +29,21 @@ namespace {
 
 constexpr std::int64_t kIngestEvery_ns = 2'000'000'000;
 
-/// Hears the launcher: passes progress on, and moves spools into the store every few seconds. An error of the store
-/// must not unwind through the launcher while ranks run: it stops the ranks and is thrown when they are gone.
+/// Hears the launcher: passes progress on, and moves spools into the store every few seconds. An error of the
+/// store must not unwind through the launcher while ranks run: it stops the ranks and is thrown when they are
+/// gone.
 class LaunchRelay : public launch::LaunchObserver {
  public:
   LaunchRelay(const RunCase& run_case, SpanIngest& ingest, ProgramOutput& output, RunObserver& observer)
-      : tracker_(run_case), ingest_(ingest), output_(output), observer_(observer), last_ingest_ns_(now_ns()) {}
+      : tracker_(run_case),
+        ingest_(ingest),
+        output_(output),
+        observer_(observer),
+        last_ingest_ns_(now_ns()) {}
 
-  void on_network(const std::string& network, const std::string& note) override { observer_.on_network(network, note); }
+  void on_network(const std::string& network, const std::string& note) override {
+    observer_.on_network(network, note);
+  }
   void on_progress(const launch::RankProgress& progress) override {
     if (output_.expected()) return;  // where a program stands is what it prints
     observer_.on_progress(tracker_.update(progress.rank, progress.step, progress.loss, now_ns()));
@@ -66,14 +73,17 @@ class LaunchRelay : public launch::LaunchObserver {
   std::exception_ptr failure_;
 };
 
-ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machine, const std::string& network) {
+ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machine,
+                            const std::string& network) {
   ProvenanceSet provenance{Provenance::kMeasured};
-  if (run_case.nodes > 1 || network.find('@') != std::string::npos) provenance.add(Provenance::kEmulatedNetwork);
+  if (run_case.nodes > 1 || network.find('@') != std::string::npos)
+    provenance.add(Provenance::kEmulatedNetwork);
   if (machine.cores && run_case.world_size() > *machine.cores) provenance.add(Provenance::kOversubscribed);
   return provenance;
 }
 
-store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& options, const host::Machine& machine) {
+store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& options,
+                            const host::Machine& machine) {
   store::RunRecord run;
   run.id = store::new_run_id();
   run.run_case = run_case;
@@ -105,7 +115,7 @@ void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, cons
   for (std::size_t i = 0; i < outcome.notes.size(); ++i) {
     run.environment.facts[fmt::format("note.{}", i + 1)] = outcome.notes[i];
   }
-  run.provenance = provenance_of(run.run_case, machine, outcome.network);
+  run.provenance = outcome.provenance.value_or(provenance_of(run.run_case, machine, outcome.network));
   run.finished_wall_ns = wall_ns();
 }
 
@@ -125,7 +135,8 @@ void store_failure(store::RunStore& store, store::RunRecord run, const Error& er
     run.finished_wall_ns = wall_ns();
     store.update_run(run);
   } catch (const Error&) {
-    // The store takes nothing any more; its next reader finds the run's owner dead and shows it as interrupted.
+    // The store takes nothing any more; its next reader finds the run's owner dead and shows it as
+    // interrupted.
   }
 }
 
@@ -143,13 +154,14 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     SpanIngest ingest(store, run.id, directory.path(), run_case.world_size());
     ProgramOutput output(run_case, directory.path());
     LaunchRelay relay(run_case, ingest, output, observer);
-    launch::LocalLaunchOptions launch_options;
+    launch::LaunchOptions launch_options;
     launch_options.run_id = run.id;
     launch_options.run_directory = directory.path();
     launch_options.executable = options.executable;
     launch_options.watchdog = options.watchdog;
     launch_options.checkpoints = checkpoints.plan();
-    launch::LaunchOutcome outcome = launch::launch_local(run_case, launch_options, relay);
+    launch_options.start_deadline = options.launcher.start_deadline;
+    launch::LaunchOutcome outcome = launch::launch(run_case, launch_options, options.launcher, relay);
     relay.rethrow_failure();
     output.show(observer);
     output.keep(output_directory(store.file(), run.id));

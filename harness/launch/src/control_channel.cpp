@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -15,6 +16,7 @@ namespace ddbench::launch {
 namespace {
 
 constexpr std::size_t kHeaderBytes = sizeof(std::uint32_t);
+constexpr std::size_t kReadAtOnceBytes = std::size_t{128} << 10;
 
 bool wait_for(int fd, short events, int timeout_ms) {
   pollfd poll_fd{fd, events, 0};
@@ -70,14 +72,22 @@ void ControlChannel::send(const Message& message) {
   }
 }
 
+std::size_t ControlChannel::bytes_of_next_frame() const {
+  std::uint32_t header = 0;
+  if (incoming_.size() < kHeaderBytes) return kHeaderBytes;
+  std::memcpy(&header, incoming_.data(), kHeaderBytes);
+  return kHeaderBytes + std::min(::ntohl(header), kMostFrameBytes);
+}
+
 void ControlChannel::read_bytes() {
   char buffer[16384];
   for (;;) {
     const ssize_t count = ::recv(socket_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (count > 0) {
       incoming_.append(buffer, static_cast<std::size_t>(count));
-      // Bounded memory, whatever the peer sends: the rest is read after these frames were taken.
-      if (incoming_.size() > 2 * (kMostFrameBytes + kHeaderBytes)) return;
+      // Bounded memory, whatever the peer sends: the rest is read after these frames were taken. The kernel's
+      // buffer fills up meanwhile, and the peer waits.
+      if (incoming_.size() >= std::max(kReadAtOnceBytes, bytes_of_next_frame())) return;
     } else if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
       closed_ = true;
       return;
@@ -105,6 +115,8 @@ std::vector<Message> ControlChannel::take_messages() {
     begin += kHeaderBytes + length;
   }
   incoming_.erase(0, begin);
+  // A launcher has hundreds of these: none keeps the room that its largest frame took.
+  if (incoming_.empty() && incoming_.capacity() > kReadAtOnceBytes) incoming_.shrink_to_fit();
   return messages;
 }
 

@@ -11,9 +11,9 @@
 
 namespace ddbench::launch {
 
-/// Messages over a connected stream socket (a socketpair here, TCP between machines): each frame is a length
-/// of 4 bytes in network order and that many bytes of payload. One thread may send while another one reads;
-/// no more than that. A peer that is gone is no error but closed(), except for send().
+/// Messages over a connected stream socket (a socketpair on one machine, TCP between several): each frame is
+/// a length of 4 bytes in network order and that many bytes of payload. One thread may send while another one
+/// reads; no more than that. A peer that is gone is no error but closed(), except for send().
 class ControlChannel {
  public:
   static constexpr std::uint32_t kMostFrameBytes = 1u << 20;
@@ -40,6 +40,7 @@ class ControlChannel {
   bool closed() const noexcept { return closed_; }
 
  private:
+  std::size_t bytes_of_next_frame() const;
   void read_bytes();
   std::vector<Message> take_messages();
 

@@ -52,6 +52,10 @@ Fabric::Fabric(const FabricPlan& plan, Isolation isolation) : isolation_(isolati
   }
 }
 
+std::string Fabric::address_of(const Hello& /*hello*/, int node) const {
+  return rank_address(isolation_, node);
+}
+
 Fabric::~Fabric() {
   terminate();
 }

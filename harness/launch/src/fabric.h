@@ -11,7 +11,7 @@
 
 #include "ddbench/launch/link_rate.h"
 #include "ddbench/record/unique_handle.h"
-#include "fabric_messages.h"
+#include "rank_processes.h"
 
 namespace ddbench::launch {
 
@@ -39,31 +39,32 @@ std::string rank_address(Isolation isolation, int node);
 /// namespaces, a second one is their init: it sets the network up, starts the ranks, and reports how they
 /// end. When it dies, the kernel kills everything in them, also what is stopped or has detached itself; it
 /// dies with the launcher.
-class Fabric {
+class Fabric final : public RankProcesses {
  public:
   /// Returns when the network is up. Throws Error{kEnvironment} with the reason when this isolation cannot be
   /// had.
   Fabric(const FabricPlan& plan, Isolation isolation);
   /// Ends everything and waits for it.
-  ~Fabric();
+  ~Fabric() override;
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
 
   Isolation isolation() const noexcept { return isolation_; }
   /// What was read back from the system: link rate, queueing discipline, congestion control, ...
-  const std::map<std::string, std::string>& facts() const noexcept { return facts_; }
+  const std::map<std::string, std::string>& facts() const noexcept override { return facts_; }
 
-  void launch();        ///< start the ranks; kStarted and kExited (or kExecFailed) events follow
-  void kill(int rank);  ///< SIGKILL, if it lives
+  void launch() override;        ///< start the ranks; kStarted and kExited (or kExecFailed) events follow
+  void kill(int rank) override;  ///< SIGKILL, if it lives
 
-  int fd() const noexcept { return socket_.get(); }
-  /// What has happened since the last call; facts are kept here. Without waiting.
-  std::vector<FabricEvent> read_events();
-  /// The fabric died, which nobody asked for.
-  bool gone() const noexcept { return gone_; }
+  std::vector<int> watched() const override { return {socket_.get()}; }
+  /// Facts are kept here.
+  std::vector<FabricEvent> read_events() override;
+  bool gone() const noexcept override { return gone_; }
+  bool remote() const noexcept override { return false; }
+  std::string address_of(const Hello& hello, int node) const override;
 
   /// Collects what the links carried into facts() and ends everything. No rank is left when it returns.
-  void finish(std::chrono::milliseconds timeout);
+  void finish(std::chrono::milliseconds timeout) override;
 
  private:
   void wait_until_ready(std::chrono::milliseconds timeout);

@@ -15,6 +15,7 @@ struct FabricEvent {
     kStarted,     ///< rank runs; value: its process id as the host counts
     kExecFailed,  ///< rank could not be executed; value: errno
     kExited,      ///< rank ended; value: its wait status
+    kEnded,       ///< what had started the ranks has ended, and why: text
     kFinished,    ///< answer to kFinish: all facts have been sent, no rank is left
   };
   Kind kind = Kind::kFact;

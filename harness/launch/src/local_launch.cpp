@@ -82,8 +82,7 @@ void require_executable(const std::filesystem::path& executable) {
 
 }  // namespace
 
-LaunchOutcome launch_local(const RunCase& run_case, const LocalLaunchOptions& options,
-                           LaunchObserver& observer) {
+LaunchOutcome launch_local(const RunCase& run_case, const LaunchOptions& options, LaunchObserver& observer) {
   validate(run_case);
   require_executable(options.executable);
   SocketPairs sockets = make_sockets(run_case.world_size());

@@ -26,6 +26,10 @@ void visit(Is<Hello> auto& m, Field&& field) {
   field("pid", m.pid);
   field("host", m.host);
   field("boot_id", m.boot_id);
+  field("local_rank", m.local_rank);
+  field("world_size", m.world_size);
+  field("cores", m.cores);
+  field("address", m.address);
 }
 
 template <typename Field>
@@ -97,6 +101,12 @@ void visit(Is<Failure> auto& m, Field&& field) {
 }
 
 template <typename Field>
+void visit(Is<FileChunk> auto& m, Field&& field) {
+  field("name", m.name);
+  field("bytes", m.bytes);
+}
+
+template <typename Field>
 void visit(Is<Assignment> auto& m, Field&& field) {
   field("run_case", m.run_case);
   field("rank", m.rank);
@@ -104,7 +114,7 @@ void visit(Is<Assignment> auto& m, Field&& field) {
   field("node", m.node);
   field("world_size", m.world_size);
   field("address", m.address);
-  field("core", m.core);
+  field("core_slot", m.core_slot);
   field("spool", m.spool);
   field("checkpoint_directory", m.checkpoint_directory);
   field("resume_from", m.resume_from);

@@ -156,8 +156,9 @@ class Reader {
   const Json& json_;
 };
 
-constexpr const char* kNames[] = {"hello",   "ready",      "heartbeat", "kv_set", "kv_get", "ping",  "result",
-                                  "failure", "assignment", "kv_value",  "pong",   "stop",   "finish"};
+constexpr const char* kNames[] = {"hello",    "ready",  "heartbeat", "kv_set",     "kv_get",
+                                  "ping",     "result", "failure",   "file_chunk", "assignment",
+                                  "kv_value", "pong",   "stop",      "finish"};
 static_assert(std::size(kNames) == std::variant_size_v<Message>);
 
 template <std::size_t I = 0>
@@ -172,9 +173,25 @@ Message decode_as(const std::string& type, const Json& json) {
   }
 }
 
+std::string encode_chunk(const FileChunk& chunk) {
+  if (chunk.name.size() > 255) refuse("the name of a file is too long");
+  std::string payload{'\0', static_cast<char>(chunk.name.size())};
+  payload += chunk.name;
+  payload.append(chunk.bytes.begin(), chunk.bytes.end());
+  return payload;
+}
+
+FileChunk decode_chunk(std::string_view payload) {
+  const std::size_t length = payload.empty() ? 0 : static_cast<unsigned char>(payload.front());
+  if (payload.size() < 1 + length) refuse("a piece of a file is cut short");
+  const std::string_view bytes = payload.substr(1 + length);
+  return {std::string(payload.substr(1, length)), {bytes.begin(), bytes.end()}};
+}
+
 }  // namespace
 
 std::string encode(const Message& message) {
+  if (const auto* chunk = std::get_if<FileChunk>(&message)) return encode_chunk(*chunk);
   Writer writer;
   writer("type", std::string(kNames[message.index()]));
   std::visit([&](const auto& alternative) { visit(alternative, writer); }, message);
@@ -182,6 +199,7 @@ std::string encode(const Message& message) {
 }
 
 Message decode(std::string_view payload) {
+  if (payload.starts_with('\0')) return decode_chunk(payload.substr(1));
   const Json json = Json::parse(payload, nullptr, false);
   if (!json.is_object()) refuse("it is no JSON object");
   const auto type = json.find("type");

@@ -14,7 +14,7 @@
 /// (ControlChannel).
 namespace ddbench::launch {
 
-inline constexpr int kProtocolVersion = 1;
+inline constexpr int kProtocolVersion = 2;
 
 // From a rank to the launcher.
 
@@ -26,6 +26,10 @@ struct Hello {
   std::int64_t pid = 0;  ///< as the host counts
   std::string host;
   std::string boot_id;  ///< of the rank's kernel: equal to the launcher's when they share a clock
+  int local_rank = -1;  ///< what the rank was started as on its node; -1: the launcher knows
+  int world_size = -1;  ///< likewise
+  std::string cores;    ///< that the rank may run on: "0,1,2"
+  std::string address;  ///< of the interface that leads to the launcher; empty on an inherited socket
 };
 
 /// The rank is connected to its peers; training begins.
@@ -86,6 +90,12 @@ struct Failure {
   std::int64_t peak_memory_bytes = 0;
 };
 
+/// More bytes of a file that the rank writes on its own machine, in the file's order: its spool, its log.
+struct FileChunk {
+  std::string name;
+  collective::Bytes bytes;
+};
+
 // From the launcher to a rank.
 
 /// Answer to Hello: who the rank is and what it is to do.
@@ -96,8 +106,8 @@ struct Assignment {
   int node = 0;
   int world_size = 1;
   std::string address;  ///< of the interface to communicate over
-  int core = -1;        ///< to pin to; -1: none
-  std::string spool;
+  int core_slot = -1;   ///< which core to pin to, counted as pin_to_slot does; -1: none
+  std::string spool;    ///< empty: on the rank's own machine, in a directory that it makes and ships
   std::string checkpoint_directory;  ///< ddp::CheckpointPlan
   std::string resume_from;
   std::string run_id;
@@ -122,10 +132,11 @@ struct Stop {
 /// Every rank has delivered its result: leave.
 struct Finish {};
 
-using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, Result, Failure, Assignment,
-                             KvValue, Pong, Stop, Finish>;
+using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, Result, Failure, FileChunk,
+                             Assignment, KvValue, Pong, Stop, Finish>;
 
-/// The payload of one frame: a JSON object whose "type" names the message.
+/// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large
+/// and comes often, is a zero byte, the length of the name in one byte, the name and the bytes.
 std::string encode(const Message& message);
 
 /// Inverse of encode. Throws Error on anything that encode could not have written, whatever the bytes are.

@@ -70,4 +70,8 @@ std::string pin_to_core(int core) {
   return ::sched_setaffinity(0, size, set.get()) == 0 ? std::to_string(core) : std::string();
 }
 
+std::string pin_to_slot(int slot) {
+  return slot < 0 ? std::string() : pin_to_core(assign_cores(slot + 1).back());
+}
+
 }  // namespace ddbench::launch

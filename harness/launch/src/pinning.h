@@ -17,6 +17,9 @@ std::vector<int> order_by_physical_core(const std::vector<int>& cores, const std
 /// efficiency would mean nothing.
 std::vector<int> assign_cores(int ranks);
 
+/// pin_to_core() with the core that rank `slot` of assign_cores takes; -1 leaves the thread alone.
+std::string pin_to_slot(int slot);
+
 /// Pins the calling thread, and all threads that it starts later, to `core`; -1 leaves it alone. Returns
 /// where it is pinned ("3"), or "" when it is not (not asked, or refused by the system).
 std::string pin_to_core(int core);

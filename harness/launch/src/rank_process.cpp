@@ -1,12 +1,10 @@
 #include "rank_process.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +12,8 @@
 
 #include "ddbench/record/error.h"
 #include "process_facts.h"
+#include "tcp.h"
+#include "torchrun_variables.h"
 
 namespace ddbench::launch {
 namespace {
@@ -30,15 +30,10 @@ std::vector<std::string> arguments_of(const FabricPlan& plan, int rank) {
 /// In the child: nothing else reads its environment.
 void set_environment(const FabricPlan& plan, int rank, Isolation isolation, int port) {
   const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
-  set("RANK", std::to_string(rank));
-  set("WORLD_SIZE", std::to_string(plan.nodes * plan.ranks_per_node));
-  set("LOCAL_RANK", std::to_string(rank % plan.ranks_per_node));
-  set("LOCAL_WORLD_SIZE", std::to_string(plan.ranks_per_node));
-  set("NNODES", std::to_string(plan.nodes));
-  set("NODE_RANK", std::to_string(rank / plan.ranks_per_node));
-  set("GROUP_RANK", std::to_string(rank / plan.ranks_per_node));
-  set("MASTER_ADDR", rank_address(isolation, 0));
-  set("MASTER_PORT", std::to_string(port));
+  for (const auto& [name, value] :
+       torchrun_variables({rank, plan.nodes, plan.ranks_per_node}, {rank_address(isolation, 0), port})) {
+    set(name.c_str(), value);
+  }
   ::setenv("OMP_NUM_THREADS", "1", 0);
   for (const auto& [name, value] : plan.environment) set(name.c_str(), value);
   if (isolation == Isolation::kNone) return;
@@ -87,16 +82,7 @@ void redirect_output(const FabricPlan& plan, int rank) {
 
 int rendezvous_port(Isolation isolation) {
   if (isolation != Isolation::kNone) return kTorchrunPort;
-  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(socket.get(), generic, length) != 0 || ::getsockname(socket.get(), generic, &length) != 0) {
-    return kTorchrunPort;
-  }
-  return ::ntohs(address.sin_port);
+  return local_end(listen_at({"127.0.0.1", 0}).get()).port;
 }
 
 pid_t start_rank(const FabricPlan& plan, int rank, Isolation isolation, int port, int network_namespace,

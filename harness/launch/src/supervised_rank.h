@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -14,10 +15,19 @@ namespace ddbench::launch {
 struct SupervisedRank {
   enum class Phase { kStarted, kJoined, kTraining, kDelivered };
 
-  SupervisedRank(int rank, int local_rank, int node, UniqueFd socket) : channel(std::move(socket)) {
+  /// An empty socket: the rank will connect itself.
+  SupervisedRank(int rank, int local_rank, int node, UniqueFd socket) {
     record.rank = rank;
     record.local_rank = local_rank;
     record.node = node;
+    if (socket) channel = std::make_unique<ControlChannel>(std::move(socket));
+  }
+
+  /// Whether something may still be read from it.
+  bool connected() const { return channel && !channel->closed(); }
+  /// Whoever is not connected hears nothing, and misses nothing that it could act on.
+  void post(const Message& message) {
+    if (channel) channel->post(message);
   }
 
   std::string name() const { return describe_rank(record.rank, record.node, record.pid); }
@@ -38,7 +48,8 @@ struct SupervisedRank {
   }
 
   store::RankRecord record;
-  ControlChannel channel;
+  std::unique_ptr<ControlChannel> channel;
+  Hello hello;
   Phase phase = Phase::kStarted;
   bool alive = true;
   bool said_why = false;  ///< it sent a Failure

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "ddbench/record/clock.h"
-#include "pinning.h"
 #include "process_facts.h"
 
 namespace ddbench::launch {
@@ -22,18 +21,17 @@ constexpr auto kFinishWithin = 5000ms;
 
 }  // namespace
 
-Supervisor::Supervisor(const RunCase& run_case, const LocalLaunchOptions& options, LaunchObserver& observer,
-                       Fabric& fabric, std::vector<UniqueFd> sockets)
+Supervisor::Supervisor(const RunCase& run_case, const LaunchOptions& options, LaunchObserver& observer,
+                       RankProcesses& processes, std::vector<UniqueFd> sockets)
     : run_case_(run_case),
       options_(options),
       observer_(observer),
-      fabric_(fabric),
-      cores_(assign_cores(static_cast<int>(sockets.size()))),
-      rendezvous_([this](int rank, const KvValue& value) {
-        ranks_[static_cast<std::size_t>(rank)].channel.post(value);
-      }),
+      processes_(processes),
+      rendezvous_(
+          [this](int rank, const KvValue& value) { ranks_[static_cast<std::size_t>(rank)].post(value); }),
       boot_id_(ddbench::launch::boot_id()) {
-  for (int rank = 0; rank < static_cast<int>(sockets.size()); ++rank) {
+  sockets.resize(static_cast<std::size_t>(run_case.world_size()));
+  for (int rank = 0; rank < run_case.world_size(); ++rank) {
     ranks_.emplace_back(rank, rank % run_case.gpus_per_node, rank / run_case.gpus_per_node,
                         std::move(sockets[static_cast<std::size_t>(rank)]));
   }
@@ -43,11 +41,11 @@ Supervisor::Supervisor(const RunCase& run_case, const LocalLaunchOptions& option
 LaunchOutcome Supervisor::run() {
   last_look_ = next_tick_ = Clock::now();
   deadline_ = Clock::now() + options_.start_deadline;
-  fabric_.launch();
+  processes_.launch();
   while (alive_ > 0) {
     wait_for_news();
-    read_fabric();
-    for (SupervisedRank& rank : ranks_) read_rank(rank);
+    read_processes();
+    take_arrivals();
     tick();
     judge();
   }
@@ -56,19 +54,27 @@ LaunchOutcome Supervisor::run() {
 }
 
 void Supervisor::wait_for_news() {
-  std::vector<pollfd> fds{{fabric_.fd(), POLLIN, 0}};
+  std::vector<pollfd> fds;
+  std::vector<SupervisedRank*> polled;
   for (SupervisedRank& rank : ranks_) {
-    if (rank.channel.closed()) continue;
-    const bool pending = !rank.channel.flush();
-    fds.push_back({rank.channel.fd(), static_cast<short>(POLLIN | (pending ? POLLOUT : 0)), 0});
+    if (!rank.connected()) continue;
+    const bool pending = !rank.channel->flush();
+    fds.push_back({rank.channel->fd(), static_cast<short>(POLLIN | (pending ? POLLOUT : 0)), 0});
+    polled.push_back(&rank);
   }
+  for (const int fd : processes_.watched()) fds.push_back({fd, POLLIN, 0});
   ::poll(fds.data(), fds.size(), static_cast<int>(std::chrono::milliseconds(kLook).count()));
+  for (std::size_t i = 0; i < polled.size(); ++i) {
+    if ((fds[i].revents & ~POLLOUT) != 0) read_rank(*polled[i]);
+  }
 }
 
-void Supervisor::read_fabric() {
-  for (const FabricEvent& event : fabric_.read_events()) {
+void Supervisor::read_processes() {
+  for (const FabricEvent& event : processes_.read_events()) {
     if (event.kind == FabricEvent::Kind::kFailed) {
       stop(store::RunState::kFailed, event.text);
+    } else if (event.kind == FabricEvent::Kind::kEnded && phase_ != Phase::kFinishing) {
+      root_cause_.add(-1, event.text + processes_.trouble(), false, Clock::now());
     }
     if (event.rank < 0 || event.rank >= static_cast<int>(ranks_.size())) continue;
     SupervisedRank& rank = ranks_[static_cast<std::size_t>(event.rank)];
@@ -84,14 +90,22 @@ void Supervisor::read_fabric() {
       on_exit(rank, event.value);
     }
   }
-  if (fabric_.gone()) give_up();
+  if (processes_.gone()) give_up();
+}
+
+void Supervisor::take_arrivals() {
+  for (Arrival& arrival : processes_.take_arrivals()) {
+    SupervisedRank& rank = ranks_[static_cast<std::size_t>(arrival.hello.rank)];
+    rank.channel = std::move(arrival.channel);
+    on(rank, arrival.hello);
+  }
 }
 
 void Supervisor::read_rank(SupervisedRank& rank) {
-  if (rank.channel.closed()) return;
+  if (!rank.connected()) return;
   std::vector<Message> messages;
   try {
-    messages = rank.channel.read_available();
+    messages = rank.channel->read_available();
   } catch (const Error& error) {
     fail(rank, ": " + error.message(), true);
   }
@@ -100,21 +114,32 @@ void Supervisor::read_rank(SupervisedRank& rank) {
     rank.last_heard = Clock::now();
     std::visit([&](const auto& alternative) { on(rank, alternative); }, message);
   }
+  if (processes_.remote() && rank.alive && rank.channel->closed()) on_lost(rank);
 }
 
 void Supervisor::on_exit(SupervisedRank& rank, int wait_status) {
   read_rank(rank);  // what it said before it died
+  if (!rank.alive) return;
+  const bool orderly = wait_status == 0;
+  const bool early = orderly && rank.record.outcome.empty() && phase_ != Phase::kStopping;
+  on_end(rank, early ? "ended without a result" : describe_end(wait_status), orderly);
+}
+
+/// Of a rank that is elsewhere, this is all that is seen of its end. Everything it said before has been read.
+void Supervisor::on_lost(SupervisedRank& rank) {
+  on_end(rank, "was lost: its connection has ended", true);
+}
+
+void Supervisor::on_end(SupervisedRank& rank, const std::string& end, bool orderly) {
   rank.alive = false;
   --alive_;
-  std::string end = describe_end(wait_status);
   if (rank.phase == SupervisedRank::Phase::kDelivered) {
-    if (wait_status != 0 && !rank.killed) {
+    if (!orderly && !rank.killed) {
       outcome_.notes.push_back(fmt::format("{} {} after it had delivered its result", rank.name(), end));
     }
     return;
   }
   if (rank.record.outcome.empty() && phase_ != Phase::kStopping) {
-    if (wait_status == 0) end = "ended without a result";
     const std::string words =
         last_words(options_.run_directory / fmt::format("rank{}.log", rank.record.rank));
     fail(rank,
@@ -125,7 +150,7 @@ void Supervisor::on_exit(SupervisedRank& rank, int wait_status) {
   if (!rank.record.outcome.empty()) return;  // it had failed before, and what with is said
   if (rank.killed) {
     rank.record.outcome = fmt::format("killed by the launcher {}", rank.progress());
-  } else if (phase_ == Phase::kStopping && (rank.said_why || wait_status == 0)) {
+  } else if (phase_ == Phase::kStopping && (rank.said_why || orderly)) {
     rank.record.outcome = "stopped by the launcher";
   } else {
     rank.record.outcome = end.starts_with("was ") ? end.substr(4) : end;
@@ -160,6 +185,7 @@ void Supervisor::forgive_own_absence(SteadyTime now) {
 void Supervisor::judge() {
   const SteadyTime now = Clock::now();
   forgive_own_absence(now);
+  if (phase_ == Phase::kStarting && !processes_.started()) deadline_ = now + options_.start_deadline;
   if (phase_ == Phase::kStopping || phase_ == Phase::kFinishing) return judge_deadline();
   if (const auto cause = root_cause_.verdict(now)) return stop(store::RunState::kFailed, cause->reason);
   if (observer_.interrupted()) {
@@ -210,14 +236,14 @@ void Supervisor::stop(store::RunState state, const std::string& reason) {
         now - rank.last_heard >= silence(options_.watchdog)) {
       kill(rank);
     } else {
-      rank.channel.post(Stop{reason});
+      rank.post(Stop{reason});
     }
   }
 }
 
 void Supervisor::kill(SupervisedRank& rank) {
   rank.killed = true;
-  fabric_.kill(rank.record.rank);
+  processes_.kill(rank.record.rank);
 }
 
 /// Nothing more can be learnt or done: the end of the fabric is the end of every rank.
@@ -237,8 +263,10 @@ void Supervisor::finish() {
   // The last rank may be gone before the verdict was due.
   if (const auto cause = root_cause_.verdict(SteadyTime::max()))
     stop(store::RunState::kFailed, cause->reason);
-  if (!fabric_.gone()) fabric_.finish(kFinishWithin);
-  outcome_.facts = fabric_.facts();
+  for (SupervisedRank& rank : ranks_) rank.channel.reset();
+  if (!processes_.gone()) processes_.finish(kFinishWithin);
+  outcome_.facts = processes_.facts();
+  if (processes_.remote()) describe_machines();
   for (const SupervisedRank& rank : ranks_) outcome_.ranks.push_back(rank.record);
 }
 
@@ -251,7 +279,8 @@ std::string Supervisor::why_not_started() const {
   const std::string time = describe_time(options_.start_deadline);
   for (const SupervisedRank& rank : ranks_) {
     if (rank.phase == SupervisedRank::Phase::kStarted) {
-      return fmt::format("{} did not report within {} of its start", rank.name(), time);
+      return fmt::format("{} did not report within {} of its start{}", rank.name(), time,
+                         processes_.trouble());
     }
   }
   const auto missing = std::find_if(ranks_.begin(), ranks_.end(), [](const SupervisedRank& rank) {

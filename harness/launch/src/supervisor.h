@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ddbench/launch/local_launch.h"
-#include "fabric.h"
+#include "rank_processes.h"
 #include "rendezvous.h"
 #include "root_cause.h"
 #include "supervised_rank.h"
@@ -16,9 +16,9 @@ namespace ddbench::launch {
 /// Single-threaded.
 class Supervisor {
  public:
-  /// `sockets`: the launcher's ends of the control sockets, by rank.
-  Supervisor(const RunCase& run_case, const LocalLaunchOptions& options, LaunchObserver& observer,
-             Fabric& fabric, std::vector<UniqueFd> sockets);
+  /// `sockets`: the launcher's ends of the control sockets, by rank; none where the ranks connect themselves.
+  Supervisor(const RunCase& run_case, const LaunchOptions& options, LaunchObserver& observer,
+             RankProcesses& processes, std::vector<UniqueFd> sockets);
 
   /// Starts the ranks and returns when none is left.
   LaunchOutcome run();
@@ -27,14 +27,14 @@ class Supervisor {
   enum class Phase { kStarting, kTraining, kFinishing, kStopping };
 
   void wait_for_news();
-  void read_fabric();
+  void read_processes();
+  void take_arrivals();
   void read_rank(SupervisedRank& rank);
   void tick();
   void judge();
   void judge_deadline();
   void forgive_own_absence(SteadyTime now);
 
-  void take(SupervisedRank& rank, const Message& message);
   void on(SupervisedRank& rank, const Hello& hello);
   void on(SupervisedRank& rank, const Ready& ready);
   void on(SupervisedRank& rank, const Heartbeat& heartbeat);
@@ -43,24 +43,29 @@ class Supervisor {
   void on(SupervisedRank& rank, const Ping& ping);
   void on(SupervisedRank& rank, const Result& result);
   void on(SupervisedRank& rank, const Failure& failure);
+  void on(SupervisedRank& rank, const FileChunk& chunk);
   template <typename Unexpected>
   void on(SupervisedRank& rank, const Unexpected& message);
 
+  void assign(SupervisedRank& rank);
+  int core_slot(const SupervisedRank& rank) const;
   void on_exit(SupervisedRank& rank, int wait_status);
+  void on_lost(SupervisedRank& rank);
+  void on_end(SupervisedRank& rank, const std::string& how, bool orderly);
   void fail(SupervisedRank& rank, const std::string& what, bool certain);
   void stop(store::RunState state, const std::string& reason);
   void kill(SupervisedRank& rank);
   void give_up();
   void finish();
+  void describe_machines();
   bool all_reached(SupervisedRank::Phase phase) const;
   std::string why_not_started() const;
 
   const RunCase& run_case_;
-  const LocalLaunchOptions& options_;
+  const LaunchOptions& options_;
   LaunchObserver& observer_;
-  Fabric& fabric_;
+  RankProcesses& processes_;
   std::deque<SupervisedRank> ranks_;
-  std::vector<int> cores_;
   Rendezvous rendezvous_;
   RootCause root_cause_;
   std::string boot_id_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "ddbench/record/clock.h"
+#include "shipped_files.h"
 #include "supervisor.h"
 
 namespace ddbench::launch {
@@ -15,26 +16,24 @@ void Supervisor::on(SupervisedRank& rank, const Hello& hello) {
                     options_.executable.string(), hello.protocol, hello.rank, kProtocolVersion),
         true);
   }
+  if (hello.local_rank >= 0 && hello.local_rank != rank.record.local_rank) {
+    return fail(rank,
+                fmt::format(": it was started as local rank {} of {}, but ranks must be placed node by node, "
+                            "{} on each: do the launcher's arguments change that?",
+                            hello.local_rank, hello.host, run_case_.gpus_per_node),
+                true);
+  }
   const SteadyTime now = Clock::now();
   rank.phase = SupervisedRank::Phase::kJoined;
   rank.last_heard = rank.last_progress = now;
   rank.record.host = hello.host;
   if (rank.record.pid == 0) rank.record.pid = hello.pid;
   rank.record.clock.shared_clock = !boot_id_.empty() && hello.boot_id == boot_id_;
-
-  Assignment assignment;
-  assignment.run_case = run_case_;
-  assignment.rank = rank.record.rank;
-  assignment.local_rank = rank.record.local_rank;
-  assignment.node = rank.record.node;
-  assignment.world_size = static_cast<int>(ranks_.size());
-  assignment.address = rank_address(fabric_.isolation(), rank.record.node);
-  assignment.core = cores_[static_cast<std::size_t>(rank.record.rank)];
-  assignment.spool = (options_.run_directory / fmt::format("rank{}.spool", rank.record.rank)).string();
-  assignment.checkpoint_directory = options_.checkpoints.directory.string();
-  assignment.resume_from = options_.checkpoints.resume_from.string();
-  assignment.run_id = options_.run_id;
-  rank.channel.post(assignment);
+  rank.hello = hello;
+  // Which ranks share a machine is known when all are there; on this one it is known before.
+  if (!processes_.remote()) return assign(rank);
+  if (!all_reached(SupervisedRank::Phase::kJoined)) return;
+  for (SupervisedRank& each : ranks_) assign(each);
 }
 
 void Supervisor::on(SupervisedRank& rank, const Ready& ready) {
@@ -62,7 +61,7 @@ void Supervisor::on(SupervisedRank& rank, const KvGet& request) {
 }
 
 void Supervisor::on(SupervisedRank& rank, const Ping& ping) {
-  rank.channel.post(Pong{ping.id, now_ns()});
+  rank.post(Pong{ping.id, now_ns()});
 }
 
 void Supervisor::on(SupervisedRank& rank, const Result& result) {
@@ -77,7 +76,7 @@ void Supervisor::on(SupervisedRank& rank, const Result& result) {
   if (phase_ == Phase::kStopping || !all_reached(SupervisedRank::Phase::kDelivered)) return;
   phase_ = Phase::kFinishing;
   deadline_ = Clock::now() + options_.grace;
-  for (SupervisedRank& each : ranks_) each.channel.post(Finish{});
+  for (SupervisedRank& each : ranks_) each.post(Finish{});
 }
 
 void Supervisor::on(SupervisedRank& rank, const Failure& failure) {
@@ -85,6 +84,14 @@ void Supervisor::on(SupervisedRank& rank, const Failure& failure) {
   rank.record.dropped_spans = failure.dropped_spans;
   rank.record.peak_memory_bytes = failure.peak_memory_bytes;
   fail(rank, fmt::format(": {} ({})", failure.message, rank.progress()), !failure.communication);
+}
+
+void Supervisor::on(SupervisedRank& rank, const FileChunk& chunk) {
+  try {
+    keep_chunk(options_.run_directory, rank.record.rank, chunk);
+  } catch (const Error& error) {
+    fail(rank, ": " + error.message(), true);
+  }
 }
 
 template <typename Unexpected>

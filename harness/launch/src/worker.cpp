@@ -18,9 +18,11 @@
 #include "pinning.h"
 #include "process_facts.h"
 #include "program.h"
+#include "tcp.h"
+#include "torchrun_variables.h"
 #include "training_state.h"
 #include "watched_communicator.h"
-#include "worker_session.h"
+#include "worker.h"
 
 namespace ddbench::launch {
 namespace {
@@ -28,6 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLauncherAnswersIn = 120s;
+constexpr std::chrono::seconds kRanksGatherIn = std::chrono::hours(24 * 365);
 
 int rank_from_environment() {
   const char* rank = std::getenv("RANK");
@@ -39,16 +42,23 @@ int rank_from_environment() {
 /// One rank's life after it has joined the run. What is left to say when it fails is said by run_worker.
 class Worker {
  public:
-  Worker(WorkerSession& session, TrainingState& state) : session_(session), state_(state) {}
+  Worker(WorkerSession& session, TrainingState& state, ShippedFiles* files)
+      : session_(session), state_(state), files_(files) {}
   ~Worker() {
     session_.watch({});
     session_.on_stop({});
   }
 
-  void run(int rank) {
-    assignment_ = session_.join(rank, kLauncherAnswersIn);
+  void run(const Hello& hello) {
+    // Ranks that come by themselves come when their machines are free: only the launcher knows for how long
+    // to wait.
+    assignment_ = session_.join(hello, files_ == nullptr ? kLauncherAnswersIn : kRanksGatherIn);
+    if (files_ != nullptr) {
+      files_->open(assignment_.run_id, assignment_.rank);
+      assignment_.spool = files_->spool().string();
+    }
     if (is_program(assignment_.run_case)) return run_program();
-    const std::string cores = pin_to_core(assignment_.core);
+    const std::string cores = pin_to_slot(assignment_.core_slot);
     const ClockReading start = session_.read_clock(kLauncherAnswersIn);
     open_recorder();
     connect();
@@ -91,6 +101,7 @@ class Worker {
   /// A program of the user's places and pins its threads itself, and its collectives are none of ours.
   void run_program() {
     const ClockReading start = session_.read_clock(kLauncherAnswersIn);
+    if (files_ != nullptr) tell_program_its_place();
     const bool per_node = is_program_per_node(assignment_.run_case);
     if (per_node && assignment_.local_rank > 0) return stand_for_a_rank(start);
     Program program({.command = program_command(assignment_.run_case),
@@ -112,6 +123,27 @@ class Worker {
     deliver_program(peak_memory_of_children_bytes());
   }
 
+  /// Where ddbench did not start this process itself. All ranks take rank 0's word for where rank 0 is: what
+  /// it was told by whoever started the world, else its own address and a port that is free there.
+  void tell_program_its_place() {
+    constexpr const char* kKey = "program.master";
+    if (assignment_.rank == 0) {
+      const char* const address = std::getenv("MASTER_ADDR");
+      const char* const port = std::getenv("MASTER_PORT");
+      const Endpoint own = local_end(listen_at({assignment_.address, 0}).get());
+      const std::string master =
+          address != nullptr && port != nullptr ? to_string({address, std::atoi(port)}) : to_string(own);
+      session_.set(kKey, {master.begin(), master.end()});
+    }
+    const collective::Bytes master = session_.get(kKey, kLauncherAnswersIn);
+    const RankPlace place{assignment_.rank, assignment_.run_case.nodes, assignment_.run_case.gpus_per_node};
+    for (const auto& [name, value] :
+         torchrun_variables(place, endpoint_from({master.begin(), master.end()}))) {
+      ::setenv(name.c_str(), value.c_str(), 1);
+    }
+    ::setenv("OMP_NUM_THREADS", "1", 0);
+  }
+
   /// A rank that the program of its node starts: this process only has its place and its clock.
   void stand_for_a_rank(const ClockReading& start) {
     session_.send(Ready{"", "", start});
@@ -123,6 +155,7 @@ class Worker {
     result.loss_first = result.loss_last = std::numeric_limits<double>::quiet_NaN();
     result.clock = session_.read_clock(kLauncherAnswersIn);
     result.peak_memory_bytes = peak_bytes;
+    session_.ship_rest();
     session_.send(result);
     session_.wait_for_finish();
   }
@@ -174,6 +207,7 @@ class Worker {
                   0,
                   session_.read_clock(kLauncherAnswersIn)};
     result.peak_memory_bytes = peak_memory_bytes();
+    session_.ship_rest();
     session_.send(result);
     // Connections stay up until every rank has what it needs.
     session_.wait_for_finish();
@@ -181,21 +215,27 @@ class Worker {
 
   WorkerSession& session_;
   TrainingState& state_;
+  ShippedFiles* files_;
   Assignment assignment_;
   std::unique_ptr<host::Recorder> recorder_;
   std::unique_ptr<collective::Communicator> communicator_;
   bool communication_failed_ = false;
 };
 
-int work(WorkerSession& session, TrainingState& state, int rank) {
-  Worker worker(session, state);
+}  // namespace
+
+int work(WorkerSession& session, TrainingState& state, const Hello& hello, ShippedFiles* files) {
+  Worker worker(session, state, files);
   const auto fail = [&](const Error& error) {
-    session.send(state.snapshot());  // how far it got
-    session.send(worker.last_words(error));
+    if (files != nullptr && !session.joined()) return 1;  // turned away: nobody listens
+    session.send(state.snapshot());                       // how far it got
+    const Failure failure = worker.last_words(error);
+    session.ship_rest();
+    session.send(failure);
     return 1;
   };
   try {
-    worker.run(rank);
+    worker.run(hello);
     return 0;
   } catch (const Error& error) {
     return fail(error);
@@ -205,8 +245,6 @@ int work(WorkerSession& session, TrainingState& state, int rank) {
     return fail(Error(ErrorCode::kRunFailed, error.what()));
   }
 }
-
-}  // namespace
 
 int run_worker(int control_fd) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -218,7 +256,7 @@ int run_worker(int control_fd) {
     TrainingState state;
     // Nobody is left to tell: an orphan ends at once.
     WorkerSession session(UniqueFd(control_fd), state, [] { ::_exit(1); });
-    return work(session, state, rank);
+    return work(session, state, introduce(rank), nullptr);
   } catch (const Error& error) {
     fmt::print(stderr, "ddbench worker: {}\n", error.message());
     return error.exit_code();

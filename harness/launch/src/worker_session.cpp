@@ -10,6 +10,8 @@
 namespace ddbench::launch {
 namespace {
 
+constexpr std::size_t kShipAtOnceBytes = std::size_t{256} << 10;  // of each heartbeat: 1.3 MB/s at most
+
 std::string seconds(std::chrono::milliseconds time) {
   return fmt::format("{:.1f} s", static_cast<double>(time.count()) / 1e3);
 }
@@ -29,12 +31,37 @@ WorkerSession::~WorkerSession() {
   control_thread_.join();
 }
 
-Assignment WorkerSession::join(int rank, std::chrono::milliseconds timeout) {
-  send(Hello{kProtocolVersion, "", rank, host_pid(), host_name(), boot_id()});
+Hello introduce(int rank) {
+  Hello hello;
+  hello.rank = rank;
+  hello.pid = host_pid();
+  hello.host = host_name();
+  hello.boot_id = boot_id();
+  return hello;
+}
+
+Assignment WorkerSession::join(const Hello& hello, std::chrono::milliseconds timeout) {
+  send(hello);
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, timeout, [&] { return assignment_ || stopped_; });
   if (stopped_ || !assignment_) fail_waiting("an assignment from the launcher", timeout);
   return *assignment_;
+}
+
+bool WorkerSession::joined() const {
+  const std::lock_guard lock(mutex_);
+  return assignment_.has_value();
+}
+
+std::string WorkerSession::refusal() const {
+  const std::lock_guard lock(mutex_);
+  return assignment_ ? std::string() : stop_reason_;
+}
+
+void WorkerSession::ship_rest() {
+  if (files_ == nullptr) return;
+  while (!files_->ship(kShipAtOnceBytes)) {
+  }
 }
 
 ClockReading WorkerSession::read_clock(std::chrono::milliseconds timeout) {
@@ -124,7 +151,13 @@ void WorkerSession::ping() {
 }
 
 void WorkerSession::take(Message message, std::int64_t received_ns) {
-  if (std::holds_alternative<Stop>(message)) return stop(std::nullopt);
+  if (const auto* stopped = std::get_if<Stop>(&message)) {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_reason_ = stopped->reason;
+    }
+    return stop(std::nullopt);
+  }
   const std::lock_guard lock(mutex_);
   if (auto* assignment = std::get_if<Assignment>(&message)) {
     assignment_ = std::move(*assignment);
@@ -146,6 +179,7 @@ void WorkerSession::heartbeat() {
   Heartbeat beat = state_.snapshot();
   beat.peak_memory_bytes = peak_memory_bytes();
   send(beat);
+  if (files_ != nullptr) files_->ship(kShipAtOnceBytes);
   std::optional<Error> trouble;
   {
     const std::lock_guard lock(mutex_);

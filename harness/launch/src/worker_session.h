@@ -14,9 +14,13 @@
 #include "ddbench/collective/key_value_store.h"
 #include "ddbench/record/clock.h"
 #include "ddbench/record/error.h"
+#include "shipped_files.h"
 #include "training_state.h"
 
 namespace ddbench::launch {
+
+/// What every rank says of itself; what only the one that starts ranks elsewhere knows is empty.
+Hello introduce(int rank);
 
 /// The rank's end of the control channel. A control thread owns the reading side for the whole life of the
 /// session: it sends heartbeats, measures clocks, hands out what other threads wait for, and reacts to Stop
@@ -32,7 +36,16 @@ class WorkerSession final : public collective::KeyValueStore {
 
   /// Says hello and waits for the assignment. Throws Error{kRunFailed} after `timeout`, kInterrupted when
   /// told to stop.
-  Assignment join(int rank, std::chrono::milliseconds timeout);
+  Assignment join(const Hello& hello, std::chrono::milliseconds timeout);
+  Assignment join(int rank, std::chrono::milliseconds timeout) { return join(introduce(rank), timeout); }
+  bool joined() const;
+  /// Why the launcher gave no assignment, when it said so; empty otherwise.
+  std::string refusal() const;
+
+  /// Sends what `files` gets with each heartbeat. Before join(); `files` outlives the session.
+  void ship_from(ShippedFiles& files) { files_ = &files; }
+  /// Sends all of it now. Throws Error when the launcher is gone or a file cannot be read.
+  void ship_rest();
   /// The launcher's clock minus this one's, from kPings exchanges. Errors as join().
   ClockReading read_clock(std::chrono::milliseconds timeout);
   /// Waits, without limit, until the launcher lets the rank leave (Finish or Stop).
@@ -79,11 +92,13 @@ class WorkerSession final : public collective::KeyValueStore {
   std::vector<PingSample> pings_;
   bool stopped_ = false;
   bool finished_ = false;
+  std::string stop_reason_;
   std::optional<Error> trouble_;
   std::function<void()> on_stop_;
   std::function<std::optional<Error>()> watch_;
 
   bool joined_ = false;  // control thread only
+  ShippedFiles* files_ = nullptr;
   std::atomic<bool> ending_{false};
   UniqueFd wake_;  // eventfd: the control thread has something to do
   std::thread control_thread_;

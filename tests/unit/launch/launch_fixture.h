@@ -62,7 +62,7 @@ class LaunchTest : public ::testing::Test {
   LaunchOutcome launch(const std::string& scenario, int culprit, int nodes = 1, int gpus_per_node = 3);
 
   TemporaryDirectory directory_;
-  LocalLaunchOptions options_;
+  LaunchOptions options_;
   RecordingObserver observer_;
 };
 

@@ -40,7 +40,7 @@ class TestRank {
     if (culprit_ && scenario_ == "mute") sleep_forever();
     session_.emplace(UniqueFd(control_fd_), state_, [] { ::_exit(1); });
     assignment_ = session_->join(rank_, 60s);
-    const std::string cores = pin_to_core(assignment_.core);
+    const std::string cores = pin_to_slot(assignment_.core_slot);
     leave_trace();
     session_->send(Ready{"test transport " + assignment_.address, cores, session_->read_clock(60s)});
     try {

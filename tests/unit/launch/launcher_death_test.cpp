@@ -23,7 +23,7 @@ class LauncherDeathTest : public ::testing::Test {
     ::setenv("LAUNCH_TEST_CULPRIT", "1", 1);
     launcher_ = ::fork();
     if (launcher_ != 0) return;
-    LocalLaunchOptions options;
+    LaunchOptions options;
     options.run_id = "test";
     options.run_directory = directory_.path();
     options.executable = LAUNCH_TEST_RANK;

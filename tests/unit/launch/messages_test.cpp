@@ -17,7 +17,7 @@ M round_trip(const M& message) {
 }
 
 TEST(Messages, KeepEveryField) {
-  const Hello hello = round_trip(Hello{1, "tok", 3, 4711, "host", "boot"});
+  const Hello hello = round_trip(Hello{1, "tok", 3, 4711, "host", "boot", 1, 4, "0,2", "10.0.0.1"});
   EXPECT_EQ(hello.token, "tok");
   EXPECT_EQ(hello.rank, 3);
   EXPECT_EQ(hello.pid, 4711);
@@ -70,13 +70,13 @@ TEST(Messages, AnAssignmentCarriesTheWholeCase) {
   assignment.run_case.link = "1gbit";
   assignment.run_case.seed = std::numeric_limits<std::uint64_t>::max();
   assignment.rank = 5;
-  assignment.core = -1;
+  assignment.core_slot = -1;
   assignment.spool = "/tmp/r\"5\".spool";
   assignment.communicator_id = 65535;
   const Assignment read = round_trip(assignment);
   EXPECT_EQ(to_json(read.run_case), to_json(assignment.run_case));
   EXPECT_EQ(read.rank, 5);
-  EXPECT_EQ(read.core, -1);
+  EXPECT_EQ(read.core_slot, -1);
   EXPECT_EQ(read.spool, assignment.spool);
   EXPECT_EQ(read.communicator_id, 65535);
 }
@@ -86,6 +86,20 @@ TEST(Messages, BytesOfAKeyAreAnyBytes) {
   for (int byte = 0; byte < 256; ++byte) entry.value.push_back(static_cast<char>(byte));
   EXPECT_EQ(round_trip(entry).value, entry.value);
   EXPECT_TRUE(round_trip(KvValue{1, {}}).value.empty());
+}
+
+TEST(Messages, APieceOfAFileIsAnyBytes) {
+  FileChunk chunk{"rank3.spool", {}};
+  for (int byte = 0; byte < 256; ++byte) chunk.bytes.push_back(static_cast<char>(byte));
+  const FileChunk read = round_trip(chunk);
+  EXPECT_EQ(read.name, chunk.name);
+  EXPECT_EQ(read.bytes, chunk.bytes);
+  EXPECT_LT(encode(chunk).size(), 256 + 16u);
+  for (const std::string& text : {std::string("\0", 1), std::string("\0\x05"
+                                                                    "abc",
+                                                                    5)}) {
+    EXPECT_THROW(decode(text), Error);
+  }
 }
 
 TEST(Messages, ADivergedLossArrives) {

@@ -8,6 +8,7 @@
 
 #include "ddbench/experiment/live_progress.h"
 #include "ddbench/experiment/resume.h"
+#include "ddbench/launch/launch.h"
 #include "ddbench/record/run_case.h"
 #include "ddbench/store/run_store.h"
 
@@ -16,6 +17,7 @@ namespace ddbench::experiment {
 struct ExecuteOptions {
   std::filesystem::path executable;  ///< of ddbench, started as `<executable> worker` for each rank
   std::chrono::milliseconds watchdog{60'000};
+  launch::LauncherOptions launcher;
   std::string sweep_id;
   store::RunId baseline_id;
   bool is_baseline = false;
@@ -37,14 +39,15 @@ class RunObserver {
   virtual bool interrupted() = 0;  ///< true: stop the ranks and store the run as interrupted
 };
 
-/// Refuses what this machine cannot run, before anything is started or stored: unknown workload, device, backend or link
-/// rate, not enough memory. Throws Error{kBadInput} or Error{kEnvironment}.
-void check_startable(const RunCase& run_case);
+/// Refuses what cannot be run, before anything is started or stored: unknown workload or link rate and, where
+/// the ranks will be on this machine, unknown device or backend, and not enough memory. Throws
+/// Error{kBadInput} or Error{kEnvironment}.
+void check_startable(const RunCase& run_case, launch::Launcher launcher = launch::Launcher::kLocal);
 
-/// Runs the case on this machine, keeps everything in the store as it comes in, and turns it into figures' rows.
-/// Returns the stored record whatever became of the run (done, failed with its reason, interrupted). Throws Error only
-/// when the run could not be started or its results could not be stored; then no process, namespace or file is left, and
-/// the run is stored as failed if the store still takes a row.
+/// Runs the case where the launcher puts it, keeps everything in the store as it comes in, and turns it into
+/// figures' rows. Returns the stored record whatever became of the run (done, failed with its reason,
+/// interrupted). Throws Error only when the run could not be started or its results could not be stored; then
+/// no process, namespace or file is left, and the run is stored as failed if the store still takes a row.
 store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& options, store::RunStore& store,
                              RunObserver& observer);
 

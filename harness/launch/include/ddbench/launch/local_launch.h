@@ -4,16 +4,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ddbench/ddp/checkpoint.h"
+#include "ddbench/record/provenance.h"
 #include "ddbench/record/run_case.h"
 #include "ddbench/store/records.h"
 
 namespace ddbench::launch {
 
-struct LocalLaunchOptions {
+struct LaunchOptions {
   store::RunId run_id;
   std::filesystem::path run_directory;  ///< exists; spools are written here as rank<N>.spool
   std::filesystem::path executable;  ///< of ddbench; each rank is `<executable> worker` with a control socket
@@ -55,6 +57,8 @@ struct LaunchOutcome {
   /// "network.tcp_congestion_control", "network.nodes", "network.user_namespace", "network.sent_bytes" (by
   /// all nodes), "network.dropped_packets" (by all shaped links).
   std::map<std::string, std::string> facts;
+  /// Of a run whose ranks are elsewhere: what their machines were; the launcher's own machine says nothing.
+  std::optional<ProvenanceSet> provenance;
 };
 
 /// Runs every rank of the case on this machine and returns when all have ended. Nodes are network namespaces
@@ -62,8 +66,7 @@ struct LaunchOutcome {
 /// plain loopback; the outcome says which. Nothing outside of the run's own namespaces is touched; all of it
 /// disappears with the processes, even when this one is killed. Does not throw for what ranks do: that is the
 /// outcome. Throws Error for a case this machine cannot start.
-LaunchOutcome launch_local(const RunCase& run_case, const LocalLaunchOptions& options,
-                           LaunchObserver& observer);
+LaunchOutcome launch_local(const RunCase& run_case, const LaunchOptions& options, LaunchObserver& observer);
 
 /// The body of `ddbench worker`: speaks to the launcher over the inherited control socket, builds recorder
 /// and communicator, trains, reports. Returns the exit code.

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ddbench/launch/launch.h"
+#include "ddbench/record/run_case.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ddbench::cli {
+
+/// Who starts the ranks, and where: of every subcommand that runs something.
+struct LauncherCommandOptions {
+  std::string name = "auto";
+  std::string hosts;      ///< "a,b:4"
+  std::string arguments;  ///< one string, as a shell would split it
+  double start_timeout_s = 120;
+  launch::LauncherOptions launcher;  ///< after resolve()
+};
+
+void add_launcher_options(CLI::App& app, LauncherCommandOptions& options);
+
+/// Chooses the launcher and, in a world that others have started, makes its nodes and ranks the case's.
+/// Throws Error{kBadInput} naming the option.
+void resolve(LauncherCommandOptions& options, RunCase& run_case);
+
+/// In a process that others have started as a rank other than 0: is that rank, and returns its exit code.
+/// Nothing elsewhere. After resolve().
+std::optional<int> be_started_rank(const LauncherCommandOptions& options);
+
+}  // namespace ddbench::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "ddbench/launch/launch.h"
+#include "placement.h"
+#include "remote_processes.h"
+
+namespace ddbench::launch {
+
+/// What mpirun is asked, for each rank to be `<executable> worker`. Pure, but for the address that leads to
+/// the hosts.
+RemoteJob mpirun_job(const RunCase& run_case, const std::string& executable, const LauncherOptions& options);
+
+/// Likewise for srun.
+RemoteJob srun_job(const RunCase& run_case, const std::string& executable, const LauncherOptions& options,
+                   const Variables& variables);
+
+/// Of rank 0 of a world that is there: the job is its own worker, the others come by themselves. Throws
+/// Error{kBadInput} when the case has other nodes and ranks than the world, or this is another rank.
+RemoteJob env_job(const RunCase& run_case, const std::string& executable, const LauncherOptions& options,
+                  const Placement& placement);
+
+/// Where rank 0 of a world listens, and what its ranks know and others do not: $DDBENCH_TOKEN, or else the
+/// name of the job, which only tells jobs apart. Errors as env_job.
+struct EnvDoor {
+  Endpoint endpoint;
+  std::string token;
+};
+EnvDoor env_door(const LauncherOptions& options, const Placement& placement);
+
+/// Where the ranks report to: --interface, else the address that leads to the first of the hosts, else
+/// loopback.
+Endpoint report_endpoint(const LauncherOptions& options, const std::string& first_host);
+
+}  // namespace ddbench::launch

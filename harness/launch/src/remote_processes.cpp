@@ -1,0 +1,54 @@
+#include "remote_processes.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <utility>
+
+#include "describe.h"
+#include "remote_worker.h"
+
+namespace ddbench::launch {
+
+RemoteProcesses::RemoteProcesses(RemoteJob job, int world_size, std::filesystem::path log)
+    : job_(std::move(job)), door_(job_.listen, job_.token, world_size), log_(std::move(log)) {
+  facts_["launcher"] = job_.launcher;
+  facts_["launcher.listened_at"] = door_.endpoint().address;
+}
+
+void RemoteProcesses::launch() {
+  JobProcess::Options options{job_.command, job_.environment, log_};
+  options.environment[kLauncherVariable] = to_string(door_.endpoint());
+  options.environment[kTokenVariable] = job_.token;
+  process_ = std::make_unique<JobProcess>(options);
+}
+
+void RemoteProcesses::kill(int rank) {
+  events_.push_back({FabricEvent::Kind::kExited, rank, SIGKILL, {}});
+}
+
+std::vector<FabricEvent> RemoteProcesses::read_events() {
+  if (!end_told_ && process_ && process_->ended()) {
+    end_told_ = true;
+    events_.push_back({FabricEvent::Kind::kEnded, -1, 0,
+                       fmt::format("{} {} while ranks were still awaited", job_.command.front(),
+                                   describe_end(*process_->ended()))});
+  }
+  return std::exchange(events_, {});
+}
+
+std::string RemoteProcesses::address_of(const Hello& hello, int /*node*/) const {
+  return hello.address;
+}
+
+std::string RemoteProcesses::trouble() const {
+  const std::string words = last_words(log_);
+  return door_.refusals() +
+         (words.empty() ? "" : fmt::format("; {}'s last output: {}", job_.launcher, words));
+}
+
+void RemoteProcesses::finish(std::chrono::milliseconds timeout) {
+  if (process_) process_->finish(timeout);
+}
+
+}  // namespace ddbench::launch

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "ddbench/launch/run_directory.h"
+#include "messages.h"
+
+/// How a rank's files get to the launcher's run directory when no file system is shared.
+namespace ddbench::launch {
+
+/// Appends the chunk to its file in the run's directory. Throws Error{kRunFailed} for a name that is none of
+/// this rank's ("rank3.spool", "rank3.4711.spool", "rank3.log"), Error{kEnvironment} when it cannot be
+/// written.
+void keep_chunk(const std::filesystem::path& run_directory, int rank, const FileChunk& chunk);
+
+/// The rank's end: a private directory on its own machine, whose spools and logs are sent as they grow. What
+/// waits to be sent waits on the disk: memory is bounded however slow the launcher takes it.
+class ShippedFiles {
+ public:
+  static constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
+
+  using Send = std::function<void(const FileChunk&)>;
+  /// `send` may wait, and throws when the launcher is gone.
+  explicit ShippedFiles(Send send) : send_(std::move(send)) {}
+
+  /// Makes the directory; standard output and error go to a log in it from now on. Clears away what killed
+  /// ranks left on this machine. Throws as RunDirectory.
+  void open(const std::string& run_id, int rank);
+  /// "rank3.spool" in the directory.
+  std::filesystem::path spool() const;
+
+  /// Sends what has been appended since, up to about `most_bytes`. True when nothing is left. Any thread.
+  bool ship(std::size_t most_bytes);
+
+ private:
+  bool ship_file(const std::filesystem::path& file, std::size_t& left);
+
+  Send send_;
+  std::mutex mutex_;  // guards all below
+  std::optional<RunDirectory> directory_;
+  int rank_ = 0;
+  std::map<std::string, std::uint64_t> sent_bytes_;  // by file name
+};
+
+}  // namespace ddbench::launch
