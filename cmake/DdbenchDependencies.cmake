@@ -20,6 +20,26 @@ set(DDBENCH_WITH_ONEDNN ${OneDNN_FOUND})
 find_package(Gloo CONFIG QUIET)  # target gloo
 set(DDBENCH_WITH_GLOO ${Gloo_FOUND})
 find_package(CUDAToolkit QUIET)
+# The device needs nvcc too, and nothing of it can be sanitized.
+set(DDBENCH_WITH_CUDA FALSE)
+set(DDBENCH_WITH_NCCL FALSE)
+if(CUDAToolkit_FOUND AND NOT DDBENCH_SANITIZE)
+  include(CheckLanguage)
+  if(CUDAToolkit_NVCC_EXECUTABLE AND NOT CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
+  endif()
+  check_language(CUDA)
+  find_package(CUDNN QUIET)  # CUDNN::cudnn
+  find_package(NCCL QUIET)   # NCCL::nccl
+  if(CMAKE_CUDA_COMPILER AND TARGET CUDA::cublasLt AND TARGET CUDA::cudart_static AND CUDNN_FOUND)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # A100, H100 and H200; later GPUs compile what 90 has as PTX
+    endif()
+    enable_language(CUDA)
+    set(DDBENCH_WITH_CUDA TRUE)
+    set(DDBENCH_WITH_NCCL ${NCCL_FOUND})
+  endif()
+endif()
 set(DDBENCH_WITH_CUPTI FALSE)
 if(CUDAToolkit_FOUND AND TARGET CUDA::cupti)
   set(DDBENCH_WITH_CUPTI TRUE)
@@ -33,6 +53,8 @@ endif()
 function(ddbench_print_summary)
   message(STATUS "ddbench ${PROJECT_VERSION}")
   foreach(part IN ITEMS "ONEDNN|device cpu (oneDNN)|libdnnl-dev" "GLOO|collectives over Gloo|libgloo-dev"
+      "CUDA|device cuda (cuBLASLt, cuDNN)|the CUDA Toolkit 12 or later with nvcc, and cuDNN 9"
+      "NCCL|collectives over NCCL|the CUDA Toolkit and NCCL"
       "CUPTI|probe of CUDA kernels (CUPTI)|the CUDA Toolkit 12 or later")
     string(REPLACE "|" ";" fields "${part}")
     list(GET fields 0 key)

@@ -3,11 +3,11 @@
 
 add_library(ddbench_build_options INTERFACE)
 target_compile_features(ddbench_build_options INTERFACE cxx_std_20)
-target_compile_options(ddbench_build_options INTERFACE
-  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
+target_compile_options(ddbench_build_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:\
+-Wall;-Wextra;-Wshadow;-Wconversion;-Wno-sign-conversion;-Wnon-virtual-dtor;-Woverloaded-virtual>")
 # GCC 12 sees overlaps in std::string's own operator+ that are not there (its bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(ddbench_build_options INTERFACE -Wno-restrict)
+  target_compile_options(ddbench_build_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(DDBENCH_SANITIZE)
   target_compile_options(ddbench_build_options INTERFACE

@@ -39,7 +39,7 @@ class Trace {
       parameters_.push_back({spec, tensor(spec.rows, spec.columns), tensor(spec.rows, spec.columns)});
       velocities_.push_back(tensor(spec.rows, spec.columns));
     }
-    initialize(parameters_, kSeed);
+    initialize(*device_, parameters_, kSeed);
     for (const Parameter& parameter : parameters_) write(parameter.value);
   }
 

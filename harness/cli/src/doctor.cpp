@@ -109,7 +109,7 @@ std::vector<Finding> examine() {
       {"device cuda", device_text("cuda"), "no training on GPUs"},
       {"GPUs", gpus_text(machine), "ranks run on CPU cores"},
       {"NVIDIA driver", machine.nvidia_driver, "no GPU can be used"},
-      {"NCCL", library({"libnccl.so.2"}), "no collectives between GPUs"},
+      {"collectives over NCCL", backend_text("nccl"), "no runs of several ranks on GPUs"},
       {"collectives over Gloo", backend_text("gloo"), "no runs of several ranks on CPUs"},
       {"MPI", library({"libmpi.so.40", "libmpi.so.12"}), "no MPI collectives; mpirun cannot place ranks"},
       {"mpirun", command("mpirun"), "no launching over hosts by MPI"},

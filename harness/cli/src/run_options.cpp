@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "ddbench/device/device.h"
 #include "ddbench/record/error.h"
 
 namespace ddbench::cli {
@@ -74,8 +75,9 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   group(app.add_option("--data", run_case.data, "'synthetic', or the directory of the workload's data files"),
         kTraining)
       ->capture_default_str();
-  group(app.add_option("--precision", run_case.precision,
-                       "fp32, or bf16: activations and weights in bfloat16, master weights in float32"),
+  group(app.add_option(
+            "--precision", run_case.precision,
+            "fp32; tf32 (GPUs); or bf16: activations and weights in bfloat16, master weights in float32"),
         kTraining)
       ->capture_default_str();
   group(app.add_option("--data-workers", run_case.data_workers,
@@ -104,13 +106,16 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   add_strategy_options(app, options);
 
   constexpr const char* kMachine = "Machine";
-  group(app.add_option("--device", options.device, "auto, cpu or cuda"), kMachine)
+  group(app.add_option("--device", options.device,
+                       "auto, cpu or cuda; auto is cuda where this machine has a GPU"),
+        kMachine)
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str();
-  group(app.add_option("--backend", options.backend,
-                       "Collectives: auto or gloo; mpi for a program in a job file"),
+  group(app.add_option(
+            "--backend", options.backend,
+            "Collectives: auto, gloo or nccl (GPUs); auto fits the device; mpi for a program in a job file"),
         kMachine)
-      ->check(CLI::IsMember({"auto", "gloo", "mpi"}))
+      ->check(CLI::IsMember({"auto", "gloo", "nccl", "mpi"}))
       ->capture_default_str();
   group(app.add_option("--sku", run_case.sku, "Catalogue name of this machine, kept with the run"), kMachine);
   group(app.add_option("--timeout", options.watchdog_s,
@@ -171,12 +176,14 @@ std::vector<std::int64_t> integer_list(const std::string& text, const std::strin
 
 void resolve(RunOptions& options) {
   RunCase& run_case = options.run_case;
-  // The one device and backend of this build; a GPU device makes `auto` a choice.
-  run_case.device = options.device == "auto" ? "cpu" : options.device;
-  run_case.backend = options.backend == "auto" ? "gloo" : options.backend;
+  run_case.device = options.device == "auto" ? device::best_device() : options.device;
+  run_case.backend = options.backend != "auto"   ? options.backend
+                     : run_case.device == "cuda" ? "nccl"
+                                                 : "gloo";
   if (options.backend == "mpi" && options.program.program.empty()) {
-    throw Error(ErrorCode::kBadInput,
-                "--backend mpi is for a program after -- that talks MPI; reference workloads take gloo");
+    throw Error(
+        ErrorCode::kBadInput,
+        "--backend mpi is for a program after -- that talks MPI; reference workloads take gloo or nccl");
   }
   for (const std::string& text : options.workload_options) {
     run_case.workload_options.insert_or_assign(key_and_value(text, "--workload-option").first,

@@ -11,6 +11,7 @@
 #include "ddbench/record/clock.h"
 #include "ddbench/record/error.h"
 #include "ddbench/record/unique_handle.h"
+#include "host_copies.h"
 
 namespace ddbench::ddp {
 namespace {
@@ -39,7 +40,7 @@ void sync_directory(const fs::path& directory) {
 
 Checkpointer::Checkpointer(const RunCase& run_case, CheckpointPlan plan, int rank, Strategy& strategy,
                            Optimizer& optimizer, TargetWatch& target, CommunicationThread& communication,
-                           host::Recorder& recorder, workload::Probe& probe)
+                           host::Recorder& recorder, workload::Probe& probe, device::Device& device)
     : run_case_(run_case),
       plan_(std::move(plan)),
       rank_(rank),
@@ -49,6 +50,7 @@ Checkpointer::Checkpointer(const RunCase& run_case, CheckpointPlan plan, int ran
       communication_(communication),
       recorder_(recorder),
       probe_(probe),
+      device_(device),
       name_(probe.intern("checkpoint")) {}
 
 std::vector<NamedTensor> Checkpointer::parameters() const {
@@ -62,8 +64,13 @@ std::vector<NamedTensor> Checkpointer::parameters() const {
 std::uint32_t Checkpointer::restore() {
   if (plan_.resume_from.empty()) return 0;
   const SafetensorsFile parameter_file(parameters_file(plan_.resume_from));
-  parameter_file.read(parameters());
-  SafetensorsFile(state_file(plan_.resume_from, state_rank())).read(optimizer_.state());
+  const auto read = [&](const SafetensorsFile& file, std::vector<NamedTensor> tensors) {
+    HostCopies copies(std::move(tensors), device_);
+    file.read(copies.tensors());
+    copies.upload();
+  };
+  read(parameter_file, parameters());
+  read(SafetensorsFile(state_file(plan_.resume_from, state_rank())), optimizer_.state());
   target_.restore(parameter_file.required(kRecentLosses));
   return steps_done_of(parameter_file);
 }
@@ -94,12 +101,13 @@ void Checkpointer::write(std::uint32_t steps_done) {
   if (rank_ == 0) {
     for (const NamedTensor& named : parameters()) bytes += named.tensor.bytes();
   }
-  const auto span = probe_.span(SpanKind::kCopy, name_, bytes);
-  write_safetensors(state_file(folder, rank_), state, metadata);
+  const auto span = probe_.host_span(SpanKind::kCopy, name_, bytes);
+  write_safetensors(state_file(folder, rank_), HostCopies(state, device_).download(), metadata);
   if (rank_ != 0) return;
   metadata[kRecentLosses] = target_.recent();
   metadata[kStateFiles] = std::to_string(strategy_.updates_everything() ? 1 : run_case_.world_size());
-  write_safetensors(parameters_file(folder), parameters(), std::move(metadata));
+  write_safetensors(parameters_file(folder), HostCopies(parameters(), device_).download(),
+                    std::move(metadata));
 }
 
 /// Every rank's file is on disk.

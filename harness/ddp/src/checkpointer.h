@@ -14,7 +14,7 @@ class Checkpointer {
  public:
   Checkpointer(const RunCase& run_case, CheckpointPlan plan, int rank, Strategy& strategy,
                Optimizer& optimizer, TargetWatch& target, CommunicationThread& communication,
-               host::Recorder& recorder, workload::Probe& probe);
+               host::Recorder& recorder, workload::Probe& probe, device::Device& device);
 
   /// Fills parameters, the optimizer's state and what the target needs from plan.resume_from, where there is
   /// one. Returns the steps that are done. Throws Error{kBadInput} for a file that is not good or does not
@@ -41,6 +41,7 @@ class Checkpointer {
   CommunicationThread& communication_;
   host::Recorder& recorder_;
   workload::Probe& probe_;
+  device::Device& device_;
   const std::uint32_t name_;
 };
 

@@ -23,11 +23,13 @@ std::int64_t batch_of(const RunCase& run_case) {
 Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, const RunCase& run_case,
                device::Device& device, workload::Probe& probe, std::int64_t first_batch)
     : dataset_(dataset),
+      device_(device),
       sampler_(std::move(sampler)),
       batches_per_epoch_(std::max<std::int64_t>(1, dataset.size() / run_case.global_batch()) *
                          run_case.accumulate),
       delay_(run_case.data_delay_ns),
       name_(probe.intern("load_batch")),
+      upload_name_(probe.intern("upload_batch")),
       slots_(static_cast<std::size_t>(slots_of(run_case))),
       taken_(first_batch),
       claimed_(first_batch) {
@@ -35,11 +37,18 @@ Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, con
   const std::int64_t batch = batch_of(run_case);
   const workload::SampleShape shape = dataset.shape();
   for (Slot& slot : slots_) {
-    slot.inputs = device.allocate(batch * shape.input_bytes());
-    slot.labels = device.allocate(batch * shape.label_bytes());
+    slot.inputs = device.allocate_host(batch * shape.input_bytes());
+    slot.labels = device.allocate_host(batch * shape.label_bytes());
     slot.batch = {.inputs = {slot.inputs.data(), batch, shape.features, shape.type},
                   .labels = {slot.labels.data(), batch, shape.labels, DataType::kInt32}};
     slot.indices.resize(static_cast<std::size_t>(batch));
+  }
+  if (!device.is_host()) {
+    device_inputs_ = device.allocate(batch * shape.input_bytes());
+    device_labels_ = device.allocate(batch * shape.label_bytes());
+    device_batch_ = slots_.front().batch;
+    device_batch_.inputs.data = device_inputs_.data();
+    device_batch_.labels.data = device_labels_.data();
   }
   for (int i = 0; i < run_case.data_workers; ++i) threads_.emplace_back([this] { work(); });
 }
@@ -58,14 +67,31 @@ std::int64_t Loader::memory_bytes(const RunCase& run_case, const workload::Sampl
 }
 
 const workload::Batch& Loader::next(workload::Probe& probe) {
-  Slot& slot = slot_of(taken_);
+  const Slot* slot = nullptr;
+  {
+    const workload::Batch& batch = slots_.front().batch;
+    const auto span =
+        probe.host_span(SpanKind::kDataWait, name_, batch.inputs.bytes() + batch.labels.bytes());
+    slot = &next_slot();
+  }
+  return device_.is_host() ? slot->batch : on_device(*slot, probe);
+}
+
+const workload::Batch& Loader::on_device(const Slot& slot, workload::Probe& probe) {
   const auto span =
-      probe.span(SpanKind::kDataWait, name_, slot.batch.inputs.bytes() + slot.batch.labels.bytes());
+      probe.span(SpanKind::kCopy, upload_name_, slot.batch.inputs.bytes() + slot.batch.labels.bytes());
+  device_.upload(slot.batch.inputs.data, device_batch_.inputs);
+  device_.upload(slot.batch.labels.data, device_batch_.labels);
+  return device_batch_;
+}
+
+Loader::Slot& Loader::next_slot() {
+  Slot& slot = slot_of(taken_);
   if (threads_.empty()) {
     claim(slot);
     fill(slot);
     ++taken_;
-    return slot.batch;
+    return slot;
   }
   std::unique_lock lock(mutex_);
   if (taken_ > 0) slot_of(taken_ - 1).filled = false;
@@ -73,7 +99,7 @@ const workload::Batch& Loader::next(workload::Probe& probe) {
   slot_freed_.notify_one();
   slot_filled_.wait(lock, [&] { return slot.filled || failure_; });
   if (!slot.filled) std::rethrow_exception(failure_);
-  return slot.batch;
+  return slot;
 }
 
 // Which samples batch number `claimed_` has: the one thing about batches that must happen in their order.

@@ -33,8 +33,8 @@ class Loader {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  /// The next batch; valid until the next call. What the caller waits for it is recorded as data wait. Throws
-  /// what reading the data set threw.
+  /// The next batch, in the device's memory; valid until the next call, before which all that uses it must be
+  /// done. What the caller waits for it is recorded as data wait. Throws what reading the data set threw.
   const workload::Batch& next(workload::Probe& probe);
 
   /// Bytes of the batches that a loader of this case keeps, of such samples.
@@ -44,7 +44,7 @@ class Loader {
   struct Slot {
     device::Buffer inputs;
     device::Buffer labels;
-    workload::Batch batch;
+    workload::Batch batch;  // host memory
     std::vector<std::int64_t> indices;
     bool filled = false;
   };
@@ -52,13 +52,20 @@ class Loader {
   Slot& slot_of(std::int64_t number) { return slots_[static_cast<std::size_t>(number) % slots_.size()]; }
   void claim(Slot& slot);
   void fill(Slot& slot) const;
+  Slot& next_slot();
+  const workload::Batch& on_device(const Slot& slot, workload::Probe& probe);
   void work();
 
   const workload::Dataset& dataset_;
+  device::Device& device_;
   DistributedSampler sampler_;
   const std::int64_t batches_per_epoch_;
   const std::chrono::nanoseconds delay_;
   const std::uint32_t name_;
+  const std::uint32_t upload_name_;
+  device::Buffer device_inputs_;  // where the device's memory is not the host's
+  device::Buffer device_labels_;
+  workload::Batch device_batch_;
   std::vector<Slot> slots_;  // batch n is in slot n modulo their number
   std::int64_t taken_ = 0;   // batches that next() gave out
 

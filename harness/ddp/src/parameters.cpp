@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "ddbench/workload/random.h"
 
 namespace ddbench::ddp {
@@ -28,8 +26,8 @@ ParameterMemory::ParameterMemory(const std::vector<workload::ParameterSpec>& spe
   }
 }
 
-std::span<float> ParameterMemory::floats() const noexcept {
-  return {static_cast<float*>(memory_.data()), static_cast<std::size_t>(memory_.bytes()) / sizeof(float)};
+device::Tensor ParameterMemory::all() const noexcept {
+  return {memory_.data(), 1, memory_.bytes() / std::int64_t{sizeof(float)}};
 }
 
 std::vector<std::int64_t> bytes_of(const std::vector<workload::ParameterSpec>& specs) {
@@ -48,14 +46,13 @@ std::int64_t elements_of(const Bucket& bucket, const std::vector<workload::Param
   return elements;
 }
 
-std::string hash_of(const std::vector<workload::Parameter>& parameters) {
+std::string hash_of(const std::vector<workload::Parameter>& parameters, device::Device& device) {
   std::uint64_t hash = 0;
+  std::vector<std::uint32_t> words;
   for (const workload::Parameter& parameter : parameters) {
-    for (const float value : parameter.value.floats()) {
-      std::uint32_t word = 0;
-      std::memcpy(&word, &value, sizeof(word));
-      hash = workload::mix_bits(hash ^ word);
-    }
+    words.resize(static_cast<std::size_t>(parameter.spec.elements()));
+    device.download(parameter.value, words.data());
+    for (const std::uint32_t word : words) hash = workload::mix_bits(hash ^ word);
   }
   return fmt::format("{:016x}", hash);
 }

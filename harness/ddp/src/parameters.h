@@ -18,7 +18,7 @@ class ParameterMemory {
 
   const std::vector<device::Tensor>& tensors() const noexcept { return tensors_; }
   /// All of it, for collectives.
-  std::span<float> floats() const noexcept;
+  device::Tensor all() const noexcept;
 
  private:
   device::Buffer memory_;
@@ -30,7 +30,7 @@ std::vector<Bucket> plan_buckets(const RunCase& run_case, const std::vector<work
 std::vector<std::int64_t> bytes_of(const std::vector<workload::ParameterSpec>& specs);
 std::int64_t elements_of(const Bucket& bucket, const std::vector<workload::ParameterSpec>& specs);
 
-/// Of all parameters' bits, in order: 16 hexadecimal digits. Equal bits give equal hashes; host memory.
-std::string hash_of(const std::vector<workload::Parameter>& parameters);
+/// Of all parameters' bits, in order: 16 hexadecimal digits. Equal bits give equal hashes.
+std::string hash_of(const std::vector<workload::Parameter>& parameters, device::Device& device);
 
 }  // namespace ddbench::ddp

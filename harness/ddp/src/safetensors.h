@@ -16,8 +16,8 @@ using Metadata = std::map<std::string, std::string>;
 
 /// Writes float32 tensors of host memory as a safetensors file: the header's length in 8 bytes, the header
 /// (JSON: name, shape and place of each tensor, and `metadata`), the data. The metadata get a "checksum" of
-/// themselves, the names and the data. The file is on disk (fsync) when this returns. Throws Error{kEnvironment} that
-/// names the file; then there is none.
+/// themselves, the names and the data. The file is on disk (fsync) when this returns. Throws
+/// Error{kEnvironment} that names the file; then there is none.
 void write_safetensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
                        Metadata metadata);
 

@@ -37,6 +37,13 @@ class StepClock {
   }
   void pause_host() noexcept { record(SpanKind::kHost, host_name_, host_begin_ns_, now_ns(), kNoBucket); }
   void resume_host() noexcept { host_begin_ns_ = now_ns(); }
+  /// The step ends when what its operators do is done.
+  void wait_for_device() {
+    if (!probe_.has_queue()) return;
+    pause_host();
+    probe_.drain_queue();
+    resume_host();
+  }
   void end_step() noexcept {
     const std::int64_t end_ns = now_ns();
     record(SpanKind::kHost, host_name_, host_begin_ns_, end_ns, kNoBucket);

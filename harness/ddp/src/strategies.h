@@ -26,6 +26,8 @@ struct StrategyInfo {
   StrategyTraffic (*traffic)(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes);
   /// What the rank that keeps most has for gradients, their exchange and the optimizer's state.
   std::int64_t (*memory_bytes)(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes);
+  /// Its communication thread computes too: on memory of the host.
+  bool needs_host_memory = false;
 };
 
 StrategyInfo ddp_strategy();

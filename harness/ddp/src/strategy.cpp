@@ -10,7 +10,8 @@ Strategy::Strategy(const StrategySite& site)
       norm_name_(site.probe.intern("gradient_norm")) {}
 
 void Strategy::set_parameters(const std::vector<device::Tensor>& values,
-                              const std::vector<device::Tensor>& gradients, std::span<float> all_values) {
+                              const std::vector<device::Tensor>& gradients,
+                              const device::Tensor& all_values) {
   for (std::size_t i = 0; i < site_.specs.size(); ++i) {
     parameters_.push_back({site_.specs[i], values[i], gradients[i]});
   }
@@ -35,8 +36,17 @@ void Strategy::add_slice(std::size_t parameter) {
   add_slice(parameter, 0, gradient.elements(), gradient.part(0, gradient.elements()));
 }
 
+void Strategy::submit(CommunicationThread::Job job) {
+  if (site_.device.is_host()) return site_.communication.submit(std::move(job));
+  site_.communication.submit([&device = site_.device, done = site_.device.mark(),
+                              job = std::move(job)](RecordedCollectives& collectives) {
+    device.wait_for(done);
+    job(collectives);
+  });
+}
+
 void Strategy::share_parameters() {
-  submit([values = all_values_](RecordedCollectives& collectives) {
+  submit([values = elements(all_values_)](RecordedCollectives& collectives) {
     collectives.broadcast(values, 0);
     collectives.barrier();
   });
@@ -55,13 +65,14 @@ void Strategy::on_ready(std::size_t parameter) {
   }
   if (measures_norms_) {
     const auto span = site_.probe.span(SpanKind::kCompute, norm_name_, gradient_of(parameter).bytes());
-    local_square_ += site_.device.squared_norm(gradient_of(parameter));
+    site_.device.add_squared_norm(gradient_of(parameter));
   }
   reduce_when_ready(parameter);
 }
 
 void Strategy::finish_backward() {
   if (!is_last_micro_batch() && !reduces_each_micro_batch()) return;
+  if (measures_norms_) local_square_ += site_.device.take_squared_norm();
   wait();
   finish_reduction();
 }
@@ -80,11 +91,11 @@ void Strategy::measure_norms(bool measure) noexcept {
 }
 
 double Strategy::mean_square() {
-  double square = 0;
   for (const Slice& slice : slices_) {
     const auto span = site_.probe.span(SpanKind::kCompute, norm_name_, slice.gradient.bytes());
-    square += site_.device.squared_norm(slice.gradient);
+    site_.device.add_squared_norm(slice.gradient);
   }
+  const double square = site_.device.take_squared_norm();
   return updates_everything() ? square : square * site_.world_size;
 }
 

@@ -74,7 +74,7 @@ class Strategy {
   /// From the constructors of strategies, once each: `values` and `gradients` in the order of registration,
   /// `all_values` the piece of memory that the values lie in.
   void set_parameters(const std::vector<device::Tensor>& values, const std::vector<device::Tensor>& gradients,
-                      std::span<float> all_values);
+                      const device::Tensor& all_values);
   /// `count` elements of a parameter from `first` on are this rank's to update, with `gradient`.
   void add_slice(std::size_t parameter, std::int64_t first, std::int64_t count,
                  const device::Tensor& gradient);
@@ -89,8 +89,8 @@ class Strategy {
   /// Whether gradients are averaged over ranks in each micro-batch, and not once after the last.
   virtual bool reduces_each_micro_batch() const noexcept { return false; }
 
-  /// Hands a job to the communication thread.
-  void submit(CommunicationThread::Job job) { site_.communication.submit(std::move(job)); }
+  /// Hands a job to the communication thread, for when the device has done what was called for so far.
+  void submit(CommunicationThread::Job job);
   /// Blocks until all jobs are done; that time is not the host's.
   void wait();
   int micro_batch() const noexcept { return micro_batch_; }
@@ -106,7 +106,7 @@ class Strategy {
   GradientAccumulator accumulator_;
   std::vector<workload::Parameter> parameters_;
   std::vector<Slice> slices_;
-  std::span<float> all_values_;
+  device::Tensor all_values_;
   int micro_batch_ = 0;
   const std::uint32_t norm_name_;
   bool measures_norms_ = false;

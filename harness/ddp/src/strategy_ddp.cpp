@@ -36,7 +36,7 @@ class Ddp final : public Strategy {
         values_(site.specs, site.device) {
     std::vector<Tensor> gradients(site.specs.size());
     for (const Bucket& bucket : plan_) add_bucket(bucket, gradients);
-    set_parameters(values_.tensors(), gradients, values_.floats());
+    set_parameters(values_.tensors(), gradients, values_.all());
     for (std::size_t i = 0; i < gradients.size(); ++i) add_slice(i);
   }
 

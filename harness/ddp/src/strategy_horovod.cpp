@@ -44,7 +44,7 @@ class Horovod final : public Strategy {
     std::int64_t total = 0;
     for (const std::int64_t bytes : bytes_of(site.specs)) total += bytes;
     fusion_.resize(static_cast<std::size_t>(fusion_buffer_bytes(site.run_case, total)) / sizeof(float));
-    set_parameters(values_.tensors(), gradients_.tensors(), values_.floats());
+    set_parameters(values_.tensors(), gradients_.tensors(), values_.all());
     for (std::size_t i = 0; i < site.specs.size(); ++i) add_slice(i);
   }
 
@@ -174,7 +174,8 @@ StrategyInfo horovod_strategy() {
             return std::make_unique<Horovod>(site);
           },
           .traffic = traffic,
-          .memory_bytes = memory_bytes};
+          .memory_bytes = memory_bytes,
+          .needs_host_memory = true};
 }
 
 }  // namespace ddbench::ddp

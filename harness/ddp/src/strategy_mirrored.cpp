@@ -39,7 +39,7 @@ class Mirrored final : public Strategy {
       pack_memory_.push_back(site.device.allocate(count * std::int64_t{sizeof(float)}));
       packs_.push_back({pack_memory_.back().data(), 1, count});
     }
-    set_parameters(values_.tensors(), gradients_.tensors(), values_.floats());
+    set_parameters(values_.tensors(), gradients_.tensors(), values_.all());
     for (std::size_t i = 0; i < site.specs.size(); ++i) add_slice(i);
   }
 

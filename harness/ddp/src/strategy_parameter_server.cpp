@@ -19,7 +19,8 @@ using device::Tensor;
 /// One rank, the baseline of others, has one server whatever the option says.
 int servers_of(const RunCase& run_case) {
   const int ranks = run_case.world_size();
-  return std::min(ranks, static_cast<int>(strategy_number(run_case, "servers", 1, 1, ranks == 1 ? 1e6 : ranks)));
+  return std::min(ranks,
+                  static_cast<int>(strategy_number(run_case, "servers", 1, 1, ranks == 1 ? 1e6 : ranks)));
 }
 
 /// What is pushed and pulled as one: parameters of one server.
@@ -123,7 +124,7 @@ class ParameterServer final : public Strategy {
       }
     }
     received_.resize(static_cast<std::size_t>(longest));
-    set_parameters(values, gradients, all_values.floats());
+    set_parameters(values, gradients, all_values);
     for (std::size_t key = 0; key < keys_.size(); ++key) {
       if (keys_[key].server == site_.rank) {
         for (const std::size_t parameter : keys_[key].parameters) add_slice(parameter);
@@ -234,7 +235,8 @@ StrategyInfo parameter_server_strategy() {
             return std::make_unique<ParameterServer>(site);
           },
           .traffic = traffic,
-          .memory_bytes = memory_bytes};
+          .memory_bytes = memory_bytes,
+          .needs_host_memory = true};
 }
 
 }  // namespace ddbench::ddp

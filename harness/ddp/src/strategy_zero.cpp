@@ -87,7 +87,7 @@ class Zero final : public Strategy {
       }
       at += size;
     }
-    set_parameters(values, gradients, all_values.floats());
+    set_parameters(values, gradients, all_values);
     std::vector<Tensor> shares;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       for (const std::size_t parameter : plan_[i]) add_own_part(shards_[i], parameter, first_of[parameter]);

@@ -75,27 +75,29 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   const int world_size = communicator.world_size();
 
   const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
-  const auto device = device::make_device(run_case.device);
+  const auto device =
+      device::make_device(run_case.device, {.rank = rank, .tf32 = run_case.precision == "tf32"});
   const auto dataset = workload->make_dataset(run_case.data, run_case.seed);
   const std::vector<workload::ParameterSpec> specs = workload->parameters();
 
   workload::Probe probe(recorder);
+  probe.observe(*device);
   StepClock clock(run_case, recorder, probe);
   CommunicationThread communication(communicator, recorder, monitor);
   TargetWatch target(run_case, rank, communication, recorder);
   const auto strategy = strategy_info(run_case.strategy)
                             .make({run_case, specs, rank, world_size, communication, *device, clock, probe});
   const EndOfCommunication end_of_communication(communication);
-  const auto model = workload->make_model(*device, strategy->parameters(),
-                                          run_case.batch_per_gpu / run_case.accumulate, probe,
-                                          workload::activation_type(run_case.precision));
+  const auto model =
+      workload->make_model(*device, strategy->parameters(), run_case.batch_per_gpu / run_case.accumulate,
+                           probe, workload::activation_type(run_case.precision));
   const auto optimizer = make_optimizer(run_case, strategy->slices(), *device, probe);
   GradientNoise noise(run_case, *strategy, recorder);
 
   // Every rank draws parameters of its own, as processes of a DDP program do; rank 0's count.
-  workload::initialize(strategy->parameters(), run_case.seed + static_cast<std::uint64_t>(rank));
+  workload::initialize(*device, strategy->parameters(), run_case.seed + static_cast<std::uint64_t>(rank));
   Checkpointer checkpointer(run_case, checkpoints, rank, *strategy, *optimizer, target, communication,
-                            recorder, probe);
+                            recorder, probe, *device);
   const std::uint32_t first_step = checkpointer.restore();
   strategy->share_parameters();
   Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
@@ -112,6 +114,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
     const double loss = gradients.compute([&](double own_loss) { target.submit(step, own_loss); });
     noise.end_backward(step);
     strategy->update(*optimizer, step, learning_rate(run_case, step));
+    clock.wait_for_device();
 
     if (!std::isfinite(loss)) refuse_to_go_on(run_case, rank, step, loss);
     reached = target.ends_training(step);
@@ -123,7 +126,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
     clock.end_step();
   }
   recorder.set_enabled(true);
-  result.parameter_hash = hash_of(strategy->parameters());
+  result.parameter_hash = hash_of(strategy->parameters(), *device);
   return result;
 }
 

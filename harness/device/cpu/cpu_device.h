@@ -12,8 +12,16 @@ class CpuDevice final : public Device {
  public:
   // memory.cpp
   std::string description() const override { return "cpu, " + onednn_description(); }
+  bool is_host() const noexcept override { return true; }
   Buffer allocate(std::int64_t bytes) override;
+  Buffer allocate_host(std::int64_t bytes) override { return allocate(bytes); }
+  void upload(const void* source, const Tensor& destination) override;
+  void download(const Tensor& source, void* destination) override;
   void synchronize() override {}
+  std::uint64_t mark() override { return 0; }
+  void wait_for(std::uint64_t) override {}
+  std::size_t stamp() noexcept override;
+  void read_stamps(std::vector<std::int64_t>& times_ns) override;
   void fill(const Tensor& destination, float value) override;
   void copy(const Tensor& source, const Tensor& destination) override;
   void scale(const Tensor& values, float factor) override;
@@ -80,12 +88,15 @@ class CpuDevice final : public Device {
   void lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
                       const AdamSettings& settings) override;
   void add_scaled(const Tensor& source, float factor, const Tensor& destination) override;
-  double squared_norm(const Tensor& values) override;
+  void add_squared_norm(const Tensor& values) override;
+  double take_squared_norm() override;
   void narrow(const Tensor& source, float factor, const Tensor& destination) override;
   void widen(const Tensor& source, const Tensor& destination) override;
 
  private:
   Scratch scratch_;
+  std::vector<std::int64_t> stamps_ns_;
+  double squares_ = 0;
   MatrixProducts products_;
   Convolutions convolutions_{scratch_};
 };

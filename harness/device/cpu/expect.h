@@ -1,27 +1,9 @@
 #pragma once
 
-#include <cstdint>
-#include <initializer_list>
-
-#include "ddbench/device/tensor.h"
+#include "ddbench/device/expect.h"
 #include "number.h"
 
 namespace ddbench::device::cpu {
-
-struct Expected {
-  const char* name;
-  const Tensor& tensor;
-  std::int64_t rows;
-  std::int64_t columns;
-  DataType type = DataType::kFloat32;
-};
-
-/// Throws Error{kBadInput} that names the operation and the first tensor that is not as expected or has no
-/// memory.
-void expect(const char* operation, std::initializer_list<Expected> tensors);
-
-/// Throws Error{kBadInput} for what `holds` is false.
-void expect_that(const char* operation, bool holds, const char* rule);
 
 inline float* floats(const Tensor& tensor) {
   return static_cast<float*>(tensor.data);

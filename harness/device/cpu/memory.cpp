@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cpu_device.h"
+#include "ddbench/record/clock.h"
 #include "ddbench/record/error.h"
 #include "expect.h"
 #include "widest_vectors.h"
@@ -33,6 +34,26 @@ Buffer CpuDevice::allocate(std::int64_t bytes) {
   }
   std::memset(memory, 0, static_cast<std::size_t>(rounded));
   return {memory, bytes, [](void* data) noexcept { std::free(data); }};
+}
+
+void CpuDevice::upload(const void* source, const Tensor& destination) {
+  expect("upload", {{"destination", destination, destination.rows, destination.columns, destination.type}});
+  std::memcpy(destination.data, source, static_cast<std::size_t>(destination.bytes()));
+}
+
+void CpuDevice::download(const Tensor& source, void* destination) {
+  expect("download", {{"source", source, source.rows, source.columns, source.type}});
+  std::memcpy(destination, source.data, static_cast<std::size_t>(source.bytes()));
+}
+
+std::size_t CpuDevice::stamp() noexcept {
+  stamps_ns_.push_back(now_ns());
+  return stamps_ns_.size() - 1;
+}
+
+void CpuDevice::read_stamps(std::vector<std::int64_t>& times_ns) {
+  times_ns.clear();
+  times_ns.swap(stamps_ns_);
 }
 
 void CpuDevice::fill(const Tensor& destination, float value) {

@@ -1,13 +1,11 @@
 // What optimizers and gradient reduction are made of: one pass over memory each.
-#include <fmt/format.h>
-
 #include <bit>
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
+#include <utility>
 
 #include "cpu_device.h"
-#include "ddbench/record/error.h"
+#include "expect.h"
 #include "widest_vectors.h"
 
 namespace ddbench::device::cpu {
@@ -138,33 +136,6 @@ void widen_float16(const std::uint16_t* __restrict source, float* __restrict des
   for (std::int64_t i = 0; i < elements; ++i) destination[i] = from_float16(source[i]);
 }
 
-struct Vector {
-  const char* name;
-  const Tensor& tensor;
-  bool half = false;  // of 16 bits instead of float32
-};
-
-bool is_half(const Tensor& tensor) {
-  return tensor.type == DataType::kFloat16 || tensor.type == DataType::kBfloat16;
-}
-
-/// All of as many elements as the first.
-void expect_alike(const char* operation, std::initializer_list<Vector> vectors) {
-  const std::int64_t elements = vectors.begin()->tensor.elements();
-  for (const auto& [name, tensor, half] : vectors) {
-    const bool of_type = half ? is_half(tensor) : tensor.type == DataType::kFloat32;
-    if (of_type && tensor.data != nullptr && tensor.elements() == elements && elements > 0) continue;
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{}: {} has {} elements{}{} where {} elements of {} are needed", operation, name,
-                            tensor.elements(), tensor.data == nullptr ? " without memory" : "",
-                            of_type ? "" : " of another type", elements, half ? "16 bits" : "float32"),
-                0, operation);
-  }
-}
-
-float* floats(const Tensor& tensor) {
-  return static_cast<float*>(tensor.data);
-}
 std::uint16_t* halves(const Tensor& tensor) {
   return static_cast<std::uint16_t*>(tensor.data);
 }
@@ -194,9 +165,13 @@ void CpuDevice::add_scaled(const Tensor& source, float factor, const Tensor& des
   add_loop(floats(source), factor, floats(destination), source.elements());
 }
 
-double CpuDevice::squared_norm(const Tensor& values) {
+void CpuDevice::add_squared_norm(const Tensor& values) {
   expect_alike("squared_norm", {{"values", values}});
-  return square_sum(floats(values), values.elements());
+  squares_ += square_sum(floats(values), values.elements());
+}
+
+double CpuDevice::take_squared_norm() {
+  return std::exchange(squares_, 0.0);
 }
 
 void CpuDevice::narrow(const Tensor& source, float factor, const Tensor& destination) {

@@ -54,15 +54,32 @@ void check_work(const RunCase& run_case) {
   }
 }
 
+/// Device, backend and precision: what one of them needs of another.
+void check_parts_fit(const RunCase& run_case) {
+  const bool on_gpu = run_case.device == "cuda";
+  const auto refuse = [](const std::string& message) { throw Error(ErrorCode::kBadInput, message); };
+  if (run_case.precision == "tf32" && !on_gpu)
+    refuse("precision tf32 is one of GPUs: use it with --device cuda");
+  if (run_case.world_size() == 1) return;
+  if (on_gpu && run_case.backend != "nccl") {
+    refuse(fmt::format("backend {} does not read the memory of GPUs: use --backend nccl with --device cuda",
+                       run_case.backend));
+  }
+  if (!on_gpu && run_case.backend == "nccl") {
+    refuse(fmt::format("backend nccl needs GPUs, not --device {}: use --backend gloo", run_case.device));
+  }
+}
+
 }  // namespace
 
 void check_startable(const RunCase& run_case, launch::Launcher launcher) {
   validate(run_case);
   if (!run_case.link.empty()) launch::parse_link_rate(run_case.link);
   check_work(run_case);
-  if (is_program(run_case)) return;                  // what it computes with, and needs, is its own business
+  if (is_program(run_case)) return;  // what it computes with, and needs, is its own business
+  check_parts_fit(run_case);
   if (launcher != launch::Launcher::kLocal) return;  // what the ranks' machines have, they say themselves
-  device::make_device(run_case.device);
+  device::check_device(run_case.device);
   if (run_case.world_size() > 1) collective::check_backend(run_case.backend);
   const host::Machine machine = host::inspect_machine();
   check_network(run_case, machine);

@@ -78,7 +78,10 @@ ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machin
   ProvenanceSet provenance{Provenance::kMeasured};
   if (run_case.nodes > 1 || network.find('@') != std::string::npos)
     provenance.add(Provenance::kEmulatedNetwork);
-  if (machine.cores && run_case.world_size() > *machine.cores) provenance.add(Provenance::kOversubscribed);
+  const bool shares_cores = machine.cores && run_case.world_size() > *machine.cores;
+  const bool shares_gpus =
+      run_case.device == "cuda" && run_case.world_size() > static_cast<int>(machine.gpus.size());
+  if (shares_cores || shares_gpus) provenance.add(Provenance::kOversubscribed);
   return provenance;
 }
 

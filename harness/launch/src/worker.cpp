@@ -58,7 +58,9 @@ class Worker {
       assignment_.spool = files_->spool().string();
     }
     if (is_program(assignment_.run_case)) return run_program();
-    const std::string cores = pin_to_slot(assignment_.core_slot);
+    // A rank that drives a GPU needs cores for the threads of CUDA and NCCL too.
+    const std::string cores =
+        assignment_.run_case.device == "cpu" ? pin_to_slot(assignment_.core_slot) : std::string();
     const ClockReading start = session_.read_clock(kLauncherAnswersIn);
     open_recorder();
     connect();

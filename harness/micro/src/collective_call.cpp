@@ -1,6 +1,7 @@
 #include "collective_call.h"
 
 #include <limits>
+#include <vector>
 
 namespace ddbench::micro {
 namespace {
@@ -20,7 +21,7 @@ double sum_of_sent(std::int64_t ranks, std::int64_t index) {
 }
 
 collective::Elements elements(const Tensor& tensor) {
-  return collective::Elements(tensor.floats());
+  return {tensor.data, tensor.elements(), collective::ElementType::kFloat32};
 }
 
 }  // namespace
@@ -54,10 +55,10 @@ CollectiveCall::CollectiveCall(const Measurement& measurement, Tensor input, Ten
 void CollectiveCall::run() {
   switch (measurement_.operation) {
     case MicroOperation::kAllReduce:
-      if (!measurement_.in_place) device_.copy(input_, output_);
+      if (!measurement_.in_place) copy_input();
       return communicator_.all_reduce_sum(elements(output_));
     case MicroOperation::kBroadcast:
-      if (!measurement_.in_place && rank_ == kRoot) device_.copy(input_, output_);
+      if (!measurement_.in_place && rank_ == kRoot) copy_input();
       return communicator_.broadcast(elements(output_), kRoot);
     case MicroOperation::kAllGather: return communicator_.all_gather(elements(input_), elements(output_));
     case MicroOperation::kReduceScatter:
@@ -66,14 +67,22 @@ void CollectiveCall::run() {
   }
 }
 
+void CollectiveCall::copy_input() {
+  device_.copy(input_, output_);
+  device_.synchronize();  // collectives take what is there
+}
+
 void CollectiveCall::fill_input() {
+  std::vector<float> values(static_cast<std::size_t>(input_.elements()));
   std::int64_t index = 0;
-  for (float& value : input_.floats()) value = static_cast<float>(sent(rank_, index++));
+  for (float& value : values) value = static_cast<float>(sent(rank_, index++));
+  device_.upload(values.data(), input_);
 }
 
 void CollectiveCall::fill_with_zeros() {
   device_.fill(output_, 0);
   device_.fill(input_, 0);
+  device_.synchronize();
 }
 
 double CollectiveCall::expected(std::int64_t index) const {
@@ -90,10 +99,13 @@ double CollectiveCall::expected(std::int64_t index) const {
 std::int64_t CollectiveCall::count_wrong() {
   device_.fill(output_, std::numeric_limits<float>::quiet_NaN());
   fill_input();
+  device_.synchronize();
   run();
+  std::vector<float> values(static_cast<std::size_t>(output_.elements()));
+  device_.download(output_, values.data());
   std::int64_t wrong = 0;
   std::int64_t index = 0;
-  for (const float value : output_.floats()) wrong += static_cast<double>(value) != expected(index++);
+  for (const float value : values) wrong += static_cast<double>(value) != expected(index++);
   return wrong;
 }
 

@@ -12,7 +12,7 @@ namespace ddbench::micro {
 /// exact.
 class CollectiveCall {
  public:
-  /// `input` and `output` are vectors in host memory, with room for bytes_of(measurement).
+  /// `input` and `output` are vectors in the device's memory, with room for bytes_of(measurement).
   CollectiveCall(const Measurement& measurement, device::Tensor input, device::Tensor output,
                  collective::Communicator& communicator, device::Device& device);
 
@@ -23,6 +23,7 @@ class CollectiveCall {
   void fill_with_zeros();
 
  private:
+  void copy_input();
   void fill_input();
   /// Element `index` of what this rank must get.
   double expected(std::int64_t index) const;

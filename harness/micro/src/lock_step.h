@@ -15,8 +15,9 @@ struct TimedBatches {
 
 /// Times `call` in batches that begin together on all ranks. How many iterations a batch has is
 /// what rank 0 finds to fit into a fifth of `seconds`. There are 5 batches, fewer (2 or more) once `seconds`
-/// are over. All ranks call it alike.
+/// are over. `finish` ends a batch within its time: it waits for what `call` has queued. All ranks call it
+/// alike.
 TimedBatches time_in_lock_step(collective::Communicator& communicator, double seconds,
-                               const std::function<void()>& call);
+                               const std::function<void()>& call, const std::function<void()>& finish = {});
 
 }  // namespace ddbench::micro

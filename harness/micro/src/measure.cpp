@@ -38,7 +38,7 @@ class Meter {
         monitor_(monitor),
         options_(micro_options(run_case)),
         plan_(plan_measurements(run_case)),
-        device_(device::make_device(run_case.device)) {
+        device_(device::make_device(run_case.device, {.rank = communicator.rank()})) {
     input_ = tensor(buffer_bytes(options_));
     output_ = tensor(buffer_bytes(options_));
     weight_ = tensor(weight_bytes(options_));
@@ -79,19 +79,21 @@ class Meter {
 
   void measure_ceiling(const Measurement& measurement) {
     const std::int64_t n = measurement.count;
+    const auto synchronize = [&] { device_->synchronize(); };
     if (measurement.operation == MicroOperation::kCopy) {
       const Tensor from = input_.part(0, n);
       const Tensor to = output_.part(0, n);
-      const auto timed = time_in_lock_step(communicator_, options_.seconds, [&] { device_->copy(from, to); });
+      const auto timed = time_in_lock_step(
+          communicator_, options_.seconds, [&] { device_->copy(from, to); }, synchronize);
       return store(measurement, timed, 2.0 * static_cast<double>(n * kElementBytes), 0);
     }
     const Tensor x{input_.data, n, n};
     const Tensor y{output_.data, n, n};
     const Tensor weight{weight_.data, n, n};
     const Tensor bias = weight_.part(n * n, n);
-    const auto timed = time_in_lock_step(communicator_, options_.seconds, [&] {
-      device_->linear_forward(x, weight, bias, device::Activation::kNone, y);
-    });
+    const auto timed = time_in_lock_step(
+        communicator_, options_.seconds,
+        [&] { device_->linear_forward(x, weight, bias, device::Activation::kNone, y); }, synchronize);
     store(measurement, timed, 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n),
           0);
   }

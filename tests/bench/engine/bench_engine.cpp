@@ -32,7 +32,7 @@ class Step {
       parameters_.push_back({spec, tensor(spec.rows, spec.columns), tensor(spec.rows, spec.columns)});
       velocities_.push_back(tensor(spec.rows, spec.columns));
     }
-    workload::initialize(parameters_, 1);
+    workload::initialize(*device_, parameters_, 1);
     model_ = workload_->make_model(*device_, parameters_, batch, probe_);
     data_ = {tensor(batch, workload_->sample().features), tensor(batch, 1, device::DataType::kInt32)};
     const auto dataset = workload_->make_dataset("synthetic", 1);

@@ -127,7 +127,7 @@ TEST(CheckSupported, NamesWhatIsNot) {
     return std::string("nothing");
   };
   EXPECT_EQ(refused([](RunCase& c) { c.precision = "fp8"; }),
-            "precision \"fp8\" is not supported; supported: fp32, bf16");
+            "precision \"fp8\" is not supported; supported: fp32, tf32, bf16");
   EXPECT_EQ(refused([](RunCase& c) { c.strategy = "fsdp"; }),
             "strategy \"fsdp\" is not supported; supported: ddp, zero1, zero2, horovod, mirrored, ps");
   EXPECT_EQ(refused([](RunCase& c) { c.optimizer = "lion"; }),

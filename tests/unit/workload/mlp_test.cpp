@@ -26,7 +26,7 @@ class MlpGradients : public testing::Test {
     for (const ParameterSpec& spec : workload_->parameters()) {
       parameters_.push_back({spec, tensor(spec.rows, spec.columns), tensor(spec.rows, spec.columns)});
     }
-    initialize(parameters_, 3);
+    initialize(*device_, parameters_, 3);
     model_ = workload_->make_model(*device_, parameters_, kBatch, probe_);
     const auto dataset = workload_->make_dataset("synthetic", 1);
     batch_ = {tensor(kBatch, 784), tensor(kBatch, 1, device::DataType::kInt32)};

@@ -9,7 +9,7 @@ ModelUnderTest::ModelUnderTest(const std::string& name, const WorkloadOptions& o
     parameters_.push_back({spec, tensor(spec.rows, spec.columns), tensor(spec.rows, spec.columns)});
     velocities_.push_back(tensor(spec.rows, spec.columns));
   }
-  initialize(parameters_, 3);
+  initialize(*device_, parameters_, 3);
   model_ = workload_->make_model(*device_, parameters_, batch, probe_, precision);
   const auto dataset = workload_->make_dataset("synthetic", 1);
   const SampleShape shape = dataset->shape();

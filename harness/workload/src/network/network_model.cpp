@@ -43,8 +43,9 @@ class NetworkModel final : public Model {
       pass_.names_ = &names_[i];
       network_.nodes()[i].layer->forward(pass_);
     }
-    device_.synchronize();
-    return pass_.loss_.floats()[0];
+    float loss = 0;
+    device_.download(pass_.loss_, &loss);
+    return loss;
   }
 
   void backward(const Batch& batch, Probe& probe, const GradientReady& ready) override {
@@ -74,16 +75,20 @@ class NetworkModel final : public Model {
       const Tensor tensor{nullptr, rows_of(info, pass_.batch_size_), info.columns, type_of(network_, info)};
       pass_.values_.push_back(tensor);
       pass_.values_.back().data = at(memory.values[i]);
-      if (info.kind == ValueKind::kPlaces) {
-        const std::span<std::int32_t> places = pass_.values_.back().ints();
-        for (std::size_t place = 0; place < places.size(); ++place) {
-          places[place] = static_cast<std::int32_t>(place % static_cast<std::size_t>(info.rows));
-        }
-      }
+      if (info.kind == ValueKind::kPlaces) write_places(pass_.values_.back(), info.rows);
       pass_.gradients_.push_back(tensor);
       pass_.gradients_.back().data = at(memory.gradients[i]);
     }
     for (const std::size_t piece : memory.spares) spares_.push_back(at(piece));
+  }
+
+  /// Each token's place in its sequence.
+  void write_places(const Tensor& destination, std::int64_t sequence) {
+    std::vector<std::int32_t> places(static_cast<std::size_t>(destination.elements()));
+    for (std::size_t place = 0; place < places.size(); ++place) {
+      places[place] = static_cast<std::int32_t>(place % static_cast<std::size_t>(sequence));
+    }
+    device_.upload(places.data(), destination);
   }
 
   void place_weights() {

@@ -64,14 +64,12 @@ class Pass {
     if (parameter_writes_[parameter] == parameter_uses_[parameter]) (*ready_)(parameter);
   }
 
-  [[nodiscard]] host::ScopedSpan forward_span() { return probe_->span(SpanKind::kForward, names_->forward); }
-  [[nodiscard]] host::ScopedSpan backward_span() {
-    return probe_->span(SpanKind::kBackward, names_->backward);
-  }
-  [[nodiscard]] host::ScopedSpan input_span() {
+  [[nodiscard]] OperatorSpan forward_span() { return probe_->span(SpanKind::kForward, names_->forward); }
+  [[nodiscard]] OperatorSpan backward_span() { return probe_->span(SpanKind::kBackward, names_->backward); }
+  [[nodiscard]] OperatorSpan input_span() {
     return probe_->span(SpanKind::kBackward, names_->backward_input);
   }
-  [[nodiscard]] host::ScopedSpan weight_span() {
+  [[nodiscard]] OperatorSpan weight_span() {
     return probe_->span(SpanKind::kBackward, names_->backward_weight);
   }
 

@@ -12,7 +12,7 @@ namespace ddbench::module {
 struct ModuleEntry {
   std::uint32_t layout;   ///< kEntryLayout of the module's build
   const char* interface;  ///< what `factory` makes and in which version: "device/1"
-  void* factory;          ///< a C++ function pointer whose type `interface` defines
+  void* factory;          ///< a C++ function, or a structure of them, whose type `interface` defines
 };
 
 inline constexpr std::uint32_t kEntryLayout = 1;
@@ -40,7 +40,7 @@ std::vector<std::filesystem::path> module_directories();
 /// that it needs is missing, or when it comes from another version of ddbench. Thread-safe.
 void* open_factory(const ModuleRequest& request, const std::vector<std::filesystem::path>& directories);
 
-/// The same in module_directories(), as the interface's function type.
+/// The same in module_directories(), as the interface's type.
 template <typename Factory>
 Factory* open_module(const ModuleRequest& request) {
   return reinterpret_cast<Factory*>(open_factory(request, module_directories()));

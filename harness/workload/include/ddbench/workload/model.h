@@ -42,8 +42,8 @@ struct Parameter {
   device::Tensor gradient;
 };
 
-/// Draws the first values, one parameter after another. They are written by the host.
-void initialize(std::span<const Parameter> parameters, std::uint64_t seed);
+/// Draws the first values, one parameter after another, on the host: the same ones on every device.
+void initialize(device::Device& device, std::span<const Parameter> parameters, std::uint64_t seed);
 
 struct Batch {
   device::Tensor inputs;  ///< batch x features: float32 numbers or int32 tokens

@@ -51,7 +51,8 @@ class Workload {
   double hardware_flops_per_sample() const;
 };
 
-/// Of the activations in a run of this precision: "fp32" or "bf16". Throws Error{kBadInput} for another.
+/// Of the activations in a run of this precision: "fp32", "tf32" or "bf16". Throws Error{kBadInput} for
+/// another.
 device::DataType activation_type(std::string_view precision);
 
 using WorkloadOptions = std::map<std::string, std::string>;

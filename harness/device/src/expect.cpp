@@ -1,15 +1,19 @@
-#include "expect.h"
+#include "ddbench/device/expect.h"
 
 #include <fmt/format.h>
 
 #include "ddbench/record/error.h"
 
-namespace ddbench::device::cpu {
+namespace ddbench::device {
 namespace {
 
 const char* name_of(DataType type) {
   constexpr const char* kNames[] = {"float32", "int32", "float16", "bfloat16"};
   return kNames[static_cast<std::size_t>(type)];
+}
+
+bool is_half(const Tensor& tensor) {
+  return tensor.type == DataType::kFloat16 || tensor.type == DataType::kBfloat16;
 }
 
 }  // namespace
@@ -26,8 +30,21 @@ void expect(const char* operation, std::initializer_list<Expected> tensors) {
   }
 }
 
+void expect_alike(const char* operation, std::initializer_list<ExpectedVector> vectors) {
+  const std::int64_t elements = vectors.begin()->tensor.elements();
+  for (const auto& [name, tensor, half] : vectors) {
+    const bool of_type = half ? is_half(tensor) : tensor.type == DataType::kFloat32;
+    if (of_type && tensor.data != nullptr && tensor.elements() == elements && elements > 0) continue;
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{}: {} has {} elements{}{} where {} elements of {} are needed", operation, name,
+                            tensor.elements(), tensor.data == nullptr ? " without memory" : "",
+                            of_type ? "" : " of another type", elements, half ? "16 bits" : "float32"),
+                0, operation);
+  }
+}
+
 void expect_that(const char* operation, bool holds, const char* rule) {
   if (!holds) throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", operation, rule), 0, operation);
 }
 
-}  // namespace ddbench::device::cpu
+}  // namespace ddbench::device

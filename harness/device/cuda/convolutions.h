@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cudnn_graph.h"
+#include "ddbench/device/device.h"
+#include "ddbench/gpu/gpu.h"
+#include "scratch.h"
+
+namespace ddbench::device::cuda {
+
+struct ConvolutionShape {
+  Window window;
+  std::int64_t in = 0;   ///< channels
+  std::int64_t out = 0;  ///< channels
+  DataType type = DataType::kFloat32;
+  friend auto operator<=>(const ConvolutionShape&, const ConvolutionShape&) = default;
+};
+
+/// Convolutions of NHWC images with OHWI weights by cuDNN. The engine for a shape is chosen once and kept.
+class Convolutions {
+ public:
+  /// Without `tf32`, float32 is computed as such, not on tensor cores.
+  Convolutions(cudaStream_t stream, bool tf32, Scratch& scratch);
+  ~Convolutions();
+
+  void forward(const ConvolutionShape& shape, void* x, void* weight, void* y);
+  void backward_input(const ConvolutionShape& shape, void* dy, void* weight, void* dx);
+  /// `dweight` is float32, whatever the type of the shape.
+  void backward_weight(const ConvolutionShape& shape, void* x, void* dy, GradientWrite write, void* dweight);
+
+ private:
+  enum class Pass : std::uint8_t { kForward, kBackwardInput, kBackwardWeight };
+  struct Key {
+    Pass pass;
+    ConvolutionShape shape;
+    std::int64_t alignment;  ///< of all three
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  struct Operation;
+  Operation& operation_of(const Key& key);
+  void run(Operation& operation, void* x, void* weight, void* y, void* workspace);
+  static std::unique_ptr<Operation> describe(const Key& key);
+
+  using Handle = UniqueHandle<cudnnContext, cudnnDestroy>;
+  const bool tf32_;
+  cudaStream_t stream_;
+  Scratch& scratch_;
+  Handle handle_;
+  std::map<Key, std::unique_ptr<Operation>> operations_;
+};
+
+}  // namespace ddbench::device::cuda

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "convolutions.h"
+#include "ddbench/device/device.h"
+#include "ddbench/gpu/gpu.h"
+#include "matrix_products.h"
+#include "scratch.h"
+
+namespace ddbench::device::cuda {
+
+/// One GPU, with a stream of its own. One .cpp file a group of operators; each checks the shapes and queues
+/// its kernels, or those of cuBLASLt and cuDNN.
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(const DeviceOptions& options);
+  ~CudaDevice() override;
+
+  // memory.cpp
+  std::string description() const override;
+  bool is_host() const noexcept override { return false; }
+  Buffer allocate(std::int64_t bytes) override;
+  Buffer allocate_host(std::int64_t bytes) override;
+  void upload(const void* source, const Tensor& destination) override;
+  void download(const Tensor& source, void* destination) override;
+  void fill(const Tensor& destination, float value) override;
+  void copy(const Tensor& source, const Tensor& destination) override;
+
+  // queue.cpp
+  void synchronize() override;
+  std::uint64_t mark() override;
+  void wait_for(std::uint64_t mark) override;
+  std::size_t stamp() noexcept override;
+  void read_stamps(std::vector<std::int64_t>& times_ns) override;
+
+  // linear.cpp
+  void linear_forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation,
+                      const Tensor& y) override;
+  void linear_backward_input(const Tensor& dy, const Tensor& weight, GradientWrite write,
+                             const Tensor& dx) override;
+  void linear_backward_weight(const Tensor& x, const Tensor& dy, GradientWrite write, const Tensor& dweight,
+                              const Tensor& dbias) override;
+
+  // images.cpp
+  void conv2d_forward(const Window& window, const Tensor& x, const Tensor& weight, const Tensor& y) override;
+  void conv2d_backward_input(const Window& window, const Tensor& dy, const Tensor& weight,
+                             const Tensor& dx) override;
+  void conv2d_backward_weight(const Window& window, const Tensor& x, const Tensor& dy, GradientWrite write,
+                              const Tensor& dweight) override;
+  void max_pool_forward(const Window& window, const Tensor& x, const Tensor& y) override;
+  void max_pool_backward(const Window& window, const Tensor& x, const Tensor& y, const Tensor& dy,
+                         const Tensor& dx) override;
+  void average_pool_forward(const Tensor& x, const Tensor& y) override;
+  void average_pool_backward(const Tensor& dy, const Tensor& dx) override;
+
+  // norms.cpp
+  void batch_norm_forward(const Tensor& x, const Tensor& scale, const Tensor& shift, const Tensor& residual,
+                          Activation activation, float epsilon, const BatchStatistics& statistics,
+                          const Tensor& y) override;
+  void batch_norm_backward(const Tensor& x, const Tensor& y, const Tensor& scale, Activation activation,
+                           const BatchStatistics& statistics, const Tensor& dy, GradientWrite write,
+                           const Tensor& dscale, const Tensor& dshift, const Tensor& dx) override;
+  void layer_norm_forward(const Tensor& x, const Tensor& scale, const Tensor& shift, float epsilon,
+                          const Tensor& statistics, const Tensor& y) override;
+  void layer_norm_backward(const Tensor& x, const Tensor& scale, const Tensor& statistics, const Tensor& dy,
+                           GradientWrite write, const Tensor& dscale, const Tensor& dshift,
+                           GradientWrite dx_write, const Tensor& dx) override;
+
+  // operators.cpp
+  void add(const Tensor& x, const Tensor& y) override;
+  void relu_backward(const Tensor& y, const Tensor& dy) override;
+  void gelu_forward(Gelu form, const Tensor& x, const Tensor& y) override;
+  void gelu_backward(Gelu form, const Tensor& x, const Tensor& dy, const Tensor& dx) override;
+  void gather_rows(const Tensor& table, const Tensor& indices, GradientWrite write, const Tensor& y) override;
+  void scatter_add_rows(const Tensor& dy, const Tensor& indices, GradientWrite write,
+                        const Tensor& dtable) override;
+  void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
+                             const Tensor& dlogits) override;
+
+  // attention.cpp
+  void attention_forward(const AttentionShape& shape, const Tensor& qkv, const Tensor& statistics,
+                         const Tensor& y) override;
+  void attention_backward(const AttentionShape& shape, const Tensor& qkv, const Tensor& y,
+                          const Tensor& statistics, const Tensor& dy, const Tensor& dqkv) override;
+
+  // optimizer_ops.cpp
+  void scale(const Tensor& values, float factor) override;
+  void sgd(const Tensor& parameter, const Tensor& gradient, const Tensor& velocity,
+           const SgdSettings& settings) override;
+  void adamw(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
+             const AdamSettings& settings, float lr) override;
+  void lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
+                      const AdamSettings& settings) override;
+  void add_scaled(const Tensor& source, float factor, const Tensor& destination) override;
+  void add_squared_norm(const Tensor& values) override;
+  double take_squared_norm() override;
+  void narrow(const Tensor& source, float factor, const Tensor& destination) override;
+  void widen(const Tensor& source, const Tensor& destination) override;
+
+ private:
+  const DeviceOptions options_;
+  const int device_;
+  const gpu::Stream stream_;
+  Scratch scratch_;
+  MatrixProducts products_;
+  Convolutions convolutions_;
+
+  std::array<gpu::Event, 256> marks_;  // mark n is in slot n modulo their number
+  std::uint64_t next_mark_ = 0;
+  std::vector<gpu::Event> stamps_;
+  std::size_t stamps_used_ = 0;
+  cudaError_t stamp_failure_ = cudaSuccess;
+  gpu::Event anchor_;
+  Buffer squares_;  // the sum, and partial sums behind it
+};
+
+/// Throws Error{kBadInput} unless the tensors' type is one that activations may have.
+void expect_activations(const char* operation, const Tensor& tensor);
+
+}  // namespace ddbench::device::cuda

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cudnn_backend.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ddbench/record/unique_handle.h"
+
+/// cuDNN's graph API, as far as it is needed for graphs of one operation.
+namespace ddbench::device::cuda {
+
+/// Throws Error{kRunFailed} with cuDNN's words for a status that is no success.
+void check(cudnnStatus_t status, const char* what);
+
+struct DestroyDescriptor {
+  void operator()(void* descriptor) const noexcept { cudnnBackendDestroyDescriptor(descriptor); }
+};
+
+/// A descriptor that is being filled in; finalize() ends that.
+class Descriptor {
+ public:
+  explicit Descriptor(cudnnBackendDescriptorType_t type);
+
+  cudnnBackendDescriptor_t get() const noexcept { return handle_.get(); }
+  void finalize(const char* what) { check(cudnnBackendFinalize(get()), what); }
+
+  void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t count,
+           const void* values);
+  void set(cudnnBackendAttributeName_t name, const std::vector<std::int64_t>& values) {
+    set(name, CUDNN_TYPE_INT64, static_cast<std::int64_t>(values.size()), values.data());
+  }
+  void set(cudnnBackendAttributeName_t name, const Descriptor& other) {
+    const cudnnBackendDescriptor_t handle = other.get();
+    set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &handle);
+  }
+
+ private:
+  std::unique_ptr<void, DestroyDescriptor> handle_;
+};
+
+/// A tensor that the graph reads or writes; `id` is how execute() names it. Memory is aligned to `alignment`.
+Descriptor tensor_descriptor(std::int64_t id, cudnnDataType_t type,
+                             const std::vector<std::int64_t>& dimensions,
+                             const std::vector<std::int64_t>& strides, std::int64_t alignment);
+
+/// What engines may do to numbers.
+struct EngineRules {
+  bool tensor_cores = true;  ///< for float32 that is TF32
+};
+
+/// The best engine for a graph of one operation, ready to run. Engines whose results may differ from call to
+/// call, or that round their inputs to another type, are left out.
+class Execution {
+ public:
+  /// `operation` is finalized, and outlives this. Throws Error{kRunFailed} that says what was asked when
+  /// cuDNN has no engine for it.
+  Execution(cudnnHandle_t handle, const Descriptor& operation, EngineRules rules, const std::string& what);
+
+  std::int64_t workspace_bytes() const noexcept { return workspace_bytes_; }
+  void run(const std::vector<std::int64_t>& ids, const std::vector<void*>& memory, void* workspace);
+
+ private:
+  bool try_engines(cudnnBackendHeurMode_t mode, EngineRules rules);
+  bool try_engine(Descriptor configuration);
+
+  cudnnHandle_t handle_;
+  Descriptor graph_;
+  std::vector<Descriptor> plan_;  // and the configuration that it is made of
+  std::int64_t workspace_bytes_ = 0;
+};
+
+}  // namespace ddbench::device::cuda

@@ -1,0 +1,60 @@
+#include "cuda_device.h"
+#include "ddbench/device/expect.h"
+#include "kernels.h"
+
+namespace ddbench::device::cuda {
+
+void CudaDevice::scale(const Tensor& values, float factor) {
+  expect("scale", {{"values", values, values.rows, values.columns}});
+  cuda::scale(stream_.get(), values, factor);
+}
+
+void CudaDevice::sgd(const Tensor& parameter, const Tensor& gradient, const Tensor& velocity,
+                     const SgdSettings& settings) {
+  expect_alike("sgd", {{"parameter", parameter}, {"gradient", gradient}, {"velocity", velocity}});
+  cuda::sgd(stream_.get(), parameter, gradient, velocity, settings);
+}
+
+void CudaDevice::adamw(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
+                       const AdamSettings& settings, float lr) {
+  expect_alike("adamw", {{"parameter", parameter}, {"gradient", gradient}, {"m", m}, {"v", v}});
+  cuda::adamw(stream_.get(), parameter, gradient, m, v, settings, lr);
+}
+
+void CudaDevice::lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m,
+                                const Tensor& v, const AdamSettings& settings) {
+  expect_alike("lamb_direction", {{"parameter", parameter}, {"gradient", gradient}, {"m", m}, {"v", v}});
+  cuda::lamb_direction(stream_.get(), parameter, gradient, m, v, settings);
+}
+
+void CudaDevice::add_scaled(const Tensor& source, float factor, const Tensor& destination) {
+  expect_alike("add_scaled", {{"source", source}, {"destination", destination}});
+  cuda::add_scaled(stream_.get(), source, factor, destination);
+}
+
+void CudaDevice::add_squared_norm(const Tensor& values) {
+  expect_alike("squared_norm", {{"values", values}});
+  auto* const sum = static_cast<double*>(squares_.data());
+  add_squares(stream_.get(), values, sum + 1, sum);
+}
+
+double CudaDevice::take_squared_norm() {
+  double sum = 0;
+  gpu::check(cudaMemcpyAsync(&sum, squares_.data(), sizeof sum, cudaMemcpyDeviceToHost, stream_.get()),
+             "copy to the host");
+  gpu::check(cudaMemsetAsync(squares_.data(), 0, sizeof sum, stream_.get()), "clear memory");
+  synchronize();
+  return sum;
+}
+
+void CudaDevice::narrow(const Tensor& source, float factor, const Tensor& destination) {
+  expect_alike("narrow", {{"source", source}, {"destination", destination, true}});
+  convert(stream_.get(), source, factor, GradientWrite::kOverwrite, destination);
+}
+
+void CudaDevice::widen(const Tensor& source, const Tensor& destination) {
+  expect_alike("widen", {{"source", source, true}, {"destination", destination}});
+  convert(stream_.get(), source, 1.0F, GradientWrite::kOverwrite, destination);
+}
+
+}  // namespace ddbench::device::cuda
