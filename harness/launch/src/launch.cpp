@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ddbench/launch/run_directory.h"
 #include "ddbench/record/error.h"
 #include "ddbench/record/program_case.h"
 #include "remote_launch.h"
@@ -118,7 +119,10 @@ LaunchOutcome launch(const RunCase& run_case, const LaunchOptions& options, cons
   RemoteProcesses processes(job_of(run_case, options.executable.string(), launcher), run_case.world_size(),
                             options.run_directory / "launcher.log");
   observer.on_network("", "");
-  return Supervisor(run_case, options, observer, processes, {}).run();
+  LaunchOutcome outcome = Supervisor(run_case, options, observer, processes, {}).run();
+  // Of ranks that were on this machine and were killed.
+  remove_abandoned(run_directory_root());
+  return outcome;
 }
 
 }  // namespace ddbench::launch

@@ -17,10 +17,8 @@ RemoteProcesses::RemoteProcesses(RemoteJob job, int world_size, std::filesystem:
 }
 
 void RemoteProcesses::launch() {
-  JobProcess::Options options{job_.command, job_.environment, log_};
-  options.environment[kLauncherVariable] = to_string(door_.endpoint());
-  options.environment[kTokenVariable] = job_.token;
-  process_ = std::make_unique<JobProcess>(options);
+  process_ = std::make_unique<JobProcess>(JobProcess::Options{
+      job_.command, {{kLauncherVariable, to_string(door_.endpoint())}, {kTokenVariable, job_.token}}, log_});
 }
 
 void RemoteProcesses::kill(int rank) {

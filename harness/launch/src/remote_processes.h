@@ -18,8 +18,6 @@ struct RemoteJob {
   Endpoint listen;                   ///< where the ranks' reports are taken; port 0: one that is free
   std::string token;
   bool may_queue = false;  ///< ranks may have to wait for their machines as long as it takes
-  /// Of the ranks' environment, beside what tells them where to connect themselves.
-  std::map<std::string, std::string> environment;
 };
 
 /// Ranks on other machines (or on this one, when that is where the job puts them): all that there is of them

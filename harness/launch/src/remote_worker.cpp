@@ -67,10 +67,12 @@ int report_to(const Endpoint& launcher, const std::string& token, const Placemen
   TrainingState state;
   std::atomic<WorkerSession*> ready{nullptr};
   ShippedFiles files([&ready](const FileChunk& chunk) { ready.load()->send(chunk); });
-  WorkerSession session(std::move(socket), state, [&ready] {
+  WorkerSession session(std::move(socket), state, [&ready, &files] {
     // Turned away: the reason is still to be told.
     const WorkerSession* const self = ready;
-    if (self != nullptr && self->joined()) end_with_descendants();
+    if (self == nullptr || !self->joined()) return;
+    files.discard();
+    end_with_descendants();
   });
   ready = &session;
   session.ship_from(files);

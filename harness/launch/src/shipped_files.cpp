@@ -62,6 +62,13 @@ std::filesystem::path ShippedFiles::spool() const {
   return directory_->path() / fmt::format("rank{}.spool", rank_);
 }
 
+void ShippedFiles::discard() noexcept {
+  // Not under the lock: who holds it may be sending to a launcher that is gone. The directory is made before
+  // there is anything to send, and stays the same.
+  std::error_code ignored;
+  if (directory_) std::filesystem::remove_all(directory_->path(), ignored);
+}
+
 bool ShippedFiles::ship(std::size_t most_bytes) {
   const std::lock_guard lock(mutex_);
   if (!directory_) return true;

@@ -35,6 +35,9 @@ class ShippedFiles {
   /// "rank3.spool" in the directory.
   std::filesystem::path spool() const;
 
+  /// Removes the directory: for a process that ends without unwinding.
+  void discard() noexcept;
+
   /// Sends what has been appended since, up to about `most_bytes`. True when nothing is left. Any thread.
   bool ship(std::size_t most_bytes);
 

@@ -15,6 +15,7 @@
 #include "ddbench/micro/micro.h"
 #include "ddbench/record/program_case.h"
 #include "describe.h"
+#include "network_plan.h"
 #include "pinning.h"
 #include "process_facts.h"
 #include "program.h"
@@ -56,6 +57,10 @@ class Worker {
     if (files_ != nullptr) {
       files_->open(assignment_.run_id, assignment_.rank);
       assignment_.spool = files_->spool().string();
+      // What the fabric says to ranks that it starts.
+      for (const auto& [name, value] : network_settings(assignment_.run_case.requested_network)) {
+        ::setenv(name.c_str(), value.c_str(), 1);
+      }
     }
     if (is_program(assignment_.run_case)) return run_program();
     // A rank that drives a GPU needs cores for the threads of CUDA and NCCL too.

@@ -1,0 +1,328 @@
+"""Ranks that mpirun, Slurm or others start: the same training as on this machine, and clear ends when something fails."""
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+import slurm_cluster
+import two_hosts
+from conftest import EXECUTABLE, SMALL, pids_marked, wait_until
+
+CASE = ["--nodes", "2", "--gpus", "2", "--no-baseline", *SMALL]
+LONG = ["--steps", "100000", "--warmup", "2", "-O", "hidden=64", "--no-baseline", "--quiet"]
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
+needs_mpirun = pytest.mark.skipif(not shutil.which("mpirun"), reason="openmpi-bin is not installed")
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    if slurm_cluster.missing():
+        pytest.skip(slurm_cluster.missing())
+    cluster = slurm_cluster.SlurmCluster(tmp_path_factory.mktemp("slurm"))
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture
+def in_slurm(bench, slurm):
+    bench.environment["SLURM_CONF"] = slurm.environment["SLURM_CONF"]
+    return bench
+
+
+@pytest.fixture
+def hosts(bench):
+    if two_hosts.missing():
+        pytest.skip(two_hosts.missing())
+    hosts = two_hosts.TwoHosts(bench.tmp)
+    yield hosts
+    hosts.stop()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start(bench, *command, **variables):
+    return subprocess.Popen(list(map(str, command)), env=dict(bench.environment, **variables), text=True,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def finish(process, timeout_s=60):
+    try:
+        return process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(f"still running after {timeout_s} s: {process.communicate()}")
+
+
+def ok(process):
+    out, err = finish(process)
+    assert process.returncode == 0, f"{process.args}\n{out}\n{err}"
+    return out, err
+
+
+def started_as(bench, rank, world_size, port, *arguments, **variables):
+    """One rank of a world of one node, as Kubeflow would start it."""
+    return start(bench, EXECUTABLE, "run", "--launcher", "env", *arguments, RANK=str(rank), WORLD_SIZE=str(world_size),
+                 LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(world_size), MASTER_ADDR="127.0.0.1",
+                 MASTER_PORT=str(port - 1), **variables)
+
+
+def last_run(bench):
+    return bench.rows("select * from run order by started_wall_ns")[-1]
+
+
+def facts(bench):
+    return json.loads(last_run(bench)["facts_json"])
+
+
+def parameters_of_local(bench, case=CASE):
+    bench.ok("run", "--launcher", "local", *case)
+    return hashes(bench)
+
+
+def hashes(bench):
+    run = last_run(bench)
+    assert run["state"] == "done" and run["valid"] == 1, (run["reason"], run["invalid_reason"])
+    found = {row["parameter_hash"] for row in bench.rows("select * from rank where run_key = ?", run["run_key"])}
+    assert len(found) == 1 and "" not in found
+    return found
+
+
+def check_placement(bench):
+    key = last_run(bench)["run_key"]
+    ranks = bench.rows("select rank, node, local_rank, host, pid, dropped_spans from rank where run_key = ? order by rank", key)
+    assert [(row["rank"], row["node"], row["local_rank"]) for row in ranks] == [(r, r // 2, r % 2) for r in range(4)]
+    assert all(row["host"] and row["pid"] > 0 and row["dropped_spans"] == 0 for row in ranks)
+    # Every step of every rank is there, with its partition: what was recorded elsewhere has all arrived.
+    assert bench.rows("select count(*) from step where run_key = ?", key)[0][0] == 4 * 14
+    return [row["host"] for row in ranks]
+
+
+def test_slurm_trains_as_this_machine_does(in_slurm):
+    bench = in_slurm
+    expected = parameters_of_local(bench)
+    bench.ok("run", "--launcher", "srun", "--interface", "lo", *CASE)
+    assert hashes(bench) == expected
+    check_placement(bench)
+    assert facts(bench)["launcher"] == "srun"
+    shown = json.loads(bench.ok("show", "--json").stdout)
+    assert "emulated-network" in shown["run"]["provenance"], "two slurmd of one machine are no two machines"
+    local, there = (row["id"] for row in bench.rows("select id from run order by started_wall_ns"))
+    assert "srun" in bench.ok("compare", local, there).stdout
+
+
+def test_a_slurm_allocation_is_found(in_slurm):
+    bench = in_slurm
+    ok(start(bench, "salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", EXECUTABLE, "run", "--interface", "lo", *CASE))
+    assert facts(bench)["launcher"] == "srun"
+    check_placement(bench)
+
+
+def test_mpirun_trains_on_two_hosts_as_this_machine_does(bench, hosts):
+    expected = parameters_of_local(bench)
+    ok(start(bench, *hosts.prefix, EXECUTABLE, "run", *hosts.options, *CASE))
+    assert hashes(bench) == expected
+    assert check_placement(bench) == ["host1", "host1", "host2", "host2"]
+    told = facts(bench)
+    assert told["launcher"] == "mpirun"
+    assert told["launcher.listened_at"] == f"{two_hosts.NETWORK}.254", "the interface that leads to the hosts, no other"
+    assert "10.78.0.1" in told["transport"]
+
+
+@needs_mpirun
+def test_ranks_that_mpirun_has_started_find_each_other(bench):
+    expected = parameters_of_local(bench, ["--gpus", "2", "--no-baseline", *SMALL])
+    out, _ = ok(start(bench, *MPIRUN, "-n", "2", EXECUTABLE, "run", "--json", *SMALL, MASTER_PORT=str(free_port() - 1)))
+    assert json.loads(out)["run"]["state"] == "done", "only rank 0 tells"
+    assert hashes(bench) == expected
+    assert facts(bench)["launcher"] == "env (Open MPI)"
+
+
+def test_ranks_that_slurm_has_started_find_each_other(in_slurm):
+    bench = in_slurm
+    expected = parameters_of_local(bench)
+    ok(start(bench, "srun", "--quiet", "--nodes=2", "--ntasks=4", "--ntasks-per-node=2", EXECUTABLE, "run", "--interface",
+             "lo", *SMALL, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port() - 1)))
+    assert hashes(bench) == expected
+    assert facts(bench)["launcher"] == "env (Slurm)"
+    check_placement(bench)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="python3-torch is not installed")
+def test_ranks_that_torchrun_has_started_find_each_other(bench):
+    # Debian's PyTorch 1.13 cannot parse its own default for --redirects and --tee with Python 3.11.
+    ok(start(bench, sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--redirects=1", "--tee=1",
+             f"--master_port={free_port()}", "--no_python", EXECUTABLE, "run", *SMALL))
+    assert facts(bench)["launcher"] == "env (torchrun)"
+    hashes(bench)
+
+
+def test_a_program_is_recorded_wherever_it_runs(in_slurm):
+    bench = in_slurm
+    script = "echo $RANK $WORLD_SIZE $LOCAL_RANK $NODE_RANK $MASTER_ADDR"
+    done = bench("run", "--launcher", "srun", "--interface", "lo", "--nodes", 2, "--gpus", 2, "--no-baseline", "--", "sh",
+                 "-c", script)
+    lines = sorted(line for line in done.stderr.splitlines() if line.startswith("[rank"))
+    assert lines == [f"[rank {r}] {r} 4 {r % 2} {r // 2} 127.0.0.1" for r in range(4)], done.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="python3-torch is not installed")
+@needs_mpirun
+def test_pytorch_under_mpirun_is_split_into_steps(bench):
+    program = os.path.join(os.path.dirname(__file__), "programs", "ddp_mlp.py")
+    done = bench.ok("run", "--launcher", "mpirun", "--gpus", 2, "--no-baseline", "--json", "--launcher-args",
+                    "--allow-run-as-root --oversubscribe", "--", sys.executable, program, "--steps", 12)
+    run = json.loads(done.stdout)
+    assert run["run"]["state"] == "done" and {c["function"] for c in run["collectives"]} == {"all_reduce"}
+    assert len(bench.rows("select distinct step from step")) == 11
+
+
+@needs_mpirun
+def test_micro_goes_through_a_launcher_too(bench):
+    done = bench.ok("micro", "--launcher", "mpirun", "--gpus", 2, "--operations", "all_reduce", "-b", "1K", "-e", "4K",
+                    "--seconds", "0.01", "--launcher-args", "--allow-run-as-root --oversubscribe")
+    assert "all_reduce" in done.stdout
+    assert facts(bench)["launcher"] == "mpirun"
+
+
+# What goes wrong.
+
+
+def expect_failure(bench, process, *words, timeout_s=30):
+    started = time.monotonic()
+    out, err = finish(process, timeout_s)
+    assert process.returncode == 1, f"{out}\n{err}"
+    run = last_run(bench)
+    assert run["state"] == "failed"
+    for word in words:
+        assert word in run["reason"], run["reason"]
+    return time.monotonic() - started
+
+
+def start_in_slurm(bench, *arguments):
+    return start(bench, EXECUTABLE, "run", "--launcher", "srun", "--interface", "lo", "--nodes", 2, "--gpus", 2, *LONG,
+                 *arguments)
+
+
+def ranks_of(bench, process):
+    """{rank: pid} as the store tells once the run has gone some steps."""
+    bench.wait_for_step(process, 5, 4)
+    workers = {}
+    for pid in pids_marked(bench.mark):
+        try:
+            if b"worker" not in open(f"/proc/{pid}/cmdline", "rb").read().split(b"\0"):
+                continue
+            variables = dict(v.split(b"=", 1) for v in open(f"/proc/{pid}/environ", "rb").read().split(b"\0") if b"=" in v)
+        except OSError:
+            continue
+        rank = variables.get(b"SLURM_PROCID") or variables.get(b"OMPI_COMM_WORLD_RANK")
+        if rank is not None:
+            workers[int(rank)] = pid
+    assert sorted(workers) == [0, 1, 2, 3]
+    return workers
+
+
+def test_a_node_that_dies_is_named(in_slurm):
+    bench = in_slurm
+    process = start_in_slurm(bench)
+    workers = ranks_of(bench, process)
+    for rank in (2, 3):
+        os.kill(workers[rank], signal.SIGKILL)
+    expect_failure(bench, process, "node 1", "connection", timeout_s=20)
+    assert bench.rows("select count(distinct step) from step where rank = 2")[0][0] > 5, "what it sent before is kept"
+
+
+def test_a_rank_that_stands_still_is_named(bench, hosts):
+    process = start(bench, *hosts.prefix, EXECUTABLE, "run", *hosts.options, "--nodes", 2, "--gpus", 2, "--timeout", 3, *LONG)
+    workers = ranks_of(bench, process)
+    os.kill(workers[3], signal.SIGSTOP)
+    expect_failure(bench, process, "rank 3", timeout_s=40)
+
+
+def test_a_job_that_cannot_start_says_why(bench):
+    if not shutil.which("mpirun"):
+        pytest.skip("openmpi-bin is not installed")
+    process = start(bench, EXECUTABLE, "run", "--launcher", "mpirun", "--gpus", 2, "--launcher-args", "--no-such-option",
+                    *LONG)
+    expect_failure(bench, process, "mpirun exited", "no-such-option")
+
+
+def test_an_interrupt_ends_the_ranks_of_slurm(in_slurm):
+    bench = in_slurm
+    process = start_in_slurm(bench)
+    ranks_of(bench, process)
+    process.send_signal(signal.SIGINT)
+    finish(process, 20)
+    assert process.returncode == 130 and last_run(bench)["state"] == "interrupted"
+
+
+def test_ranks_end_with_a_launcher_that_is_killed(in_slurm):
+    bench = in_slurm
+    process = start_in_slurm(bench)
+    ranks_of(bench, process)
+    process.kill()
+    finish(process)
+    wait_until(lambda: not pids_marked(bench.mark), 20, "all ranks have ended")
+    bench.ok("run", *SMALL)  # puts the killed launcher's own directory in order
+    assert bench.rows("select state from run order by started_wall_ns")[0]["state"] == "interrupted"
+
+
+def test_a_rank_that_never_connects_is_named(bench):
+    process = started_as(bench, 0, 2, free_port(), "--start-timeout", 2, *LONG)
+    assert expect_failure(bench, process, "rank 1", "did not report within 2.0 s") < 15
+
+
+def test_a_wrong_token_is_turned_away(bench):
+    port = free_port()
+    zero = started_as(bench, 0, 2, port, "--start-timeout", 4, *LONG, DDBENCH_TOKEN="one")
+    one = started_as(bench, 1, 2, port, *LONG, DDBENCH_TOKEN="two")
+    _, err = finish(one, 20)
+    assert one.returncode == 1 and "token" in err
+    expect_failure(bench, zero, "rank 1", "127.0.0.1 does not know this run's token")
+
+
+def test_a_second_job_on_the_port_fails_and_the_first_goes_on(bench):
+    port = free_port()
+    first = [started_as(bench, rank, 2, port, *LONG) for rank in (0, 1)]
+    bench.wait_for_step(first[0], 5, 2)
+    second = started_as(bench, 0, 2, port, *LONG)
+    _, err = finish(second, 20)
+    assert second.returncode == 5 and f"127.0.0.1:{port}" in err and "--port" in err
+    assert last_run(bench)["state"] == "failed" and "another job" in last_run(bench)["reason"]
+    stray = started_as(bench, 1, 2, port, *LONG)
+    _, err = finish(stray, 20)
+    assert stray.returncode == 1 and "here already" in err
+    assert first[0].poll() is None
+    first[0].send_signal(signal.SIGINT)
+    assert [finish(process, 20) and process.returncode for process in first] == [130, 1]
+
+
+def test_contradictory_variables_are_both_named(bench):
+    process = started_as(bench, 0, 2, free_port(), *LONG, OMPI_COMM_WORLD_RANK="1", OMPI_COMM_WORLD_SIZE="2")
+    _, err = finish(process)
+    assert process.returncode == 2 and "OMPI_COMM_WORLD_RANK is 1" in err and "RANK is 0" in err
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--launcher", "pbs"], "--launcher"),
+    (["--launcher", "env"], "nobody started this process"),
+    (["--partition", "gpu"], "--partition"),
+    (["--launcher", "mpirun", "--link", "1gbit"], "--link"),
+    (["--launcher", "mpirun", "--interface", "nosuch0"], "nosuch0"),
+    (["--launcher", "srun"], "--interface"),
+    (["--hosts", "no.such.host.invalid"], "no.such.host.invalid"),
+    (["--start-timeout", "0"], "--start-timeout"),
+])
+def test_what_cannot_be_meant_is_refused(bench, arguments, words):
+    done = bench("run", *arguments, *LONG)
+    assert done.returncode in (2, 5) and words in done.stderr, done.stderr

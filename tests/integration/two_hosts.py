@@ -1,0 +1,84 @@
+"""Two hosts and a head, each with a network and a name of its own, on one machine: what mpirun needs to start ranks on
+other hosts. All of it lives in namespaces of a few sleeping processes and ends with them. Needs root."""
+
+import os
+import shutil
+import subprocess
+import time
+
+NETWORK = "10.78.0"
+
+
+def missing():
+    """Why there can be no hosts here; empty when there can."""
+    absent = [program for program in ("mpirun", "nsenter", "unshare", "ip") if not shutil.which(program)]
+    if absent:
+        return f"not installed: {', '.join(absent)}"
+    if os.geteuid() != 0:
+        return "namespaces that mpirun reaches need root"
+    allowed = subprocess.run(["unshare", "--net", "--uts", "true"], capture_output=True, text=True)
+    return "" if allowed.returncode == 0 else f"this machine gives no namespaces: {allowed.stderr.strip()}"
+
+
+class TwoHosts:
+    def __init__(self, folder):
+        self.holders = []
+        try:
+            self.head = self._namespace("head")
+            self._ip(self.head, "link", "add", "br0", "type", "bridge")
+            self._ip(self.head, "addr", "add", f"{NETWORK}.254/24", "dev", "br0")
+            self._ip(self.head, "link", "set", "br0", "up")
+            self.hosts = [f"{NETWORK}.{number}" for number in (1, 2)]
+            self.pids = {host: self._host(number, host) for number, host in enumerate(self.hosts, 1)}
+        except BaseException:
+            self.stop()
+            raise
+        # In the place of ssh: mpirun says which host, and what to run there.
+        self.agent = folder / "agent"
+        cases = "\n".join(f"{host}) pid={pid} ;;" for host, pid in self.pids.items())
+        self.agent.write_text(f"#!/bin/sh\nhost=$1\nshift\ncase $host in\n{cases}\nesac\n"
+                              'exec nsenter --target $pid --net --uts sh -c "$*"\n')
+        self.agent.chmod(0o755)
+
+    def _namespace(self, name):
+        own = os.stat("/proc/self/ns/net").st_ino
+        holder = subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", f"hostname {name}; exec sleep infinity"])
+        self.holders.append(holder)
+        deadline = time.monotonic() + 10
+        while (os.stat(f"/proc/{holder.pid}/ns/net").st_ino == own
+               or self._in(holder.pid, "hostname", capture_output=True, text=True).stdout.strip() != name):
+            assert time.monotonic() < deadline and holder.poll() is None, f"no namespace for {name}"
+            time.sleep(0.01)
+        self._ip(holder.pid, "link", "set", "lo", "up")
+        return holder.pid
+
+    def _host(self, number, address):
+        pid = self._namespace(f"host{number}")
+        port = f"port{number}"
+        self._ip(self.head, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", str(pid))
+        self._ip(self.head, "link", "set", port, "master", "br0", "up")
+        self._ip(pid, "addr", "add", f"{address}/24", "dev", "eth0")
+        self._ip(pid, "link", "set", "eth0", "up")
+        return pid
+
+    def _in(self, pid, *command, **options):
+        return subprocess.run(["nsenter", "--target", str(pid), "--net", "--uts", *command], **options)
+
+    def _ip(self, pid, *arguments):
+        self._in(pid, "ip", *arguments, check=True)
+
+    @property
+    def prefix(self):
+        """Before a command that is to run on the head."""
+        return ["nsenter", "--target", str(self.head), "--net", "--uts"]
+
+    @property
+    def options(self):
+        """Of ddbench, so that its ranks come to be on the two hosts."""
+        arguments = f"--allow-run-as-root --mca plm_rsh_agent {self.agent} --mca oob_tcp_if_include {NETWORK}.0/24"
+        return ["--launcher", "mpirun", "--hosts", ",".join(self.hosts), "--launcher-args", arguments]
+
+    def stop(self):
+        for holder in self.holders:
+            holder.kill()
+            holder.wait()
