@@ -160,11 +160,12 @@ def test_ranks_that_slurm_has_started_find_each_other(in_slurm):
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="python3-torch is not installed")
 def test_ranks_that_torchrun_has_started_find_each_other(bench):
+    expected = parameters_of_local(bench, ["--gpus", "2", "--no-baseline", *SMALL])
     # Debian's PyTorch 1.13 cannot parse its own default for --redirects and --tee with Python 3.11.
     ok(start(bench, sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--redirects=1", "--tee=1",
              f"--master_port={free_port()}", "--no_python", EXECUTABLE, "run", *SMALL))
     assert facts(bench)["launcher"] == "env (torchrun)"
-    hashes(bench)
+    assert hashes(bench) == expected
 
 
 def test_a_program_is_recorded_wherever_it_runs(in_slurm):
