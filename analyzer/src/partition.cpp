@@ -37,7 +37,8 @@ StepPart part_of(SpanKind kind) {
     case SpanKind::kCopy: return StepPart::kCopy;
     case SpanKind::kDataWait: return StepPart::kDataWait;
     case SpanKind::kHost: return StepPart::kHost;
-    case SpanKind::kStep: break;
+    case SpanKind::kStep:
+    case SpanKind::kNcclEvent: break;
   }
   return StepPart::kIdle;
 }

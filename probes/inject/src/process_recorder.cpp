@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -15,7 +14,7 @@ namespace {
 // Of each recording thread. A foreign program may have many.
 constexpr std::size_t kRingCapacity = std::size_t{1} << 14;
 
-std::shared_mutex mutex;  // guards all below; atomics are also read without it
+std::mutex mutex;  // guards all below; atomics are also read without it
 std::atomic<host::Recorder*> current{nullptr};
 host::Recorder* opened_here = nullptr;  // never deleted: threads may record until the process is gone
 std::atomic<bool> decided{false};       // opened, adopted, or not to be opened
@@ -34,7 +33,7 @@ std::optional<int> rank_of_process() noexcept {
 
 void stop_recording() noexcept {
   try {
-    const std::unique_lock lock(mutex);
+    const std::lock_guard lock(mutex);
     if (opened_here != nullptr) opened_here->stop();
   } catch (...) {  // the run's launcher finds the spool without its end
   }
@@ -50,20 +49,25 @@ void forget_parent() noexcept {
   mutex.unlock();
 }
 
+// Once, before the first recorder.
+void watch_process() {
+  static const int registered = [] {
+    std::atexit(stop_recording);
+    return ::pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, forget_parent);
+  }();
+  static_cast<void>(registered);
+}
+
 void open(const std::string& prefix, int rank, const char* run_id) {
   host::RecorderOptions options;
   options.spool = prefix + "." + std::to_string(::getpid()) + ".spool";
   options.ring_capacity = kRingCapacity;
   options.rank = rank;
   options.run_id = run_id;
+  watch_process();
   opened_here = new host::Recorder(options);
   current.store(opened_here);
   generations.fetch_add(1);
-  static const int registered = [] {
-    std::atexit(stop_recording);
-    return ::pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, forget_parent);
-  }();
-  static_cast<void>(registered);
 }
 
 void open_for_rank() {
@@ -85,7 +89,7 @@ template <typename Open>
 void decide(bool wanted, const Open& open_it) noexcept {
   if (!wanted) return;
   try {
-    const std::unique_lock lock(mutex);
+    const std::lock_guard lock(mutex);
     decided.store(true);
     if (current.load() == nullptr) open_it();
   } catch (...) {
@@ -96,7 +100,7 @@ void decide(bool wanted, const Open& open_it) noexcept {
 
 RecorderAccess::RecorderAccess() noexcept {
   decide(!decided.load(std::memory_order_acquire), open_for_rank);
-  lock_ = std::shared_lock(mutex);
+  lock_ = std::unique_lock(mutex);
   recorder_ = current.load();
   generation_ = generations.load();
 }
@@ -115,7 +119,8 @@ unsigned recorder_generation() noexcept {
 }
 
 void adopt_recorder(host::Recorder* recorder) noexcept {
-  const std::unique_lock lock(mutex);
+  watch_process();
+  const std::lock_guard lock(mutex);
   decided.store(true);
   current.store(recorder);
   generations.fetch_add(1);

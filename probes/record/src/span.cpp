@@ -13,6 +13,7 @@ std::string_view to_string(SpanKind kind) noexcept {
     case SpanKind::kCopy: return "copy";
     case SpanKind::kDataWait: return "data_wait";
     case SpanKind::kHost: return "host";
+    case SpanKind::kNcclEvent: return "nccl_event";
   }
   return "unknown";
 }

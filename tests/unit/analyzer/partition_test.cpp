@@ -45,7 +45,8 @@ PartitionedStep brute_force(const std::vector<Span>& spans, std::int64_t begin_n
         case SpanKind::kCopy: busy[6] = true; break;
         case SpanKind::kDataWait: busy[7] = true; break;
         case SpanKind::kHost: busy[8] = true; break;
-        case SpanKind::kStep: break;
+        case SpanKind::kStep:
+        case SpanKind::kNcclEvent: break;
       }
     }
     int part = 0;

@@ -6,21 +6,12 @@
 #include <vector>
 
 #include "ddbench/host/recorder.h"
-#include "ddbench/record/span.h"
+#include "ddbench/inject/thread_range.h"
 
 namespace ddbench::cuda {
 
-/// What the device does for the calls that a thread makes between push() and pop(): kernels, copies and
-/// memory sets become spans of this kind, step, bucket, bytes and correlation. A communication range marks
-/// the kernels of NCCL; its other work, and NCCL's kernels in other ranges, keep the kind that they are by
-/// nature.
-struct Range {
-  SpanKind kind = SpanKind::kCompute;
-  std::uint32_t step = kNoStep;
-  std::uint16_t bucket = kNoBucket;
-  std::uint64_t bytes = 0;        ///< of a collective
-  std::uint64_t correlation = 0;  ///< collective_key() of a collective
-};
+/// What the device does for the calls that a thread makes between push() and pop().
+using Range = inject::Range;
 
 /// What a probe saw, and what it could not use.
 struct ProbeCounters {

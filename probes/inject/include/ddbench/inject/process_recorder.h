@@ -1,6 +1,6 @@
 #pragma once
 
-#include <shared_mutex>
+#include <mutex>
 
 #include "ddbench/host/recorder.h"
 
@@ -27,7 +27,7 @@ class DDBENCH_SESSION_API RecorderAccess {
   unsigned generation() const noexcept { return generation_; }
 
  private:
-  std::shared_lock<std::shared_mutex> lock_;
+  std::unique_lock<std::mutex> lock_;
   host::Recorder* recorder_ = nullptr;
   unsigned generation_ = 0;
 };

@@ -21,8 +21,12 @@ enum class SpanKind : std::uint8_t {
   kCopy = 6,           ///< a copy between memories, or into and out of a bucket
   kDataWait = 7,       ///< blocked in the loader
   kHost = 8,           ///< launch and framework: the step's own thread is active
+  /// A collective as NCCL's profiler plug-in tells it, from the start of its first channel to the end of its
+  /// last; the name is an NcclEvent. It says what a kernel was, and is no part of a step by itself:
+  /// analyzer::join_nccl_events makes communication of it.
+  kNcclEvent = 9,
 };
-inline constexpr int kSpanKindCount = 9;
+inline constexpr int kSpanKindCount = 10;
 
 /// The execution lane of a rank that a span ran on.
 enum class Lane : std::uint8_t {
