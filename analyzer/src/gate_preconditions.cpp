@@ -42,8 +42,10 @@ void check_shared_runs(const GateVerdict& verdict, std::vector<std::string>& rea
 std::string unusable(const store::RunRecord& run) {
   if (run.state == store::RunState::kRunning) return "is still running";
   if (run.state != store::RunState::kDone) {
-    return fmt::format("{}{}{}", run.state == store::RunState::kFailed ? "failed" : "was interrupted",
-                       run.reason.empty() ? "" : ": ", run.reason);
+    return fmt::format(
+        "{}{}{}",
+        run.state == store::RunState::kFailed ? "failed" : fmt::format("was {}", to_string(run.state)),
+        run.reason.empty() ? "" : ": ", run.reason);
   }
   if (!run.valid) return fmt::format("is invalid: {}", run.invalid_reason);
   return {};

@@ -59,7 +59,8 @@ void require_one_of(const FieldCondition& condition, std::initializer_list<std::
 
 /// An impossible value would match nothing for ever: better said at once.
 void require_possible(const FieldCondition& condition) {
-  if (condition.field == "state") require_one_of(condition, {"running", "done", "failed", "interrupted"});
+  if (condition.field == "state")
+    require_one_of(condition, {"running", "done", "failed", "interrupted", "preempted"});
   if (condition.field == "scaling") require_one_of(condition, {"weak", "strong"});
   if (condition.field == "valid" || condition.field == "is_baseline")
     require_one_of(condition, {"true", "false"});

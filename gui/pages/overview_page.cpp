@@ -35,7 +35,7 @@ class StateDelegate : public QStyledItemDelegate {
     if (index.column() != static_cast<int>(RunColumn::kState)) return;
     QColor color = theme().good;
     if (state.toInt() == static_cast<int>(store::RunState::kRunning)) color = theme().accent;
-    if (state.toInt() == static_cast<int>(store::RunState::kInterrupted)) color = theme().warning;
+    if (store::was_stopped(static_cast<store::RunState>(state.toInt()))) color = theme().warning;
     if (state.toInt() == static_cast<int>(store::RunState::kFailed)) color = theme().bad;
     option->palette.setColor(QPalette::Text, color);
     option->palette.setColor(QPalette::HighlightedText, color);

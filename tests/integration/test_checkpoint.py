@@ -11,9 +11,9 @@ import time
 import pytest
 from conftest import pids_marked, wait_until
 
-def case_of(*more, steps=150, lr=0.1, hidden=64):
+def case_of(*more, steps=150, lr=0.1, hidden=64, every=10, delay="4ms"):
     return ["--gpus", 2, "--steps", steps, "--warmup", 0, "-O", f"hidden={hidden}", "--batch-per-gpu", 16, "--lr", lr,
-            "--checkpoint-every", 10, "--data-delay", "4ms", "--no-baseline", "--quiet", *more]
+            "--checkpoint-every", every, "--data-delay", delay, "--no-baseline", "--quiet", *more]
 
 
 def losses(bench, run_id):

@@ -7,7 +7,8 @@
 namespace ddbench::store {
 namespace {
 
-constexpr std::array<std::string_view, 4> kStateNames = {"running", "done", "failed", "interrupted"};
+constexpr std::array<std::string_view, 5> kStateNames = {"running", "done", "failed", "interrupted",
+                                                         "preempted"};
 constexpr std::array<std::string_view, kStepPartCount> kPartNames = {
     "forward",           "backward", "optimizer", "other_compute", "exposed_transfer",
     "exposed_peer_wait", "copy",     "data_wait", "host",          "idle"};
@@ -24,8 +25,8 @@ RunState run_state_from(std::string_view text) {
     if (kStateNames[index] == text) return static_cast<RunState>(index);
   }
   throw Error(ErrorCode::kBadInput,
-              fmt::format("\"{}\" is no state of a run: it must be running, done, failed or "
-                          "interrupted",
+              fmt::format("\"{}\" is no state of a run: it must be running, done, failed, "
+                          "interrupted or preempted",
                           text));
 }
 

@@ -99,7 +99,7 @@ void add_prune(CLI::App& db, Action& action) {
   command->add_option("--older-than", options->older_than, "Runs that started longer ago: 12h, 90d, 4w");
   command->add_option("--keep-last", options->keep_last, "Keep the newest so many (of those chosen)")
       ->check(CLI::PositiveNumber);
-  command->add_option("--state", options->states, "Runs in these states: failed,interrupted,done")
+  command->add_option("--state", options->states, "Runs in these states: failed,interrupted,preempted,done")
       ->delimiter(',');
   command->add_flag("--invalid", options->invalid, "Runs whose figures must not be used");
   command->add_flag("--spans", options->spans_only,

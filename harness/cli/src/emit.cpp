@@ -20,7 +20,8 @@ constexpr const char* kGroup = "Job file";
 
 /// What the job file says in its own way, or what only concerns the run of this machine.
 bool is_for_the_job(const CLI::Option& option) {
-  static const std::set<std::string> kSaidByTheFile{"--name", "--db", "--no-baseline", "--json", "--quiet"};
+  static const std::set<std::string> kSaidByTheFile{"--name", "--db",    "--no-baseline",
+                                                    "--json", "--quiet", "--continue"};
   return option.count() > 0 && !option.get_positional() && option.get_group() != kGroup &&
          option.get_group() != "Launcher" && kSaidByTheFile.count(option.get_name()) == 0;
 }

@@ -100,6 +100,7 @@ void PairedRuns::Impl::measure_baselines(store::RunStore& store, ProgressLine& p
     execute.executable = own_executable();
     execute.watchdog = side.options.watchdog();
     execute.launcher = side.options.launcher.launcher;
+    execute.preemption_grace = side.options.grace();
     side.baseline_id = obtain_baseline(side.options, execute, store, progress);
   }
 }
@@ -109,13 +110,14 @@ store::RunRecord PairedRuns::Impl::measure_one(Side& side, store::RunStore& stor
   execute.executable = own_executable();
   execute.watchdog = side.options.watchdog();
   execute.launcher = side.options.launcher.launcher;
+  execute.preemption_grace = side.options.grace();
   execute.sweep_id = sweep_id;
   execute.baseline_id = side.baseline_id;
   execute.repetition = static_cast<int>(side.runs.size());
   store::RunRecord run = experiment::execute_run(side.options.run_case, execute, store, progress);
   progress.finish();
-  if (run.state == store::RunState::kInterrupted)
-    throw Error(ErrorCode::kInterrupted, "interrupted: " + run.reason);
+  if (store::was_stopped(run.state))
+    throw Error(ErrorCode::kInterrupted, fmt::format("{}: {}", store::to_string(run.state), run.reason));
   side.runs.push_back(run);
   return run;
 }

@@ -19,7 +19,7 @@ constexpr const char* kFooter = R"(Examples:
   ddbench show last --json                       the last run, for a program
 
 Exit codes: 0 success, 1 the run failed, 2 bad usage or input, 3 regression found, 4 no verdict,
-5 the environment lacks something, 130 interrupted)";
+5 the environment lacks something, 130 interrupted or preempted)";
 
 int complain(const std::string& message, int exit_code) {
   fmt::print(stderr, "ddbench: {}\n", printable(message));

@@ -57,7 +57,7 @@ void set_case(MicroCommandOptions& options) {
 
 int exit_code_of(const store::RunRecord& run) {
   if (run.state == store::RunState::kDone && run.valid) return 0;
-  if (run.state == store::RunState::kInterrupted) return static_cast<int>(ErrorCode::kInterrupted);
+  if (store::was_stopped(run.state)) return static_cast<int>(ErrorCode::kInterrupted);
   fmt::print(stderr, "run {} failed: {}\n", run.id,
              printable(run.state == store::RunState::kDone ? run.invalid_reason : run.reason));
   return static_cast<int>(ErrorCode::kRunFailed);
@@ -74,6 +74,7 @@ int micro(MicroCommandOptions& options) {
   execute.executable = own_executable();
   execute.watchdog = options.run.watchdog();
   execute.launcher = launcher;
+  execute.preemption_grace = options.run.grace();
   if (options.run.repeat > 1) execute.sweep_id = "repeat-" + store::new_run_id();
   ProgressLine progress(options.run.quiet);
   store::RunRecord run;

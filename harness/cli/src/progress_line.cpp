@@ -17,8 +17,13 @@ constexpr std::int64_t kRenew_ns = 100'000'000;
 constexpr std::int64_t kSparse_ns = 10'000'000'000;
 
 volatile std::sig_atomic_t interrupt_count = 0;
+volatile std::sig_atomic_t told_to_end = 0;
 
-void on_signal(int signal) {
+void on_sigterm(int /*signal*/) {
+  told_to_end = 1;
+}
+
+void on_interrupt(int signal) {
   interrupt_count = interrupt_count + 1;
   if (interrupt_count > 1) {
     // The user insists: the kernel ends the ranks with us.
@@ -37,7 +42,8 @@ std::string time_left(double seconds) {
 std::string progress_text(const experiment::LiveProgress& progress) {
   std::string text = fmt::format("step {}/{}", progress.steps_done, progress.steps_total);
   if (progress.samples_per_s > 0) text += fmt::format("   {:.0f} samples/s", progress.samples_per_s);
-  if (progress.steps_done > 0 && std::isfinite(progress.loss)) text += fmt::format("   loss {:.4f}", progress.loss);
+  if (progress.steps_done > 0 && std::isfinite(progress.loss))
+    text += fmt::format("   loss {:.4f}", progress.loss);
   return text + time_left(progress.seconds_left);
 }
 
@@ -45,8 +51,9 @@ std::string progress_text(const experiment::LiveProgress& progress) {
 
 ProgressLine::ProgressLine(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0) {
   interrupt_count = 0;
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  told_to_end = 0;
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_sigterm);
 }
 
 ProgressLine::~ProgressLine() {
@@ -55,7 +62,9 @@ ProgressLine::~ProgressLine() {
   std::signal(SIGTERM, SIG_DFL);
 }
 
-void ProgressLine::set_heading(std::string heading) { heading_ = std::move(heading); }
+void ProgressLine::set_heading(std::string heading) {
+  heading_ = std::move(heading);
+}
 
 void ProgressLine::on_start(const store::RunRecord& run) {
   last_shown_ns_ = 0;
@@ -84,7 +93,13 @@ void ProgressLine::on_output(int rank, const std::string& line) {
   fmt::print(stderr, "[rank {}] {}\n", rank, printable(line));
 }
 
-bool ProgressLine::interrupted() { return interrupt_count > 0; }
+bool ProgressLine::interrupted() {
+  return interrupt_count > 0;
+}
+
+bool ProgressLine::preempted() {
+  return told_to_end != 0;
+}
 
 void ProgressLine::finish() {
   if (line_open_) fmt::print(stderr, "\n");

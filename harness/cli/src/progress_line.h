@@ -6,8 +6,9 @@
 
 namespace ddbench::cli {
 
-/// Tells on standard error how a run goes: one line that renews itself on a terminal, a line every ten seconds elsewhere,
-/// nothing with `quiet`. Knows Ctrl-C and SIGTERM while it lives; a second Ctrl-C ends the program at once.
+/// Tells on standard error how a run goes: one line that renews itself on a terminal, a line every ten
+/// seconds elsewhere, nothing with `quiet`. While it lives, Ctrl-C and SIGTERM are wishes to end; a second
+/// Ctrl-C ends the program at once.
 class ProgressLine : public experiment::RunObserver {
  public:
   explicit ProgressLine(bool quiet);
@@ -23,6 +24,7 @@ class ProgressLine : public experiment::RunObserver {
   void on_progress(const experiment::LiveProgress& progress) override;
   void on_output(int rank, const std::string& line) override;
   bool interrupted() override;
+  bool preempted() override;
   /// Ends the renewing line, so that other output starts on a line of its own.
   void finish();
 

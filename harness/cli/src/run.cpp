@@ -25,7 +25,8 @@ namespace {
 int exit_code_of(const store::RunRecord& run) {
   switch (run.state) {
     case store::RunState::kDone: return run.valid ? 0 : static_cast<int>(ErrorCode::kRunFailed);
-    case store::RunState::kInterrupted: return static_cast<int>(ErrorCode::kInterrupted);
+    case store::RunState::kInterrupted:
+    case store::RunState::kPreempted: return static_cast<int>(ErrorCode::kInterrupted);
     default: return static_cast<int>(ErrorCode::kRunFailed);
   }
 }
@@ -38,8 +39,8 @@ void print_result(const SingleRunOptions& options, const store::RunStore& store,
 
 /// A run goes on as it was started: nothing of its case can be said anew.
 void refuse_other_options(const CLI::App& command) {
-  static const std::set<std::string> kAllowed{"--resume", "--checkpoint-dir", "--db",
-                                              "--json",   "--quiet",          "--timeout"};
+  static const std::set<std::string> kAllowed{"--resume", "--checkpoint-dir", "--db",   "--json",
+                                              "--quiet",  "--timeout",        "--grace"};
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0 || kAllowed.count(option->get_name()) > 0) continue;
     if (option->get_group() == "Launcher") continue;
@@ -49,16 +50,24 @@ void refuse_other_options(const CLI::App& command) {
   }
 }
 
-int resume(const SingleRunOptions& options) {
-  const auto path = store_path(options.db);
-  store::RunStore::open(path, store::OpenMode::kReadOnly);  // one that is missing must not be created
-  auto store = store::RunStore::open(path, store::OpenMode::kReadWrite);
-  experiment::recover_abandoned_runs(store);
+/// Several runs of one name would all be the one to go on with.
+void check_continue(const SingleRunOptions& options) {
+  if (!options.go_on) return;
+  const char* missing = options.run_case.name.empty() ? "needs --name, to find the run that it continues"
+                        : options.run_case.checkpoint_every == 0
+                            ? "needs --checkpoint-every, to have what to continue from"
+                        : options.repeat > 1 ? "continues one run: --repeat cannot be with it"
+                                             : nullptr;
+  if (missing != nullptr) throw Error(ErrorCode::kBadInput, std::string("--continue ") + missing);
+}
+
+int resume(const SingleRunOptions& options, store::RunStore& store, experiment::Resume found) {
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
   execute.launcher = options.launcher.launcher;
-  execute.resume = experiment::find_resume(store, options.resume, options.checkpoint_dir);
+  execute.preemption_grace = options.grace();
+  execute.resume = std::move(found);
   const store::RunRecord& stopped = execute.resume->run;
   for (const std::string& damage : execute.resume->checkpoint.damaged) {
     fmt::print(stderr, "passed over: {}\n", printable(damage));
@@ -84,21 +93,33 @@ void refuse_repetitions_of_started_ranks(const SingleRunOptions& options) {
               "--repeat cannot be had with --launcher env: its ranks are there for one run");
 }
 
+int resume(SingleRunOptions& options) {
+  resolve(options);
+  const auto path = store_path(options.db);
+  store::RunStore::open(path, store::OpenMode::kReadOnly);  // one that is missing must not be created
+  auto store = store::RunStore::open(path, store::OpenMode::kReadWrite);
+  experiment::recover_abandoned_runs(store);
+  return resume(options, store, experiment::find_resume(store, options.resume, options.checkpoint_dir));
+}
+
 int run(SingleRunOptions& options) {
-  if (!options.resume.empty()) {
-    resolve(options);
-    return resume(options);
-  }
+  if (!options.resume.empty()) return resume(options);
   resolve_single_run(options);
   if (const auto exit_code = be_started_rank(options.launcher)) return *exit_code;
   refuse_repetitions_of_started_ranks(options);
+  check_continue(options);
 
   auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadWrite);
   experiment::recover_abandoned_runs(store);
+  if (options.go_on) {
+    auto unfinished = experiment::find_unfinished(store, options.run_case, options.checkpoint_dir);
+    if (unfinished) return resume(options, store, *std::move(unfinished));
+  }
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
   execute.launcher = options.launcher.launcher;
+  execute.preemption_grace = options.grace();
   execute.checkpoint_directory = options.checkpoint_dir;
 
   ProgressLine progress(options.quiet);
@@ -133,6 +154,12 @@ void add_run_command(CLI::App& app, Action& action) {
           "--resume", options->resume,
           "Continue a run that was stopped from its newest good checkpoint: an id or a part of one, a name, "
           "or last")
+      ->group("Checkpoints");
+  command
+      ->add_flag("--continue", options->go_on,
+                 "Continue the newest run of this --name if it was stopped and left a checkpoint, else "
+                 "start: for jobs that a "
+                 "scheduler starts again")
       ->group("Checkpoints");
   command
       ->add_option("--checkpoint-dir", options->checkpoint_dir,

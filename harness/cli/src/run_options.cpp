@@ -60,6 +60,10 @@ std::chrono::milliseconds RunOptions::watchdog() const {
   return std::chrono::milliseconds(static_cast<std::int64_t>(watchdog_s * 1000));
 }
 
+std::chrono::milliseconds RunOptions::grace() const {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(grace_s * 1000));
+}
+
 void add_run_options(CLI::App& app, RunOptions& options) {
   RunCase& run_case = options.run_case;
   const auto group = [](CLI::Option* option, const char* name) { return option->group(name); };
@@ -122,6 +126,13 @@ void add_run_options(CLI::App& app, RunOptions& options) {
                        "Seconds without progress after which the run is stopped and the missing rank named "
                        "(not for a program of yours: it shows none)"),
         kMachine)
+      ->capture_default_str();
+
+  group(app.add_option(
+            "--grace", options.grace_s,
+            "Seconds from SIGTERM to the end of all ranks: for a last checkpoint, or for a program to end"),
+        kMachine)
+      ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
 
   constexpr const char* kResult = "Result";

@@ -26,6 +26,7 @@ struct RunOptions {
   std::vector<std::string> tags;              ///< "key=value"
   double bucket_mb = 25;
   double watchdog_s = 60;
+  double grace_s = 20;
   ProgramOptions program;
   LauncherCommandOptions launcher;
   int repeat = 1;
@@ -35,6 +36,7 @@ struct RunOptions {
 
   /// How long a program computes or evaluates between two collectives is its own business.
   std::chrono::milliseconds watchdog() const;
+  std::chrono::milliseconds grace() const;
 };
 
 void add_run_options(CLI::App& app, RunOptions& options);

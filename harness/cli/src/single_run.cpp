@@ -74,8 +74,8 @@ store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::
   baseline_execute.is_baseline = true;
   const store::RunRecord run = experiment::execute_run(baseline, baseline_execute, store, progress);
   progress.finish();
-  if (run.state == store::RunState::kInterrupted)
-    throw Error(ErrorCode::kInterrupted, "interrupted: " + run.reason);
+  if (store::was_stopped(run.state))
+    throw Error(ErrorCode::kInterrupted, fmt::format("{}: {}", store::to_string(run.state), run.reason));
   if (run.state != store::RunState::kDone) {
     throw Error(ErrorCode::kRunFailed, fmt::format("the baseline on 1 GPU failed (run {}): {}\n"
                                                    "--no-baseline measures without one",

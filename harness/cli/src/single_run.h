@@ -16,6 +16,7 @@ struct SingleRunOptions : RunOptions {
   bool no_baseline = false;
   std::string checkpoint_dir;
   std::string resume;  ///< only of `run`
+  bool go_on = false;  ///< --continue, only of `run`
 };
 
 void add_single_run_options(CLI::App& app, SingleRunOptions& options);

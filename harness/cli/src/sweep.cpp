@@ -87,7 +87,7 @@ int run_cells(const std::vector<experiment::SweepCell>& cells,
     execute.baseline_id = baseline_of(cell.run_case, store);
     const store::RunRecord run = experiment::execute_run(cell.run_case, execute, store, progress);
     progress.finish();
-    if (run.state == store::RunState::kInterrupted) return static_cast<int>(ErrorCode::kInterrupted);
+    if (store::was_stopped(run.state)) return static_cast<int>(ErrorCode::kInterrupted);
     if (run.state != store::RunState::kDone || !run.valid) {
       fmt::print(stderr, "run {} failed: {}\n", run.id,
                  printable(run.valid ? run.reason : run.invalid_reason));
@@ -164,6 +164,7 @@ int sweep(SweepOptions& options) {
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
   execute.launcher = launcher;
+  execute.preemption_grace = options.grace();
   if (!options.fresh) execute.sweep_id = experiment::unfinished_sweep(store, cells);
   const bool resumes = !execute.sweep_id.empty();
   if (!resumes) execute.sweep_id = experiment::new_sweep_id(cells);

@@ -75,10 +75,10 @@ std::uint32_t Checkpointer::restore() {
   return steps_done_of(parameter_file);
 }
 
-void Checkpointer::after_step(std::uint32_t step) {
+void Checkpointer::after_step(std::uint32_t step, bool last) {
   if (plan_.directory.empty() || run_case_.checkpoint_every == 0) return;
   const std::uint32_t steps_done = step + 1;
-  if (steps_done % static_cast<std::uint32_t>(run_case_.checkpoint_every) != 0) return;
+  if (!last && steps_done % static_cast<std::uint32_t>(run_case_.checkpoint_every) != 0) return;
   const std::int64_t begin_ns = now_ns();
   // What was recorded of these steps must outlive a rank that is killed: nobody will do them again.
   recorder_.flush();

@@ -20,9 +20,9 @@ class Checkpointer {
   /// one. Returns the steps that are done. Throws Error{kBadInput} for a file that is not good or does not
   /// fit.
   std::uint32_t restore();
-  /// After a step: writes a checkpoint when one is due. All ranks call it alike. Throws Error{kEnvironment}
-  /// when it cannot be written.
-  void after_step(std::uint32_t step);
+  /// After a step: writes a checkpoint when one is due, or `last`: of where the training breaks off. All
+  /// ranks call it alike. Throws Error{kEnvironment} when it cannot be written.
+  void after_step(std::uint32_t step, bool last);
 
  private:
   bool writes_state() const noexcept { return rank_ == 0 || !strategy_.updates_everything(); }

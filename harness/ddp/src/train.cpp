@@ -105,9 +105,9 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   StepGradients gradients(run_case, loader, *model, *strategy, probe);
 
   TrainResult result;
-  bool reached = false;
+  bool ends = false;
   clock.start();
-  for (std::uint32_t step = first_step; step < static_cast<std::uint32_t>(run_case.total_steps()) && !reached;
+  for (std::uint32_t step = first_step; step < static_cast<std::uint32_t>(run_case.total_steps()) && !ends;
        ++step) {
     clock.begin_step(step);
     noise.begin_step(step);
@@ -117,11 +117,12 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
     clock.wait_for_device();
 
     if (!std::isfinite(loss)) refuse_to_go_on(run_case, rank, step, loss);
-    reached = target.ends_training(step);
+    const bool reached = target.ends_training(step);
+    ends = reached || monitor.is_last(step);
     if (step == first_step) result.loss_first = loss;
     result.loss_last = loss;
     recorder.record_scalar("loss", step, loss);
-    checkpointer.after_step(step);
+    checkpointer.after_step(step, ends && !reached);
     monitor.on_step(step, loss);
     clock.end_step();
   }

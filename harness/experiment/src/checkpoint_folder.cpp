@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <vector>
 
 #include "ddbench/experiment/resume.h"
 #include "ddbench/record/error.h"
@@ -25,7 +26,8 @@ fs::path new_directory(const ExecuteOptions& options, const fs::path& store, con
 
 }  // namespace
 
-CheckpointFolder::CheckpointFolder(const ExecuteOptions& options, const fs::path& store, store::RunRecord& run) {
+CheckpointFolder::CheckpointFolder(const ExecuteOptions& options, const fs::path& store,
+                                   store::RunRecord& run) {
   if (run.run_case.checkpoint_every == 0) return;
   plan_.directory = options.resume ? options.resume->directory : new_directory(options, store, run.id);
   std::error_code error;
@@ -70,6 +72,26 @@ Resume find_resume(const store::RunStore& store, const std::string& reference, c
   if (!base.empty()) resume.directory = fs::absolute(base) / resume.directory.filename();
   resume.checkpoint = ddp::find_checkpoint(resume.directory, resume.run.run_case);
   return resume;
+}
+
+std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCase& run_case,
+                                      const fs::path& base) {
+  const std::vector<store::RunRecord> newest = store.runs({.name = run_case.name, .limit = 1});
+  if (newest.empty() || newest.front().state == store::RunState::kDone) return std::nullopt;
+  const store::RunRecord& run = newest.front();
+  if (case_key(run.run_case) != case_key(run_case)) {
+    throw Error(ErrorCode::kBadInput, fmt::format("run {} of the name \"{}\" is {} and of another case: give "
+                                                  "this one another name, or continue that "
+                                                  "one with --resume",
+                                                  run.id, run_case.name, to_string(run.state)));
+  }
+  const auto written = run.environment.facts.find(kFactCheckpointDirectory);
+  if (written == run.environment.facts.end()) return std::nullopt;
+  fs::path directory = written->second;
+  if (!base.empty()) directory = fs::absolute(base) / directory.filename();
+  std::error_code none;
+  if (fs::is_empty(directory, none) || none) return std::nullopt;
+  return find_resume(store, run.id, base);
 }
 
 }  // namespace ddbench::experiment

@@ -59,6 +59,7 @@ class LaunchRelay : public launch::LaunchObserver {
     }
   }
   bool interrupted() override { return failure_ || observer_.interrupted(); }
+  bool preempted() override { return observer_.preempted(); }
 
   void rethrow_failure() const {
     if (failure_) std::rethrow_exception(failure_);
@@ -162,6 +163,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     launch_options.run_directory = directory.path();
     launch_options.executable = options.executable;
     launch_options.watchdog = options.watchdog;
+    launch_options.preemption_grace = options.preemption_grace;
     launch_options.checkpoints = checkpoints.plan();
     launch_options.start_deadline = options.launcher.start_deadline;
     launch::LaunchOutcome outcome = launch::launch(run_case, launch_options, options.launcher, relay);

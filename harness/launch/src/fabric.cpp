@@ -107,7 +107,7 @@ void Fabric::finish(std::chrono::milliseconds timeout) {
 void Fabric::terminate() noexcept {
   if (outer_ <= 0) return;
   // The outer process kills the init and returns when the kernel has cleared its namespaces.
-  ::kill(outer_, SIGTERM);
+  ::kill(outer_, kEndSignal);
   const auto deadline = Clock::now() + kOuterEndsIn;
   while (::waitpid(outer_, nullptr, WNOHANG) == 0) {
     if (Clock::now() > deadline) ::kill(outer_, SIGKILL);

@@ -48,6 +48,20 @@ void visit(Is<Heartbeat> auto& m, Field&& field) {
   field("inside", m.collective.inside);
   field("for_ns", m.collective.for_ns);
   field("peak_memory_bytes", m.peak_memory_bytes);
+  field("told_to_end", m.told_to_end);
+}
+
+template <typename Field>
+void visit(Is<Holding> auto& m, Field&& field) {
+  field("step", m.step);
+}
+
+template <typename Field>
+void visit(Is<Hold> auto&, Field&&) {}
+
+template <typename Field>
+void visit(Is<LastStep> auto& m, Field&& field) {
+  field("step", m.step);
 }
 
 template <typename Field>

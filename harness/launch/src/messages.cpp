@@ -156,9 +156,10 @@ class Reader {
   const Json& json_;
 };
 
-constexpr const char* kNames[] = {"hello",    "ready",  "heartbeat", "kv_set",     "kv_get",
-                                  "ping",     "result", "failure",   "file_chunk", "assignment",
-                                  "kv_value", "pong",   "stop",      "finish"};
+constexpr const char* kNames[] = {"hello",      "ready",    "heartbeat",  "kv_set", "kv_get", "ping",
+                                  "result",     "failure",  "file_chunk", "holding",
+                                  "assignment", "kv_value", "pong",       "stop",   "hold",   "last_step",
+                                  "finish"};
 static_assert(std::size(kNames) == std::variant_size_v<Message>);
 
 template <std::size_t I = 0>

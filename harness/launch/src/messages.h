@@ -53,6 +53,7 @@ struct Heartbeat {
   double loss = 0;
   CollectiveState collective;
   std::int64_t peak_memory_bytes = 0;
+  bool told_to_end = false;  ///< SIGTERM came to the rank itself
 };
 
 struct KvSet {
@@ -96,6 +97,11 @@ struct FileChunk {
   collective::Bytes bytes;
 };
 
+/// Answer to Hold: the step that the rank is in. It begins no later one before LastStep has come.
+struct Holding {
+  std::uint32_t step = 0;
+};
+
 // From the launcher to a rank.
 
 /// Answer to Hello: who the rank is and what it is to do.
@@ -129,11 +135,19 @@ struct Stop {
   std::string reason;
 };
 
+/// The run is about to end before its time: wait at the end of the step for word of which is the last one.
+struct Hold {};
+
+/// No rank is further than this step: train to its end, write a checkpoint of it, and deliver the result.
+struct LastStep {
+  std::uint32_t step = 0;
+};
+
 /// Every rank has delivered its result: leave.
 struct Finish {};
 
-using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, Result, Failure, FileChunk,
-                             Assignment, KvValue, Pong, Stop, Finish>;
+using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, Result, Failure, FileChunk, Holding,
+                             Assignment, KvValue, Pong, Stop, Hold, LastStep, Finish>;
 
 /// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large
 /// and comes often, is a zero byte, the length of the name in one byte, the name and the bytes.

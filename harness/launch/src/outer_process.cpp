@@ -31,25 +31,24 @@ void close_all_but(std::vector<int> kept) {
 }
 
 /// The launcher's handlers and mask are its own. What arrives here is waited for: sigwait in this process,
-/// signalfd in the next.
+/// signalfd in the next. SIGTERM may come to all processes of a job; it is the launcher's to answer it.
 void reset_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGPIPE, SIGUSR1, SIGUSR2}) {
     ::signal(signal, SIG_DFL);
   }
-  sigset_t waited;
-  ::sigemptyset(&waited);
-  ::sigaddset(&waited, SIGTERM);
-  ::sigaddset(&waited, SIGCHLD);
-  ::sigprocmask(SIG_SETMASK, &waited, nullptr);
+  sigset_t held_back;
+  ::sigemptyset(&held_back);
+  for (const int signal : {kEndSignal, SIGCHLD, SIGTERM}) ::sigaddset(&held_back, signal);
+  ::sigprocmask(SIG_SETMASK, &held_back, nullptr);
 }
 
 void wait_for_end_of(pid_t child) {
   sigset_t waited;
   ::sigemptyset(&waited);
-  ::sigaddset(&waited, SIGTERM);
+  ::sigaddset(&waited, kEndSignal);
   ::sigaddset(&waited, SIGCHLD);
   while (::waitpid(child, nullptr, WNOHANG) == 0) {
-    if (::sigwaitinfo(&waited, nullptr) == SIGTERM) {
+    if (::sigwaitinfo(&waited, nullptr) == kEndSignal) {
       ::kill(child, SIGKILL);
       // The wait for the init of a pid namespace ends when nothing is left in it.
       while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {

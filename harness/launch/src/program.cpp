@@ -40,6 +40,9 @@ constexpr const char* kLibrary = "ddbench_inject.so";
   ::setenv("PYTHONUNBUFFERED", "1", 0);  // its lines are shown while it runs
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
   std::vector<char*> arguments;
   for (const std::string& argument : options.command)
     arguments.push_back(const_cast<char*>(argument.c_str()));

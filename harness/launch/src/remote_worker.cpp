@@ -16,6 +16,7 @@
 #include "pinning.h"
 #include "process_facts.h"
 #include "remote_launch.h"
+#include "told_to_end.h"
 #include "worker.h"
 
 namespace ddbench::launch {
@@ -62,6 +63,7 @@ int report_to(const Endpoint& launcher, const std::string& token, const Placemen
   // Ctrl-C is the launcher's business, and a broken connection is an error that names its collective.
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
+  expect_sigterm();
   UniqueFd socket = connect_to(launcher, patience);
   const Hello hello = hello_of(placement, token, local_end(socket.get()).address);
   TrainingState state;

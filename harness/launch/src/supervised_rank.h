@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -52,8 +53,9 @@ struct SupervisedRank {
   Hello hello;
   Phase phase = Phase::kStarted;
   bool alive = true;
-  bool said_why = false;  ///< it sent a Failure
-  bool killed = false;    ///< by the launcher
+  bool said_why = false;                    ///< it sent a Failure
+  bool killed = false;                      ///< by the launcher
+  std::optional<std::uint32_t> holding_at;  ///< the step that it answered Hold with
   Heartbeat heartbeat;
   SteadyTime last_heard;
   SteadyTime last_progress;

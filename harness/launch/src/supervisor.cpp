@@ -188,11 +188,12 @@ void Supervisor::judge() {
   if (phase_ == Phase::kStarting && !processes_.started()) deadline_ = now + options_.start_deadline;
   if (phase_ == Phase::kStopping || phase_ == Phase::kFinishing) return judge_deadline();
   if (const auto cause = root_cause_.verdict(now)) return stop(store::RunState::kFailed, cause->reason);
-  if (observer_.interrupted()) {
-    const auto& furthest = *std::max_element(ranks_.begin(), ranks_.end(), [](const auto& a, const auto& b) {
-      return a.heartbeat.steps_completed < b.heartbeat.steps_completed;
-    });
-    return stop(store::RunState::kInterrupted, "interrupted " + furthest.progress());
+  if (observer_.interrupted()) return stop(store::RunState::kInterrupted, "interrupted " + how_far());
+  if (!preemption_deadline_ && (observer_.preempted() || told_to_end_)) return begin_preemption();
+  if (preemption_deadline_ && now >= *preemption_deadline_) {
+    return stop(store::RunState::kPreempted,
+                fmt::format("preempted {}; a last checkpoint was not written within {}", how_far(),
+                            describe_time(options_.preemption_grace)));
   }
   std::vector<RankView> views;
   for (const SupervisedRank& rank : ranks_) {
@@ -225,10 +226,12 @@ void Supervisor::judge_deadline() {
 void Supervisor::stop(store::RunState state, const std::string& reason) {
   if (phase_ == Phase::kStopping) return;
   phase_ = Phase::kStopping;
-  outcome_.state = state;
-  outcome_.reason = reason;
+  // What fails while everything is told to end is a part of that.
+  const bool on_the_way = preemption_deadline_ && state == store::RunState::kFailed;
+  outcome_.state = on_the_way ? store::RunState::kPreempted : state;
+  outcome_.reason = on_the_way ? fmt::format("preempted {}; {}", how_far(), reason) : reason;
   const SteadyTime now = Clock::now();
-  deadline_ = now + options_.grace;
+  deadline_ = now + (state == store::RunState::kPreempted ? options_.preemption_grace : options_.grace);
   for (SupervisedRank& rank : ranks_) {
     if (!rank.alive) continue;
     // Who does not answer would not hear it.
@@ -263,6 +266,7 @@ void Supervisor::finish() {
   // The last rank may be gone before the verdict was due.
   if (const auto cause = root_cause_.verdict(SteadyTime::max()))
     stop(store::RunState::kFailed, cause->reason);
+  settle_preemption();
   for (SupervisedRank& rank : ranks_) rank.channel.reset();
   if (!processes_.gone()) processes_.finish(kFinishWithin);
   outcome_.facts = processes_.facts();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ class Supervisor {
   void on(SupervisedRank& rank, const Result& result);
   void on(SupervisedRank& rank, const Failure& failure);
   void on(SupervisedRank& rank, const FileChunk& chunk);
+  void on(SupervisedRank& rank, const Holding& holding);
   template <typename Unexpected>
   void on(SupervisedRank& rank, const Unexpected& message);
 
@@ -53,6 +55,9 @@ class Supervisor {
   void on_lost(SupervisedRank& rank);
   void on_end(SupervisedRank& rank, const std::string& how, bool orderly);
   void fail(SupervisedRank& rank, const std::string& what, bool certain);
+  void begin_preemption();
+  void settle_preemption();
+  std::string how_far() const;
   void stop(store::RunState state, const std::string& reason);
   void kill(SupervisedRank& rank);
   void give_up();
@@ -72,7 +77,10 @@ class Supervisor {
   LaunchOutcome outcome_;
   Phase phase_ = Phase::kStarting;
   int alive_ = 0;
-  SteadyTime deadline_;  // of the current phase, where it has one
+  bool told_to_end_ = false;                       // a rank was, by a scheduler
+  std::optional<SteadyTime> preemption_deadline_;  // since the run is to end before its time
+  std::optional<std::uint32_t> last_step_;         // that ranks were told
+  SteadyTime deadline_;                            // of the current phase, where it has one
   SteadyTime next_tick_;
   SteadyTime last_look_;
 };

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ddbench/record/clock.h"
 #include "shipped_files.h"
 #include "supervisor.h"
@@ -47,6 +49,7 @@ void Supervisor::on(SupervisedRank& rank, const Ready& ready) {
 }
 
 void Supervisor::on(SupervisedRank& rank, const Heartbeat& heartbeat) {
+  told_to_end_ |= heartbeat.told_to_end;
   if (rank.hear(heartbeat, Clock::now())) {
     observer_.on_progress({rank.record.rank, heartbeat.steps_completed, heartbeat.loss});
   }
@@ -72,6 +75,7 @@ void Supervisor::on(SupervisedRank& rank, const Result& result) {
   rank.record.parameter_hash = result.parameter_hash;
   rank.record.outcome = "ok";
   rank.heartbeat.steps_completed = static_cast<std::uint32_t>(run_case_.total_steps());
+  if (last_step_) rank.heartbeat.steps_completed = std::min(rank.heartbeat.steps_completed, *last_step_ + 1);
   observer_.on_progress({rank.record.rank, rank.heartbeat.steps_completed, result.loss_last});
   if (phase_ == Phase::kStopping || !all_reached(SupervisedRank::Phase::kDelivered)) return;
   phase_ = Phase::kFinishing;
@@ -102,6 +106,8 @@ template void Supervisor::on(SupervisedRank&, const Assignment&);
 template void Supervisor::on(SupervisedRank&, const KvValue&);
 template void Supervisor::on(SupervisedRank&, const Pong&);
 template void Supervisor::on(SupervisedRank&, const Stop&);
+template void Supervisor::on(SupervisedRank&, const Hold&);
+template void Supervisor::on(SupervisedRank&, const LastStep&);
 template void Supervisor::on(SupervisedRank&, const Finish&);
 
 }  // namespace ddbench::launch

@@ -14,6 +14,37 @@ void TrainingState::on_step(std::uint32_t step, double loss) {
   if (stop_requested()) throw Error(ErrorCode::kInterrupted, "stopped by the launcher");
 }
 
+bool TrainingState::is_last(std::uint32_t step) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !held_ || last_step_ || stop_requested(); });
+  if (stop_requested()) throw Error(ErrorCode::kInterrupted, "stopped by the launcher");
+  if (last_step_ && step >= *last_step_) return true;
+  in_step_ = step + 1;
+  return false;
+}
+
+void TrainingState::request_stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+}
+
+std::uint32_t TrainingState::hold() {
+  const std::lock_guard lock(mutex_);
+  held_ = true;
+  return in_step_;
+}
+
+void TrainingState::set_last_step(std::uint32_t step) {
+  {
+    const std::lock_guard lock(mutex_);
+    last_step_ = step;
+  }
+  changed_.notify_all();
+}
+
 void TrainingState::on_collective_begin(std::string_view function, std::uint64_t sequence) noexcept {
   std::array<std::uint64_t, kNameWords> words{};
   std::memcpy(words.data(), function.data(), std::min(function.size(), sizeof words));

@@ -20,6 +20,7 @@
 #include "process_facts.h"
 #include "program.h"
 #include "tcp.h"
+#include "told_to_end.h"
 #include "torchrun_variables.h"
 #include "training_state.h"
 #include "watched_communicator.h"
@@ -258,6 +259,7 @@ int run_worker(int control_fd) {
   // Ctrl-C is the launcher's business, and a broken connection is an error that names its collective.
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
+  expect_sigterm();
   try {
     const int rank = rank_from_environment();
     TrainingState state;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "process_facts.h"
+#include "told_to_end.h"
 
 namespace ddbench::launch {
 namespace {
@@ -158,6 +159,8 @@ void WorkerSession::take(Message message, std::int64_t received_ns) {
     }
     return stop(std::nullopt);
   }
+  if (std::holds_alternative<Hold>(message)) return send(Holding{state_.hold()});
+  if (const auto* last = std::get_if<LastStep>(&message)) return state_.set_last_step(last->step);
   const std::lock_guard lock(mutex_);
   if (auto* assignment = std::get_if<Assignment>(&message)) {
     assignment_ = std::move(*assignment);
@@ -178,6 +181,7 @@ void WorkerSession::take(Message message, std::int64_t received_ns) {
 void WorkerSession::heartbeat() {
   Heartbeat beat = state_.snapshot();
   beat.peak_memory_bytes = peak_memory_bytes();
+  beat.told_to_end = told_to_end();
   send(beat);
   if (files_ != nullptr) files_->ship(kShipAtOnceBytes);
   std::optional<Error> trouble;

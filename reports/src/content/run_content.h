@@ -21,8 +21,8 @@ struct Tile {
 std::string run_title(const analyzer::RunSummary& summary);  ///< its name, else workload and shape
 std::string run_subtitle(
     const analyzer::RunSummary& summary);  ///< workload, shape, batch, device, network, ...
-/// Why the figures must not be used, or are not complete: invalid, failed, interrupted, running. Empty when
-/// all is well.
+/// Why the figures must not be used, or are not complete: invalid, failed, interrupted, preempted, running.
+/// Empty when all is well.
 std::vector<std::string> run_alarms(const analyzer::RunSummary& summary);
 /// notes of the summary that are not among the alarms
 std::vector<std::string> run_notes(const analyzer::RunSummary& summary);

@@ -123,6 +123,7 @@ std::vector<std::string> run_alarms(const RunSummary& summary) {
     case RunState::kRunning: alarms.push_back("STILL RUNNING" + reason); break;
     case RunState::kFailed: alarms.push_back("FAILED" + reason); break;
     case RunState::kInterrupted: alarms.push_back("INTERRUPTED" + reason); break;
+    case RunState::kPreempted: alarms.push_back("PREEMPTED" + reason); break;
   }
   if (!summary.run.valid) alarms.push_back(kInvalid + summary.run.invalid_reason);
   return alarms;

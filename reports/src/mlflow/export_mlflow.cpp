@@ -20,7 +20,8 @@ int status_of(const store::RunRecord& run) {
   switch (run.state) {
     case store::RunState::kRunning: return 1;
     case store::RunState::kDone: return run.valid ? 3 : 4;
-    case store::RunState::kInterrupted: return 5;
+    case store::RunState::kInterrupted:
+    case store::RunState::kPreempted: return 5;
     default: return 4;
   }
 }

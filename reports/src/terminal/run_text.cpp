@@ -84,6 +84,7 @@ class RunText {
       case RunState::kRunning: write_alarm("STILL RUNNING" + reason); break;
       case RunState::kFailed: write_alarm("FAILED" + reason); break;
       case RunState::kInterrupted: write_alarm("INTERRUPTED" + reason); break;
+      case RunState::kPreempted: write_alarm("PREEMPTED" + reason); break;
     }
     if (!summary_.run.valid) {
       write_alarm("INVALID, do not use these figures: " + visible(summary_.run.invalid_reason));

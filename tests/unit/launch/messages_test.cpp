@@ -32,7 +32,7 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(ready.clock.uncertainty_ns, 13);
 
   const Heartbeat heartbeat =
-      round_trip(Heartbeat{18, 2.25, {"all_reduce", 41, true, 5'000'000'000}, 1 << 30});
+      round_trip(Heartbeat{18, 2.25, {"all_reduce", 41, true, 5'000'000'000}, 1 << 30, true});
   EXPECT_EQ(heartbeat.steps_completed, 18u);
   EXPECT_EQ(heartbeat.loss, 2.25);
   EXPECT_EQ(heartbeat.collective.function, "all_reduce");
@@ -40,6 +40,7 @@ TEST(Messages, KeepEveryField) {
   EXPECT_TRUE(heartbeat.collective.inside);
   EXPECT_EQ(heartbeat.collective.for_ns, 5'000'000'000);
   EXPECT_EQ(heartbeat.peak_memory_bytes, 1 << 30);
+  EXPECT_TRUE(heartbeat.told_to_end);
 
   const Result result = round_trip(Result{2.5, 0.5, "abc", 7, 8, {1, 2, 3}});
   EXPECT_EQ(result.loss_first, 2.5);
@@ -57,6 +58,9 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(failure.dropped_spans, 9u);
 
   EXPECT_EQ(round_trip(Stop{"why"}).reason, "why");
+  EXPECT_EQ(round_trip(Holding{7}).step, 7u);
+  EXPECT_EQ(round_trip(LastStep{8}).step, 8u);
+  EXPECT_TRUE(std::holds_alternative<Hold>(decode(encode(Hold{}))));
   EXPECT_EQ(round_trip(Ping{5}).id, 5u);
   EXPECT_EQ(round_trip(Pong{5, -6}).reference_ns, -6);
   EXPECT_TRUE(std::holds_alternative<Finish>(decode(encode(Finish{}))));

@@ -41,6 +41,46 @@ TEST(TrainingState, AStopEndsTheLoopAtTheNextStep) {
   EXPECT_EQ(state.snapshot().steps_completed, 4u);
 }
 
+TEST(TrainingState, OfRanksThatAreHeldTheFurthestStepIsTheLastOfAll) {
+  TrainingState ahead;
+  TrainingState behind;
+  EXPECT_FALSE(behind.is_last(4));
+  EXPECT_FALSE(ahead.is_last(4));
+  EXPECT_FALSE(ahead.is_last(5));
+  EXPECT_EQ(behind.hold(), 5u);
+  EXPECT_EQ(ahead.hold(), 6u);
+  std::thread training([&] {
+    EXPECT_FALSE(behind.is_last(5));
+    EXPECT_TRUE(behind.is_last(6));
+  });
+  behind.set_last_step(6);
+  ahead.set_last_step(6);
+  training.join();
+  EXPECT_TRUE(ahead.is_last(6));
+}
+
+TEST(TrainingState, ARankThatIsHeldWaitsAndCanBeStopped) {
+  TrainingState state;
+  state.hold();
+  std::atomic<bool> waited{false};
+  std::thread training([&] {
+    message_of(ErrorCode::kInterrupted, [&] { state.is_last(3); });
+    waited = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(waited);
+  state.request_stop();
+  training.join();
+  EXPECT_TRUE(waited);
+}
+
+TEST(TrainingState, ARankThatBeganNothingEndsWithItsFirstStep) {
+  TrainingState resumed;
+  EXPECT_EQ(resumed.hold(), 0u);
+  resumed.set_last_step(0);
+  EXPECT_TRUE(resumed.is_last(100));
+}
+
 TEST(TrainingState, IsReadWhileItIsWritten) {
   TrainingState state;
   std::thread trainer([&] {

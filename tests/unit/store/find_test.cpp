@@ -133,8 +133,8 @@ TEST(RunIdTest, NewIdsSortByTimeAndDiffer) {
 }
 
 TEST(RecordNames, StatesAndPartsHaveTheirWords) {
-  for (const RunState state :
-       {RunState::kRunning, RunState::kDone, RunState::kFailed, RunState::kInterrupted}) {
+  for (const RunState state : {RunState::kRunning, RunState::kDone, RunState::kFailed, RunState::kInterrupted,
+                               RunState::kPreempted}) {
     EXPECT_EQ(run_state_from(to_string(state)), state);
   }
   EXPECT_ERROR(ErrorCode::kBadInput, "finished", run_state_from("finished"));

@@ -96,6 +96,23 @@ TEST(BuiltinMigrations, CountUpFromOne) {
   EXPECT_GE(version, 1);
 }
 
+TEST(BuiltinMigrations, StoresOfVersion3TakeTheStatePreempted) {
+  const test::TemporaryDirectory directory;
+  const fs::path file = directory / "old.db";
+  open_store(file, OpenMode::kReadWrite, builtin_migrations().first(3));
+  RunStore store = RunStore::open(file, OpenMode::kReadWrite);
+  RunRecord run = test::full_run("run");
+  store.create_run(run);
+  store.append_spans("run", 0, std::vector{Span{.begin_ns = 42}}, std::vector<std::string>{"name"});
+  run.state = RunState::kPreempted;
+  store.update_run(run);
+  EXPECT_EQ(store.find("run").state, RunState::kPreempted);
+  EXPECT_EQ(store.spans("run", 0).size(), 1u);
+  const Database database(file, Access::kExisting);
+  EXPECT_THROW(database.execute("UPDATE run SET state = 'dancing'"), Error);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"), 0);
+}
+
 TEST_F(MigrationTest, OlderStoreIsBackedUpAndMigrated) {
   const std::vector<Migration> next = with_next(kAddColumn);
   {

@@ -20,9 +20,20 @@ namespace ddbench::store {
 using RunId = std::string;
 RunId new_run_id();
 
-enum class RunState { kRunning, kDone, kFailed, kInterrupted };
-std::string_view to_string(RunState state) noexcept;  ///< "running", "done", "failed", "interrupted"
-RunState run_state_from(std::string_view text);       ///< inverse; throws Error{kBadInput} on another word
+enum class RunState {
+  kRunning,
+  kDone,
+  kFailed,
+  kInterrupted,
+  kPreempted,  ///< told to end by a scheduler (SIGTERM) while its work was not done
+};
+/// Whether it was ended from outside, by a person or a scheduler.
+constexpr bool was_stopped(RunState state) noexcept {
+  return state == RunState::kInterrupted || state == RunState::kPreempted;
+}
+std::string_view to_string(
+    RunState state) noexcept;                    ///< "running", "done", "failed", "interrupted", "preempted"
+RunState run_state_from(std::string_view text);  ///< inverse; throws Error{kBadInput} on another word
 
 /// What a run really ran on; stored with it. Only runs of equal fingerprints are comparable without a
 /// warning.
@@ -39,7 +50,7 @@ struct RunRecord {
   RunId id;
   RunCase run_case;
   RunState state = RunState::kRunning;
-  std::string reason;  ///< why it failed or was interrupted: rank, node, what
+  std::string reason;  ///< why it failed, was interrupted or preempted: rank, node, what
   bool valid = true;   ///< false: finished, but its figures must not be used
   std::string invalid_reason;
   std::string sweep_id;

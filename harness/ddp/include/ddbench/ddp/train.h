@@ -16,6 +16,9 @@ class TrainingMonitor {
   virtual ~TrainingMonitor() = default;
   /// After each step, outside of the step's timed operators. `loss` is this rank's mean over its batch.
   virtual void on_step(std::uint32_t step, double loss) = 0;
+  /// At the end of each step's work: whether training ends with it before its time, on all ranks alike. A
+  /// checkpoint of the step is written then, in a run that writes some. May wait for the other ranks.
+  virtual bool is_last(std::uint32_t /*step*/) { return false; }
   /// Around every collective (communication thread): what a watchdog must know. `sequence` as in
   /// collective_key.
   virtual void on_collective_begin(std::string_view function, std::uint64_t sequence) noexcept = 0;
@@ -35,13 +38,13 @@ void check_supported(const RunCase& run_case);
 
 /// Trains `run_case` on this rank: the whole life of a DDP worker after rendezvous. Reads top to bottom.
 /// Records spans and the scalar "loss" on `recorder`; every fourth measured step is a probe-off window: its
-/// kStep span has bucket 0 instead of kNoBucket, and it has no other spans. Steps are contiguous. With several
-/// ranks, one step of four has the scalars "gradient_square_local" (this rank's |g|^2 over its batch_per_gpu
-/// samples) and "gradient_square_mean" (its mean over ranks is |g|^2 of the averaged gradient). With a target
-/// loss, rank 0 has "smoothed_loss", and training ends in the first measured step in which it has come down
-/// to the target. Every `checkpoint_every` steps a checkpoint is written to checkpoints.directory; its cost is
-/// the copy span "checkpoint" and the scalar "checkpoint_seconds". With checkpoints.resume_from, training goes
-/// on after the steps that were done, as if it had never ended. Throws
+/// kStep span has bucket 0 instead of kNoBucket, and it has no other spans. Steps are contiguous. With
+/// several ranks, one step of four has the scalars "gradient_square_local" (this rank's |g|^2 over its
+/// batch_per_gpu samples) and "gradient_square_mean" (its mean over ranks is |g|^2 of the averaged gradient).
+/// With a target loss, rank 0 has "smoothed_loss", and training ends in the first measured step in which it
+/// has come down to the target. Every `checkpoint_every` steps a checkpoint is written to
+/// checkpoints.directory; its cost is the copy span "checkpoint" and the scalar "checkpoint_seconds". With
+/// checkpoints.resume_from, training goes on after the steps that were done, as if it had never ended. Throws
 /// Error{kBadInput} as check_supported, Error{kRunFailed} when a collective fails or the loss is no number
 /// any more.
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,

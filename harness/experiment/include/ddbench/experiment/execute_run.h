@@ -18,6 +18,7 @@ struct ExecuteOptions {
   std::filesystem::path executable;  ///< of ddbench, started as `<executable> worker` for each rank
   std::chrono::milliseconds watchdog{60'000};
   launch::LauncherOptions launcher;
+  std::chrono::milliseconds preemption_grace{20'000};  ///< from SIGTERM to the end of the ranks
   std::string sweep_id;
   store::RunId baseline_id;
   bool is_baseline = false;
@@ -37,6 +38,8 @@ class RunObserver {
   /// Whole lines that the program of a rank has printed, without their ends.
   virtual void on_output(int rank, const std::string& line) = 0;
   virtual bool interrupted() = 0;  ///< true: stop the ranks and store the run as interrupted
+  /// True: write a last checkpoint, where the case writes some, end the ranks and store the run as preempted.
+  virtual bool preempted() { return false; }
 };
 
 /// Refuses what cannot be run, before anything is started or stored: unknown workload or link rate and, where
@@ -46,7 +49,7 @@ void check_startable(const RunCase& run_case, launch::Launcher launcher = launch
 
 /// Runs the case where the launcher puts it, keeps everything in the store as it comes in, and turns it into
 /// figures' rows. Returns the stored record whatever became of the run (done, failed with its reason,
-/// interrupted). Throws Error only when the run could not be started or its results could not be stored; then
+/// interrupted, preempted). Throws Error only when the run could not be started or its results could not be stored; then
 /// no process, namespace or file is left, and the run is stored as failed if the store still takes a row.
 store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& options, store::RunStore& store,
                              RunObserver& observer);

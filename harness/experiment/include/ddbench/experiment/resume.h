@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "ddbench/ddp/checkpoint.h"
@@ -15,9 +16,16 @@ struct Resume {
   ddp::Checkpoint checkpoint;
 };
 
-/// `reference` as RunStore::find takes it; `base`: where the folder of its checkpoints is now, empty: where it
-/// was written. Throws Error{kBadInput} for a run that is done or still running, one that wrote no
+/// `reference` as RunStore::find takes it; `base`: where the folder of its checkpoints is now, empty: where
+/// it was written. Throws Error{kBadInput} for a run that is done or still running, one that wrote no
 /// checkpoints, and as ddp::find_checkpoint.
-Resume find_resume(const store::RunStore& store, const std::string& reference, const std::filesystem::path& base);
+Resume find_resume(const store::RunStore& store, const std::string& reference,
+                   const std::filesystem::path& base);
+
+/// What a job that is started again goes on with: the newest run of the case's name, when it was stopped or
+/// failed and left checkpoints. Nothing when there is no such run, when it is done, or when it had none to
+/// leave. Throws Error{kBadInput} when the run of that name is one of another case, and as find_resume.
+std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCase& run_case,
+                                      const std::filesystem::path& base);
 
 }  // namespace ddbench::experiment

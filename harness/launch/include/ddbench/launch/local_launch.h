@@ -26,6 +26,8 @@ struct LaunchOptions {
   std::chrono::milliseconds watchdog{60'000};
   /// Between telling ranks to stop and killing them.
   std::chrono::milliseconds grace{5'000};
+  /// Of a preempted run: for a last checkpoint, or for a program to end by itself.
+  std::chrono::milliseconds preemption_grace{20'000};
 };
 
 /// What the ranks tell while they run; called on the launching thread.
@@ -44,6 +46,8 @@ class LaunchObserver {
   /// About once a second, whatever happens: the harness moves spools into the store here.
   virtual void on_tick() = 0;
   virtual bool interrupted() = 0;  ///< Ctrl-C was pressed: stop the ranks
+  /// A scheduler wants the machines: end the ranks with their work kept.
+  virtual bool preempted() { return false; }
 };
 
 struct LaunchOutcome {

@@ -1,0 +1,11 @@
+#pragma once
+
+namespace ddbench::launch {
+
+/// Schedulers tell every process of a job to end, not only the launcher. From here on SIGTERM does not end
+/// this rank: the launcher hears of it and has all ranks end alike.
+void expect_sigterm() noexcept;
+/// Whether SIGTERM has come since.
+bool told_to_end() noexcept;
+
+}  // namespace ddbench::launch
