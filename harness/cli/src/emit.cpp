@@ -20,8 +20,7 @@ constexpr const char* kGroup = "Job file";
 
 /// What the job file says in its own way, or what only concerns the run of this machine.
 bool is_for_the_job(const CLI::Option& option) {
-  static const std::set<std::string> kSaidByTheFile{"--name", "--db",    "--no-baseline",
-                                                    "--json", "--quiet", "--continue"};
+  static const std::set<std::string> kSaidByTheFile{"--name", "--db", "--json", "--quiet", "--continue"};
   return option.count() > 0 && !option.get_positional() && option.get_group() != kGroup &&
          option.get_group() != "Launcher" && kSaidByTheFile.count(option.get_name()) == 0;
 }
@@ -38,7 +37,6 @@ std::vector<std::string> given_options(const CLI::App& command) {
       if (!is_flag) words.push_back(option->get_name() == "--data-delay" ? value + "ns" : value);
     }
   }
-  words.push_back("--no-baseline");  // the ranks of a job are all there from its start
   return words;
 }
 

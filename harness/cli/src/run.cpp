@@ -95,6 +95,7 @@ void refuse_repetitions_of_started_ranks(const SingleRunOptions& options) {
 
 int resume(SingleRunOptions& options) {
   resolve(options);
+  if (const auto exit_code = be_started_rank(options.launcher)) return *exit_code;
   const auto path = store_path(options.db);
   store::RunStore::open(path, store::OpenMode::kReadOnly);  // one that is missing must not be created
   auto store = store::RunStore::open(path, store::OpenMode::kReadWrite);
