@@ -16,7 +16,7 @@ namespace ddbench::launch {
 namespace {
 
 constexpr std::size_t kHeaderBytes = sizeof(std::uint32_t);
-constexpr std::size_t kReadAtOnceBytes = std::size_t{128} << 10;
+constexpr std::size_t kReadAtOnceBytes = std::size_t{64} << 10;
 
 bool wait_for(int fd, short events, int timeout_ms) {
   pollfd poll_fd{fd, events, 0};
@@ -116,7 +116,7 @@ std::vector<Message> ControlChannel::take_messages() {
   }
   incoming_.erase(0, begin);
   // A launcher has hundreds of these: none keeps the room that its largest frame took.
-  if (incoming_.empty() && incoming_.capacity() > kReadAtOnceBytes) incoming_.shrink_to_fit();
+  if (incoming_.capacity() > 2 * incoming_.size() + kReadAtOnceBytes / 8) incoming_.shrink_to_fit();
   return messages;
 }
 

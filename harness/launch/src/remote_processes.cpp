@@ -2,16 +2,32 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "describe.h"
 #include "remote_worker.h"
 
 namespace ddbench::launch {
+namespace {
+
+constexpr rlim_t kUsualFiles = 256;
+
+/// Each rank takes a connection here and, while its spool is read, a file. What is usually allowed is 1024.
+void allow_open_files(rlim_t count) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
+  limit.rlim_cur = std::min(count, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
 
 RemoteProcesses::RemoteProcesses(RemoteJob job, int world_size, std::filesystem::path log)
     : job_(std::move(job)), door_(job_.listen, job_.token, world_size), log_(std::move(log)) {
+  allow_open_files(kUsualFiles + 2 * static_cast<rlim_t>(world_size));
   facts_["launcher"] = job_.launcher;
   facts_["launcher.listened_at"] = door_.endpoint().address;
 }

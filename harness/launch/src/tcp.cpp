@@ -28,6 +28,8 @@ using InterfaceList = UniqueHandle<ifaddrs, ::freeifaddrs>;
 
 constexpr auto kBetweenTries = 100ms;
 constexpr auto kOneTry = 5s;
+constexpr int kReceiveBuffer_bytes = 128
+                                     << 10;  // a launcher has hundreds: what is not read waits at the sender
 constexpr unsigned kUnansweredFor_ms = 60'000;  // then the peer's machine counts as dead
 
 AddressList look_up(const std::string& host, int port, int socket_type) {
@@ -103,6 +105,8 @@ UniqueFd listen_at(const Endpoint& endpoint) {
   UniqueFd socket = socket_for(*address);
   const int on = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // Inherited by every connection.
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer_bytes, sizeof kReceiveBuffer_bytes);
   const bool listens = ::bind(socket.get(), address->ai_addr, address->ai_addrlen) == 0 &&
                        ::listen(socket.get(), SOMAXCONN) == 0;
   if (listens) return socket;
