@@ -14,6 +14,7 @@
 #include "ddbench/host/recorder.h"
 #include "ddbench/record/error.h"
 #include "ddbench/workload/workload.h"
+#include "device_under_test.h"
 
 namespace ddbench::workload {
 namespace {
@@ -89,7 +90,7 @@ class Trace {
   const Task task_;
   host::Recorder recorder_{host::RecorderOptions{.spool = task_.directory / "spool", .run_id = "trace"}};
   Probe probe_{recorder_};
-  std::unique_ptr<device::Device> device_ = device::make_device("cpu");
+  std::unique_ptr<device::Device> device_ = test::device_under_test();
   std::unique_ptr<Workload> workload_;
   std::ofstream bin_;
   std::vector<device::Buffer> memory_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ddbench/device/device.h"
+#include "device_under_test.h"
 
 namespace ddbench::device {
 
@@ -44,7 +45,7 @@ class Differences : public testing::TestWithParam<DataType> {
   void expect_operator(const Formula& formula, const std::vector<Numbers>& inputs, const Tensor& y,
                        const Numbers& dy, const std::vector<Tensor>& gradients);
 
-  std::unique_ptr<Device> device_ = make_device("cpu");
+  std::unique_ptr<Device> device_ = test::device_under_test();
   std::vector<Buffer> memory_;
   std::mt19937 random_{1};
 };

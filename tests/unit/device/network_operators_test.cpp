@@ -148,6 +148,7 @@ TEST_P(NetworkOperatorsTest, RowsOfATable) {
   device_->gather_rows(table, indices, kAccumulate, y);
   expect_near(y, twice, "gathered twice");
 
+  if (!test::refuses_wrong_indices()) return;
   for (const std::int32_t outside : {-1, 5}) {
     indices.ints()[3] = outside;
     EXPECT_THROW(device_->gather_rows(table, indices, kOverwrite, y), Error);
@@ -250,7 +251,12 @@ TEST_P(NetworkOperatorsTest, SoftmaxCrossEntropyWithRowsThatDoNotCount) {
   EXPECT_EQ(loss.floats()[0], 0);
   EXPECT_EQ(numbers(dlogits), Numbers(kRows * kClasses, 0.0));
   labels.ints()[2] = 21;
-  EXPECT_THROW(device_->softmax_cross_entropy(logits, labels, loss, dlogits), Error);
+  if (test::refuses_wrong_indices()) {
+    EXPECT_THROW(device_->softmax_cross_entropy(logits, labels, loss, dlogits), Error);
+  } else {
+    device_->softmax_cross_entropy(logits, labels, loss, dlogits);
+    EXPECT_TRUE(std::isnan(loss.floats()[0]));
+  }
 }
 
 TEST_P(NetworkOperatorsTest, WhatDoesNotFitIsNamed) {

@@ -9,6 +9,7 @@
 
 #include "ddbench/device/device.h"
 #include "ddbench/record/error.h"
+#include "device_under_test.h"
 
 namespace ddbench::device {
 namespace {
@@ -28,7 +29,7 @@ class Operators : public testing::Test {
   }
   static Numbers numbers(const Tensor& tensor) { return {tensor.floats().begin(), tensor.floats().end()}; }
 
-  std::unique_ptr<Device> device_ = make_device("cpu");
+  std::unique_ptr<Device> device_ = test::device_under_test();
   std::vector<Buffer> memory_;
   std::mt19937 random_{1};
   std::uniform_real_distribution<float> uniform_{-1, 1};

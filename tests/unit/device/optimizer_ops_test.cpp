@@ -9,6 +9,7 @@
 
 #include "ddbench/device/device.h"
 #include "ddbench/record/error.h"
+#include "device_under_test.h"
 
 namespace ddbench::device {
 namespace {
@@ -32,7 +33,7 @@ class OptimizerOps : public testing::Test {
   }
   static std::uint16_t* halves(const Tensor& tensor) { return static_cast<std::uint16_t*>(tensor.data); }
 
-  std::unique_ptr<Device> device_ = make_device("cpu");
+  std::unique_ptr<Device> device_ = test::device_under_test();
   std::vector<Buffer> memory_;
   std::mt19937 random_{7};
 };

@@ -10,6 +10,7 @@
 #include "ddbench/host/recorder.h"
 #include "ddbench/workload/random.h"
 #include "ddbench/workload/workload.h"
+#include "device_under_test.h"
 #include "forked_ranks.h"
 
 namespace ddbench::workload {
@@ -71,7 +72,7 @@ class MlpGradients : public testing::Test {
   test::TemporaryDirectory directory_;
   host::Recorder recorder_{host::RecorderOptions{.spool = directory_.path() / "spool", .run_id = "test"}};
   Probe probe_{recorder_};
-  std::unique_ptr<device::Device> device_ = device::make_device("cpu");
+  std::unique_ptr<device::Device> device_ = test::device_under_test();
   std::unique_ptr<Workload> workload_ = make_workload("mlp", {{"hidden", "12,9"}});
   std::vector<device::Buffer> memory_;
   std::vector<Parameter> parameters_;

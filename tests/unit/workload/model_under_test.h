@@ -6,6 +6,7 @@
 
 #include "ddbench/host/recorder.h"
 #include "ddbench/workload/workload.h"
+#include "device_under_test.h"
 #include "forked_ranks.h"
 
 namespace ddbench::workload {
@@ -37,7 +38,7 @@ class ModelUnderTest {
   test::TemporaryDirectory directory_;
   host::Recorder recorder_{host::RecorderOptions{.spool = directory_.path() / "spool", .run_id = "test"}};
   Probe probe_{recorder_};
-  std::unique_ptr<device::Device> device_ = device::make_device("cpu");
+  std::unique_ptr<device::Device> device_ = test::device_under_test();
   std::unique_ptr<Workload> workload_;
   std::vector<device::Buffer> memory_;
   std::vector<Parameter> parameters_;

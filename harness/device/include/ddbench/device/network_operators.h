@@ -51,7 +51,8 @@ struct AttentionShape {
 /// bfloat16 (sums are float32); biases, scales, shifts, statistics, losses and the gradients of parameters
 /// are float32 always. No two tensors of a call overlap unless it says so. `write` says whether a gradient
 /// overwrites or adds to what is there. Shapes are checked: a call that does not fit throws Error{kBadInput}
-/// that names the operator and the shapes. Operators allocate nothing once a shape has been seen; results do
+/// that names the operator and the shapes; so does an index or a label that is none, but for devices with
+/// a queue, which make the result NaN. Operators allocate nothing once a shape has been seen; results do
 /// not depend on addresses or earlier calls, so equal inputs on equal machines give equal bits.
 class NetworkOperators {
  public:

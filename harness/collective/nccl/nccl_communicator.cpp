@@ -1,0 +1,364 @@
+#include "nccl_communicator.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "ddbench/record/error.h"
+
+namespace ddbench::collective::nccl_backend {
+namespace {
+
+using std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto kConnectTimeout = 60s;
+constexpr auto kGoodbyeTimeout = 5s;
+constexpr auto kSpinTime = 2ms;     // of a wait, before it sleeps between looks
+constexpr auto kLookPeriod = 50us;  // what a sleeping wait is late at most, but for the kernel's own slack
+
+/// The machine, whatever namespaces the rank lives in.
+std::string machine_name() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  return fmt::format("{}/{}", host.data(), boot);
+}
+
+std::string gpu_uuid(int device) {
+  cudaDeviceProp properties{};
+  gpu::check(cudaGetDeviceProperties(&properties, device), "be described");
+  std::string text;
+  for (const char byte : properties.uuid.bytes)
+    text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+Bytes bytes_of(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+
+ncclDataType_t nccl_type(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat16: return ncclFloat16;
+    case ElementType::kBfloat16: return ncclBfloat16;
+    default: return ncclFloat32;
+  }
+}
+
+bool is_gpu_memory(const void* data) {
+  cudaPointerAttributes attributes{};
+  const cudaError_t status = cudaPointerGetAttributes(&attributes, data);
+  cudaGetLastError();
+  return status == cudaSuccess &&
+         (attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged);
+}
+
+void check_counts(bool fit, const char* function, std::int64_t input, std::int64_t output, const char* rule) {
+  if (fit) return;
+  throw Error(
+      ErrorCode::kBadInput,
+      fmt::format("{}: {} elements in and {} out do not fit together: {}", function, input, output, rule), 0,
+      function);
+}
+
+std::string version_text() {
+  int version = 0;
+  ncclGetVersion(&version);
+  return fmt::format("NCCL {}.{}.{}", version / 10'000, version / 100 % 100, version % 100);
+}
+
+}  // namespace
+
+/// Elements where NCCL can read and write them.
+class NcclCommunicator::OnDevice {
+ public:
+  OnDevice(const Elements& elements, cudaStream_t stream) : elements_(elements), stream_(stream) {
+    if (elements.count == 0 || is_gpu_memory(elements.data)) return;
+    gpu::check(cudaMallocAsync(&copy_, size(), stream_), "allocate memory for a collective");
+    gpu::check(cudaMemcpyAsync(copy_, elements_.data, size(), cudaMemcpyHostToDevice, stream_),
+               "copy from the host");
+  }
+  ~OnDevice() {
+    if (copy_ != nullptr) cudaFreeAsync(copy_, stream_);
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+  void* data() const noexcept { return copy_ != nullptr ? copy_ : elements_.data; }
+  /// To where they came from, after the collective.
+  void bring_back() {
+    if (copy_ == nullptr) return;
+    gpu::check(cudaMemcpyAsync(elements_.data, copy_, size(), cudaMemcpyDeviceToHost, stream_),
+               "copy to the host");
+    gpu::check(cudaStreamSynchronize(stream_), "copy to the host");
+  }
+
+ private:
+  std::size_t size() const noexcept { return static_cast<std::size_t>(elements_.bytes()); }
+
+  const Elements elements_;
+  cudaStream_t stream_;
+  void* copy_ = nullptr;
+};
+
+NcclCommunicator::NcclCommunicator(const CommunicatorOptions& options, KeyValueStore& rendezvous)
+    : options_(options),
+      device_(gpu::select(options.rank)),
+      stream_(gpu::make_stream()),
+      done_(gpu::make_event(false)) {
+  // Before NCCL's first call: it reads its settings once.
+  const std::string host = host_id(exchange_places(rendezvous), options.rank);
+  if (!host.empty()) ::setenv("NCCL_HOSTID", host.c_str(), 0);
+  const TransportLog log;
+  gpu::check(cudaMalloc(&barrier_memory_, sizeof(float)), "allocate memory for barriers");
+  try {
+    gpu::check(cudaMemset(barrier_memory_, 0, sizeof(float)), "clear memory");
+    connect(exchange_id(rendezvous));
+    barrier();  // NCCL connects its ranks in their first collective
+  } catch (...) {
+    give_up();
+    throw;
+  }
+  transport_ = fmt::format("{}, {}", log.transports(), version_text());
+}
+
+NcclCommunicator::~NcclCommunicator() {
+  if (!aborted_ && communicator_ != nullptr) {
+    try {
+      settle("finalize", ncclCommFinalize(communicator_), steady_clock::now() + kGoodbyeTimeout);
+      ncclCommDestroy(communicator_);
+      communicator_ = nullptr;
+    } catch (const Error&) {
+      // Somebody is gone already: given up below.
+    }
+  }
+  give_up();
+}
+
+/// Ends what NCCL still has under way. Idempotent.
+void NcclCommunicator::give_up() noexcept {
+  aborted_ = true;
+  if (communicator_ != nullptr) ncclCommAbort(communicator_);
+  communicator_ = nullptr;
+  if (barrier_memory_ != nullptr) cudaFree(barrier_memory_);
+  barrier_memory_ = nullptr;
+}
+
+std::string NcclCommunicator::key(const std::string& what) const {
+  return fmt::format("nccl/{}/{}", options_.id, what);
+}
+
+std::vector<RankPlace> NcclCommunicator::exchange_places(KeyValueStore& rendezvous) const {
+  const RankPlace own{machine_name(), options_.address, gpu_uuid(device_)};
+  rendezvous.set(key(fmt::format("place/{}", options_.rank)), bytes_of(own.text()));
+  std::vector<RankPlace> places;
+  for (int rank = 0; rank < options_.world_size; ++rank) {
+    const Bytes text = rendezvous.get(key(fmt::format("place/{}", rank)), kConnectTimeout);
+    places.push_back(RankPlace::parse({text.begin(), text.end()}));
+  }
+  return places;
+}
+
+ncclUniqueId NcclCommunicator::exchange_id(KeyValueStore& rendezvous) const {
+  ncclUniqueId unique_id{};
+  if (options_.rank == 0) {
+    if (const ncclResult_t status = ncclGetUniqueId(&unique_id); status != ncclSuccess) {
+      throw Error(ErrorCode::kRunFailed, fmt::format("NCCL cannot start: {}", ncclGetErrorString(status)),
+                  status, "ncclGetUniqueId");
+    }
+    rendezvous.set(key("id"), Bytes(unique_id.internal, unique_id.internal + sizeof unique_id.internal));
+    return unique_id;
+  }
+  const Bytes bytes = rendezvous.get(key("id"), kConnectTimeout);
+  if (bytes.size() != sizeof unique_id.internal) {
+    throw Error(ErrorCode::kRunFailed, "rank 0 gave an id of NCCL that is none");
+  }
+  std::memcpy(unique_id.internal, bytes.data(), bytes.size());
+  return unique_id;
+}
+
+void NcclCommunicator::connect(const ncclUniqueId& unique_id) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  const ncclResult_t status =
+      ncclCommInitRankConfig(&communicator_, options_.world_size, unique_id, options_.rank, &config);
+  settle("connect", status, steady_clock::now() + kConnectTimeout);
+}
+
+void NcclCommunicator::check_rank(const char* function, int rank) const {
+  if (rank >= 0 && rank < options_.world_size) return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{}: {} is not a rank of a world of {}", function, rank, options_.world_size), 0,
+              function);
+}
+
+void NcclCommunicator::fail(const char* function, const std::string& why, int native_code) {
+  give_up();
+  throw Error(ErrorCode::kRunFailed, fmt::format("{} failed on rank {}: {}", function, options_.rank, why),
+              native_code, function);
+}
+
+void NcclCommunicator::throw_if_hopeless(const char* function, Deadline deadline) {
+  if (aborted_) fail(function, "aborted");
+  if (steady_clock::now() > deadline)
+    fail(function, "it has not ended in time: a peer or the network is stuck");
+}
+
+void NcclCommunicator::settle(const char* function, ncclResult_t status, Deadline deadline) {
+  while (status == ncclInProgress) {
+    throw_if_hopeless(function, deadline);
+    std::this_thread::sleep_for(kLookPeriod);
+    if (const ncclResult_t asked = ncclCommGetAsyncError(communicator_, &status); asked != ncclSuccess) {
+      status = asked;
+    }
+  }
+  if (status == ncclSuccess) return;
+  const char* const details = ncclGetLastError(communicator_);
+  fail(function,
+       fmt::format("{}{}{}", ncclGetErrorString(status), details != nullptr && *details != '\0' ? ": " : "",
+                   details != nullptr ? details : ""),
+       status);
+}
+
+void NcclCommunicator::wait_until_done(const char* function, Deadline deadline) {
+  const auto begin = steady_clock::now();
+  for (;;) {
+    const cudaError_t status = cudaEventQuery(done_.get());
+    if (status == cudaSuccess) return;
+    if (status != cudaErrorNotReady) fail(function, cudaGetErrorString(status), status);
+    ncclResult_t state = ncclSuccess;
+    const ncclResult_t asked = ncclCommGetAsyncError(communicator_, &state);
+    if (asked != ncclSuccess || (state != ncclSuccess && state != ncclInProgress)) {
+      settle(function, asked != ncclSuccess ? asked : state, deadline);
+    }
+    throw_if_hopeless(function, deadline);
+    if (steady_clock::now() - begin < kSpinTime) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kLookPeriod);
+    }
+  }
+}
+
+/// `action` calls NCCL, once, or between a group's start and end.
+template <typename Action>
+void NcclCommunicator::run(const char* function, Action action) {
+  const auto deadline = steady_clock::now() + options_.timeout;
+  throw_if_hopeless(function, deadline);
+  gpu::check(cudaSetDevice(device_), "be selected");  // of this thread, whichever it is
+  settle(function, action(communicator_, stream_.get()), deadline);
+  gpu::check(cudaEventRecord(done_.get(), stream_.get()), "mark the end of a collective");
+  wait_until_done(function, deadline);
+}
+
+void NcclCommunicator::all_reduce_sum(Elements data) {
+  OnDevice memory(data, stream_.get());
+  run("all_reduce", [&](ncclComm_t communicator, cudaStream_t stream) {
+    return ncclAllReduce(memory.data(), memory.data(), static_cast<std::size_t>(data.count),
+                         nccl_type(data.type), ncclSum, communicator, stream);
+  });
+  memory.bring_back();
+}
+
+void NcclCommunicator::broadcast(Elements data, int root) {
+  check_rank("broadcast", root);
+  OnDevice memory(data, stream_.get());
+  run("broadcast", [&](ncclComm_t communicator, cudaStream_t stream) {
+    return ncclBroadcast(memory.data(), memory.data(), static_cast<std::size_t>(data.count),
+                         nccl_type(data.type), root, communicator, stream);
+  });
+  memory.bring_back();
+}
+
+void NcclCommunicator::reduce_sum(Elements data, int root) {
+  check_rank("reduce", root);
+  OnDevice memory(data, stream_.get());
+  run("reduce", [&](ncclComm_t communicator, cudaStream_t stream) {
+    return ncclReduce(memory.data(), memory.data(), static_cast<std::size_t>(data.count),
+                      nccl_type(data.type), ncclSum, root, communicator, stream);
+  });
+  memory.bring_back();
+}
+
+void NcclCommunicator::reduce_scatter_sum(Elements input, Elements output) {
+  check_counts(input.count == output.count * options_.world_size && input.type == output.type,
+               "reduce_scatter", input.count, output.count, "every rank gets one chunk of the input");
+  OnDevice from(input, stream_.get());
+  OnDevice to(output, stream_.get());
+  run("reduce_scatter", [&](ncclComm_t communicator, cudaStream_t stream) {
+    return ncclReduceScatter(from.data(), to.data(), static_cast<std::size_t>(output.count),
+                             nccl_type(input.type), ncclSum, communicator, stream);
+  });
+  to.bring_back();
+}
+
+void NcclCommunicator::all_gather(Elements input, Elements output) {
+  check_counts(output.count == input.count * options_.world_size && input.type == output.type, "all_gather",
+               input.count, output.count, "the output has room for the input of every rank");
+  OnDevice from(input, stream_.get());
+  OnDevice to(output, stream_.get());
+  run("all_gather", [&](ncclComm_t communicator, cudaStream_t stream) {
+    return ncclAllGather(from.data(), to.data(), static_cast<std::size_t>(input.count), nccl_type(input.type),
+                         communicator, stream);
+  });
+  to.bring_back();
+}
+
+void NcclCommunicator::all_to_all(Elements input, Elements output) {
+  check_counts(
+      input.count == output.count && input.count % options_.world_size == 0 && input.type == output.type,
+      "all_to_all", input.count, output.count, "both hold one chunk for each rank");
+  OnDevice from(input, stream_.get());
+  OnDevice to(output, stream_.get());
+  const std::int64_t chunk = input.count / options_.world_size;
+  run("all_to_all", [&](ncclComm_t communicator, cudaStream_t stream) {
+    const auto count = static_cast<std::size_t>(chunk);
+    const ncclDataType_t type = nccl_type(input.type);
+    // Inside of a group nothing is under way yet: calls are only noted.
+    ncclResult_t status = ncclGroupStart();
+    for (int peer = 0; peer < options_.world_size && status == ncclSuccess; ++peer) {
+      const std::int64_t at = peer * chunk * size_of(input.type);
+      status =
+          ncclSend(static_cast<const std::byte*>(from.data()) + at, count, type, peer, communicator, stream);
+      if (status != ncclSuccess) break;
+      status = ncclRecv(static_cast<std::byte*>(to.data()) + at, count, type, peer, communicator, stream);
+    }
+    const ncclResult_t ended = ncclGroupEnd();
+    return status != ncclSuccess ? status : ended;
+  });
+  to.bring_back();
+}
+
+void NcclCommunicator::send(Elements data, int peer) {
+  check_rank("send", peer);
+  OnDevice memory(data, stream_.get());
+  run("send", [&](ncclComm_t communicator, cudaStream_t stream) {
+    return ncclSend(memory.data(), static_cast<std::size_t>(data.count), nccl_type(data.type), peer,
+                    communicator, stream);
+  });
+}
+
+void NcclCommunicator::receive(Elements data, int peer) {
+  check_rank("receive", peer);
+  OnDevice memory(data, stream_.get());
+  run("receive", [&](ncclComm_t communicator, cudaStream_t stream) {
+    return ncclRecv(memory.data(), static_cast<std::size_t>(data.count), nccl_type(data.type), peer,
+                    communicator, stream);
+  });
+  memory.bring_back();
+}
+
+void NcclCommunicator::barrier() {
+  run("barrier", [&](ncclComm_t communicator, cudaStream_t stream) {
+    return ncclAllReduce(barrier_memory_, barrier_memory_, 1, ncclFloat32, ncclSum, communicator, stream);
+  });
+}
+
+}  // namespace ddbench::collective::nccl_backend

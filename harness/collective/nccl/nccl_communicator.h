@@ -1,0 +1,69 @@
+#pragma once
+
+#include <nccl.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+#include "ddbench/collective/communicator.h"
+#include "ddbench/gpu/gpu.h"
+#include "nccl_settings.h"
+
+namespace ddbench::collective::nccl_backend {
+
+/// Communicator over NCCL, on a stream of its own. Buffers are the GPU's memory, where what they hold must be
+/// complete when the call is made; small buffers may also lie in the host's, from where they are copied there
+/// and back. NCCL itself never blocks: while a call waits, it looks for errors, the time and abort().
+class NcclCommunicator final : public Communicator {
+ public:
+  /// Takes the rank's GPU (gpu::select). Throws as make_communicator does.
+  NcclCommunicator(const CommunicatorOptions& options, KeyValueStore& rendezvous);
+  ~NcclCommunicator() override;
+
+  int rank() const noexcept override { return options_.rank; }
+  int world_size() const noexcept override { return options_.world_size; }
+  std::uint16_t id() const noexcept override { return options_.id; }
+  std::string transport() const override { return transport_; }
+
+  void all_reduce_sum(Elements data) override;
+  void broadcast(Elements data, int root) override;
+  void reduce_sum(Elements data, int root) override;
+  void reduce_scatter_sum(Elements input, Elements output) override;
+  void all_gather(Elements input, Elements output) override;
+  void all_to_all(Elements input, Elements output) override;
+  void send(Elements data, int peer) override;
+  void receive(Elements data, int peer) override;
+  void barrier() override;
+  void abort() noexcept override { aborted_ = true; }
+
+ private:
+  using Deadline = std::chrono::steady_clock::time_point;
+  class OnDevice;
+
+  std::vector<RankPlace> exchange_places(KeyValueStore& rendezvous) const;
+  ncclUniqueId exchange_id(KeyValueStore& rendezvous) const;
+  std::string key(const std::string& what) const;
+  void connect(const ncclUniqueId& unique_id);
+
+  template <typename Action>
+  void run(const char* function, Action action);
+  void check_rank(const char* function, int rank) const;
+  /// Waits until NCCL has queued what `status` is the answer to.
+  void settle(const char* function, ncclResult_t status, Deadline deadline);
+  void wait_until_done(const char* function, Deadline deadline);
+  void throw_if_hopeless(const char* function, Deadline deadline);
+  [[noreturn]] void fail(const char* function, const std::string& why, int native_code = 0);
+  void give_up() noexcept;
+
+  const CommunicatorOptions options_;
+  const int device_;
+  const gpu::Stream stream_;
+  const gpu::Event done_;
+  void* barrier_memory_ = nullptr;
+  ncclComm_t communicator_ = nullptr;
+  std::string transport_;
+  std::atomic<bool> aborted_{false};
+};
+
+}  // namespace ddbench::collective::nccl_backend

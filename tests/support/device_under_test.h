@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include "ddbench/device/device.h"
+
+namespace ddbench::test {
+
+/// The device that tests of operators look at: "cpu", or the one that $DDBENCH_TEST_DEVICE names. A GPU's
+/// operators are called on copies of the tensors, which lie in the host's memory as on the CPU: tests need
+/// not know. A test executable that is to run on a GPU where there is none ends at its start with the exit
+/// code 77 and says "skipped: no GPU".
+std::unique_ptr<device::Device> device_under_test();
+
+/// Whether it refuses indices and labels that are none; a GPU, which would have to wait for them, makes the
+/// result NaN.
+bool refuses_wrong_indices();
+
+}  // namespace ddbench::test

@@ -1,0 +1,137 @@
+// NCCL between processes that share the GPUs there are; all of them may share one.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "ddbench/collective/communicator.h"
+#include "ddbench/device/device.h"
+#include "ddbench/record/error.h"
+#include "forked_ranks.h"
+
+namespace ddbench::collective {
+namespace {
+
+constexpr int kRanks = 2;
+constexpr std::int64_t kChunk = 1000;
+
+const bool has_gpu = [] {
+  try {
+    device::check_device("cuda");
+  } catch (const Error& error) {
+    fmt::print("skipped: no GPU ({})\n", error.message());
+    std::fflush(stdout);
+    std::_Exit(77);
+  }
+  return true;
+}();
+
+float number(int rank, std::int64_t index) {
+  return static_cast<float>(index % 251 + rank);
+}
+
+/// A rank's vector on the GPU, or in the host's memory.
+class Vector {
+ public:
+  Vector(device::Device& device, bool on_gpu, std::int64_t count, int rank)
+      : device_(device), values_(static_cast<std::size_t>(count)) {
+    for (std::int64_t i = 0; i < count; ++i) values_[static_cast<std::size_t>(i)] = number(rank, i);
+    if (!on_gpu) return;
+    memory_ = device.allocate(count * 4);
+    device.upload(values_.data(), {memory_.data(), 1, count});
+    device.synchronize();
+  }
+  Elements elements() {
+    void* const data = memory_.data() != nullptr ? memory_.data() : values_.data();
+    return {data, static_cast<std::int64_t>(values_.size()), ElementType::kFloat32};
+  }
+  const std::vector<float>& read() {
+    if (memory_.data() != nullptr) {
+      device_.download({memory_.data(), 1, static_cast<std::int64_t>(values_.size())}, values_.data());
+    }
+    return values_;
+  }
+
+ private:
+  device::Device& device_;
+  std::vector<float> values_;
+  device::Buffer memory_;
+};
+
+std::string wrong_in(bool on_gpu, int rank, device::Device& device, Communicator& ranks) {
+  const auto vector = [&](std::int64_t count) { return Vector(device, on_gpu, count, rank); };
+  std::string wrong;
+  const auto expect = [&](const char* what, Vector& result, auto expected) {
+    std::int64_t index = 0;
+    for (const float value : result.read()) {
+      if (value != expected(index++)) {
+        wrong += fmt::format("{} at {}: {}; ", what, index - 1, value);
+        return;
+      }
+    }
+  };
+  const auto sum = [](std::int64_t i) { return number(0, i) + number(1, i); };
+  Vector reduced = vector(kChunk);
+  ranks.all_reduce_sum(reduced.elements());
+  expect("all_reduce", reduced, sum);
+  Vector sent = vector(kChunk);
+  ranks.broadcast(sent.elements(), 1);
+  expect("broadcast", sent, [](std::int64_t i) { return number(1, i); });
+  Vector all = vector(kRanks * kChunk), part = vector(kChunk);
+  ranks.reduce_scatter_sum(all.elements(), part.elements());
+  expect("reduce_scatter", part, [&](std::int64_t i) { return sum(rank * kChunk + i); });
+  Vector one = vector(kChunk), gathered = vector(kRanks * kChunk);
+  ranks.all_gather(one.elements(), gathered.elements());
+  expect("all_gather", gathered,
+         [](std::int64_t i) { return number(static_cast<int>(i / kChunk), i % kChunk); });
+  Vector from = vector(kRanks * kChunk), to = vector(kRanks * kChunk);
+  ranks.all_to_all(from.elements(), to.elements());
+  expect("all_to_all", to,
+         [&](std::int64_t i) { return number(static_cast<int>(i / kChunk), rank * kChunk + i % kChunk); });
+  Vector ping = vector(kChunk);
+  rank == 0 ? ranks.send(ping.elements(), 1) : ranks.receive(ping.elements(), 0);
+  expect("receive", ping, [](std::int64_t i) { return number(0, i); });
+  ranks.barrier();
+  return wrong;
+}
+
+TEST(Nccl, CollectivesAreRightInBothMemories) {
+  const auto outcomes = test::run_ranks(kRanks, [](int rank, KeyValueStore& store) {
+    const auto ranks = make_communicator("nccl", {.rank = rank, .world_size = kRanks}, store);
+    const auto device = device::make_device("cuda", {.rank = rank});
+    return wrong_in(true, rank, *device, *ranks) + wrong_in(false, rank, *device, *ranks) +
+           (ranks->transport().rfind("unknown", 0) == 0 ? ranks->transport() : "");
+  });
+  for (const auto& outcome : outcomes) EXPECT_EQ(outcome.text, "");
+}
+
+TEST(Nccl, AbortEndsACollectiveThatWaitsForAPeer) {
+  const auto outcomes = test::run_ranks(kRanks, [](int rank, KeyValueStore& store) -> std::string {
+    const auto ranks = make_communicator("nccl", {.rank = rank, .world_size = kRanks}, store);
+    if (rank == 1) {
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+      ranks->abort();
+      return "left";
+    }
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      ranks->abort();
+    });
+    std::vector<float> values(16);
+    std::string message = "nothing was thrown";
+    try {
+      ranks->all_reduce_sum(std::span<float>(values));
+    } catch (const Error& error) {
+      message = error.message();
+    }
+    stopper.join();
+    return message;
+  });
+  EXPECT_NE(outcomes[0].text.find("all_reduce failed on rank 0"), std::string::npos) << outcomes[0].text;
+}
+
+}  // namespace
+}  // namespace ddbench::collective
