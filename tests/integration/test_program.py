@@ -142,6 +142,23 @@ def test_arguments_without_a_meaning_are_not_read(bench):
 
 
 @needs_mpi
+def test_nonblocking_collectives_last_until_they_are_seen_complete(bench):
+    program = compiled(bench, "mpi_nonblocking")
+    run = measured(bench, *MPIRUN, program, options=("--nodes", 1, "--gpus", 2, "--per-node"), expect_stderr="done")
+    assert len(bench.rows("select distinct step from step")) in range(8, 13), "a step begins with the broadcast"
+    seen = {(c["function"], c["bytes"]) for c in run["collectives"]}
+    reduced = {("all_reduce", 4 * elements) for elements in (10, 11, 12, 20, 21, 22, 30, 31, 32, 40, 41, 42, 77)}
+    assert seen == reduced | {
+        ("broadcast", 400), ("reduce", 400), ("barrier", 0), ("all_gather", 1600), ("all_to_all", 1200),
+        ("reduce_scatter", 2400), ("reduce_scatter", 800), ("gather", 400), ("scatter", 480), ("all_gather", 800),
+        ("all_to_all", 800)}
+    # Each counted once a step, however its end was seen.
+    assert len({c["count"] for c in run["collectives"]}) == 1, run["collectives"]
+    # The program computed for 5 ms before it waited for this one.
+    assert next(c["duration_ns"] for c in run["collectives"] if c["bytes"] == 4 * 77) > 4.5e6
+
+
+@needs_mpi
 def test_a_c_program_over_mpi(bench):
     program = compiled(bench, "mpi_training")
     run = measured(bench, *MPIRUN, program, options=("--nodes", 1, "--gpus", 2, "--per-node"))

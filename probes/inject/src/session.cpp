@@ -77,6 +77,22 @@ Call::~Call() {
   track_->record(span_);
 }
 
+PendingCall::PendingCall(const Collective& collective) noexcept
+    : collective_(collective), begin_ns_(now_ns()), nested_(thread_state.depth > 0) {}
+
+void PendingCall::end() const noexcept {
+  host::Recorder::Track* const track = nested_ ? nullptr : track_of_thread(Lane::kCommunication);
+  if (track == nullptr) return;
+  Span span;
+  span.kind = SpanKind::kCommunication;
+  span.name_id = name_id(collective_.name);
+  span.bytes = collective_.bytes;
+  span.correlation = collective_.correlation;
+  span.begin_ns = begin_ns_;
+  span.end_ns = now_ns();
+  track->record(span);
+}
+
 void mark_step() noexcept {
   static std::atomic<std::uint32_t> steps{0};
   static std::atomic<std::int64_t> begin_ns{0};

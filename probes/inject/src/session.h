@@ -25,6 +25,13 @@ enum class CallName : std::uint8_t {
 };
 inline constexpr int kCallNameCount = 12;
 
+/// A collective as it is recorded; `correlation` as collective_key().
+struct Collective {
+  CallName name;
+  std::uint64_t bytes = 0;
+  std::uint64_t correlation = 0;
+};
+
 /// Records the calling thread's stay in a library from construction to destruction, on the thread's own
 /// lock-free track. Of nested calls only the outermost is recorded. Costs two clock reads and a push; the
 /// first call of a process opens its spool, that of a thread allocates its ring. Does nothing in a process
@@ -36,6 +43,8 @@ class Call {
   /// A collective; `correlation` as collective_key().
   Call(CallName name, std::uint64_t bytes, std::uint64_t correlation) noexcept
       : Call(name, SpanKind::kCommunication, bytes, correlation) {}
+  explicit Call(const Collective& collective) noexcept
+      : Call(collective.name, collective.bytes, collective.correlation) {}
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -45,6 +54,20 @@ class Call {
 
   host::Recorder::Track* track_ = nullptr;  // null: not recorded
   Span span_;
+};
+
+/// A collective that goes on when its call has returned: one thread makes it, any thread sees its end. A
+/// value.
+class PendingCall {
+ public:
+  explicit PendingCall(const Collective& collective) noexcept;
+  /// Records it, from its making to now. Not inside of another call: that one is recorded.
+  void end() const noexcept;
+
+ private:
+  Collective collective_;
+  std::int64_t begin_ns_;
+  bool nested_;
 };
 
 /// A step ends, and the next begins, now.
