@@ -25,9 +25,8 @@ struct ProbeCounters {
 };
 
 /// Records what the GPUs of this process do, through CUPTI, into a recorder: lanes kDeviceCompute and
-/// kDeviceCommunication, times on this process's now_ns(). One a process at a time. Made by the module
-/// ddbench_cuda_probe.so, whose factory is a CudaProbeFactory; while it lives, NCCL's profiler plug-in
-/// records into the same recorder. Make it before the first communicator. All functions are thread-safe.
+/// kDeviceCommunication, times on this process's now_ns(). One a process at a time. All functions are
+/// thread-safe.
 class CudaProbe {
  public:
   virtual ~CudaProbe() = default;
@@ -40,18 +39,15 @@ class CudaProbe {
   virtual void push(const Range& range) noexcept = 0;
   virtual void pop() noexcept = 0;
 
-  /// Everything that the device has finished is in the recorder afterwards. Blocks; call it between steps,
-  /// after synchronising the device.
+  /// Begins and ends a probe-off window: nothing of the device is recorded, and nothing is spent on it. What
+  /// was done before is flushed; synchronise the device first, and keep the recorder enabled until this
+  /// returns.
+  virtual void set_enabled(bool enabled) noexcept = 0;
+  /// Everything that the device has finished is in the recorder afterwards. Blocks.
   virtual void flush() noexcept = 0;
   /// Flushes and lets CUPTI go. The recorder may end afterwards. Idempotent.
   virtual ProbeCounters stop() noexcept = 0;
 };
-
-/// Starts recording. Does not throw for what this machine lacks: see unavailable(). The recorder outlives
-/// the probe.
-using CudaProbeFactory = std::unique_ptr<CudaProbe>(host::Recorder& recorder);
-inline constexpr const char* kCudaProbeFile = "ddbench_cuda_probe.so";
-inline constexpr const char* kCudaProbeInterface = "cuda_probe/1";
 
 /// A range from construction to destruction; none where there is no probe.
 class ScopedRange {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ddbench/cuda/cuda_probe.h"
+
+namespace ddbench::probe {
+
+/// What the module ddbench_cuda_probe.so makes, and in which version.
+using CudaProbeFactory = std::unique_ptr<cuda::CudaProbe>(host::Recorder& recorder);
+inline constexpr const char* kCudaProbeFile = "ddbench_cuda_probe.so";
+inline constexpr const char* kCudaProbeInterface = "cuda_probe/1";
+
+/// Starts recording what the GPUs of this process do into `recorder`, which outlives it; NCCL's profiler
+/// plug-in records there, too, as long as the probe lives. Make it before the first communicator. nullptr,
+/// and the reason in `why_not`, when this build has no such probe or CUPTI cannot be used here (another tool
+/// holds it): time what is enqueued with events then, and tell the reason with the run.
+std::unique_ptr<cuda::CudaProbe> open_cuda_probe(host::Recorder& recorder, std::string& why_not);
+
+}  // namespace ddbench::probe

@@ -1,0 +1,60 @@
+// The module's entry for the engine; and what makes NCCL's profiler plug-in record beside it.
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "ddbench/cuda/cupti.h"
+#include "ddbench/inject/process_recorder.h"
+#include "ddbench/module/module.h"
+#include "ddbench/probe/open_cuda_probe.h"
+
+namespace ddbench::probe {
+namespace {
+
+using cuda::CudaProbe;
+
+/// The engine's recorder is the process's as long as the probe lives: NCCL's plug-in finds it there.
+class EngineProbe final : public CudaProbe {
+ public:
+  explicit EngineProbe(host::Recorder& recorder) : probe_(cuda::make_cupti_probe(recorder)) {
+    inject::adopt_recorder(&recorder);
+  }
+  ~EngineProbe() override { inject::adopt_recorder(nullptr); }
+
+  const std::string& unavailable() const noexcept override { return probe_->unavailable(); }
+  void push(const cuda::Range& range) noexcept override { probe_->push(range); }
+  void pop() noexcept override { probe_->pop(); }
+  void set_enabled(bool enabled) noexcept override { probe_->set_enabled(enabled); }
+  void flush() noexcept override { probe_->flush(); }
+  cuda::ProbeCounters stop() noexcept override {
+    inject::adopt_recorder(nullptr);
+    return probe_->stop();
+  }
+
+ private:
+  const std::unique_ptr<CudaProbe> probe_;
+};
+
+/// NCCL reads the variable when the first communicator is made.
+void choose_nccl_profiler() {
+  Dl_info own{};
+  if (::dladdr(reinterpret_cast<void*>(&choose_nccl_profiler), &own) == 0 || own.dli_fname == nullptr) return;
+  const auto plugin = std::filesystem::path(own.dli_fname).parent_path() / "ddbench_nccl_profiler.so";
+  ::setenv("NCCL_PROFILER_PLUGIN", plugin.c_str(), 0);
+}
+
+std::unique_ptr<CudaProbe> make_probe(host::Recorder& recorder) {
+  choose_nccl_profiler();
+  return std::make_unique<EngineProbe>(recorder);
+}
+
+const module::ModuleEntry kEntry{module::kEntryLayout, kCudaProbeInterface,
+                                 reinterpret_cast<void*>(&make_probe)};
+
+}  // namespace
+}  // namespace ddbench::probe
+
+DDBENCH_MODULE_ENTRY const ddbench::module::ModuleEntry* ddbench_module_entry() {
+  return &ddbench::probe::kEntry;
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace ddbench::cuda {
+
+/// CUPTI's buffers, used again and again. Thread-safe.
+class BufferPool {
+ public:
+  static constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
+
+  /// `ready` are made at once, more when they are asked for, `most` in all.
+  BufferPool(std::size_t ready, std::size_t most);
+
+  /// nullptr when all are in use; counted: CUPTI drops records then.
+  std::uint8_t* take() noexcept;
+  void give_back(std::uint8_t* buffer) noexcept;
+  std::uint64_t refused() const noexcept;
+
+ private:
+  std::uint8_t* make();
+
+  const std::size_t most_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<std::uint64_t[]>> all_;  // CUPTI wants records aligned to 8 bytes
+  std::vector<std::uint8_t*> free_;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace ddbench::cuda

@@ -1,0 +1,247 @@
+#include "cupti_probe.h"
+
+#include <cxxabi.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "ddbench/cuda/cupti.h"
+#include "ddbench/record/clock.h"
+
+namespace ddbench::cuda {
+namespace {
+
+constexpr std::size_t kReadyBuffers = 4;
+constexpr std::size_t kMostBuffers = 64;
+constexpr std::uint64_t kSpansBetweenDrains = 1u << 12;
+constexpr std::chrono::milliseconds kFlushPeriod{500};
+constexpr std::size_t kLongestName = 160;
+
+constexpr CUpti_ActivityKind kKinds[] = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+    CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
+    CUPTI_ACTIVITY_KIND_OVERHEAD,          CUPTI_ACTIVITY_KIND_MARKER};
+
+// Called without end, and of no account.
+constexpr CUpti_runtime_api_trace_cbid kNoisyRuntime[] = {
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventCreate_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventCreateWithFlags_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventDestroy_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000};
+constexpr CUpti_driver_api_trace_cbid kNoisyDriver[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,      CUPTI_DRIVER_TRACE_CBID_cuCtxSetCurrent,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,       CUPTI_DRIVER_TRACE_CBID_cuDeviceGetAttribute,
+    CUPTI_DRIVER_TRACE_CBID_cuEventQuery,         CUPTI_DRIVER_TRACE_CBID_cuStreamQuery,
+    CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute, CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttributes};
+
+std::atomic<CuptiProbe*> active{nullptr};
+
+std::uint64_t CUPTIAPI timestamp() {
+  return static_cast<std::uint64_t>(now_ns());
+}
+
+void CUPTIAPI ignore_callback(void* /*user*/, CUpti_CallbackDomain /*domain*/, CUpti_CallbackId /*id*/,
+                              const void* /*data*/) {}
+
+std::string in_words(CUptiResult result, const char* what) {
+  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+    return "another tool (Nsight, compute-sanitizer, a debugger or a profiler of the program) holds CUPTI: "
+           "kernels "
+           "are not recorded. Run without it to see them";
+  }
+  const char* text = nullptr;
+  cuptiGetResultString(result, &text);
+  return std::string("CUPTI cannot ") + what + ": " + (text != nullptr ? text : "unknown error") + " (" +
+         std::to_string(static_cast<int>(result)) + ")";
+}
+
+std::string_view api_name(const CUpti_ActivityAPI& call) {
+  const char* name = nullptr;
+  cuptiGetCallbackName(
+      call.kind == CUPTI_ACTIVITY_KIND_RUNTIME ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API,
+      call.cbid, &name);
+  return name != nullptr ? name : "cuda_call";
+}
+
+/// "void gemm<float>(...)" of "_Z4gemmIfEv...", and no longer than a table can show.
+std::string readable(std::string_view name) {
+  std::string text(name);
+  if (name.starts_with("_Z")) {
+    int status = 0;
+    char* const demangled = abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status);
+    if (demangled != nullptr) text = demangled;
+    std::free(demangled);
+  }
+  if (text.size() > kLongestName) text.resize(kLongestName);
+  return text;
+}
+
+}  // namespace
+
+CuptiProbe::CuptiProbe(host::Recorder& recorder)
+    : recorder_(recorder),
+      buffers_(0, kMostBuffers),
+      spans_([this](std::uint64_t id) { return ranges_.find(id, found_range_) ? &found_range_ : nullptr; },
+             api_name, [this](const Span& span, std::string_view name) { record(span, name); }),
+      compute_(recorder.track(Lane::kDeviceCompute)),
+      communication_(recorder.track(Lane::kDeviceCommunication)),
+      main_(recorder.track(Lane::kMain)) {
+  CuptiProbe* none = nullptr;
+  if (!active.compare_exchange_strong(none, this)) {
+    unavailable_ = "this process has a CUDA probe already";
+    return;
+  }
+  start();
+  if (!unavailable_.empty()) active.store(nullptr);
+}
+
+CuptiProbe::~CuptiProbe() {
+  stop();
+}
+
+void CuptiProbe::start() {
+  const auto check = [this](CUptiResult result, const char* what) {
+    if (result != CUPTI_SUCCESS && unavailable_.empty()) unavailable_ = in_words(result, what);
+    return unavailable_.empty();
+  };
+  if (!check(cuptiSubscribe(&subscriber_, ignore_callback, nullptr), "be taken")) return;
+  const bool is_ready =
+      check(cuptiActivityRegisterTimestampCallback(timestamp), "use ddbench's clock") &&
+      check(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed), "hand out records") &&
+      check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "record kernels");
+  if (!is_ready) {
+    cuptiUnsubscribe(subscriber_);
+    return;
+  }
+  enable(true);
+  flusher_ = std::thread([this] { flush_now_and_then(); });
+}
+
+void CuptiProbe::enable(bool on) noexcept {
+  for (const CUpti_ActivityKind kind : kKinds) on ? cuptiActivityEnable(kind) : cuptiActivityDisable(kind);
+  enabled_ = on;
+  if (!on) return;
+  // After the kinds: enabling one enables all its calls.
+  for (const auto call : kNoisyRuntime) cuptiActivityEnableRuntimeApi(call, 0);
+  for (const auto call : kNoisyDriver) cuptiActivityEnableDriverApi(call, 0);
+}
+
+void CuptiProbe::push(const Range& range) noexcept {
+  inject::push_thread_range(range);
+  if (!unavailable_.empty()) return;
+  cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, ranges_.add(range));
+}
+
+void CuptiProbe::pop() noexcept {
+  inject::pop_thread_range();
+  if (!unavailable_.empty()) return;
+  std::uint64_t id = 0;
+  cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id);
+}
+
+void CuptiProbe::set_enabled(bool enabled) noexcept {
+  if (!unavailable_.empty() || stopped_ || enabled == enabled_) return;
+  if (!enabled) flush();
+  enable(enabled);
+}
+
+void CuptiProbe::flush() noexcept {
+  if (!unavailable_.empty() || stopped_) return;
+  // Without mutex_: CUPTI calls buffer_completed() from here.
+  cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+ProbeCounters CuptiProbe::stop() noexcept {
+  if (unavailable_.empty() && !stopped_) {
+    enable(false);
+    flush();
+    {
+      const std::lock_guard lock(stop_mutex_);
+      is_stopping_ = true;
+    }
+    stopping_.notify_all();
+    if (flusher_.joinable()) flusher_.join();
+    cuptiUnsubscribe(subscriber_);
+    active.store(nullptr);
+  }
+  stopped_ = true;
+  const std::lock_guard lock(mutex_);
+  spans_.finish();
+  ProbeCounters counters = spans_.counters();
+  counters.dropped_records = dropped_records_;
+  return counters;
+}
+
+/// So that a process that ends without its exit handlers has told of all but its last moments.
+void CuptiProbe::flush_now_and_then() {
+  std::unique_lock lock(stop_mutex_);
+  while (!stopping_.wait_for(lock, kFlushPeriod, [this] { return is_stopping_; })) {
+    lock.unlock();
+    cuptiActivityFlushAll(0);
+    lock.lock();
+  }
+}
+
+void CuptiProbe::buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records) {
+  CuptiProbe* const probe = active.load();
+  *buffer = probe != nullptr ? probe->buffers_.take() : nullptr;
+  *bytes = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
+  *records = 0;  // as many as fit
+}
+
+void CuptiProbe::buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                                  std::size_t /*bytes*/, std::size_t valid_bytes) {
+  CuptiProbe* const probe = active.load();
+  if (probe != nullptr && buffer != nullptr) probe->take_buffer(context, stream, buffer, valid_bytes);
+}
+
+void CuptiProbe::take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                             std::size_t bytes) {
+  std::size_t dropped = 0;
+  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) != CUPTI_SUCCESS) dropped = 0;
+  try {
+    std::vector<const CUpti_Activity*> records;
+    CUpti_Activity* record = nullptr;
+    while (cuptiActivityGetNextRecord(buffer, bytes, &record) == CUPTI_SUCCESS) records.push_back(record);
+    const std::lock_guard lock(mutex_);
+    dropped_records_ += dropped;
+    spans_.convert(records);
+  } catch (...) {  // no memory: the recorder counts what it drops, and these are lost
+    const std::lock_guard lock(mutex_);
+    ++dropped_records_;
+  }
+  buffers_.give_back(buffer);
+}
+
+void CuptiProbe::record(const Span& span, std::string_view name) {
+  // Thousands come at once, and nobody waits for them: not faster than they are spooled.
+  if (++since_drain_ % kSpansBetweenDrains == 0) recorder_.flush();
+  std::string key(name);
+  auto found = name_ids_.find(key);
+  if (found == name_ids_.end()) {
+    found = name_ids_.emplace(std::move(key), recorder_.intern(readable(name))).first;
+  }
+  Span named = span;
+  named.name_id = found->second;
+  host::Recorder::Track& track = span.lane == Lane::kDeviceCommunication ? communication_
+                                 : span.lane == Lane::kDeviceCompute     ? compute_
+                                                                         : main_;
+  track.record(named);
+}
+
+std::unique_ptr<CudaProbe> make_cupti_probe(host::Recorder& recorder) {
+  return std::make_unique<CuptiProbe>(recorder);
+}
+
+}  // namespace ddbench::cuda

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cupti.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+#include "activity_spans.h"
+#include "buffer_pool.h"
+#include "ddbench/cuda/cuda_probe.h"
+#include "range_table.h"
+
+namespace ddbench::cuda {
+
+/// The CudaProbe over CUPTI. One a process at a time: CUPTI's callbacks carry no context.
+class CuptiProbe final : public CudaProbe {
+ public:
+  explicit CuptiProbe(host::Recorder& recorder);
+  ~CuptiProbe() override;
+
+  const std::string& unavailable() const noexcept override { return unavailable_; }
+  void push(const Range& range) noexcept override;
+  void pop() noexcept override;
+  void set_enabled(bool enabled) noexcept override;
+  void flush() noexcept override;
+  ProbeCounters stop() noexcept override;
+
+ private:
+  void start();
+  void enable(bool on) noexcept;
+  void flush_now_and_then();
+  void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes);
+  void record(const Span& span, std::string_view name);
+  static void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records);
+  static void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                                        std::size_t bytes, std::size_t valid_bytes);
+
+  host::Recorder& recorder_;
+  std::string unavailable_;
+  bool stopped_ = false;
+  bool enabled_ = false;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  BufferPool buffers_;
+  RangeTable ranges_;
+
+  std::mutex mutex_;  // of what follows: buffers are converted one after the other
+  Range found_range_;
+  ActivitySpans spans_;
+  std::unordered_map<std::string, std::uint32_t> name_ids_;
+  host::Recorder::Track& compute_;
+  host::Recorder::Track& communication_;
+  host::Recorder::Track& main_;
+  std::uint64_t dropped_records_ = 0;
+  std::uint64_t since_drain_ = 0;
+
+  std::mutex stop_mutex_;
+  std::condition_variable stopping_;
+  bool is_stopping_ = false;
+  std::thread flusher_;
+};
+
+}  // namespace ddbench::cuda

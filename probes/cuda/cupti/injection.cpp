@@ -1,0 +1,56 @@
+// What the CUDA driver loads into a program of the user's (CUDA_INJECTION64_PATH), and NVTX
+// (NVTX_INJECTION64_PATH). Nothing is thrown out of it, and nothing that fails here is noticed by the
+// program.
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "ddbench/cuda/cupti.h"
+#include "ddbench/inject/process_recorder.h"
+
+#define DDBENCH_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+ddbench::cuda::CudaProbe* probe =
+    nullptr;  // never deleted: the device may be at work until the process is gone
+ddbench::host::Recorder* recorder = nullptr;
+
+/// Before the recorder's own exit handler, which was registered earlier.
+void stop_probe() noexcept {
+  const ddbench::cuda::ProbeCounters counters = probe->stop();
+  try {
+    const auto tell = [](const char* name, std::uint64_t count) {
+      recorder->record_scalar(name, 0, static_cast<double>(count));
+    };
+    tell("cupti.records", counters.records);
+    tell("cupti.dropped_records", counters.dropped_records);
+    tell("cupti.invalid_times", counters.invalid_times);
+    tell("cupti.overhead_ns", counters.overhead_ns);
+  } catch (...) {
+  }
+}
+
+}  // namespace
+
+/// Called once, at the program's first call of CUDA. 1: all is well.
+DDBENCH_EXPORT int InitializeInjection() try {
+  recorder = ddbench::inject::RecorderAccess().get();  // one that it opened stays
+  if (recorder == nullptr || probe != nullptr) return 1;
+  probe = ddbench::cuda::make_cupti_probe(*recorder).release();
+  if (probe->unavailable().empty()) {
+    std::atexit(stop_probe);
+  } else {
+    recorder->intern("cupti unavailable: " + probe->unavailable());  // a name that the launcher finds
+  }
+  return 1;
+} catch (...) {
+  return 1;
+}
+
+/// NVTX's records are CUPTI's business.
+DDBENCH_EXPORT int InitializeInjectionNvtx2(void* get_export_table) {
+  using Initialize = int (*)(void*);
+  void* const cupti = ::dlsym(RTLD_NEXT, "InitializeInjectionNvtx2");
+  return cupti != nullptr ? reinterpret_cast<Initialize>(cupti)(get_export_table) : 0;
+}
