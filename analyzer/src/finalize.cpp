@@ -10,6 +10,7 @@
 #include "collective_join.h"
 #include "collective_totals.h"
 #include "ddbench/analyzer/micro_table.h"
+#include "ddbench/analyzer/nccl_join.h"
 #include "ddbench/analyzer/partition.h"
 #include "ddbench/record/error.h"
 #include "ddbench/record/program_case.h"
@@ -77,9 +78,18 @@ class Finalizer {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fitting, 1, kLongestRangeSteps));
   }
 
-  std::vector<Span> load(std::size_t rank, StepRange range) const {
+  struct Loaded {
+    std::vector<Span> spans;
+    std::vector<std::string> names;
+    NcclJoin nccl;
+  };
+  Loaded load(std::size_t rank, StepRange range) const {
     const std::uint32_t before = range.first == 0 ? 0 : range.first - 1;
-    return store_.spans(run_.id, ranks_[rank].rank, before, range.last + 1);
+    Loaded loaded{store_.spans(run_.id, ranks_[rank].rank, before, range.last + 1),
+                  store_.span_names(run_.id, ranks_[rank].rank),
+                  {}};
+    loaded.nccl = join_nccl_events(loaded.spans, loaded.names, range.first, range.last);
+    return loaded;
   }
 
   /// Returns the largest number of spans that a rank has in the range.
@@ -89,8 +99,8 @@ class Finalizer {
     CollectiveJoin join(clocks_, members_, measured);
     std::uint64_t most_spans = 0;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      const std::vector<Span> spans = load(rank, range);
-      const std::vector<std::string> names = store_.span_names(run_.id, ranks_[rank].rank);
+      const auto [spans, names, nccl] = load(rank, range);
+      nccl_.add(nccl);
       join.add_rank(rank, spans, names);
       kernels_.add(spans, names, measured);
       most_spans = std::max<std::uint64_t>(most_spans, spans.size());
@@ -103,7 +113,7 @@ class Finalizer {
   }
 
   void finalize_rank(std::size_t rank, StepRange range, const CollectiveJoin& join) {
-    RankTimeline timeline(load(rank, range));
+    RankTimeline timeline(load(rank, range).spans);
     join.add_totals_of_rank(rank, timeline.spans(), collectives_);
     damaged_spans_ += timeline.damaged(range);
     const LastArrivals arrivals = join.last_arrivals(rank, timeline.spans());
@@ -187,6 +197,7 @@ class Finalizer {
     };
     note(kFactIncompleteCollectives, incomplete_collectives_);
     note(kFactDamagedSpans, damaged_spans_);
+    run_.environment.facts.merge(nccl_facts(nccl_));  // a program's were told when it was taken in
     if (std::string reason = reason_against_use(); !reason.empty()) {
       run_.valid = false;
       run_.invalid_reason = std::move(reason);
@@ -207,6 +218,7 @@ class Finalizer {
   std::uint64_t all_steps_ = 0;                 ///< likewise, warm-up included
   std::uint64_t incomplete_collectives_ = 0;
   std::uint64_t damaged_spans_ = 0;
+  NcclJoin nccl_;
 };
 
 }  // namespace

@@ -31,17 +31,22 @@ std::uint16_t communicator_of(const Span& span) {
 std::vector<Span> main_collectives(const ProgramRank& rank) {
   std::map<std::uint16_t, std::size_t> uses;
   for (const Span& span : rank.spans) {
-    if (span.kind == SpanKind::kCommunication) ++uses[communicator_of(span)];
+    if (span.kind == SpanKind::kCommunication && span.correlation != 0) ++uses[communicator_of(span)];
   }
+  if (uses.empty()) return {};
   const auto most = std::max_element(uses.begin(), uses.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   std::vector<Span> collectives;
   for (const Span& span : rank.spans) {
-    if (span.kind == SpanKind::kCommunication && communicator_of(span) == most->first)
-      collectives.push_back(span);
+    const bool has_key = span.kind == SpanKind::kCommunication && span.correlation != 0;
+    if (has_key && communicator_of(span) == most->first) collectives.push_back(span);
   }
-  std::sort(collectives.begin(), collectives.end(),
-            [](const Span& a, const Span& b) { return a.correlation < b.correlation; });
+  // Host threads need not come in the order in which the program made its collectives: their keys do. Kernels
+  // run in that order; their keys say which function was called how often.
+  const bool on_device = !collectives.empty() && collectives.front().lane == Lane::kDeviceCommunication;
+  std::sort(collectives.begin(), collectives.end(), [on_device](const Span& a, const Span& b) {
+    return on_device ? a.begin_ns < b.begin_ns : a.correlation < b.correlation;
+  });
   return collectives;
 }
 

@@ -1,0 +1,220 @@
+#include "ddbench/analyzer/nccl_join.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+namespace ddbench::analyzer {
+namespace {
+
+// Times of events are late by the polling of NCCL's proxy thread; further off, it is another kernel's.
+constexpr std::int64_t kMostLate_ns = 2'000'000;
+
+struct Event {
+  Span span;
+  NcclEvent what;
+};
+
+struct Kernel {
+  Span* span = nullptr;
+  std::string_view function;  ///< "" where the name does not tell
+  std::vector<const Event*> events;
+};
+
+std::uint32_t id_of(const std::string& name, std::vector<std::string>& names) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<std::uint32_t>(found - names.begin());
+  names.push_back(name);
+  return static_cast<std::uint32_t>(names.size() - 1);
+}
+
+std::string_view name_of(const Span& span, const std::vector<std::string>& names) {
+  return span.name_id < names.size() ? std::string_view(names[span.name_id]) : "";
+}
+
+std::vector<Event> take_events(std::vector<Span>& spans, const std::vector<std::string>& names) {
+  std::vector<Event> events;
+  std::erase_if(spans, [&](const Span& span) {
+    if (span.kind != SpanKind::kNcclEvent) return false;
+    events.push_back({span, parse_nccl_event(name_of(span, names)).value_or(NcclEvent{})});
+    return true;
+  });
+  std::sort(events.begin(), events.end(),
+            [](const Event& a, const Event& b) { return a.span.begin_ns < b.span.begin_ns; });
+  return events;
+}
+
+std::vector<Kernel> kernels_of(std::vector<Span>& spans, const std::vector<std::string>& names,
+                               NcclJoin& join) {
+  std::vector<Kernel> kernels;
+  for (Span& span : spans) {
+    if (span.kind != SpanKind::kCommunication || span.lane != Lane::kDeviceCommunication) continue;
+    const std::string_view name = name_of(span, names);
+    if (nccl_kernel_function(name) == "") join.unknown_kernels.emplace(name);
+    kernels.push_back({&span, nccl_function_number(name) != 0 ? name : "", {}});
+  }
+  std::sort(kernels.begin(), kernels.end(),
+            [](const Kernel& a, const Kernel& b) { return a.span->begin_ns < b.span->begin_ns; });
+  return kernels;
+}
+
+/// Negative: the time between them.
+std::int64_t overlap_ns(const Span& a, const Span& b) {
+  return std::min(a.end_ns, b.end_ns) - std::max(a.begin_ns, b.begin_ns);
+}
+
+/// Where kernels run one after the other on each stream, few of them lie about an event.
+class KernelsByTime {
+ public:
+  explicit KernelsByTime(std::vector<Kernel>& kernels) : kernels_(kernels) {
+    for (const Kernel& kernel : kernels_) {
+      longest_ns_ = std::max(longest_ns_, kernel.span->duration_ns());
+    }
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      if (kernels_[i].span->correlation != 0) by_key_.emplace(kernels_[i].span->correlation, i);
+    }
+  }
+
+  Kernel* find(const Event& event) {
+    const auto same_key = by_key_.find(event.span.correlation);
+    if (event.span.correlation != 0 && same_key != by_key_.end()) return &kernels_[same_key->second];
+    Kernel* best = nullptr;
+    const std::int64_t first_ns = event.span.begin_ns - longest_ns_ - kMostLate_ns;
+    auto kernel = std::lower_bound(kernels_.begin(), kernels_.end(), first_ns,
+                                   [](const Kernel& a, std::int64_t at) { return a.span->begin_ns < at; });
+    for (; kernel != kernels_.end() && kernel->span->begin_ns <= event.span.end_ns + kMostLate_ns; ++kernel) {
+      if (kernel->span->correlation != 0) continue;  // of another collective
+      if (overlap_ns(*kernel->span, event.span) < -kMostLate_ns) continue;
+      if (best == nullptr || fits_better(*kernel, *best, event)) best = &*kernel;
+    }
+    return best;
+  }
+
+ private:
+  static bool fits_better(const Kernel& kernel, const Kernel& best, const Event& event) {
+    const bool same = kernel.function == event.what.function;
+    const bool best_is_same = best.function == event.what.function;
+    if (same != best_is_same) return same;
+    return overlap_ns(*kernel.span, event.span) > overlap_ns(*best.span, event.span);
+  }
+
+  std::vector<Kernel>& kernels_;
+  std::int64_t longest_ns_ = 0;
+  std::unordered_map<std::uint64_t, std::size_t> by_key_;
+};
+
+Span communication_of(const Event& event, std::vector<std::string>& names) {
+  Span span = event.span;
+  span.kind = SpanKind::kCommunication;
+  span.lane = Lane::kDeviceCommunication;
+  span.name_id = id_of(event.what.function, names);
+  return span;
+}
+
+/// The one collective of a kernel, or the first of several, takes the kernel's place.
+void apply(Kernel& kernel, std::vector<std::string>& names, std::vector<Span>& added) {
+  const bool is_group = kernel.events.size() > 1;
+  const Span own = *kernel.span;
+  for (std::size_t i = 0; i < kernel.events.size(); ++i) {
+    const Event& event = *kernel.events[i];
+    Span span = communication_of(event, names);
+    span.begin_ns = is_group ? std::clamp(event.span.begin_ns, own.begin_ns, own.end_ns) : own.begin_ns;
+    span.end_ns = is_group ? std::clamp(event.span.end_ns, span.begin_ns, own.end_ns) : own.end_ns;
+    if (own.step != kNoStep) span.step = own.step;
+    if (own.bucket != kNoBucket) span.bucket = own.bucket;
+    if (own.correlation != 0) {
+      span.correlation = own.correlation;
+      span.bytes = own.bytes != 0 ? own.bytes : span.bytes;
+    }
+    if (i == 0) {
+      *kernel.span = span;
+    } else {
+      added.push_back(span);
+    }
+  }
+}
+
+/// Ranks of one communicator run its collectives in one order.
+void number(std::vector<Kernel>& kernels, NcclJoin& join) {
+  std::uint64_t order = 0;
+  for (Kernel& kernel : kernels) {
+    if (kernel.span->correlation != 0 || kernel.function == "send_recv") continue;
+    kernel.span->correlation = collective_key(0, ++order);
+    ++join.numbered;
+  }
+}
+
+std::string manner_of(const NcclEvent& event) {
+  const std::string how =
+      event.algorithm.empty() ? "" : fmt::format("{} {}, ", event.algorithm, event.protocol);
+  return fmt::format("{}{} channel{}, {}", how, event.channels, event.channels == 1 ? "" : "s",
+                     event.transport.empty() ? "transport not seen" : event.transport);
+}
+
+}  // namespace
+
+void NcclJoin::add(const NcclJoin& other) {
+  joined += other.joined;
+  events_without_kernel += other.events_without_kernel;
+  kernels_without_event += other.kernels_without_event;
+  unknown_kernels.insert(other.unknown_kernels.begin(), other.unknown_kernels.end());
+  numbered += other.numbered;
+  for (const auto& [what, how] : other.manners) manners[what].insert(how.begin(), how.end());
+}
+
+NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& names, std::uint32_t first_step,
+                          std::uint32_t last_step) {
+  NcclJoin join;
+  const auto counts = [=](const Span& span) { return span.step >= first_step && span.step <= last_step; };
+  const std::vector<Event> events = take_events(spans, names);
+  std::vector<Kernel> kernels = kernels_of(spans, names, join);
+  if (events.empty()) {
+    number(kernels, join);
+    return join;
+  }
+  KernelsByTime by_time(kernels);
+  std::vector<Span> added;
+  for (const Event& event : events) {
+    if (counts(event.span)) {
+      join.manners[fmt::format("{} {} B", event.what.function, event.span.bytes)].insert(
+          manner_of(event.what));
+    }
+    if (Kernel* const kernel = by_time.find(event)) {
+      kernel->events.push_back(&event);
+      join.joined += counts(event.span);
+    } else {
+      join.events_without_kernel += !kernels.empty() && counts(event.span);
+      added.push_back(communication_of(event, names));
+    }
+  }
+  for (Kernel& kernel : kernels) {
+    join.kernels_without_event += kernel.events.empty() && counts(*kernel.span);
+    apply(kernel, names, added);
+  }
+  spans.insert(spans.end(), added.begin(), added.end());
+  return join;
+}
+
+std::map<std::string, std::string> nccl_facts(const NcclJoin& join) {
+  std::map<std::string, std::string> facts;
+  std::set<std::string> transports;
+  for (const auto& [what, manners] : join.manners) {
+    facts["nccl." + what] = fmt::format("{}", fmt::join(manners, "; "));
+    for (const std::string& manner : manners) transports.insert(manner.substr(manner.rfind(", ") + 2));
+  }
+  if (!transports.empty()) facts["nccl.transport"] = fmt::format("{}", fmt::join(transports, ", "));
+  const auto count = [&facts](const char* name, std::uint64_t value) {
+    if (value != 0) facts[name] = std::to_string(value);
+  };
+  count("nccl.events_without_kernel", join.events_without_kernel);
+  count("nccl.kernels_without_event", join.kernels_without_event);
+  count("nccl.kernels_joined_by_order", join.numbered);
+  if (!join.unknown_kernels.empty()) {
+    facts["nccl.unknown_kernels"] = fmt::format("{}", fmt::join(join.unknown_kernels, ", "));
+  }
+  return facts;
+}
+
+}  // namespace ddbench::analyzer
