@@ -4,12 +4,16 @@ that a command line can hold. The files themselves are golden files of job_test.
 import json
 import shlex
 import shutil
+import signal
 import subprocess
 
 import jsonschema
 import pytest
 import yaml
-from conftest import ROOT
+from conftest import EXECUTABLE, ROOT, wait_until
+from test_checkpoint import facts, newest_run
+from test_launchers import free_port, in_slurm, slurm  # noqa: F401 (fixtures)
+from test_preemption import long_case, run_row, wait_for_steps
 
 GPUS = ["--nodes", 2, "--gpus", 4, "--steps", 20, "-O", "hidden=64,64", "--checkpoint-every", 10, "--data-delay", "5ms"]
 NASTY = ["./train", "--note", "it's $HOME, $(id), ${x} and \"more\"\\", "a: b # c", "new\nline", "", "\u00e9"]
@@ -125,6 +129,75 @@ def test_sbatch_is_a_script(bench, arguments):
     assert ("--requeue" in directives) == ("--" not in arguments)
     assert shutil.which("sbatch") is None or "unrecognized" not in subprocess.run(
         ["sbatch", "--test-only", file], capture_output=True, text=True, check=False, timeout=30).stderr
+
+
+def real_path(bench):
+    """A PATH in which ddbench is the one under test."""
+    folder = bench.tmp / "real"
+    folder.mkdir(exist_ok=True)
+    if not (folder / "ddbench").exists():
+        (folder / "ddbench").symlink_to(EXECUTABLE)
+    return f"{folder}:{bench.environment['PATH']}"
+
+
+def check_continued(bench, first):
+    second = newest_run(bench)
+    assert run_row(bench, second)["state"] == "done"
+    assert facts(bench, second)["resumed.from"] == first
+    assert facts(bench, second)["launcher"] == facts(bench, first)["launcher"]
+
+
+def test_the_script_of_a_node_trains_is_preempted_and_goes_on(bench):
+    script = script_of(bench, "compose", *long_case("--device", "cpu", "--db", bench.db, steps=150))
+    environment = dict(bench.environment, PATH=real_path(bench), NODE_RANK="0", MASTER_ADDR="127.0.0.1",
+                       MASTER_PORT=str(free_port() - 1))
+
+    def start():
+        return subprocess.Popen(["bash", "-c", script], env=environment, text=True, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = start()
+    wait_for_steps(bench, process)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    first = newest_run(bench)
+    assert run_row(bench, first)["state"] == "preempted"
+    process = start()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    check_continued(bench, first)
+
+
+def test_slurm_runs_the_batch_script_and_a_second_job_goes_on(in_slurm):
+    bench = in_slurm
+    environment = dict(bench.environment, PATH=real_path(bench))
+    file = bench.tmp / "job.sh"
+    bench.ok("run", "--emit", "sbatch", "-o", file, "--partition", "work", "--interface", "lo",
+             *long_case("--device", "cpu", "--db", bench.db, steps=150))
+
+    def slurm_says(*command):
+        return subprocess.run(command, env=environment, cwd=bench.tmp, check=True, timeout=30, text=True,
+                              capture_output=True).stdout
+
+    def state_of(job):
+        return slurm_says("scontrol", "show", "job", job).split("JobState=")[1].split()[0]
+
+    def ended(job):
+        wait_until(lambda: state_of(job) not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING"), 60, "the job has ended")
+        return state_of(job), (bench.tmp / f"ddbench-mlp-{job}.out").read_text()
+
+    class Running:
+        poll = staticmethod(lambda: None)
+    job = slurm_says("sbatch", "--parsable", file).strip()
+    wait_for_steps(bench, Running)
+    slurm_says("scancel", "--batch", "--signal=TERM", job)
+    state, output = ended(job)
+    assert state == "FAILED" and "PREEMPTED" in output, output
+    first = newest_run(bench)
+    assert run_row(bench, first)["state"] == "preempted"
+    state, output = ended(slurm_says("sbatch", "--parsable", file).strip())
+    assert state == "COMPLETED", output
+    check_continued(bench, first)
 
 
 def test_a_failed_rank_fails_its_node(bench):

@@ -10,8 +10,8 @@ from conftest import pids_marked, wait_until
 from test_checkpoint import case_of, facts, folder_of, hashes, losses, newest_run
 
 
-def long_case(*more, **values):
-    return case_of(*more, steps=100, every=1000, delay="15ms", **values)
+def long_case(*more, steps=100, **values):
+    return case_of(*more, steps=steps, every=1000, delay="15ms", **values)
 
 
 def wait_for_steps(bench, process):
@@ -19,7 +19,7 @@ def wait_for_steps(bench, process):
     def spooled():
         assert process.poll() is None, process.communicate()
         spools = list(bench.run_directories.glob("*/rank?.spool"))
-        return len(spools) == 2 and all(spool.stat().st_size > 4000 for spool in spools)
+        return len(spools) >= 2 and all(spool.stat().st_size > 4000 for spool in spools)
     wait_until(spooled, 30, "some steps on both ranks")
 
 
