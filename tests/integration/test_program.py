@@ -304,3 +304,19 @@ def test_what_cannot_be_executed_is_refused_before_anything_starts(bench, comman
 def test_a_global_batch_cannot_be_set_for_a_program(bench):
     done = bench("run", "--nodes", 2, "--global-batch", 64, "--", "true")
     assert done.returncode == 2 and "--batch-per-gpu" in done.stderr
+
+
+def test_collectives_of_nccl_are_seen_through_its_profiler(bench):
+    """The plug-in that ddbench sets, driven as NCCL drives it; no GPU is needed for that."""
+    program = bench.tmp / "nccl_training"
+    source = ROOT / "tests/integration/programs/nccl_training.cpp"
+    subprocess.run(["c++", "-std=c++20", f"-I{ROOT / 'probes/cuda/nccl'}", source, "-o", program, "-ldl"], check=True)
+    run = measured(bench, program, options=("--nodes", 1, "--gpus", 2, "--warmup", 2))
+    rows = {(c["function"], c["bytes"]) for c in run["collectives"]}
+    assert rows == {("all_reduce", 4_000_000), ("all_reduce", 1_000_000)}
+    seen = facts(bench)
+    assert seen["nccl.all_reduce 4000000 B"] == "RING SIMPLE, 2 channels, proxy"
+    assert seen["nccl.transport"] == "proxy"
+    assert int(seen["program.steps"]) >= 28
+    assert "nccl.unfinished" not in seen and "analysis.incomplete_collectives" not in seen
+    assert run["partition_ns"]["exposed_transfer"] + run["partition_ns"]["exposed_peer_wait"] > 3e6

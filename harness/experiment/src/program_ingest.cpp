@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ddbench/analyzer/nccl_join.h"
 #include "ddbench/analyzer/program_steps.h"
 #include "ddbench/host/spool.h"
 
@@ -14,10 +15,12 @@ struct ProcessRecording {
   analyzer::ProgramRank spans;
   std::uint64_t dropped = 0;
   int rank = -1;
+  std::map<std::string, double> counters;  ///< of the probes of GPU and NCCL, as they last told them
 
   auto collectives() const {
-    return std::count_if(spans.spans.begin(), spans.spans.end(),
-                         [](const Span& span) { return span.kind == SpanKind::kCommunication; });
+    return std::count_if(spans.spans.begin(), spans.spans.end(), [](const Span& span) {
+      return span.kind == SpanKind::kCommunication || span.kind == SpanKind::kNcclEvent;
+    });
   }
 };
 
@@ -32,7 +35,13 @@ std::vector<ProcessRecording> read_all(const std::filesystem::path& directory) {
   for (const std::filesystem::path& file : files) {
     host::SpoolReader reader(file);
     host::SpoolBatch batch = reader.read();
-    processes.push_back({{std::move(batch.spans), std::move(batch.new_names)}, batch.dropped, reader.rank()});
+    std::map<std::string, double> counters;
+    for (const host::Scalar& scalar : batch.scalars)
+      counters[batch.new_names.at(scalar.name_id)] = scalar.value;
+    processes.push_back({{std::move(batch.spans), std::move(batch.new_names)},
+                         batch.dropped,
+                         reader.rank(),
+                         std::move(counters)});
   }
   return processes;
 }
@@ -57,6 +66,57 @@ ProcessRecording take_rank(std::vector<ProcessRecording>& processes, int rank,
   return best;
 }
 
+/// Why the kernels of a process were not recorded; empty when they were, or when it has none.
+std::string why_no_kernels(const ProcessRecording& process) {
+  constexpr std::string_view kUnavailable = "cupti unavailable: ";
+  for (const std::string& name : process.spans.names) {
+    if (name.starts_with(kUnavailable)) return name.substr(kUnavailable.size());
+  }
+  return {};
+}
+
+/// What the probes of GPU and NCCL saw on all ranks, and what they could not use.
+class DeviceRecording {
+ public:
+  /// Joins a rank's kernels with the events of NCCL's profiler.
+  void take(ProcessRecording& process) {
+    join_.add(analyzer::join_nccl_events(process.spans.spans, process.spans.names));
+    for (const auto& [name, value] : process.counters) counters_[name] += value;
+    if (why_not_.empty()) why_not_ = why_no_kernels(process);
+    has_kernels_ |= std::any_of(process.spans.spans.begin(), process.spans.spans.end(),
+                                [](const Span& span) { return span.lane == Lane::kDeviceCompute; });
+  }
+  bool has_kernels() const noexcept { return has_kernels_; }
+
+  void describe(ProgramRecording& recording) const {
+    recording.facts.merge(analyzer::nccl_facts(join_));
+    for (const auto& [name, value] : counters_) {
+      if (value != 0) recording.facts[name] = fmt::format("{:.0f}", value);
+    }
+    if (!why_not_.empty()) {
+      recording.facts["cupti.unavailable"] = why_not_;
+      recording.notes.push_back(why_not_);
+    }
+    if (!join_.unknown_kernels.empty()) {
+      recording.notes.push_back(
+          fmt::format("kernels of NCCL that ddbench does not know count as communication: {}",
+                      fmt::join(join_.unknown_kernels, ", ")));
+    }
+    if (join_.numbered > 0) {
+      recording.notes.push_back(
+          "NCCL's profiler told nothing (it needs NCCL 2.26.2 or later): its kernels are joined across ranks "
+          "by "
+          "their order, and their bytes are not known");
+    }
+  }
+
+ private:
+  analyzer::NcclJoin join_;
+  std::map<std::string, double> counters_;
+  std::string why_not_;
+  bool has_kernels_ = false;
+};
+
 /// Most of a program's evaluations and checkpoints lie between steps; a share that matters is told.
 std::string time_outside(const analyzer::ProgramSteps& steps) {
   return fmt::format("{:.2f} s between its steps belong to none (evaluation, checkpoints)",
@@ -72,13 +132,15 @@ const char* name_of(analyzer::StepSource source) {
   return "";
 }
 
-void describe(const analyzer::ProgramSteps& steps, ProgramRecording& recording) {
+void describe(const analyzer::ProgramSteps& steps, bool has_kernels, ProgramRecording& recording) {
   recording.facts["program.steps_from"] = name_of(steps.source);
   recording.facts["program.steps"] = std::to_string(steps.steps);
   recording.notes.push_back(
-      "of a program, compute is what it spends in oneDNN and BLAS, and what it spends neither there nor in "
-      "collectives "
-      "is host time: forward and backward are not told apart");
+      has_kernels
+          ? "of a program, compute is what its kernels do on the GPU: forward and backward are not told apart"
+          : "of a program, compute is what it spends in oneDNN and BLAS, and what it spends neither there "
+            "nor in "
+            "collectives is host time: forward and backward are not told apart");
   recording.facts["program.outside_steps_ns"] = std::to_string(steps.outside_ns);
   if (steps.outside_ns > 0) recording.notes.push_back(time_outside(steps));
   if (steps.source == analyzer::StepSource::kPattern) {
@@ -102,12 +164,15 @@ ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& 
   ProgramRecording recording;
   std::vector<analyzer::ProgramRank> ranks;
   std::vector<ProcessRecording> processes = read_all(run_directory);
+  DeviceRecording device;
   for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
     ProcessRecording process = take_rank(processes, rank, recording.notes);
     recording.dropped_spans.push_back(process.dropped);
+    device.take(process);
     ranks.push_back(std::move(process.spans));
   }
-  describe(analyzer::assign_program_steps(ranks, run.run_case.warmup), recording);
+  describe(analyzer::assign_program_steps(ranks, run.run_case.warmup), device.has_kernels(), recording);
+  device.describe(recording);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (ranks[rank].spans.empty()) continue;
     store.append_spans(run.id, static_cast<int>(rank), ranks[rank].spans, ranks[rank].names);

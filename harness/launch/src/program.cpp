@@ -22,6 +22,20 @@ namespace {
 
 constexpr const char* kLibrary = "ddbench_inject.so";
 
+/// NCCL, the CUDA driver and NVTX load what records them from where these variables say. Nothing is set that
+/// this build does not have or the user set by himself, nor that only a machine with a GPU has a use for.
+void record_gpus(const std::string& preload) {
+  const auto set = [folder = std::filesystem::path(preload).parent_path()](const char* variable,
+                                                                           const char* name) {
+    const std::filesystem::path file = folder / name;
+    if (::access(file.c_str(), R_OK) == 0) ::setenv(variable, file.c_str(), 0);
+  };
+  set("NCCL_PROFILER_PLUGIN", "ddbench_nccl_profiler.so");
+  if (::access("/dev/nvidiactl", F_OK) != 0) return;
+  set("CUDA_INJECTION64_PATH", "ddbench_inject_cuda.so");
+  set("NVTX_INJECTION64_PATH", "ddbench_inject_cuda.so");
+}
+
 /// In the child: says through `failure` why it could not become the program.
 [[noreturn]] void become(const Program::Options& options, int failure) {
   ::setpgid(0, 0);
@@ -30,6 +44,7 @@ constexpr const char* kLibrary = "ddbench_inject.so";
   const std::string preload =
       before != nullptr && *before != '\0' ? options.preload + ":" + before : options.preload;
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
+  record_gpus(options.preload);
   ::setenv("DDBENCH_SPOOL", options.spool.c_str(), 1);
   ::setenv("DDBENCH_RUN_ID", options.run_id.c_str(), 1);
   if (options.rank >= 0) {
