@@ -21,6 +21,7 @@
 #include "ddbench/record/program_case.h"
 #include "ddbench/workload/workload.h"
 #include "goodput.h"
+#include "machine_meter.h"
 #include "network.h"
 #include "program_output.h"
 
@@ -131,6 +132,13 @@ void take_recording(const ProgramRecording& recording, launch::LaunchOutcome& ou
   outcome.notes.insert(outcome.notes.end(), recording.notes.begin(), recording.notes.end());
 }
 
+/// Of a run that did what its case says; 0 where that is not known.
+double samples_of(const store::RunRecord& run, const launch::LaunchOutcome& outcome) {
+  const bool is_whole = outcome.state == store::RunState::kDone && run.run_case.target_loss == 0 &&
+                        !is_program(run.run_case) && !micro::is_micro(run.run_case);
+  return is_whole ? static_cast<double>(run.run_case.global_batch()) * run.run_case.total_steps() : 0;
+}
+
 /// What can still be said in the store when the results could not be kept.
 void store_failure(store::RunStore& store, store::RunRecord run, const Error& error) noexcept {
   try {
@@ -166,7 +174,10 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     launch_options.preemption_grace = options.preemption_grace;
     launch_options.checkpoints = checkpoints.plan();
     launch_options.start_deadline = options.launcher.start_deadline;
+    MachineMeter meter;
     launch::LaunchOutcome outcome = launch::launch(run_case, launch_options, options.launcher, relay);
+    outcome.facts.merge(meter.facts(samples_of(run, outcome)));
+    for (std::string& note : meter.notes()) outcome.notes.push_back(std::move(note));
     relay.rethrow_failure();
     output.show(observer);
     output.keep(output_directory(store.file(), run.id));

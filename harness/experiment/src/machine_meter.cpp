@@ -1,0 +1,43 @@
+#include "machine_meter.h"
+
+#include <fmt/format.h>
+
+namespace ddbench::experiment {
+
+MachineMeter::MachineMeter() : before_(host::read_counters()) {
+  std::string why_not;  // a machine without a GPU has nothing to tell of one
+  if (auto nvml = cuda::open_nvml(why_not)) gpus_ = std::make_unique<cuda::GpuMonitor>(std::move(nvml));
+}
+
+std::map<std::string, std::string> MachineMeter::facts(double samples) {
+  const host::Counters counted = host::difference(before_, host::read_counters());
+  std::map<std::string, std::string> facts;
+  if (gpus_ != nullptr) facts = cuda::gpu_facts(gpus_->stop(), samples);
+  for (const auto& [name, interface] : counted.interfaces) {
+    if (name == "lo" || interface.sent_packets + interface.received_packets == 0) continue;
+    const std::string prefix = fmt::format("nic.{}.", name);
+    facts[prefix + "sent_bytes"] = std::to_string(interface.sent_bytes);
+    facts[prefix + "received_bytes"] = std::to_string(interface.received_bytes);
+    const std::uint64_t errors = interface.sent_errors + interface.received_errors;
+    const std::uint64_t drops = interface.sent_drops + interface.received_drops;
+    if (errors != 0) facts[prefix + "errors"] = std::to_string(errors);
+    if (drops != 0) facts[prefix + "drops"] = std::to_string(drops);
+  }
+  for (const auto& [port, values] : counted.infiniband) {
+    for (const auto& [name, value] : values) {
+      if (value != 0) facts[fmt::format("ib.{}.{}", port, name)] = std::to_string(value);
+    }
+  }
+  counter_notes_ = counted.notes;
+  return facts;
+}
+
+std::vector<std::string> MachineMeter::notes() {
+  if (gpus_ == nullptr) return {};
+  std::vector<std::string> notes = cuda::gpu_notes(gpus_->stop());
+  // Interfaces of emulated nodes come and go; what physical ones lack matters on machines with GPUs.
+  notes.insert(notes.end(), counter_notes_.begin(), counter_notes_.end());
+  return notes;
+}
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ddbench/cuda/gpu_monitor.h"
+#include "ddbench/host/counters.h"
+
+namespace ddbench::experiment {
+
+/// What the machine of the launcher counts while a run lasts, from its start to its end: the bytes and errors
+/// of each network interface and InfiniBand port, energy, clocks and throttling of each GPU. Interfaces
+/// within emulated nodes are not among them, nor other machines.
+class MachineMeter {
+ public:
+  MachineMeter();
+
+  /// Ends; `samples` that the run trained on, 0 when it is not known. For store::Environment::facts:
+  /// "nic.eth0.sent_bytes", "ib.mlx5_0/1.port_xmit_bytes", "gpu...." (gpu_facts()).
+  std::map<std::string, std::string> facts(double samples);
+  /// After facts(): what people should know of it.
+  std::vector<std::string> notes();
+
+ private:
+  const host::Counters before_;
+  std::vector<std::string> counter_notes_;
+  std::unique_ptr<cuda::GpuMonitor> gpus_;
+};
+
+}  // namespace ddbench::experiment
