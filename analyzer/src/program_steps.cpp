@@ -27,19 +27,24 @@ std::uint16_t communicator_of(const Span& span) {
   return static_cast<std::uint16_t>(span.correlation >> 48);
 }
 
+/// A kernel of NCCL without a key (point-to-point) is no collective that all ranks make.
+bool is_collective(const Span& span) {
+  return span.kind == SpanKind::kCommunication &&
+         (span.correlation != 0 || span.lane != Lane::kDeviceCommunication);
+}
+
 /// Rank 0's collectives in the communicator that it used most, in the order in which the program made them.
 std::vector<Span> main_collectives(const ProgramRank& rank) {
   std::map<std::uint16_t, std::size_t> uses;
   for (const Span& span : rank.spans) {
-    if (span.kind == SpanKind::kCommunication && span.correlation != 0) ++uses[communicator_of(span)];
+    if (is_collective(span)) ++uses[communicator_of(span)];
   }
   if (uses.empty()) return {};
   const auto most = std::max_element(uses.begin(), uses.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   std::vector<Span> collectives;
   for (const Span& span : rank.spans) {
-    const bool has_key = span.kind == SpanKind::kCommunication && span.correlation != 0;
-    if (has_key && communicator_of(span) == most->first) collectives.push_back(span);
+    if (is_collective(span) && communicator_of(span) == most->first) collectives.push_back(span);
   }
   // Host threads need not come in the order in which the program made its collectives: their keys do. Kernels
   // run in that order; their keys say which function was called how often.
