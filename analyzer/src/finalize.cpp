@@ -25,6 +25,11 @@ constexpr std::uint32_t kFirstRangeSteps = 64;
 constexpr std::uint64_t kSpansInARange = 1'000'000;  // of one rank: 48 MB
 constexpr std::uint32_t kLongestRangeSteps = 1 << 16;
 
+// As probes/cuda names them. Each that is not 0 limits what the figures say.
+constexpr const char* kDeviceCounters[] = {
+    "cupti.dropped_records", "cupti.invalid_times", "cupti.without_range",  "cupti.overhead_ns",
+    "nccl.unfinished",       "nccl.unpaired",       "nccl.foreign_proxies", "nccl.unknown_functions"};
+
 using Losses = std::vector<std::pair<std::uint32_t, double>>;
 
 /// NaN when the rank recorded none for the step.
@@ -157,8 +162,8 @@ class Finalizer {
     if (measured_steps_ == 0 && is_program(run_.run_case)) {
       return all_steps_ == 0
                  ? std::string(
-                       "the program made no collective that ddbench can see (those of Gloo's shared "
-                       "library), so nothing is known of its steps")
+                       "the program made no collective that ddbench can see (those of NCCL, of MPI and of "
+                       "Gloo's shared library), so nothing is known of its steps")
                  : fmt::format("only {} steps of the program were found; the first {} are warm-up (--warmup)",
                                all_steps_ / ranks_.size(), run_.run_case.warmup);
     }
@@ -197,12 +202,26 @@ class Finalizer {
     };
     note(kFactIncompleteCollectives, incomplete_collectives_);
     note(kFactDamagedSpans, damaged_spans_);
-    run_.environment.facts.merge(nccl_facts(nccl_));  // a program's were told when it was taken in
+    note_device_probes();
     if (std::string reason = reason_against_use(); !reason.empty()) {
       run_.valid = false;
       run_.invalid_reason = std::move(reason);
     }
     store_.update_run(run_);
+  }
+
+  /// What the probes of GPU and NCCL saw on all ranks, and could not use. A program's was told when it was
+  /// taken in.
+  void note_device_probes() {
+    run_.environment.facts.merge(nccl_facts(nccl_));
+    for (const char* const name : kDeviceCounters) {
+      double count = 0;
+      for (const store::RankRecord& rank : ranks_) {
+        const auto values = store_.step_values(run_.id, rank.rank, name);  // so far, again and again
+        if (!values.empty()) count += values.back().second;
+      }
+      if (count != 0) run_.environment.facts[name] = fmt::format("{:.0f}", count);
+    }
   }
 
   store::RunStore& store_;

@@ -27,10 +27,7 @@ class EngineProbe final : public CudaProbe {
   void pop() noexcept override { probe_->pop(); }
   void set_enabled(bool enabled) noexcept override { probe_->set_enabled(enabled); }
   void flush() noexcept override { probe_->flush(); }
-  cuda::ProbeCounters stop() noexcept override {
-    inject::adopt_recorder(nullptr);
-    return probe_->stop();
-  }
+  cuda::ProbeCounters stop() noexcept override { return probe_->stop(); }
 
  private:
   const std::unique_ptr<CudaProbe> probe_;
@@ -45,8 +42,11 @@ void choose_nccl_profiler() {
 }
 
 std::unique_ptr<CudaProbe> make_probe(host::Recorder& recorder) {
-  choose_nccl_profiler();
-  return std::make_unique<EngineProbe>(recorder);
+  auto probe = std::make_unique<EngineProbe>(recorder);
+  // Without kernels the engine times its collectives itself, and NCCL's profiler would tell of them once
+  // more.
+  if (probe->unavailable().empty()) choose_nccl_profiler();
+  return probe;
 }
 
 const module::ModuleEntry kEntry{module::kEntryLayout, kCudaProbeInterface,

@@ -87,6 +87,19 @@ std::string readable(std::string_view name) {
   return text;
 }
 
+/// So that they are stored with the run, under these names.
+void tell(const ProbeCounters& counters, host::Recorder& recorder) noexcept try {
+  const auto scalar = [&recorder](const char* name, std::uint64_t count) {
+    recorder.record_scalar(name, 0, static_cast<double>(count));
+  };
+  scalar("cupti.records", counters.records);
+  scalar("cupti.dropped_records", counters.dropped_records);
+  scalar("cupti.invalid_times", counters.invalid_times);
+  scalar("cupti.without_range", counters.without_range);
+  scalar("cupti.overhead_ns", counters.overhead_ns);
+} catch (...) {  // no memory: the spans are recorded
+}
+
 }  // namespace
 
 CuptiProbe::CuptiProbe(host::Recorder& recorder)
@@ -175,11 +188,11 @@ ProbeCounters CuptiProbe::stop() noexcept {
     cuptiUnsubscribe(subscriber_);
     active.store(nullptr);
   }
-  stopped_ = true;
   const std::lock_guard lock(mutex_);
   spans_.finish();
   ProbeCounters counters = spans_.counters();
   counters.dropped_records = dropped_records_;
+  if (unavailable_.empty() && !std::exchange(stopped_, true)) tell(counters, recorder_);
   return counters;
 }
 

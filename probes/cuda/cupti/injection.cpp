@@ -14,28 +14,18 @@ namespace {
 
 ddbench::cuda::CudaProbe* probe =
     nullptr;  // never deleted: the device may be at work until the process is gone
-ddbench::host::Recorder* recorder = nullptr;
 
 /// Before the recorder's own exit handler, which was registered earlier.
 void stop_probe() noexcept {
-  const ddbench::cuda::ProbeCounters counters = probe->stop();
-  try {
-    const auto tell = [](const char* name, std::uint64_t count) {
-      recorder->record_scalar(name, 0, static_cast<double>(count));
-    };
-    tell("cupti.records", counters.records);
-    tell("cupti.dropped_records", counters.dropped_records);
-    tell("cupti.invalid_times", counters.invalid_times);
-    tell("cupti.overhead_ns", counters.overhead_ns);
-  } catch (...) {
-  }
+  probe->stop();
 }
 
 }  // namespace
 
 /// Called once, at the program's first call of CUDA. 1: all is well.
 DDBENCH_EXPORT int InitializeInjection() try {
-  recorder = ddbench::inject::RecorderAccess().get();  // one that it opened stays
+  ddbench::host::Recorder* const recorder =
+      ddbench::inject::RecorderAccess().get();  // one that it opened stays
   if (recorder == nullptr || probe != nullptr) return 1;
   probe = ddbench::cuda::make_cupti_probe(*recorder).release();
   if (probe->unavailable().empty()) {

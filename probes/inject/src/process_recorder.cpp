@@ -18,6 +18,7 @@ std::mutex mutex;  // guards all below; atomics are also read without it
 std::atomic<host::Recorder*> current{nullptr};
 host::Recorder* opened_here = nullptr;  // never deleted: threads may record until the process is gone
 std::atomic<bool> decided{false};       // opened, adopted, or not to be opened
+bool is_programs = false;               // the program has one of its own, at times
 std::atomic<unsigned> generations{1};
 
 // A program that is started once a node starts its ranks itself, and its launcher tells them who they are:
@@ -45,6 +46,7 @@ void forget_parent() noexcept {
   current.store(nullptr);
   opened_here = nullptr;
   decided.store(false);
+  is_programs = false;
   generations.fetch_add(1);
   mutex.unlock();
 }
@@ -91,7 +93,7 @@ void decide(bool wanted, const Open& open_it) noexcept {
   try {
     const std::lock_guard lock(mutex);
     decided.store(true);
-    if (current.load() == nullptr) open_it();
+    if (current.load() == nullptr && !is_programs) open_it();
   } catch (...) {
   }
 }
@@ -122,6 +124,7 @@ void adopt_recorder(host::Recorder* recorder) noexcept {
   watch_process();
   const std::lock_guard lock(mutex);
   decided.store(true);
+  is_programs = true;
   current.store(recorder);
   generations.fetch_add(1);
 }

@@ -27,7 +27,8 @@ TEST(CudaProbe, SaysWhyItCannotRecordOnAMachineWithoutADriver) {
   std::string why_not;
   EXPECT_EQ(probe::open_cuda_probe(recorder, why_not), nullptr);
   EXPECT_TRUE(why_not.find("CUPTI cannot") != std::string::npos) << why_not;
-  EXPECT_NE(std::getenv("NCCL_PROFILER_PLUGIN"), nullptr) << "NCCL's plug-in remains";
+  EXPECT_EQ(std::getenv("NCCL_PROFILER_PLUGIN"), nullptr) << "the engine times its collectives itself";
+  EXPECT_EQ(inject::RecorderAccess(0).get(), nullptr) << "and nobody opens a spool of his own in its process";
 }
 
 TEST(CudaInjection, AProgramGoesOnWithoutADriverAndItsSpoolSaysWhy) {

@@ -36,7 +36,7 @@ class DDBENCH_SESSION_API RecorderAccess {
 DDBENCH_SESSION_API unsigned recorder_generation() noexcept;
 
 /// The process's recorder is that of its program (a rank of the reference engine) from now on; nullptr takes
-/// it away again, once nobody uses it.
+/// it away again, once nobody uses it, and no other one is opened.
 DDBENCH_SESSION_API void adopt_recorder(host::Recorder* recorder) noexcept;
 
 }  // namespace ddbench::inject
