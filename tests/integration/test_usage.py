@@ -1,5 +1,8 @@
 """Mistakes a user makes: each is told what is wrong and what is allowed, with exit code 2 (or 5) and no trace."""
 
+import pathlib
+import subprocess
+
 import pytest
 
 WRONG = [
@@ -60,6 +63,14 @@ def test_what_this_build_cannot_do_is_exit_code_5(bench):
     done = bench("run", "--device", "cuda")
     assert done.returncode == 5
     assert "cuda" in done.stderr.lower()
+
+
+def test_device_tests_say_that_there_is_no_gpu():
+    if pathlib.Path("/dev/nvidiactl").exists():
+        pytest.skip("this machine has a GPU")
+    script = pathlib.Path(__file__).resolve().parents[1] / "device/run.sh"
+    done = subprocess.run([script], capture_output=True, text=True, timeout=10)
+    assert done.returncode == 5 and "no GPU" in done.stderr
 
 
 def test_more_ranks_than_memory_allows(bench):

@@ -24,7 +24,7 @@ ALLOWED = {
     "harness/gpu": ["probes/record"],
     "harness/collective": ["harness/module", "harness/gpu", "probes/host"],
     "harness/device": ["harness/module", "harness/gpu", "probes/host"],
-    "harness/workload": ["harness/device"],
+    "harness/workload": ["harness/device", "probes/cuda"],
     "harness/probe": ["harness/module", "probes/cuda"],
     "harness/ddp": ["harness/workload", "harness/collective", "harness/probe"],
     "harness/job": ["probes/record"],

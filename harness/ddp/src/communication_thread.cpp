@@ -5,9 +5,9 @@
 namespace ddbench::ddp {
 
 CommunicationThread::CommunicationThread(collective::Communicator& communicator, host::Recorder& recorder,
-                                         TrainingMonitor& monitor)
+                                         TrainingMonitor& monitor, cuda::CudaProbe* kernels)
     : communicator_(communicator),
-      collectives_(communicator, recorder, monitor),
+      collectives_(communicator, recorder, monitor, kernels),
       thread_([this] { run(); }) {}
 
 void CommunicationThread::submit(Job job) {

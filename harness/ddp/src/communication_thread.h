@@ -18,7 +18,7 @@ class CommunicationThread {
   using Job = std::function<void(RecordedCollectives&)>;
 
   CommunicationThread(collective::Communicator& communicator, host::Recorder& recorder,
-                      TrainingMonitor& monitor);
+                      TrainingMonitor& monitor, cuda::CudaProbe* kernels = nullptr);
   ~CommunicationThread() { stop(); }
   CommunicationThread(const CommunicationThread&) = delete;
   CommunicationThread& operator=(const CommunicationThread&) = delete;

@@ -9,8 +9,8 @@ namespace ddbench::ddp {
 using collective::Elements;
 
 RecordedCollectives::RecordedCollectives(collective::Communicator& communicator, host::Recorder& recorder,
-                                         TrainingMonitor& monitor)
-    : communicator_(communicator), recorder_(recorder), monitor_(monitor) {
+                                         TrainingMonitor& monitor, cuda::CudaProbe* kernels)
+    : communicator_(communicator), recorder_(recorder), monitor_(monitor), kernels_(kernels) {
   std::transform(kNames.begin(), kNames.end(), name_ids_.begin(),
                  [&](std::string_view name) { return recorder.intern(name); });
 }
@@ -56,7 +56,7 @@ Span RecordedCollectives::begin(Function function, std::int64_t bytes, Place pla
 
 void RecordedCollectives::finish(Span& span) {
   span.end_ns = now_ns();
-  track_->record(span);
+  if (kernels_ == nullptr) track_->record(span);
   monitor_.on_collective_end(sequence_);
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ddbench/collective/communicator.h"
+#include "ddbench/cuda/cuda_probe.h"
 #include "ddbench/ddp/train.h"
 #include "ddbench/host/recorder.h"
 
@@ -19,11 +20,11 @@ struct Place {
 /// A communicator whose every collective is recorded as a communication span, counted, and told to the
 /// monitor. `push` and `pull` are all ranks' exchanges with one parameter server, `negotiate` is what agrees
 /// on the gradients that are ready. Spans carry bytes as nccl-tests count them: the whole vector, over all
-/// ranks. One thread, after start().
+/// ranks. Where a CudaProbe records, the spans are those of NCCL's kernels. One thread, after start().
 class RecordedCollectives {
  public:
   RecordedCollectives(collective::Communicator& communicator, host::Recorder& recorder,
-                      TrainingMonitor& monitor);
+                      TrainingMonitor& monitor, cuda::CudaProbe* kernels = nullptr);
   /// On the thread that the collectives will run on.
   void start() { track_ = &recorder_.track(Lane::kCommunication); }
 
@@ -71,13 +72,18 @@ class RecordedCollectives {
   template <typename Action>
   void record(Function function, std::int64_t bytes, Place place, Action&& action) {
     Span span = begin(function, bytes, place);
-    action();
+    {
+      const cuda::ScopedRange range(kernels_,
+                                    {span.kind, span.step, span.bucket, span.bytes, span.correlation});
+      action();
+    }
     finish(span);
   }
 
   collective::Communicator& communicator_;
   host::Recorder& recorder_;
   TrainingMonitor& monitor_;
+  cuda::CudaProbe* const kernels_;
   std::array<std::uint32_t, kNames.size()> name_ids_{};
   std::uint64_t sequence_ = 0;
   host::Recorder::Track* track_ = nullptr;

@@ -41,7 +41,7 @@ class StepClock {
   void wait_for_device() {
     if (!probe_.has_queue()) return;
     pause_host();
-    probe_.drain_queue();
+    probe_.drain_queue(is_probed(probe_.step() + 1, warmup_));
     resume_host();
   }
   void end_step() noexcept {

@@ -69,7 +69,7 @@ class StepGradients {
 }  // namespace
 
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
-                  TrainingMonitor& monitor, const CheckpointPlan& checkpoints) {
+                  TrainingMonitor& monitor, const CheckpointPlan& checkpoints, cuda::CudaProbe* kernels) {
   check_supported(run_case);
   const int rank = communicator.rank();
   const int world_size = communicator.world_size();
@@ -81,9 +81,9 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   const std::vector<workload::ParameterSpec> specs = workload->parameters();
 
   workload::Probe probe(recorder);
-  probe.observe(*device);
+  probe.observe(*device, kernels);
   StepClock clock(run_case, recorder, probe);
-  CommunicationThread communication(communicator, recorder, monitor);
+  CommunicationThread communication(communicator, recorder, monitor, kernels);
   TargetWatch target(run_case, rank, communication, recorder);
   const auto strategy = strategy_info(run_case.strategy)
                             .make({run_case, specs, rank, world_size, communication, *device, clock, probe});

@@ -82,7 +82,8 @@ ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machin
     provenance.add(Provenance::kEmulatedNetwork);
   const bool shares_cores = machine.cores && run_case.world_size() > *machine.cores;
   const bool shares_gpus =
-      run_case.device == "cuda" && run_case.world_size() > static_cast<int>(machine.gpus.size());
+      run_case.device == "cuda" && !machine.gpus.empty() &&
+      run_case.world_size() > static_cast<int>(machine.gpus.size());
   if (shares_cores || shares_gpus) provenance.add(Provenance::kOversubscribed);
   return provenance;
 }

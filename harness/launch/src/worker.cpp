@@ -13,6 +13,7 @@
 #include "ddbench/host/recorder.h"
 #include "ddbench/launch/local_launch.h"
 #include "ddbench/micro/micro.h"
+#include "ddbench/probe/open_cuda_probe.h"
 #include "ddbench/record/program_case.h"
 #include "describe.h"
 #include "network_plan.h"
@@ -69,6 +70,7 @@ class Worker {
         assignment_.run_case.device == "cpu" ? pin_to_slot(assignment_.core_slot) : std::string();
     const ClockReading start = session_.read_clock(kLauncherAnswersIn);
     open_recorder();
+    open_cuda_probe();
     connect();
     session_.send(Ready{communicator_->transport(), cores, start});
     WatchedCommunicator watched(*communicator_);
@@ -96,6 +98,7 @@ class Worker {
     failure.communication = !trouble && communication_failed_ && error.code() == ErrorCode::kRunFailed;
     failure.peak_memory_bytes = peak_memory_bytes();
     if (!recorder_) return failure;
+    if (kernels_) kernels_->stop();
     try {
       recorder_->stop();
     } catch (const Error&) {
@@ -172,7 +175,7 @@ class Worker {
   ddp::TrainResult train_or_measure(collective::Communicator& communicator) {
     if (!micro::is_micro(assignment_.run_case)) {
       return ddp::train(assignment_.run_case, communicator, *recorder_, state_,
-                        {assignment_.checkpoint_directory, assignment_.resume_from});
+                        {assignment_.checkpoint_directory, assignment_.resume_from}, kernels_.get());
     }
     micro::measure(assignment_.run_case, communicator, *recorder_, state_);
     return {};
@@ -193,6 +196,14 @@ class Worker {
     });
   }
 
+  /// Before the first communicator. Where it is not to be had, events around operators tell their times.
+  void open_cuda_probe() {
+    if (assignment_.run_case.device != "cuda") return;
+    std::string why_not;
+    kernels_ = probe::open_cuda_probe(*recorder_, why_not);
+    if (!kernels_) fmt::print(stderr, "ddbench: no spans of kernels, but of operators: {}\n", why_not);
+  }
+
   void connect() {
     collective::CommunicatorOptions options;
     options.rank = assignment_.rank;
@@ -207,6 +218,7 @@ class Worker {
 
   void deliver(const ddp::TrainResult& trained) {
     session_.watch({});
+    if (kernels_) kernels_->stop();
     recorder_->stop();
     Result result{trained.loss_first,
                   trained.loss_last,
@@ -226,6 +238,7 @@ class Worker {
   ShippedFiles* files_;
   Assignment assignment_;
   std::unique_ptr<host::Recorder> recorder_;
+  std::unique_ptr<cuda::CudaProbe> kernels_;  // ends before what it records into
   std::unique_ptr<collective::Communicator> communicator_;
   bool communication_failed_ = false;
 };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ddbench/collective/communicator.h"
+#include "ddbench/cuda/cuda_probe.h"
 #include "ddbench/ddp/checkpoint.h"
 #include "ddbench/host/recorder.h"
 #include "ddbench/record/run_case.h"
@@ -47,8 +48,11 @@ void check_supported(const RunCase& run_case);
 /// checkpoints.resume_from, training goes on after the steps that were done, as if it had never ended. Throws
 /// Error{kBadInput} as check_supported, Error{kRunFailed} when a collective fails or the loss is no number
 /// any more.
+/// `kernels`, where it is given, is available and records what a GPU does; without it, spans are those of
+/// operators and of calls.
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
-                  TrainingMonitor& monitor, const CheckpointPlan& checkpoints = {});
+                  TrainingMonitor& monitor, const CheckpointPlan& checkpoints = {},
+                  cuda::CudaProbe* kernels = nullptr);
 
 /// Bytes of host memory that one rank of this case needs (parameters, gradients, activations, data), for the
 /// refusal before a run starts what the machine cannot hold.

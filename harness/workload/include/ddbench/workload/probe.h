@@ -5,18 +5,32 @@
 #include <string_view>
 #include <vector>
 
+#include "ddbench/cuda/cuda_probe.h"
 #include "ddbench/device/device.h"
 #include "ddbench/host/recorder.h"
 
 namespace ddbench::workload {
 
-/// Spans of operators that a device has queued: times are known when the queue has passed them.
+/// Spans of operators that a device has queued: what they took is known when the queue has passed them. A
+/// CudaProbe that records sees each kernel of an operator; without one, events around the operator tell.
 class QueuedSpans {
  public:
-  QueuedSpans(device::Device& device, host::Recorder::Track& track) : device_(device), track_(track) {}
+  QueuedSpans(device::Device& device, host::Recorder::Track& track, cuda::CudaProbe* kernels)
+      : device_(device), track_(track), kernels_(kernels) {}
 
-  std::size_t stamp() noexcept { return device_.stamp(); }
-  void add(const Span& span, std::size_t begin, std::size_t end) { spans_.push_back({span, begin, end}); }
+  /// Returns what end() takes.
+  std::size_t begin(const Span& span) noexcept {
+    if (kernels_ == nullptr) return device_.stamp();
+    kernels_->push({span.kind, span.step, span.bucket, span.bytes, span.correlation});
+    return 0;
+  }
+  void end(const Span& span, std::size_t begin) {
+    if (kernels_ == nullptr) {
+      spans_.push_back({span, begin, device_.stamp()});
+    } else {
+      kernels_->pop();
+    }
+  }
 
   /// Waits for the device and records all spans.
   void record() {
@@ -29,6 +43,12 @@ class QueuedSpans {
     spans_.clear();
   }
 
+  /// After record(): whether kernels are recorded from now on.
+  void set_enabled(bool enabled) noexcept {
+    if (kernels_ != nullptr && enabled != enabled_) kernels_->set_enabled(enabled);
+    enabled_ = enabled;
+  }
+
  private:
   struct Queued {
     Span span;
@@ -38,6 +58,8 @@ class QueuedSpans {
 
   device::Device& device_;
   host::Recorder::Track& track_;
+  cuda::CudaProbe* const kernels_;
+  bool enabled_ = true;
   std::vector<Queued> spans_;
   std::vector<std::int64_t> times_ns_;
 };
@@ -49,7 +71,7 @@ class OperatorSpan {
       : track_(track), queue_(queue), span_(span), active_(track.records(span.kind)) {
     if (!active_) return;
     if (queue_ != nullptr) {
-      begin_ = queue_->stamp();
+      begin_ = queue_->begin(span_);
     } else {
       span_.begin_ns = now_ns();
     }
@@ -57,7 +79,7 @@ class OperatorSpan {
   ~OperatorSpan() {
     if (!active_) return;
     if (queue_ != nullptr) {
-      queue_->add(span_, begin_, queue_->stamp());
+      queue_->end(span_, begin_);
     } else {
       span_.end_ns = now_ns();
       track_.record(span_);
@@ -79,16 +101,19 @@ class Probe {
  public:
   explicit Probe(host::Recorder& recorder) : recorder_(recorder), track_(recorder.track(Lane::kMain)) {}
 
-  /// Before the first span: operators run on `device`, and take the time that they take there.
-  void observe(device::Device& device) {
-    if (!device.is_host())
-      queue_ = std::make_unique<QueuedSpans>(device, recorder_.track(Lane::kDeviceCompute));
+  /// Before the first span: operators run on `device`, and take the time that they take there. `kernels`,
+  /// where there is one, records.
+  void observe(device::Device& device, cuda::CudaProbe* kernels = nullptr) {
+    if (device.is_host()) return;
+    queue_ = std::make_unique<QueuedSpans>(device, recorder_.track(Lane::kDeviceCompute), kernels);
   }
   /// Whether operators may still be under way when their calls have returned.
   bool has_queue() const noexcept { return queue_ != nullptr; }
-  /// Waits until they are done and records them.
-  void drain_queue() {
-    if (has_queue()) queue_->record();
+  /// Waits until they are done and records them. `records_next`: the next step is no probe-off window.
+  void drain_queue(bool records_next) {
+    if (!has_queue()) return;
+    queue_->record();
+    queue_->set_enabled(records_next);
   }
 
   /// Before the first step: the timed region must not intern.
