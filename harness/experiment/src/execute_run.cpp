@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
+#include <string>
 
 #include "checkpoint_folder.h"
 #include "ddbench/analyzer/finalize.h"
@@ -88,6 +90,16 @@ ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machin
   return provenance;
 }
 
+/// NCCL's settings, which ranks inherit: "nccl.NCCL_ALGO".
+void add_nccl_settings(std::map<std::string, std::string>& facts) {
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string setting(*entry);
+    const std::size_t equals = setting.find('=');
+    if (setting.rfind("NCCL_", 0) != 0 || equals == std::string::npos) continue;
+    facts["nccl." + setting.substr(0, equals)] = setting.substr(equals + 1);
+  }
+}
+
 store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& options,
                             const host::Machine& machine) {
   store::RunRecord run;
@@ -99,6 +111,7 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   run.repetition = options.repetition;
   run.environment.fingerprint = host::fingerprint(machine);
   run.environment.facts = host::facts(machine);
+  add_nccl_settings(run.environment.facts);
   if (!micro::is_micro(run_case) && !is_program(run_case)) {
     run.environment.facts[analyzer::kFactFlopsPerSample] = fmt::format(
         "{}", workload::make_workload(run_case.workload, run_case.workload_options)->flops_per_sample());
