@@ -89,6 +89,22 @@ void add(cudaStream_t stream, const Tensor& x, const Tensor& y) {
 }
 
 template <typename T>
+void add_bias_to(cudaStream_t stream, const Tensor& bias, Activation activation, const Tensor& y) {
+  const float* const added = elements_of<float>(bias);
+  T* const out = elements_of<T>(y);
+  const std::int64_t columns = y.columns;
+  const bool cuts = activation == Activation::kRelu;
+  each(stream, y.elements(), [=] __device__(std::int64_t i) {
+    const float value = load(out, i) + (added != nullptr ? added[i % columns] : 0.0F);
+    store(out, i, cuts && !(value > 0.0F) ? 0.0F : value);
+  });
+}
+
+void add_bias(cudaStream_t stream, const Tensor& bias, Activation activation, const Tensor& y) {
+  with_type(y.type, [&](auto type) { add_bias_to<decltype(type)>(stream, bias, activation, y); });
+}
+
+template <typename T>
 void cut_off(cudaStream_t stream, const Tensor& y, const Tensor& dy) {
   const T* const out = elements_of<T>(y);
   T* const gradient = elements_of<T>(dy);

@@ -15,6 +15,8 @@ namespace ddbench::device::cuda {
 void fill(cudaStream_t stream, const Tensor& destination, float value);
 void scale(cudaStream_t stream, const Tensor& values, float factor);
 void add(cudaStream_t stream, const Tensor& x, const Tensor& y);
+/// y = activation(y + bias of its column), without bias where its data is null.
+void add_bias(cudaStream_t stream, const Tensor& bias, Activation activation, const Tensor& y);
 void relu_backward(cudaStream_t stream, const Tensor& y, const Tensor& dy);
 void gelu_forward(cudaStream_t stream, Gelu form, const Tensor& x, const Tensor& y);
 void gelu_backward(cudaStream_t stream, Gelu form, const Tensor& x, const Tensor& dy, const Tensor& dx);

@@ -23,15 +23,22 @@ void CudaDevice::linear_forward(const Tensor& x, const Tensor& weight, const Ten
       added = fitting.data;
     }
   }
-  products_.run({.m = x.rows,
-                 .n = y.columns,
-                 .k = x.columns,
-                 .transpose_b = true,
-                 .in = x.type,
-                 .out = x.type,
-                 .bias = has_bias,
-                 .activation = activation},
-                1.0F, x.data, weight.data, added, y.data);
+  Product product{.m = x.rows,
+                  .n = y.columns,
+                  .k = x.columns,
+                  .transpose_b = true,
+                  .in = x.type,
+                  .out = x.type,
+                  .bias = has_bias,
+                  .activation = activation};
+  if (products_.can_run(product, x.data, weight.data, y.data)) {
+    products_.run(product, 1.0F, x.data, weight.data, added, y.data);
+    return;
+  }
+  product.bias = false;
+  product.activation = Activation::kNone;
+  products_.run(product, 1.0F, x.data, weight.data, nullptr, y.data);
+  add_bias(stream_.get(), bias, activation, y);
 }
 
 void CudaDevice::linear_backward_input(const Tensor& dy, const Tensor& weight, GradientWrite write,

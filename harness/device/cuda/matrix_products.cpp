@@ -102,6 +102,7 @@ struct MatrixProducts::Plan {
   Layout a;
   Layout b;
   Layout c;
+  bool has_algorithm = false;
   cublasLtMatmulAlgo_t algorithm{};
   std::size_t workspace_bytes = 0;
 };
@@ -120,6 +121,11 @@ MatrixProducts::~MatrixProducts() {
 std::string MatrixProducts::version() {
   const auto version = static_cast<int>(cublasLtGetVersion());
   return fmt::format("{}.{}.{}", version / 10'000, version / 100 % 100, version % 100);
+}
+
+MatrixProducts::Key MatrixProducts::key_of(const Product& product, const void* a, const void* b,
+                                           const void* c) {
+  return {product, alignment_of(a), alignment_of(b), alignment_of(c)};
 }
 
 MatrixProducts::Plan& MatrixProducts::plan_of(const Key& key) {
@@ -145,22 +151,25 @@ MatrixProducts::Plan& MatrixProducts::plan_of(const Key& key) {
   const cublasStatus_t status =
       cublasLtMatmulAlgoGetHeuristic(handle_.get(), made->operation.get(), made->b.get(), made->a.get(),
                                      made->c.get(), made->c.get(), wanted, 1, &best, &found);
-  if (status != CUBLAS_STATUS_SUCCESS || found == 0) {
-    plans_.erase(key);
-    throw Error(ErrorCode::kRunFailed,
-                fmt::format("cuBLASLt has no algorithm for the product {} ({})", text_of(p),
-                            cublasLtGetStatusString(status)),
-                status, "choose an algorithm");
-  }
+  made->has_algorithm = status == CUBLAS_STATUS_SUCCESS && found > 0;
   made->algorithm = best.algo;
   made->workspace_bytes = best.workspaceSize;
   plan = std::move(made);
   return *plan;
 }
 
+bool MatrixProducts::can_run(const Product& product, const void* a, const void* b, const void* c) {
+  return plan_of(key_of(product, a, b, c)).has_algorithm;
+}
+
 void MatrixProducts::run(const Product& product, float alpha, const void* a, const void* b, const void* bias,
                          void* c) {
-  Plan& plan = plan_of({product, alignment_of(a), alignment_of(b), alignment_of(c)});
+  Plan& plan = plan_of(key_of(product, a, b, c));
+  if (!plan.has_algorithm) {
+    throw Error(ErrorCode::kRunFailed,
+                fmt::format("cuBLASLt has no algorithm for the product {}", text_of(product)), 0,
+                "choose an algorithm");
+  }
   if (product.bias) set(plan.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   const float beta = product.accumulate ? 1.0F : 0.0F;
   const cublasStatus_t status = cublasLtMatmul(handle_.get(), plan.operation.get(), &alpha, b, plan.b.get(),

@@ -42,6 +42,8 @@ class MatrixProducts {
   /// `bias` is aligned to kBiasAlignment. Throws Error{kRunFailed} that names the product when cuBLASLt
   /// refuses.
   void run(const Product& product, float alpha, const void* a, const void* b, const void* bias, void* c);
+  /// Whether cuBLASLt has an algorithm for it; not every matrix allows a bias or an activation.
+  bool can_run(const Product& product, const void* a, const void* b, const void* c);
   static std::string version();
 
  private:
@@ -51,6 +53,7 @@ class MatrixProducts {
     std::uint32_t alignment_a, alignment_b, alignment_c;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
+  static Key key_of(const Product& product, const void* a, const void* b, const void* c);
   Plan& plan_of(const Key& key);
 
   using Handle = UniqueHandle<cublasLtContext, cublasLtDestroy>;
