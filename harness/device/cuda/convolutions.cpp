@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "ddbench/record/error.h"
 #include "kernels.h"
 
 namespace ddbench::device::cuda {
@@ -66,14 +67,6 @@ constexpr PassNames kNames[] = {
      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA},
 };
 
-std::string text_of(const ConvolutionShape& s, const char* pass) {
-  return fmt::format(
-      "the {} of a convolution of {} {} images of {} x {} x {} with {} windows of {}, stride {}, "
-      "padding {}",
-      pass, s.window.batch, s.type == DataType::kBfloat16 ? "bfloat16" : "float32", s.window.height,
-      s.window.width, s.in, s.out, s.window.kernel, s.window.stride, s.window.padding);
-}
-
 }  // namespace
 
 struct Convolutions::Operation {
@@ -86,7 +79,7 @@ struct Convolutions::Operation {
 };
 
 Convolutions::Convolutions(cudaStream_t stream, bool tf32, Scratch& scratch)
-    : tf32_(tf32), stream_(stream), scratch_(scratch) {
+    : tf32_(tf32), stream_(stream), scratch_(scratch), workspace_(stream), wide_(stream) {
   cudnnHandle_t handle = nullptr;
   check(cudnnCreate(&handle), "start");
   handle_.reset(handle);
@@ -94,6 +87,15 @@ Convolutions::Convolutions(cudaStream_t stream, bool tf32, Scratch& scratch)
 }
 
 Convolutions::~Convolutions() = default;
+
+std::string Convolutions::text_of(const ConvolutionShape& s, Pass pass) {
+  constexpr const char* kPasses[] = {"forward pass", "input gradient", "weight gradient"};
+  return fmt::format(
+      "the {} of a convolution of {} {} images of {} x {} x {} with {} windows of {}, stride {}, padding {}",
+      kPasses[static_cast<std::size_t>(pass)], s.window.batch,
+      s.type == DataType::kBfloat16 ? "bfloat16" : "float32", s.window.height, s.window.width, s.in, s.out,
+      s.window.kernel, s.window.stride, s.window.padding);
+}
 
 std::unique_ptr<Convolutions::Operation> Convolutions::describe(const Key& key) {
   const ConvolutionShape& s = key.shape;
@@ -122,40 +124,64 @@ std::unique_ptr<Convolutions::Operation> Convolutions::describe(const Key& key) 
 Convolutions::Operation& Convolutions::operation_of(const Key& key) {
   const auto found = operations_.find(key);
   if (found != operations_.end()) return *found->second;
-  constexpr const char* kPasses[] = {"forward pass", "input gradient", "weight gradient"};
   std::unique_ptr<Operation> made = describe(key);
-  made->execution.emplace(handle_.get(), made->operation,
-                          EngineRules{.tensor_cores = key.shape.type != DataType::kFloat32 || tf32_},
-                          text_of(key.shape, kPasses[static_cast<std::size_t>(key.pass)]));
+  const bool is_float = key.shape.type == DataType::kFloat32;
+  made->execution.emplace(handle_.get(), made->operation, EngineRules{.tensor_cores = !is_float || tf32_});
+  if (is_float && !made->execution->has_engine()) {
+    throw Error(ErrorCode::kRunFailed, "cuDNN has no engine for " + text_of(key.shape, key.pass), 0,
+                "choose an engine");
+  }
   return *operations_.emplace(key, std::move(made)).first->second;
 }
 
-void Convolutions::run(Operation& operation, void* x, void* weight, void* y, void* workspace) {
-  operation.execution->run({kX, kWeight, kY}, {x, weight, y}, workspace);
+void Convolutions::run(Pass pass, const ConvolutionShape& shape, void* x, void* weight, void* y) {
+  Execution& execution = *operation_of({pass, shape, alignment_of(x, weight, y)}).execution;
+  if (!execution.has_engine()) return run_in_float(pass, shape, x, weight, y);
+  execution.run({kX, kWeight, kY}, {x, weight, y}, workspace_.bytes(execution.workspace_bytes()));
+}
+
+// Not every number of channels has an engine for bfloat16.
+void Convolutions::run_in_float(Pass pass, const ConvolutionShape& shape, void* x, void* weight, void* y) {
+  const Window& w = shape.window;
+  const std::int64_t sizes[] = {w.in_rows() * shape.in, shape.out * w.kernel * w.kernel * shape.in,
+                                w.out_rows() * shape.out};
+  const auto wide = wide_.pieces({sizes[0] * 4, sizes[1] * 4, sizes[2] * 4});
+  void* const narrow[] = {x, weight, y};
+  constexpr std::size_t kResults[] = {2, 0, 1};  // of each pass
+  const std::size_t result = kResults[static_cast<std::size_t>(pass)];
+  const auto tensor = [&](void* data, std::size_t which, DataType type) {
+    return Tensor{data, 1, sizes[which], type};
+  };
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    if (i == result) continue;
+    convert(stream_, tensor(narrow[i], i, shape.type), 1.0F, GradientWrite::kOverwrite,
+            tensor(wide[i], i, DataType::kFloat32));
+  }
+  ConvolutionShape in_float = shape;
+  in_float.type = DataType::kFloat32;
+  run(pass, in_float, wide[0], wide[1], wide[2]);
+  convert(stream_, tensor(wide[result], result, DataType::kFloat32), 1.0F, GradientWrite::kOverwrite,
+          tensor(narrow[result], result, shape.type));
 }
 
 void Convolutions::forward(const ConvolutionShape& shape, void* x, void* weight, void* y) {
-  Operation& operation = operation_of({Pass::kForward, shape, alignment_of(x, weight, y)});
-  run(operation, x, weight, y, scratch_.bytes(operation.execution->workspace_bytes()));
+  run(Pass::kForward, shape, x, weight, y);
 }
 
 void Convolutions::backward_input(const ConvolutionShape& shape, void* dy, void* weight, void* dx) {
-  Operation& operation = operation_of({Pass::kBackwardInput, shape, alignment_of(dx, weight, dy)});
-  run(operation, dx, weight, dy, scratch_.bytes(operation.execution->workspace_bytes()));
+  run(Pass::kBackwardInput, shape, dx, weight, dy);
 }
 
 // cuDNN writes the gradient in the type of the images, and its engines need not be able to add: it goes
 // through scratch, from where it is added or widened.
 void Convolutions::backward_weight(const ConvolutionShape& shape, void* x, void* dy, GradientWrite write,
                                    void* dweight) {
+  if (shape.type == DataType::kFloat32 && write == GradientWrite::kOverwrite) {
+    return run(Pass::kBackwardWeight, shape, x, dweight, dy);
+  }
   const std::int64_t weights = shape.out * shape.window.kernel * shape.window.kernel * shape.in;
-  const bool direct = shape.type == DataType::kFloat32 && write == GradientWrite::kOverwrite;
-  Operation& operation =
-      operation_of({Pass::kBackwardWeight, shape, alignment_of(x, direct ? dweight : nullptr, dy)});
-  const auto [workspace, result] =
-      scratch_.pieces({operation.execution->workspace_bytes(), direct ? 0 : weights * size_of(shape.type)});
-  run(operation, x, direct ? dweight : result, dy, workspace);
-  if (direct) return;
+  void* const result = scratch_.bytes(weights * size_of(shape.type));
+  run(Pass::kBackwardWeight, shape, x, result, dy);
   convert(stream_, {result, 1, weights, shape.type}, 1.0F, write, {dweight, 1, weights, DataType::kFloat32});
 }
 

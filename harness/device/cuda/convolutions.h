@@ -42,13 +42,18 @@ class Convolutions {
   };
   struct Operation;
   Operation& operation_of(const Key& key);
-  void run(Operation& operation, void* x, void* weight, void* y, void* workspace);
+  /// x, weight and y, or their gradients, all of the shape's type.
+  void run(Pass pass, const ConvolutionShape& shape, void* x, void* weight, void* y);
+  void run_in_float(Pass pass, const ConvolutionShape& shape, void* x, void* weight, void* y);
+  static std::string text_of(const ConvolutionShape& shape, Pass pass);
   static std::unique_ptr<Operation> describe(const Key& key);
 
   using Handle = UniqueHandle<cudnnContext, cudnnDestroy>;
   const bool tf32_;
   cudaStream_t stream_;
   Scratch& scratch_;
+  Scratch workspace_;
+  Scratch wide_;  // float32 of what has no engine in bfloat16
   Handle handle_;
   std::map<Key, std::unique_ptr<Operation>> operations_;
 };

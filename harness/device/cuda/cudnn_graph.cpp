@@ -80,8 +80,7 @@ Descriptor tensor_descriptor(std::int64_t id, cudnnDataType_t type,
   return tensor;
 }
 
-Execution::Execution(cudnnHandle_t handle, const Descriptor& operation, EngineRules rules,
-                     const std::string& what)
+Execution::Execution(cudnnHandle_t handle, const Descriptor& operation, EngineRules rules)
     : handle_(handle), graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
   graph_.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
   graph_.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle_);
@@ -89,7 +88,6 @@ Execution::Execution(cudnnHandle_t handle, const Descriptor& operation, EngineRu
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     if (try_engines(mode, rules)) return;
   }
-  throw Error(ErrorCode::kRunFailed, "cuDNN has no engine for " + what, 0, "choose an engine");
 }
 
 bool Execution::try_engines(cudnnBackendHeurMode_t mode, EngineRules rules) {

@@ -54,10 +54,11 @@ struct EngineRules {
 /// call, or that round their inputs to another type, are left out.
 class Execution {
  public:
-  /// `operation` is finalized, and outlives this. Throws Error{kRunFailed} that says what was asked when
-  /// cuDNN has no engine for it.
-  Execution(cudnnHandle_t handle, const Descriptor& operation, EngineRules rules, const std::string& what);
+  /// `operation` is finalized, and outlives this.
+  Execution(cudnnHandle_t handle, const Descriptor& operation, EngineRules rules);
 
+  /// Whether cuDNN has one for it; nothing else may be called when not.
+  bool has_engine() const noexcept { return !plan_.empty(); }
   std::int64_t workspace_bytes() const noexcept { return workspace_bytes_; }
   void run(const std::vector<std::int64_t>& ids, const std::vector<void*>& memory, void* workspace);
 
