@@ -168,7 +168,8 @@ def test_the_script_of_a_node_trains_is_preempted_and_goes_on(bench):
     check_continued(bench, first)
 
 
-def test_slurm_runs_the_batch_script_and_a_second_job_goes_on(in_slurm):
+@pytest.mark.parametrize("whom", [["--batch"], []], ids=["the launcher is told", "the ranks are told"])
+def test_slurm_runs_the_batch_script_and_a_second_job_goes_on(in_slurm, whom):
     bench = in_slurm
     environment = dict(bench.environment, PATH=real_path(bench))
     file = bench.tmp / "job.sh"
@@ -190,7 +191,7 @@ def test_slurm_runs_the_batch_script_and_a_second_job_goes_on(in_slurm):
         poll = staticmethod(lambda: None)
     job = slurm_says("sbatch", "--parsable", file).strip()
     wait_for_steps(bench, Running)
-    slurm_says("scancel", "--batch", "--signal=TERM", job)
+    slurm_says("scancel", *whom, "--signal=TERM", job)
     state, output = ended(job)
     assert state == "FAILED" and "PREEMPTED" in output, output
     first = newest_run(bench)
