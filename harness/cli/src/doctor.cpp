@@ -8,9 +8,11 @@
 
 #include "command.h"
 #include "ddbench/collective/communicator.h"
+#include "ddbench/cuda/gpu_monitor.h"
 #include "ddbench/device/device.h"
 #include "ddbench/host/machine.h"
 #include "ddbench/launch/probe_namespaces.h"
+#include "ddbench/probe/open_cuda_probe.h"
 #include "ddbench/record/error.h"
 #include "output.h"
 
@@ -24,7 +26,9 @@ struct Finding {
   std::string cost;  ///< of its absence; empty when nothing is lost
 };
 
-std::string joined(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, ", ")); }
+std::string joined(const std::vector<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
 
 Measured<std::string> gpus_text(const host::Machine& machine) {
   if (machine.gpus.empty()) return Measured<std::string>::missing("none seen");
@@ -47,7 +51,8 @@ Measured<std::string> interfaces_text(const host::Machine& machine) {
   std::vector<std::string> texts;
   for (const host::NetworkInterface& nic : machine.interfaces) {
     if (!nic.up) continue;
-    texts.push_back(nic.mbit ? fmt::format("{} {} Mbit/s", nic.name, *nic.mbit) : nic.name + " (rate unknown)");
+    texts.push_back(nic.mbit ? fmt::format("{} {} Mbit/s", nic.name, *nic.mbit)
+                             : nic.name + " (rate unknown)");
   }
   if (texts.empty()) return Measured<std::string>::missing("none up");
   return joined(texts);
@@ -90,6 +95,21 @@ Measured<std::string> backend_text(std::string_view name) {
   }
 }
 
+Measured<std::string> kernels_text() {
+  try {
+    probe::check_cuda_probe();
+    return std::string("available");
+  } catch (const Error& error) {
+    return Measured<std::string>::missing(error.message());
+  }
+}
+
+Measured<std::string> nvml_text() {
+  std::string why_not;
+  if (cuda::open_nvml(why_not) == nullptr) return Measured<std::string>::missing(why_not);
+  return std::string("available");
+}
+
 Measured<std::string> namespaces_text() {
   const auto user_namespace = launch::probe_namespaces();
   if (!user_namespace) return Measured<std::string>::missing(user_namespace.reason());
@@ -109,6 +129,9 @@ std::vector<Finding> examine() {
       {"device cuda", device_text("cuda"), "no training on GPUs"},
       {"GPUs", gpus_text(machine), "ranks run on CPU cores"},
       {"NVIDIA driver", machine.nvidia_driver, "no GPU can be used"},
+      {"kernels on GPUs (CUPTI)", kernels_text(),
+       "no kernels in a run's spans, only operators timed by events"},
+      {"GPU energy (NVML)", nvml_text(), "energy and throttling of GPUs go unnoticed"},
       {"collectives over NCCL", backend_text("nccl"), "no runs of several ranks on GPUs"},
       {"collectives over Gloo", backend_text("gloo"), "no runs of several ranks on CPUs"},
       {"MPI", library({"libmpi.so.40", "libmpi.so.12"}), "no MPI collectives; mpirun cannot place ranks"},
@@ -130,7 +153,8 @@ std::string report_text(const std::vector<Finding>& findings, bool color) {
     if (finding.value) {
       text += fmt::format("{}ok{}  {:<24} {}\n", green, reset, finding.what, printable(*finding.value));
     } else {
-      text += fmt::format("{}--{}  {:<24} {}\n", yellow, reset, finding.what, printable(finding.value.reason()));
+      text +=
+          fmt::format("{}--{}  {:<24} {}\n", yellow, reset, finding.what, printable(finding.value.reason()));
       if (!finding.cost.empty()) text += fmt::format("    {:<24} -> {}\n", "", finding.cost);
     }
   }
@@ -155,7 +179,8 @@ std::string report_json(const std::vector<Finding>& findings) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("doctor", "What this machine and this build have, and what each absence costs");
+  CLI::App* command =
+      app.add_subcommand("doctor", "What this machine and this build have, and what each absence costs");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "For a program");
   command->callback([&action, json] {

@@ -4,12 +4,23 @@
 #include "ddbench/record/error.h"
 
 namespace ddbench::probe {
+namespace {
+
+CudaProbeFactory* open_factory() {
+  return module::open_module<CudaProbeFactory>({kCudaProbeFile, kCudaProbeInterface,
+                                                "the probe of CUDA kernels", "the CUDA Toolkit 12 or later",
+                                                "the CUPTI of the CUDA Toolkit"});
+}
+
+}  // namespace
+
+void check_cuda_probe() {
+  open_factory();
+}
 
 std::unique_ptr<cuda::CudaProbe> open_cuda_probe(host::Recorder& recorder, std::string& why_not) {
-  const module::ModuleRequest request{kCudaProbeFile, kCudaProbeInterface, "the probe of CUDA kernels",
-                                      "the CUDA Toolkit 12 or later", "the CUPTI of the CUDA Toolkit"};
   try {
-    auto probe = module::open_module<CudaProbeFactory>(request)(recorder);
+    auto probe = open_factory()(recorder);
     why_not = probe->unavailable();
     return why_not.empty() ? std::move(probe) : nullptr;
   } catch (const Error& error) {

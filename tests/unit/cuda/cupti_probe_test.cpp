@@ -6,6 +6,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "../host/temp_directory.h"
 #include "ddbench/host/spool.h"
@@ -29,6 +32,60 @@ TEST(CudaProbe, SaysWhyItCannotRecordOnAMachineWithoutADriver) {
   EXPECT_TRUE(why_not.find("CUPTI cannot") != std::string::npos) << why_not;
   EXPECT_EQ(std::getenv("NCCL_PROFILER_PLUGIN"), nullptr) << "the engine times its collectives itself";
   EXPECT_EQ(inject::RecorderAccess(0).get(), nullptr) << "and nobody opens a spool of his own in its process";
+}
+
+/// The driver's functions that the test below calls, without linking the driver.
+struct Driver {
+  template <typename... Arguments>
+  int call(const char* name, Arguments... arguments) const {
+    const auto function = reinterpret_cast<int (*)(Arguments...)>(::dlsym(library, name));
+    return function != nullptr ? function(arguments...) : -1;
+  }
+  void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
+};
+
+TEST(CudaProbe, RecordsWhatARealGpuDoesInItsRange) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  const testing::TempDirectory directory;
+  host::Recorder recorder({directory.path() / "rank0.spool", 4096, 0, "test"});
+  ::setenv("DDBENCH_MODULE_DIR", DDBENCH_MODULES, 1);
+  std::string why_not;
+  const auto probe = probe::open_cuda_probe(recorder, why_not);
+  ASSERT_NE(probe, nullptr) << why_not;
+  const Driver driver;
+  void* context = nullptr;
+  unsigned long long memory = 0;
+  constexpr std::size_t kBytes = 64u << 20;
+  std::vector<char> host_memory(kBytes);
+  ASSERT_EQ(driver.call("cuInit", 0u), 0);
+  ASSERT_EQ(driver.call("cuDevicePrimaryCtxRetain", &context, 0), 0);
+  ASSERT_EQ(driver.call("cuCtxSetCurrent", context), 0);
+  ASSERT_EQ(driver.call("cuMemAlloc_v2", &memory, kBytes), 0);
+  const std::int64_t begin_ns = now_ns();
+  probe->push({SpanKind::kCopy, 7, 3, 0, 0});
+  EXPECT_EQ(driver.call("cuMemsetD8_v2", memory, static_cast<unsigned char>(1), kBytes), 0);
+  EXPECT_EQ(driver.call("cuMemcpyDtoH_v2", static_cast<void*>(host_memory.data()), memory, kBytes), 0);
+  EXPECT_EQ(driver.call("cuCtxSynchronize"), 0);
+  probe->pop();
+  const std::int64_t end_ns = now_ns();
+  const cuda::ProbeCounters counters = probe->stop();
+  recorder.stop();
+  EXPECT_EQ(counters.invalid_times, 0u);
+  EXPECT_EQ(counters.dropped_records, 0u);
+  host::SpoolReader reader(directory.path() / "rank0.spool");
+  const host::SpoolBatch batch = reader.read();
+  std::map<std::string, Span> copies;
+  for (const Span& span : batch.spans) {
+    if (span.kind == SpanKind::kCopy) copies[batch.new_names.at(span.name_id)] = span;
+  }
+  ASSERT_TRUE(copies.contains("memset") && copies.contains("memcpy"));
+  for (const auto& [name, span] : copies) {
+    EXPECT_EQ(span.bytes, kBytes) << name;
+    EXPECT_EQ(span.step, 7u) << name;
+    EXPECT_EQ(span.bucket, 3) << name;
+    EXPECT_GE(span.begin_ns, begin_ns - 100'000) << name << ": on ddbench's clock";
+    EXPECT_LE(span.end_ns, end_ns + 100'000) << name;
+  }
 }
 
 TEST(CudaInjection, AProgramGoesOnWithoutADriverAndItsSpoolSaysWhy) {

@@ -18,4 +18,8 @@ inline constexpr const char* kCudaProbeInterface = "cuda_probe/1";
 /// holds it): time what is enqueued with events then, and tell the reason with the run.
 std::unique_ptr<cuda::CudaProbe> open_cuda_probe(host::Recorder& recorder, std::string& why_not);
 
+/// Throws Error{kEnvironment} when this build has no such probe, or a library that it needs is missing.
+/// Whether CUPTI is free shows when a run starts.
+void check_cuda_probe();
+
 }  // namespace ddbench::probe
