@@ -18,6 +18,12 @@
 namespace ddbench {
 namespace {
 
+/// Of the build, or of the folder that it was packed into.
+std::string modules() {
+  ::setenv("DDBENCH_MODULE_DIR", DDBENCH_MODULES, 0);
+  return std::getenv("DDBENCH_MODULE_DIR");
+}
+
 bool has_gpu() {
   return std::filesystem::exists("/dev/nvidiactl");
 }
@@ -26,7 +32,7 @@ TEST(CudaProbe, SaysWhyItCannotRecordOnAMachineWithoutADriver) {
   if (has_gpu()) GTEST_SKIP() << "this machine has a GPU";
   const testing::TempDirectory directory;
   host::Recorder recorder({directory.path() / "rank0.spool", 1024, 0, "test"});
-  ::setenv("DDBENCH_MODULE_DIR", DDBENCH_MODULES, 1);
+  modules();
   std::string why_not;
   EXPECT_EQ(probe::open_cuda_probe(recorder, why_not), nullptr);
   EXPECT_TRUE(why_not.find("CUPTI cannot") != std::string::npos) << why_not;
@@ -48,7 +54,7 @@ TEST(CudaProbe, RecordsWhatARealGpuDoesInItsRange) {
   if (!has_gpu()) GTEST_SKIP() << "no GPU";
   const testing::TempDirectory directory;
   host::Recorder recorder({directory.path() / "rank0.spool", 4096, 0, "test"});
-  ::setenv("DDBENCH_MODULE_DIR", DDBENCH_MODULES, 1);
+  modules();
   std::string why_not;
   const auto probe = probe::open_cuda_probe(recorder, why_not);
   ASSERT_NE(probe, nullptr) << why_not;
@@ -96,7 +102,7 @@ TEST(CudaInjection, AProgramGoesOnWithoutADriverAndItsSpoolSaysWhy) {
     ::setenv("DDBENCH_SPOOL", (directory.path() / "rank0").c_str(), 1);
     ::setenv("DDBENCH_RANK", "0", 1);
     ::setenv("DDBENCH_RUN_ID", "test", 1);
-    void* const module = ::dlopen(DDBENCH_MODULES "/ddbench_inject_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    void* const module = ::dlopen((modules() + "/ddbench_inject_cuda.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (module == nullptr) std::_Exit(3);
     const auto initialize = reinterpret_cast<int (*)()>(::dlsym(module, "InitializeInjection"));
     if (initialize == nullptr || ::dlsym(module, "InitializeInjectionNvtx2") == nullptr) std::_Exit(4);
