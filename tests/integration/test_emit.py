@@ -95,6 +95,7 @@ def test_azure_ml(bench):
     job = document(bench, "azureml", *GPUS, "--image", "r/i:1", "--compute", "gpu-cluster")
     assert job["resources"]["instance_count"] == 2
     assert job["distribution"] == {"type": "pytorch", "process_count_per_instance": 4}
+    assert job["environment_variables"] == {"LOCAL_WORLD_SIZE": "4"}
     assert job["environment"]["image"] == "r/i:1" and job["compute"] == "azureml:gpu-cluster"
     assert document(bench, "azureml", "--backend", "mpi", "--", "./train")["distribution"]["type"] == "mpi"
 
@@ -166,6 +167,19 @@ def test_the_script_of_a_node_trains_is_preempted_and_goes_on(bench):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     check_continued(bench, first)
+
+
+def test_the_command_for_azure_ml_trains_with_the_variables_that_its_service_sets(bench):
+    job = document(bench, "azureml", "--gpus", 2, "--device", "cpu", "--steps", 12, "-O", "hidden=16", "--db", bench.db)
+    place = {"WORLD_SIZE": "2", "NODE_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port() - 1)}
+    ranks = [subprocess.Popen(["bash", "-c", job["command"]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True,
+                              env=dict(bench.environment, PATH=real_path(bench), RANK=rank, LOCAL_RANK=rank, **place,
+                                       **job["environment_variables"])) for rank in "01"]
+    for rank in ranks:
+        _, err = rank.communicate(timeout=60)
+        assert rank.returncode == 0, err
+    assert run_row(bench, newest_run(bench))["state"] == "done"
 
 
 @pytest.mark.parametrize("whom", [["--batch"], []], ids=["the launcher is told", "the ranks are told"])

@@ -47,6 +47,10 @@ std::string azureml(const Job& job) {
   document["resources"] = {{"instance_count", job.run_case.nodes}};
   document["distribution"] = {{"type", job.mpi ? "mpi" : "pytorch"},
                               {"process_count_per_instance", job.run_case.gpus_per_node}};
+  // Azure ML tells a rank of PyTorch's its place, but not how many share its node.
+  if (!job.mpi) {
+    document["environment_variables"] = {{"LOCAL_WORLD_SIZE", std::to_string(job.run_case.gpus_per_node)}};
+  }
   return explanation(job) + yaml(document);
 }
 
