@@ -22,7 +22,7 @@ cp "$(dirname "$0")"/{run.sh,training_parity.py,pytorch_ddp.py} "$pack/tests/"
 # Not CUDA's, which are found there, nor the C and C++ libraries of the system.
 for file in "$pack"/bin/* "$pack"/lib/ddbench/*; do ldd "$file" || true; done |
   awk '$3 ~ /^\// {print $3}' | sort -u |
-  { grep -v -E '/(lib(cu|nccl|nv)[a-zA-Z]*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|ld-linux)[-.0-9a-z_]*so' || true; } |
+  { grep -v -E '/(lib(cu|nccl|nv)[a-zA-Z]*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|libutil|libddbench|ddbench|ld-linux)[-.0-9a-z_]*so' || true; } |
   while read -r library; do cp -L "$library" "$pack/libs/"; done
 
 python3 "$pack/tests/training_parity.py" reference "$build/bin/ddbench" "$pack/reference.json"

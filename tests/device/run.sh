@@ -42,7 +42,8 @@ step() {
   timeout "$limit" "$@" > "$out/step.txt" 2>&1
   status=$?
   cat "$out/step.txt" >> "$log"
-  last=$(tail -n 1 "$out/step.txt" | tr '|' '/')
+  last=$(grep -E '^\[  (PASSED|FAILED)' "$out/step.txt" | head -n 1)  # GoogleTest's
+  last=$(echo "${last:-$(tail -n 1 "$out/step.txt")}" | tr '|' '/')
   case $status in
     0) row "$what" "passed: $last" ;;
     77) row "$what" "skipped: $last" ;;
