@@ -12,10 +12,12 @@ MachineMeter::MachineMeter() : before_(host::read_counters()) {
 std::map<std::string, std::string> MachineMeter::facts(double samples) {
   const host::Counters counted = host::difference(before_, host::read_counters());
   std::map<std::string, std::string> facts;
-  if (gpus_ != nullptr) facts = cuda::gpu_facts(gpus_->stop(), samples);
+  if (gpus_ != nullptr) {
+    for (auto& [name, value] : cuda::gpu_facts(gpus_->stop(), samples)) facts["counted." + name] = value;
+  }
   for (const auto& [name, interface] : counted.interfaces) {
     if (name == "lo" || interface.sent_packets + interface.received_packets == 0) continue;
-    const std::string prefix = fmt::format("nic.{}.", name);
+    const std::string prefix = fmt::format("counted.nic.{}.", name);
     facts[prefix + "sent_bytes"] = std::to_string(interface.sent_bytes);
     facts[prefix + "received_bytes"] = std::to_string(interface.received_bytes);
     const std::uint64_t errors = interface.sent_errors + interface.received_errors;
@@ -25,7 +27,7 @@ std::map<std::string, std::string> MachineMeter::facts(double samples) {
   }
   for (const auto& [port, values] : counted.infiniband) {
     for (const auto& [name, value] : values) {
-      if (value != 0) facts[fmt::format("ib.{}.{}", port, name)] = std::to_string(value);
+      if (value != 0) facts[fmt::format("counted.ib.{}.{}", port, name)] = std::to_string(value);
     }
   }
   counter_notes_ = counted.notes;

@@ -18,7 +18,8 @@ class MachineMeter {
   MachineMeter();
 
   /// Ends; `samples` that the run trained on, 0 when it is not known. For store::Environment::facts:
-  /// "nic.eth0.sent_bytes", "ib.mlx5_0/1.port_xmit_bytes", "gpu...." (gpu_facts()).
+  /// "counted.nic.eth0.sent_bytes", "counted.ib.mlx5_0/1.port_xmit_bytes", "counted.gpu...." (gpu_facts()):
+  /// they differ from run to run, other than what the machine is.
   std::map<std::string, std::string> facts(double samples);
   /// After facts(): what people should know of it.
   std::vector<std::string> notes();
