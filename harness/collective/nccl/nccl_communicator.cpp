@@ -1,15 +1,13 @@
 #include "nccl_communicator.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <thread>
 
 #include "ddbench/record/error.h"
+#include "nccl_rendezvous.h"
+#include "on_device.h"
 
 namespace ddbench::collective::nccl_backend {
 namespace {
@@ -17,32 +15,9 @@ namespace {
 using std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto kConnectTimeout = 60s;
 constexpr auto kGoodbyeTimeout = 5s;
 constexpr auto kSpinTime = 2ms;     // of a wait, before it sleeps between looks
 constexpr auto kLookPeriod = 50us;  // what a sleeping wait is late at most, but for the kernel's own slack
-
-/// The machine, whatever namespaces the rank lives in.
-std::string machine_name() {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  return fmt::format("{}/{}", host.data(), boot);
-}
-
-std::string gpu_uuid(int device) {
-  cudaDeviceProp properties{};
-  gpu::check(cudaGetDeviceProperties(&properties, device), "be described");
-  std::string text;
-  for (const char byte : properties.uuid.bytes)
-    text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
-
-Bytes bytes_of(const std::string& text) {
-  return {text.begin(), text.end()};
-}
 
 ncclDataType_t nccl_type(ElementType type) {
   switch (type) {
@@ -50,14 +25,6 @@ ncclDataType_t nccl_type(ElementType type) {
     case ElementType::kBfloat16: return ncclBfloat16;
     default: return ncclFloat32;
   }
-}
-
-bool is_gpu_memory(const void* data) {
-  cudaPointerAttributes attributes{};
-  const cudaError_t status = cudaPointerGetAttributes(&attributes, data);
-  cudaGetLastError();
-  return status == cudaSuccess &&
-         (attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged);
 }
 
 void check_counts(bool fit, const char* function, std::int64_t input, std::int64_t output, const char* rule) {
@@ -76,51 +43,19 @@ std::string version_text() {
 
 }  // namespace
 
-/// Elements where NCCL can read and write them.
-class NcclCommunicator::OnDevice {
- public:
-  OnDevice(const Elements& elements, cudaStream_t stream) : elements_(elements), stream_(stream) {
-    if (elements.count == 0 || is_gpu_memory(elements.data)) return;
-    gpu::check(cudaMallocAsync(&copy_, size(), stream_), "allocate memory for a collective");
-    gpu::check(cudaMemcpyAsync(copy_, elements_.data, size(), cudaMemcpyHostToDevice, stream_),
-               "copy from the host");
-  }
-  ~OnDevice() {
-    if (copy_ != nullptr) cudaFreeAsync(copy_, stream_);
-  }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-
-  void* data() const noexcept { return copy_ != nullptr ? copy_ : elements_.data; }
-  /// To where they came from, after the collective.
-  void bring_back() {
-    if (copy_ == nullptr) return;
-    gpu::check(cudaMemcpyAsync(elements_.data, copy_, size(), cudaMemcpyDeviceToHost, stream_),
-               "copy to the host");
-    gpu::check(cudaStreamSynchronize(stream_), "copy to the host");
-  }
-
- private:
-  std::size_t size() const noexcept { return static_cast<std::size_t>(elements_.bytes()); }
-
-  const Elements elements_;
-  cudaStream_t stream_;
-  void* copy_ = nullptr;
-};
-
 NcclCommunicator::NcclCommunicator(const CommunicatorOptions& options, KeyValueStore& rendezvous)
     : options_(options),
       device_(gpu::select(options.rank)),
       stream_(gpu::make_stream()),
       done_(gpu::make_event(false)) {
   // Before NCCL's first call: it reads its settings once.
-  const std::string host = host_id(exchange_places(rendezvous), options.rank);
+  const std::string host = host_id(exchange_places(options, device_, rendezvous), options.rank);
   if (!host.empty()) ::setenv("NCCL_HOSTID", host.c_str(), 0);
   const TransportLog log;
   gpu::check(cudaMalloc(&barrier_memory_, sizeof(float)), "allocate memory for barriers");
   try {
     gpu::check(cudaMemset(barrier_memory_, 0, sizeof(float)), "clear memory");
-    connect(exchange_id(rendezvous));
+    connect(exchange_id(options, rendezvous));
     barrier();  // NCCL connects its ranks in their first collective
   } catch (...) {
     give_up();
@@ -149,39 +84,6 @@ void NcclCommunicator::give_up() noexcept {
   communicator_ = nullptr;
   if (barrier_memory_ != nullptr) cudaFree(barrier_memory_);
   barrier_memory_ = nullptr;
-}
-
-std::string NcclCommunicator::key(const std::string& what) const {
-  return fmt::format("nccl/{}/{}", options_.id, what);
-}
-
-std::vector<RankPlace> NcclCommunicator::exchange_places(KeyValueStore& rendezvous) const {
-  const RankPlace own{machine_name(), options_.address, gpu_uuid(device_)};
-  rendezvous.set(key(fmt::format("place/{}", options_.rank)), bytes_of(own.text()));
-  std::vector<RankPlace> places;
-  for (int rank = 0; rank < options_.world_size; ++rank) {
-    const Bytes text = rendezvous.get(key(fmt::format("place/{}", rank)), kConnectTimeout);
-    places.push_back(RankPlace::parse({text.begin(), text.end()}));
-  }
-  return places;
-}
-
-ncclUniqueId NcclCommunicator::exchange_id(KeyValueStore& rendezvous) const {
-  ncclUniqueId unique_id{};
-  if (options_.rank == 0) {
-    if (const ncclResult_t status = ncclGetUniqueId(&unique_id); status != ncclSuccess) {
-      throw Error(ErrorCode::kRunFailed, fmt::format("NCCL cannot start: {}", ncclGetErrorString(status)),
-                  status, "ncclGetUniqueId");
-    }
-    rendezvous.set(key("id"), Bytes(unique_id.internal, unique_id.internal + sizeof unique_id.internal));
-    return unique_id;
-  }
-  const Bytes bytes = rendezvous.get(key("id"), kConnectTimeout);
-  if (bytes.size() != sizeof unique_id.internal) {
-    throw Error(ErrorCode::kRunFailed, "rank 0 gave an id of NCCL that is none");
-  }
-  std::memcpy(unique_id.internal, bytes.data(), bytes.size());
-  return unique_id;
 }
 
 void NcclCommunicator::connect(const ncclUniqueId& unique_id) {

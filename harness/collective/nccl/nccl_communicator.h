@@ -39,11 +39,7 @@ class NcclCommunicator final : public Communicator {
 
  private:
   using Deadline = std::chrono::steady_clock::time_point;
-  class OnDevice;
 
-  std::vector<RankPlace> exchange_places(KeyValueStore& rendezvous) const;
-  ncclUniqueId exchange_id(KeyValueStore& rendezvous) const;
-  std::string key(const std::string& what) const;
   void connect(const ncclUniqueId& unique_id);
 
   template <typename Action>
