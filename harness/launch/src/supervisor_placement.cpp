@@ -52,6 +52,11 @@ void Supervisor::describe_machines() {
     outcome_.notes.push_back(fmt::format("{} nodes are {} machine{}: their network is that machine's own",
                                          run_case_.nodes, ranks.size(), ranks.size() == 1 ? "" : "s"));
   }
+  if (!ranks.contains(boot_id_)) {
+    outcome_.notes.push_back(
+        "the hardware told with this run is that of the machine it was launched from, where none of its "
+        "ranks was");
+  }
   for (const auto& [kernel, count] : ranks) {
     if (count > cores[kernel].size()) provenance.add(Provenance::kOversubscribed);
   }
