@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "ddbench/device/device.h"
@@ -42,6 +43,10 @@ void check_device(std::string_view name) {
 }
 
 std::string best_device() {
+  // The module brings libraries of hundreds of megabytes: without a driver they need not be looked at.
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) return "cpu";
+  dlclose(driver);
   try {
     check_device("cuda");
     return "cuda";

@@ -30,7 +30,7 @@ constexpr std::int64_t size_of(ElementType type) noexcept {
   return type == ElementType::kFloat32 ? 4 : 2;
 }
 
-/// A contiguous buffer of numbers, owned by the caller: host memory (device memory for NCCL).
+/// A contiguous buffer of numbers, owned by the caller: host memory, or a GPU's for NCCL, complete there.
 struct Elements {
   Elements() = default;
   /// Of anything that is a std::span<float>.
@@ -90,7 +90,7 @@ class Communicator {
   virtual void abort() noexcept = 0;
 };
 
-/// Opens the module of `backend` ("gloo") and connects all ranks; a world of one rank needs neither module
+/// Opens the module of `backend` ("gloo", "nccl") and connects all ranks; a world of one rank needs neither module
 /// nor sockets. Throws Error{kBadInput} for an unknown backend or a rank outside of the world,
 /// Error{kEnvironment} when this build has no such backend (the message says which package brings it),
 /// Error{kRunFailed} when a peer does not come.
