@@ -63,7 +63,7 @@ function(ddbench_add_unit_test name)
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main ddbench_build_options)
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main fmt::fmt ddbench_build_options)
   # GoogleTest's macros at -O3 are half of a clean build; what is tested keeps the preset's optimisation.
   target_compile_options(${name} PRIVATE -O0)
   # So are its headers, for which all tests share one precompiled header.
@@ -71,7 +71,7 @@ function(ddbench_add_unit_test name)
     file(WRITE "${CMAKE_BINARY_DIR}/test_headers.cpp" "")
     add_library(ddbench_test_headers OBJECT "${CMAKE_BINARY_DIR}/test_headers.cpp")
     set_target_properties(ddbench_test_headers PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE OFF)
-    target_link_libraries(ddbench_test_headers PRIVATE GTest::gtest ddbench_build_options)
+    target_link_libraries(ddbench_test_headers PRIVATE GTest::gtest fmt::fmt ddbench_build_options)
     target_compile_options(ddbench_test_headers PRIVATE -O0)
     target_precompile_headers(ddbench_test_headers PRIVATE
       <gtest/gtest.h> <fmt/format.h> <algorithm> <filesystem> <functional> <map> <memory> <optional> <string> <vector>)

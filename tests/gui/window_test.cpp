@@ -4,6 +4,7 @@
 #include <QSettings>
 #include <fstream>
 
+#include "ddbench/store/run_store.h"
 #include "gui_window.h"
 #include "pages/start_page.h"
 #include "window/screenshots.h"
@@ -25,6 +26,11 @@ TEST(Window, SaysWhatToDoWithoutRunsAndWithABrokenOrNewerStore) {
   EXPECT_NE(text_of(directory / "broken.db").find("broken.db"), std::string::npos);
   std::filesystem::create_directory(directory / "folder.db");
   EXPECT_NE(text_of(directory / "folder.db").find("folder.db"), std::string::npos);
+  store::RunStore::open(directory / "newer.db", store::OpenMode::kReadWrite);
+  std::fstream newer(directory / "newer.db", std::ios::in | std::ios::out | std::ios::binary);
+  newer.seekp(60).write("\0\0\3\xE7", 4);  // where SQLite keeps a file's user_version: 999
+  newer.close();
+  EXPECT_NE(text_of(directory / "newer.db").find("upgrade ddbench to read it"), std::string::npos);
 }
 
 TEST(Window, KeepsItsStateAndOpensAnotherStore) {
