@@ -64,6 +64,7 @@ function(ddbench_add_unit_test name)
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main fmt::fmt ddbench_build_options)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support")
   # GoogleTest's macros at -O3 are half of a clean build; what is tested keeps the preset's optimisation.
   target_compile_options(${name} PRIVATE -O0)
   # So are its headers, for which all tests share one precompiled header.

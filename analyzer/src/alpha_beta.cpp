@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "ddbench/analyzer/statistics.h"
 #include "ddbench/record/error.h"
 #include "size_regimes.h"
 
@@ -59,12 +60,6 @@ std::map<std::string, std::map<double, std::vector<double>>> grouped(std::span<c
     times.insert(times.end(), point.time_ns.begin(), point.time_ns.end());
   }
   return groups;
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
 }
 
 /// 1 - squares about the line / squares about the weighted mean, relative errors.

@@ -5,16 +5,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 
+#include "ddbench/analyzer/statistics.h"
 #include "run_groups.h"
 
 namespace ddbench::analyzer {
 namespace {
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 std::vector<double> steps_of(const std::vector<BatchRun>& runs) {
   std::vector<double> steps;

@@ -8,8 +8,6 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr double kSecondsAnHour = 3600;
-
 bool sound(double value) {
   return std::isfinite(value) && value >= 0;
 }

@@ -11,7 +11,6 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr double kSecondsAnHour = 3600;
 constexpr double kMillion = 1e6;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 

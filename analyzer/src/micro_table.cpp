@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "ddbench/analyzer/run_summary.h"
 #include "ddbench/analyzer/statistics.h"
@@ -19,10 +18,6 @@ namespace {
 constexpr std::array<std::string_view, kMicroOperationCount> kNames = {
     "all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all", "gemm", "copy"};
 constexpr std::int64_t kElementBytes = 4;
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 MicroTiming timing_of(const MicroMeasurement& measured, int ranks) {
   MicroTiming timing;

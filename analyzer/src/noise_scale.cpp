@@ -11,7 +11,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr std::size_t kFewestSteps = 5;
+constexpr std::size_t kFewestPairs = 5;
 constexpr double kLevel = 0.95;
 
 struct Pair {
@@ -119,9 +119,9 @@ NoiseScale gradient_noise_scale(std::span<const GradientNorms> steps, double sma
   const Pair mean = mean_of(pairs);
   result.gradient_square = mean.gradient;
   result.noise_trace = mean.noise;
-  if (pairs.size() < kFewestSteps) {
+  if (pairs.size() < kFewestPairs) {
     result.samples = Measured<Estimate>::missing(
-        fmt::format("{} step(s): the noise scale needs {} or more", pairs.size(), kFewestSteps));
+        fmt::format("{} step(s): the noise scale needs {} or more", pairs.size(), kFewestPairs));
     return result;
   }
   set_interval(errors_of_mean(pairs), result);

@@ -111,6 +111,10 @@ std::vector<double> resampled_medians(std::span<const double> values, std::size_
 
 }  // namespace
 
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 double median(std::vector<double> values) {
   if (values.empty()) throw Error(ErrorCode::kBadInput, "the median of no values is not defined");
   return median_in_place(values);

@@ -9,7 +9,7 @@ using Collectives = std::span<const ObservedCollective>;
 
 constexpr std::size_t kLongestPeriod = 2048;
 constexpr std::size_t kSearched = 16384;
-constexpr std::size_t kFewestSteps = 3;
+constexpr std::size_t kFewestPeriods = 3;
 // A longer period that covers this much more than a shorter one is a sequence of its own; else it is several
 // steps.
 constexpr double kClearlyBetter = 0.75;
@@ -114,7 +114,7 @@ std::size_t contiguous(const std::vector<std::size_t>& firsts, std::size_t perio
 StepPattern pattern_of(Collectives searched, std::size_t period) {
   const std::size_t begin = find_begin(searched, period);
   StepPattern pattern{period, cover(searched, searched.subspan(begin, period), begin), 0};
-  if (pattern.firsts.size() < kFewestSteps) return {};
+  if (pattern.firsts.size() < kFewestPeriods) return {};
   if (5 * contiguous(pattern.firsts, period) < 3 * (pattern.firsts.size() - 1)) return {};
   const auto covered = static_cast<double>(pattern.firsts.size() * period);
   const auto from_first = static_cast<double>(searched.size() - pattern.firsts.front());
@@ -130,7 +130,7 @@ StepPattern find_step_pattern(Collectives all) {
   const Collectives searched = all.first(std::min(all.size(), kSearched));
   std::vector<StepPattern> candidates;
   double best = 0;
-  for (std::size_t period = 1; period <= kLongestPeriod && period * kFewestSteps <= searched.size();
+  for (std::size_t period = 1; period <= kLongestPeriod && period * kFewestPeriods <= searched.size();
        ++period) {
     if (recurrence(searched, period) < kWorthATry) continue;
     candidates.push_back(pattern_of(searched, period));

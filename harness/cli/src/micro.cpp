@@ -15,6 +15,7 @@
 #include "output.h"
 #include "progress_line.h"
 #include "run_options.h"
+#include "single_run.h"
 
 namespace ddbench::cli {
 namespace {
@@ -55,14 +56,6 @@ void set_case(MicroCommandOptions& options) {
   if (!options.operations.empty()) given["operations"] = options.operations;
 }
 
-int exit_code_of(const store::RunRecord& run) {
-  if (run.state == store::RunState::kDone && run.valid) return 0;
-  if (store::was_stopped(run.state)) return static_cast<int>(ErrorCode::kInterrupted);
-  fmt::print(stderr, "run {} failed: {}\n", run.id,
-             printable(run.state == store::RunState::kDone ? run.invalid_reason : run.reason));
-  return static_cast<int>(ErrorCode::kRunFailed);
-}
-
 int micro(MicroCommandOptions& options) {
   set_case(options);
   const launch::LauncherOptions& launcher = options.run.launcher.launcher;
@@ -82,7 +75,12 @@ int micro(MicroCommandOptions& options) {
     progress.set_heading("micro");
     run = experiment::execute_run(options.run.run_case, execute, store, progress);
     progress.finish();
-    if (const int exit_code = exit_code_of(run); exit_code != 0) return exit_code;
+    if (const int exit_code = exit_code_of(run); exit_code != 0) {
+      if (!store::was_stopped(run.state))
+        fmt::print(stderr, "run {} failed: {}\n", run.id,
+                   printable(run.state == store::RunState::kDone ? run.invalid_reason : run.reason));
+      return exit_code;
+    }
   }
   const analyzer::MicroTable table = analyzer::micro_table(store, run);
   print(options.run.json ? reports::micro_json(table) + "\n" : reports::micro_text(table, stdout_style()));

@@ -22,15 +22,6 @@
 namespace ddbench::cli {
 namespace {
 
-int exit_code_of(const store::RunRecord& run) {
-  switch (run.state) {
-    case store::RunState::kDone: return run.valid ? 0 : static_cast<int>(ErrorCode::kRunFailed);
-    case store::RunState::kInterrupted:
-    case store::RunState::kPreempted: return static_cast<int>(ErrorCode::kInterrupted);
-    default: return static_cast<int>(ErrorCode::kRunFailed);
-  }
-}
-
 void print_result(const SingleRunOptions& options, const store::RunStore& store,
                   const store::RunRecord& run) {
   const analyzer::RunSummary summary = analyzer::summarize(store, run.id);

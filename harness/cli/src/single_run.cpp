@@ -84,4 +84,9 @@ store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::
   return run.id;
 }
 
+int exit_code_of(const store::RunRecord& run) {
+  if (store::was_stopped(run.state)) return static_cast<int>(ErrorCode::kInterrupted);
+  return run.state == store::RunState::kDone && run.valid ? 0 : static_cast<int>(ErrorCode::kRunFailed);
+}
+
 }  // namespace ddbench::cli

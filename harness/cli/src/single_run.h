@@ -32,4 +32,7 @@ void resolve_single_run(SingleRunOptions& options);
 store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::ExecuteOptions& execute,
                              store::RunStore& store, ProgressLine& progress);
 
+/// What `run` and `micro` exit with.
+int exit_code_of(const store::RunRecord& run);
+
 }  // namespace ddbench::cli

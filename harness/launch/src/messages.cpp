@@ -156,18 +156,18 @@ class Reader {
   const Json& json_;
 };
 
-constexpr const char* kNames[] = {"hello",      "ready",    "heartbeat",  "kv_set", "kv_get", "ping",
+constexpr const char* kTypes[] = {"hello",      "ready",    "heartbeat",  "kv_set", "kv_get", "ping",
                                   "result",     "failure",  "file_chunk", "holding",
                                   "assignment", "kv_value", "pong",       "stop",   "hold",   "last_step",
                                   "finish"};
-static_assert(std::size(kNames) == std::variant_size_v<Message>);
+static_assert(std::size(kTypes) == std::variant_size_v<Message>);
 
 template <std::size_t I = 0>
 Message decode_as(const std::string& type, const Json& json) {
   if constexpr (I == std::variant_size_v<Message>) {
     refuse(fmt::format("type \"{}\" is unknown", type));
   } else {
-    if (type != kNames[I]) return decode_as<I + 1>(type, json);
+    if (type != kTypes[I]) return decode_as<I + 1>(type, json);
     std::variant_alternative_t<I, Message> message;
     visit(message, Reader(json));
     return message;
@@ -194,7 +194,7 @@ FileChunk decode_chunk(std::string_view payload) {
 std::string encode(const Message& message) {
   if (const auto* chunk = std::get_if<FileChunk>(&message)) return encode_chunk(*chunk);
   Writer writer;
-  writer("type", std::string(kNames[message.index()]));
+  writer("type", std::string(kTypes[message.index()]));
   std::visit([&](const auto& alternative) { visit(alternative, writer); }, message);
   return writer.take().dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -15,7 +15,6 @@ namespace {
 using analyzer::MicroOperation;
 using device::Tensor;
 
-constexpr std::int64_t kElementBytes = 4;
 // A rank's executable, device and rings, and what the kernel holds for its connections (ddp/src/check.cpp).
 constexpr std::int64_t kProcessBytes = std::int64_t{36} << 20;
 

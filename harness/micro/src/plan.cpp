@@ -14,7 +14,6 @@ namespace {
 
 using analyzer::MicroOperation;
 
-constexpr std::int64_t kElementBytes = 4;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 constexpr std::int64_t kGemmRows[] = {512, kLargestGemmRows};
 constexpr std::int64_t kCopyBytes = std::int64_t{64} << 20;  // beyond any cache of a core

@@ -27,7 +27,7 @@ std::string list(std::string_view css_class, const std::vector<std::string>& ite
   return markup + "</ul>";
 }
 
-std::string_view tone_class(CellTone tone) {
+std::string_view tile_class(CellTone tone) {
   switch (tone) {
     case CellTone::kFaint: return "tile faint";
     case CellTone::kGood: return "tile good";
@@ -84,7 +84,7 @@ void Page::tiles(const std::vector<Tile>& tiles) {
   markup_ += "<dl class=\"tiles\">";
   for (const Tile& tile : tiles) {
     markup_ +=
-        fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}<small>{}</small></dd></div>", tone_class(tile.tone),
+        fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}<small>{}</small></dd></div>", tile_class(tile.tone),
                     html_text(tile.label), html_text(tile.value), html_text(tile.detail));
   }
   markup_ += "</dl>\n";

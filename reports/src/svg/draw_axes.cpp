@@ -7,7 +7,6 @@
 namespace ddbench::reports::svg {
 namespace {
 
-constexpr double kGap = 6;
 
 void draw_value_axis(Canvas& canvas, const Chart& chart, const Layout& layout) {
   const Box& plot = layout.plot;

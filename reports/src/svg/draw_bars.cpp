@@ -9,7 +9,6 @@
 namespace ddbench::reports::svg {
 namespace {
 
-constexpr double kGap = 6;
 constexpr double kBandShare = 0.7;  ///< of a band is covered by its bars
 
 struct Side {

@@ -10,7 +10,6 @@ namespace ddbench::reports::svg {
 namespace {
 
 constexpr double kMargin = 8;
-constexpr double kGap = 6;
 constexpr double kSwatch = 16;
 constexpr double kRow = 26;  ///< height of a horizontal bar's band
 constexpr std::size_t kMostRows = 24;

@@ -12,6 +12,7 @@ namespace ddbench::reports::svg {
 inline constexpr double kTextPx = 12;
 inline constexpr double kTitlePx = 15;
 inline constexpr double kLinePx = 17;  ///< from one line of text to the next
+inline constexpr double kGap = 6;      ///< pixels between two things that belong together
 
 struct Box {
   double left = 0;

@@ -6,30 +6,22 @@
 #include "ddbench/record/error.h"
 #include "stored_runs.h"
 #include "synthetic_run.h"
+#include "text.h"
 
 namespace ddbench::analyzer {
 namespace {
 
 using test::add_run;
+using test::contains;
+using test::run_of;
 using test::sized;
 using test::StoredRun;
-
-StoredRun run_of(const RunCase& run_case, double step_ms) {
-  StoredRun run;
-  run.run_case = run_case;
-  run.step_ms = step_ms;
-  return run;
-}
 
 ComparedSide side(const store::RunStore& store, const std::vector<store::RunId>& ids) {
   ComparedSide result;
   result.meaning = "runs " + ids.front();
   for (const store::RunId& id : ids) result.runs.push_back(*store.run(id));
   return result;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(Compare, RepetitionsDifferInNothing) {

@@ -10,23 +10,19 @@
 #include "ddbench/record/error.h"
 #include "stored_runs.h"
 #include "synthetic_run.h"
+#include "text.h"
 
 namespace ddbench::analyzer {
 namespace {
 
 using test::add_run;
+using test::contains;
+using test::run_of;
 using test::Coverage;
 using test::noisy;
 using test::sized;
 using test::StoredRun;
 using test::strong;
-
-StoredRun run_of(const RunCase& run_case, double step_ms) {
-  StoredRun run;
-  run.run_case = run_case;
-  run.step_ms = step_ms;
-  return run;
-}
 
 ScalingCurve curve_of(const store::RunStore& store, const CurveOptions& options = {}) {
   return scaling_curve(store, store.runs(), options);
@@ -40,10 +36,6 @@ std::string refusal(const store::RunStore& store, const CurveOptions& options = 
     return error.message();
   }
   return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(RunRatio, IntervalsHoldTheTruthAsOftenAsTheySay) {

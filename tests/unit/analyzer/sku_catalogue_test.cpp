@@ -7,9 +7,12 @@
 #include <string>
 
 #include "ddbench/record/error.h"
+#include "text.h"
 
 namespace ddbench::analyzer {
 namespace {
+
+using test::contains;
 
 std::string message_of(const std::string& toml) {
   SkuCatalogue catalogue = SkuCatalogue::builtin();
@@ -20,10 +23,6 @@ std::string message_of(const std::string& toml) {
     return error.message();
   }
   return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(SkuCatalogue, TheBuiltInOneHasItsFigures) {

@@ -8,8 +8,8 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr std::uint32_t kAllReduce = 0;
-constexpr std::uint32_t kBroadcast = 1;
+constexpr std::uint32_t kReduceCall = 0;
+constexpr std::uint32_t kBroadcastCall = 1;
 
 /// A program's collectives as it would make them: time passes only where it says so.
 class Program {
@@ -28,11 +28,11 @@ class Program {
   Program& step(const std::vector<std::uint64_t>& buckets) {
     begins_.push_back(made_.size());
     compute(1000);
-    for (const std::uint64_t bytes : buckets) compute(50).collective(kAllReduce, bytes);
+    for (const std::uint64_t bytes : buckets) compute(50).collective(kReduceCall, bytes);
     return *this;
   }
   Program& start_as_ddp_does() {
-    return collective(kBroadcast, 16).collective(kBroadcast, 144).collective(kBroadcast, 5000);
+    return collective(kBroadcastCall, 16).collective(kBroadcastCall, 144).collective(kBroadcastCall, 5000);
   }
   StepPattern found() const { return find_step_pattern(made_); }
   const std::vector<std::size_t>& begins() const { return begins_; }
@@ -45,7 +45,7 @@ class Program {
 
 TEST(StepPattern, DdpWhoseFirstIterationHasOtherBuckets) {
   Program program;
-  program.start_as_ddp_does().compute(800).collective(kAllReduce, 3000).collective(kBroadcast, 28);
+  program.start_as_ddp_does().compute(800).collective(kReduceCall, 3000).collective(kBroadcastCall, 28);
   for (int i = 0; i < 20; ++i) program.step({1000, 2000});
   EXPECT_EQ(program.found().period, 2u);
   EXPECT_EQ(program.found().firsts, program.begins());
@@ -76,7 +76,7 @@ TEST(StepPattern, EvaluationsBetweenStepsBelongToNone) {
     program.start_as_ddp_does();
     for (int i = 1; i <= 42; ++i) {
       program.step({1000, 2000, 500});
-      if (i % every == 0) program.compute(5000).collective(kAllReduce, 4);
+      if (i % every == 0) program.compute(5000).collective(kReduceCall, 4);
     }
     EXPECT_EQ(program.found().period, 3u) << every;
     EXPECT_EQ(program.found().firsts, program.begins()) << every;
@@ -96,7 +96,7 @@ TEST(StepPattern, WhatDoesNotRepeatIsNoTraining) {
   std::mt19937 random(2);
   Program program;
   for (std::uint64_t i = 0; i < 300; ++i)
-    program.compute(100 + random() % 1000).collective(kAllReduce, i * i);
+    program.compute(100 + random() % 1000).collective(kReduceCall, i * i);
   EXPECT_EQ(program.found().period, 0u);
   EXPECT_TRUE(program.found().firsts.empty());
 }
@@ -113,12 +113,12 @@ TEST(StepPattern, RandomLoopsAreFound) {
     std::vector<std::uint64_t> buckets(1 + random() % 9);
     for (std::uint64_t& bytes : buckets) bytes = 1 + random() % 4;
     Program program;
-    for (auto i = random() % 6; i > 0; --i) program.compute(300).collective(kBroadcast, random() % 100);
+    for (auto i = random() % 6; i > 0; --i) program.compute(300).collective(kBroadcastCall, random() % 100);
     const int steps = 8 + static_cast<int>(random() % 40);
     const int every = 4 + static_cast<int>(random() % 10);
     for (int i = 1; i <= steps; ++i) {
       program.step(buckets);
-      if (i % every == 0) program.compute(random() % 3000).collective(kAllReduce, 77);
+      if (i % every == 0) program.compute(random() % 3000).collective(kReduceCall, 77);
     }
     EXPECT_EQ(program.found().firsts, program.begins())
         << "seed " << seed << " buckets " << testing::PrintToString(buckets) << " every " << every;

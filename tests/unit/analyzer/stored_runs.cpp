@@ -5,6 +5,13 @@
 
 namespace ddbench::test {
 
+StoredRun run_of(const RunCase& run_case, double step_ms) {
+  StoredRun run;
+  run.run_case = run_case;
+  run.step_ms = step_ms;
+  return run;
+}
+
 RunCase sized(int nodes, int gpus_per_node) {
   RunCase run_case;
   run_case.nodes = nodes;

@@ -22,6 +22,7 @@ struct StoredRun {
   std::map<std::string, std::string> facts;
 };
 
+StoredRun run_of(const RunCase& run_case, double step_ms);
 RunCase sized(int nodes, int gpus_per_node);
 /// With the same global batch at any size.
 RunCase strong(int nodes, int gpus_per_node, std::int64_t global_batch);

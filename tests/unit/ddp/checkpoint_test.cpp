@@ -55,14 +55,14 @@ std::string message_of(const std::function<void()>& action) {
   return "nothing was thrown";
 }
 
-struct Setting {
+struct Interrupted {
   std::string strategy;
   std::string optimizer;
   double lr;
   int accumulate;
 };
 
-class Resumed : public testing::TestWithParam<Setting> {};
+class Resumed : public testing::TestWithParam<Interrupted> {};
 
 TEST_P(Resumed, GoesOnBitForBit) {
   RunCase run_case = checkpointed(2);
@@ -92,8 +92,8 @@ TEST_P(Resumed, GoesOnBitForBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Resumed,
-                         testing::Values(Setting{"ddp", "sgd", 0.1, 1}, Setting{"zero2", "adamw", 0.01, 3},
-                                         Setting{"ps", "lamb", 0.01, 1}),
+                         testing::Values(Interrupted{"ddp", "sgd", 0.1, 1}, Interrupted{"zero2", "adamw", 0.01, 3},
+                                         Interrupted{"ps", "lamb", 0.01, 1}),
                          [](const auto& instance) { return instance.param.strategy; });
 
 TEST(Resumed, FromWhateverAKillLeftBehind) {

@@ -13,6 +13,10 @@ namespace ddbench::device {
 
 using Numbers = std::vector<double>;
 
+inline constexpr GradientWrite kOverwrite = GradientWrite::kOverwrite;
+inline constexpr GradientWrite kAccumulate = GradientWrite::kAccumulate;
+inline constexpr DataType kFloat = DataType::kFloat32;
+
 /// Elements of a float32 or bfloat16 tensor.
 Numbers numbers(const Tensor& tensor);
 

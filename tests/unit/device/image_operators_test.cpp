@@ -9,10 +9,6 @@
 namespace ddbench::device {
 namespace {
 
-constexpr GradientWrite kOverwrite = GradientWrite::kOverwrite;
-constexpr GradientWrite kAccumulate = GradientWrite::kAccumulate;
-constexpr DataType kFloat = DataType::kFloat32;
-
 using ImageOperatorsTest = Differences;
 
 struct ConvolutionCase {

@@ -10,10 +10,6 @@
 namespace ddbench::device {
 namespace {
 
-constexpr GradientWrite kOverwrite = GradientWrite::kOverwrite;
-constexpr GradientWrite kAccumulate = GradientWrite::kAccumulate;
-constexpr DataType kFloat = DataType::kFloat32;
-
 using NetworkOperatorsTest = Differences;
 
 TEST_P(NetworkOperatorsTest, Linear) {

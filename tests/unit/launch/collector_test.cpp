@@ -42,7 +42,7 @@ void expect_whole(const std::filesystem::path& directory, int rank) {
 }
 
 TEST(Collector, HoldsFiveHundredRanksInBoundedMemory) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   RunCase run_case;
   run_case.gpus_per_node = kRanks;
   LaunchOptions options;

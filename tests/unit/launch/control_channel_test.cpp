@@ -13,6 +13,8 @@
 namespace ddbench::launch {
 namespace {
 
+using test::message_of;
+
 using namespace std::chrono_literals;
 
 void write_raw(int fd, const std::string& bytes) {

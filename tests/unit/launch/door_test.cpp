@@ -10,6 +10,8 @@
 namespace ddbench::launch {
 namespace {
 
+using test::message_of;
+
 using namespace std::chrono_literals;
 
 class DoorTest : public ::testing::Test {

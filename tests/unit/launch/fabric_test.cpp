@@ -28,7 +28,7 @@ constexpr double kTcpShare = 1448.0 / 1514.0;  // payload of a full Ethernet fra
 double measure(int nodes, const std::string& link, std::size_t bytes, Isolation isolation,
                std::map<std::string, std::string>* facts = nullptr) {
   ::setenv("NETWORK_TEST_BYTES", std::to_string(bytes).c_str(), 1);
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::vector<SocketPair> sockets(static_cast<std::size_t>(nodes));
   FabricPlan plan;
   plan.nodes = nodes;

@@ -61,7 +61,7 @@ class LaunchTest : public ::testing::Test {
   LaunchTest();
   LaunchOutcome launch(const std::string& scenario, int culprit, int nodes = 1, int gpus_per_node = 3);
 
-  TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
   LaunchOptions options_;
   RecordingObserver observer_;
 };

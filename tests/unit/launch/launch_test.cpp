@@ -11,12 +11,12 @@
 namespace ddbench::launch {
 namespace {
 
+using test::contains;
+
+using test::message_of;
+
 using namespace std::chrono_literals;
 using store::RunState;
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string who(const LaunchOutcome& outcome, int rank) {
   const store::RankRecord& record = outcome.ranks[static_cast<std::size_t>(rank)];

@@ -65,7 +65,7 @@ class LauncherDeathTest : public ::testing::Test {
     return ::stat("/proc/self/ns/net", &info) == 0 && info.st_ino != trace.network_namespace;
   }
 
-  TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
   pid_t launcher_ = -1;
 };
 

@@ -7,6 +7,8 @@
 namespace ddbench::launch {
 namespace {
 
+using test::message_of;
+
 TEST(LinkRate, ReadsWhatPeopleWrite) {
   EXPECT_EQ(parse_link_rate("100mbit").bits_per_s, 100'000'000);
   EXPECT_EQ(parse_link_rate("1gbit").bits_per_s, 1'000'000'000);

@@ -7,6 +7,8 @@
 namespace ddbench::launch {
 namespace {
 
+using test::message_of;
+
 RunCase sixteen_ranks() {
   RunCase run_case;
   run_case.nodes = 4;

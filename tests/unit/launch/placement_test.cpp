@@ -7,6 +7,8 @@
 namespace ddbench::launch {
 namespace {
 
+using test::message_of;
+
 TEST(Placement, NobodyStartedIt) {
   EXPECT_FALSE(read_placement({{"PATH", "/bin"}, {"MASTER_ADDR", "a"}}).found());
 }

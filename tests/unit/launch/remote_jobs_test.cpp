@@ -8,6 +8,8 @@
 namespace ddbench::launch {
 namespace {
 
+using test::message_of;
+
 RunCase two_by_two() {
   RunCase run_case;
   run_case.nodes = run_case.gpus_per_node = 2;

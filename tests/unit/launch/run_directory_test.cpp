@@ -15,10 +15,12 @@
 namespace ddbench::launch {
 namespace {
 
+using test::message_of;
+
 namespace fs = std::filesystem;
 
 TEST(RunDirectory, IsPrivateAndGoesAway) {
-  const TemporaryDirectory root;
+  const test::TemporaryDirectory root;
   fs::path path;
   {
     const RunDirectory directory(root.path(), "20261121T001905-3f9a1c2b");
@@ -34,14 +36,14 @@ TEST(RunDirectory, IsPrivateAndGoesAway) {
 }
 
 TEST(RunDirectory, WhatLivesIsNotAbandoned) {
-  const TemporaryDirectory root;
+  const test::TemporaryDirectory root;
   const RunDirectory directory(root.path(), "alive");
   EXPECT_TRUE(remove_abandoned(root.path()).empty());
   EXPECT_TRUE(fs::exists(directory.path()));
 }
 
 TEST(RunDirectory, WhatAKilledRunLeftIsRemoved) {
-  const TemporaryDirectory root;
+  const test::TemporaryDirectory root;
   const fs::path path = root.path() / "ddbench-killed";
   fs::create_directories(path / "deep");
   std::ofstream(path / "owner");
@@ -51,14 +53,14 @@ TEST(RunDirectory, WhatAKilledRunLeftIsRemoved) {
 }
 
 TEST(RunDirectory, WhatAKilledRemovalLeftIsRemoved) {
-  const TemporaryDirectory root;
+  const test::TemporaryDirectory root;
   fs::create_directories(root.path() / "ddbench-half");
   std::ofstream(root.path() / "ddbench-half" / "rank0.spool");
   EXPECT_EQ(remove_abandoned(root.path()).size(), 1u);
 }
 
 TEST(RunDirectory, WhatIsBeingMadeIsLeftAloneUntilItIsOld) {
-  const TemporaryDirectory root;
+  const test::TemporaryDirectory root;
   const fs::path path = root.path() / ".ddbench-new.AbCdEf";
   fs::create_directories(path);
   EXPECT_TRUE(remove_abandoned(root.path()).empty());
@@ -68,8 +70,8 @@ TEST(RunDirectory, WhatIsBeingMadeIsLeftAloneUntilItIsOld) {
 }
 
 TEST(RunDirectory, OtherThingsAreUntouched) {
-  const TemporaryDirectory root;
-  const TemporaryDirectory elsewhere;
+  const test::TemporaryDirectory root;
+  const test::TemporaryDirectory elsewhere;
   std::ofstream(elsewhere.path() / "precious");
   fs::create_directory_symlink(elsewhere.path(), root.path() / "ddbench-link");
   std::ofstream(root.path() / "ddbench-file");
@@ -84,7 +86,7 @@ TEST(RunDirectory, OtherThingsAreUntouched) {
 
 TEST(RunDirectory, OtherUsersAreUntouched) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a directory of another user";
-  const TemporaryDirectory root;
+  const test::TemporaryDirectory root;
   const fs::path path = root.path() / "ddbench-foreign";
   fs::create_directories(path);
   std::ofstream(path / "owner");
@@ -94,7 +96,7 @@ TEST(RunDirectory, OtherUsersAreUntouched) {
 }
 
 TEST(RunDirectory, AnIdThatIsTakenIsAnErrorThatLeavesNothing) {
-  const TemporaryDirectory root;
+  const test::TemporaryDirectory root;
   const RunDirectory first(root.path(), "twice");
   const std::string message =
       message_of(ErrorCode::kEnvironment, [&] { RunDirectory(root.path(), "twice"); });
@@ -116,7 +118,7 @@ class Environment {
 };
 
 TEST(RunDirectory, TheRootIsWhatTheUserSays) {
-  const TemporaryDirectory root;
+  const test::TemporaryDirectory root;
   const Environment ours("DDBENCH_TMPDIR", root.path().string());
   EXPECT_EQ(run_directory_root(), root.path());
 }

@@ -12,6 +12,8 @@
 namespace ddbench::launch {
 namespace {
 
+using test::message_of;
+
 std::string content(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -22,7 +24,7 @@ FileChunk chunk(const std::string& name, const std::string& bytes) {
 }
 
 TEST(KeepChunk, AppendsToTheRanksOwnFilesOnly) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   keep_chunk(directory.path(), 3, chunk("rank3.spool", "ab"));
   keep_chunk(directory.path(), 3, chunk("rank3.spool", "cd"));
   keep_chunk(directory.path(), 3, chunk("rank3.4711.spool", "x"));
@@ -34,8 +36,8 @@ TEST(KeepChunk, AppendsToTheRanksOwnFilesOnly) {
 }
 
 TEST(ShippedFiles, SendsWhatWasAppendedOnceAndNoMoreThanAsked) {
-  const TemporaryDirectory root;
-  const TemporaryDirectory arrived;
+  const test::TemporaryDirectory root;
+  const test::TemporaryDirectory arrived;
   ::setenv("DDBENCH_TMPDIR", root.path().c_str(), 1);
   std::size_t sent = 0;
   // Standard output goes to the log from open() on: a process of its own.

@@ -10,6 +10,8 @@
 namespace ddbench::launch {
 namespace {
 
+using test::message_of;
+
 TEST(TrainingState, TellsWhereTheTrainingIs) {
   TrainingState state;
   EXPECT_EQ(state.snapshot().steps_completed, 0u);

@@ -13,6 +13,8 @@
 namespace ddbench::launch {
 namespace {
 
+using test::message_of;
+
 using namespace std::chrono_literals;
 
 /// A rank's session whose launcher is this test.

@@ -55,7 +55,7 @@ store::RunId add_hostile_run(store::RunStore& store, const std::string& name, in
   return id;
 }
 
-bool has_control(const std::string& text) {
+bool has_control_in_lines(const std::string& text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f; });
 }
@@ -105,7 +105,7 @@ std::string markup_of(const std::string& markdown) {
 }
 
 void expect_harmless_markdown(const std::string& text) {
-  EXPECT_FALSE(has_control(text));
+  EXPECT_FALSE(has_control_in_lines(text));
   const std::string markup = markup_of(text);
   static const std::set<std::string> kOwn = {"details", "summary", "sub"};
   for (const test::Tag& tag : test::tags_of(markup)) EXPECT_TRUE(kOwn.contains(tag.name)) << tag.name;
@@ -129,16 +129,16 @@ TEST_P(Hostile, IsHarmlessEverywhere) {
   const SweepReport sweep = sweep_report(store_, "sweep-hostile");
   for (const std::string& page : {run_html(run), sweep_html(sweep)}) {
     expect_no_active_content(page);
-    EXPECT_FALSE(has_control(page));
+    EXPECT_FALSE(has_control_in_lines(page));
   }
   for (const std::string& text : {run_markdown(run), sweep_markdown(sweep)}) expect_harmless_markdown(text);
   for (const std::string& text : {run_text(run.summary, {}), scaling_text(sweep.table, {})})
-    EXPECT_FALSE(has_control(text));
+    EXPECT_FALSE(has_control_in_lines(text));
   for (const std::string& text : {run_json(run.summary), scaling_json(sweep.table)})
     EXPECT_TRUE(nlohmann::json::accept(text));
   const std::vector<analyzer::RunSummary> runs = {run.summary};
   for (const std::string& text : {runs_csv(runs), collectives_csv(runs)}) {
-    EXPECT_FALSE(has_control(text));
+    EXPECT_FALSE(has_control_in_lines(text));
     for (const auto& row : test::parsed_csv(text)) {
       for (const std::string& field : row) {
         const bool number = !field.empty() && field.find_first_not_of("-+.0123456789e") == std::string::npos;
@@ -151,7 +151,7 @@ TEST_P(Hostile, IsHarmlessEverywhere) {
   std::string trace;
   write_perfetto(store_, id_, [&](std::string_view piece) { trace += piece; });
   EXPECT_TRUE(nlohmann::json::accept(trace));
-  EXPECT_FALSE(has_control(trace));
+  EXPECT_FALSE(has_control_in_lines(trace));
 }
 
 TEST_P(Hostile, StaysInsideOfTheMlflowStore) {
@@ -161,7 +161,7 @@ TEST_P(Hostile, StaysInsideOfTheMlflowStore) {
     const fs::path relative = entry.path().lexically_relative(scratch_.path());
     EXPECT_TRUE(*relative.begin() == "deep" || relative.string().rfind("s.db", 0) == 0) << relative;
     if (entry.is_regular_file() && entry.path().parent_path().filename() == "tags") {
-      EXPECT_FALSE(has_control(test::content_of(entry.path()))) << relative;
+      EXPECT_FALSE(has_control_in_lines(test::content_of(entry.path()))) << relative;
     }
   }
   for (const char* kind : {"params", "tags", "metrics"}) {

@@ -8,9 +8,12 @@
 #include "ddbench/record/error.h"
 #include "sample_store_test.h"
 #include "tags.h"
+#include "text.h"
 
 namespace ddbench::reports {
 namespace {
+
+using test::count;
 
 class Html : public test::SampleStore {
  protected:
@@ -20,12 +23,6 @@ class Html : public test::SampleStore {
     return result;
   }
 };
-
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-  return found;
-}
 
 TEST_F(Html, AsksNobodyElseForAnything) {
   for (const std::string& page : pages()) {

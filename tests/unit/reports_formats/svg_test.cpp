@@ -10,9 +10,12 @@
 
 #include "ddbench/reports/palette.h"
 #include "hostile_names.h"
+#include "text.h"
 
 namespace ddbench::reports {
 namespace {
+
+using test::count;
 
 using analyzer::Figure;
 using analyzer::Series;
@@ -25,12 +28,6 @@ ptree parsed(const std::string& svg) {
   ptree tree;
   boost::property_tree::read_xml(in, tree);
   return tree.get_child("svg");
-}
-
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-  return found;
 }
 
 Figure efficiency() {

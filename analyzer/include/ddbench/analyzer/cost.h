@@ -11,6 +11,8 @@
 
 namespace ddbench::analyzer {
 
+inline constexpr double kSecondsAnHour = 3600;
+
 /// How often a job is stopped by force, and what it then loses.
 struct Interruptions {
   double mean_hours_between = 0;  ///< of the whole job; 0: never

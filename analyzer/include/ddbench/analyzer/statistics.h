@@ -27,6 +27,7 @@ Measured<Estimate> mean_of_runs(std::span<const double> run_medians, double leve
 /// The block length that median_of_steps uses.
 std::size_t bootstrap_block_length(std::span<const double> values);
 
+double mean(std::span<const double> values);     ///< NaN of an empty list
 double median(std::vector<double> values);  ///< throws Error{kBadInput} on an empty list
 
 }  // namespace ddbench::analyzer

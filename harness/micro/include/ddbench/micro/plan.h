@@ -39,6 +39,7 @@ struct Measurement {
 std::int64_t bytes_of(const Measurement& measurement, int ranks);
 
 inline constexpr std::int64_t kLargestGemmRows = 1024;
+inline constexpr std::int64_t kElementBytes = 4;  ///< all that is measured is float32
 
 /// What the largest measurement with these options needs for what is sent, and as much for what is received.
 std::int64_t buffer_bytes(const MicroOptions& options);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ddbench/record/error.h"
+#include "text.h"
 
 namespace ddbench::test {
 
@@ -19,10 +20,6 @@ std::string message_of(ErrorCode code, Action&& action) {
   }
   ADD_FAILURE() << "no Error was thrown";
   return {};
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 /// EXPECTs an Error of `code` whose message holds `part`.

@@ -10,7 +10,7 @@ namespace ddbench::test {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "ddbench-store-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "ddbench-test-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) std::abort();
     path_ = name;
   }
