@@ -12,6 +12,7 @@
 #include "ddbench/analyzer/micro_table.h"
 #include "ddbench/analyzer/nccl_join.h"
 #include "ddbench/analyzer/partition.h"
+#include "ddbench/analyzer/scaling_curve.h"
 #include "ddbench/record/error.h"
 #include "ddbench/record/program_case.h"
 #include "kernel_totals.h"
@@ -203,6 +204,7 @@ class Finalizer {
     note(kFactIncompleteCollectives, incomplete_collectives_);
     note(kFactDamagedSpans, damaged_spans_);
     note_device_probes();
+    note_gemm_peak();
     if (std::string reason = reason_against_use(); !reason.empty()) {
       run_.valid = false;
       run_.invalid_reason = std::move(reason);
@@ -222,6 +224,11 @@ class Finalizer {
       }
       if (count != 0) run_.environment.facts[name] = fmt::format("{:.0f}", count);
     }
+  }
+
+  void note_gemm_peak() {
+    const auto peak = store_.step_values(run_.id, 0, "gemm_peak_tflops");
+    if (!peak.empty()) run_.environment.facts[kFactGemmPeak] = fmt::format("{:.6g}", peak.back().second);
   }
 
   store::RunStore& store_;

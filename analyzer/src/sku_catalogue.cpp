@@ -166,7 +166,7 @@ Measured<double> SkuCatalogue::peak_tflops(std::string_view name, const std::str
   return peak->second;
 }
 
-double model_flops_utilization(double samples_per_s, double flops_per_sample, int gpus, double peak_tflops) {
+double flops_utilization(double samples_per_s, double flops_per_sample, int gpus, double peak_tflops) {
   if (!(samples_per_s > 0) || !(flops_per_sample > 0) || gpus < 1 || !(peak_tflops > 0)) {
     throw Error(
         ErrorCode::kBadInput,

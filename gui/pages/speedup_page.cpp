@@ -66,6 +66,7 @@ std::vector<Cell> row_cells(const analyzer::CurveGroup& group, const analyzer::C
   cells.push_back(quantity_cell(serial, "1"));
   cells.push_back(percent_cell(row.exposed_share));
   cells.push_back(percent_cell(row.mfu));
+  cells.push_back(percent_cell(row.hfu));
   cells.push_back(provenance_cell(row.provenance));
   return cells;
 }
@@ -79,7 +80,7 @@ Loaded load_curves(JobContext& context, const std::vector<store::RunRecord>& run
   const bool labelled = groups.groups.size() > 1;
   if (labelled) loaded.rows.columns.push_back(QStringLiteral("Curve"));
   for (const char* title : {"Nodes × GPUs", "Runs", "Step time", "Samples / s", "Speedup", "Efficiency",
-                            "Serial fraction", "Exposed", "MFU", "Provenance"}) {
+                            "Serial fraction", "Exposed", "MFU", "HFU", "Provenance"}) {
     loaded.rows.columns.push_back(QString::fromUtf8(title));
   }
   for (const analyzer::CurveGroup& group : groups.groups) {

@@ -9,6 +9,7 @@
 #include "ddbench/device/device.h"
 #include "ddbench/record/error.h"
 #include "ddbench/workload/workload.h"
+#include "gemm_peak.h"
 #include "gradient_noise.h"
 #include "learning_rate.h"
 #include "loader.h"
@@ -99,6 +100,11 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   Checkpointer checkpointer(run_case, checkpoints, rank, *strategy, *optimizer, target, communication,
                             recorder, probe, *device);
   const std::uint32_t first_step = checkpointer.restore();
+  // While the other ranks wait for the parameters, so that they leave the core alone. A GPU's is catalogued.
+  if (rank == 0 && device->is_host()) {
+    recorder.record_scalar("gemm_peak_tflops", first_step,
+                           measure_gemm_peak_tflops(*device, workload::activation_type(run_case.precision)));
+  }
   strategy->share_parameters();
   Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
                 *device, probe, std::int64_t{first_step} * run_case.accumulate);

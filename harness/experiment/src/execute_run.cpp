@@ -113,8 +113,10 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   run.environment.facts = host::facts(machine);
   add_nccl_settings(run.environment.facts);
   if (!micro::is_micro(run_case) && !is_program(run_case)) {
-    run.environment.facts[analyzer::kFactFlopsPerSample] = fmt::format(
-        "{}", workload::make_workload(run_case.workload, run_case.workload_options)->flops_per_sample());
+    const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
+    run.environment.facts[analyzer::kFactFlopsPerSample] = fmt::format("{}", workload->flops_per_sample());
+    run.environment.facts[analyzer::kFactHardwareFlopsPerSample] =
+        fmt::format("{}", workload->hardware_flops_per_sample());
     const ddp::StrategyTraffic traffic = ddp::strategy_traffic(run_case);
     run.environment.facts["strategy.sent_bytes_per_step"] = fmt::format("{:.0f}", traffic.sent_bytes);
     run.environment.facts["strategy.traffic"] = traffic.formula;

@@ -81,6 +81,8 @@ std::vector<CurveColumn> columns_of(const ScalingCurve& curve) {
       [](const CurveRow& row) { return TableCell{serial_of(row)}; });
   add(is_known(curve, &CurveRow::mfu), {"MFU"},
       [](const CurveRow& row) { return TableCell{share(row.mfu)}; });
+  add(is_known(curve, &CurveRow::hfu), {"HFU"},
+      [](const CurveRow& row) { return TableCell{share(row.hfu)}; });
   add(is_known(curve, &CurveRow::goodput), {"goodput"},
       [](const CurveRow& row) { return TableCell{share(row.goodput)}; });
   add(true, {"runs"}, [](const CurveRow& row) { return TableCell{std::to_string(row.runs.size())}; });

@@ -228,15 +228,34 @@ TEST(ScalingCurve, UtilisationWhereModelAndMachineAreKnown) {
   ScratchStore scratch;
   StoredRun run = run_of(sized(1, 8), 100);
   run.run_case.sku = "Standard_ND96asr_v4";
+  run.run_case.device = "cuda";
   run.facts[kFactFlopsPerSample] = "1e12";
+  run.facts[kFactHardwareFlopsPerSample] = "1.25e12";
   add_run(scratch.get(), run);
   const CurveRow row = curve_of(scratch.get()).rows[0];
   ASSERT_TRUE(row.mfu) << row.mfu.reason();
   EXPECT_NEAR(*row.mfu, 8 * 64 / 0.1 * 1e12 / (8 * 19.5e12), 1e-6);
+  ASSERT_TRUE(row.hfu) << row.hfu.reason();
+  EXPECT_NEAR(*row.hfu, 1.25 * *row.mfu, 1e-6);
   StoredRun unknown = run_of(sized(1, 8), 100);
   ScratchStore other;
   add_run(other.get(), unknown);
   EXPECT_TRUE(contains(curve_of(other.get()).rows[0].mfu.reason(), "FLOPs"));
+}
+
+TEST(ScalingCurve, UtilisationOfACpuIsOfItsMeasuredPeak) {
+  ScratchStore scratch;
+  StoredRun run = run_of(sized(1, 2), 100);
+  run.run_case.sku = "Standard_ND96asr_v4";  // whose GPUs did nothing
+  run.facts[kFactFlopsPerSample] = "1e8";
+  add_run(scratch.get(), run);
+  EXPECT_TRUE(contains(curve_of(scratch.get()).rows[0].mfu.reason(), "did not measure"));
+  ScratchStore measured;
+  run.facts[kFactGemmPeak] = "0.1";
+  add_run(measured.get(), run);
+  const CurveRow row = curve_of(measured.get()).rows[0];
+  ASSERT_TRUE(row.mfu) << row.mfu.reason();
+  EXPECT_NEAR(*row.mfu, 2 * 64 / 0.1 * 1e8 / (2 * 0.1e12), 1e-9);
 }
 
 TEST(ScalingCurve, FiguresShowIdealMeasuredAndLaw) {

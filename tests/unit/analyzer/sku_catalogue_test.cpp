@@ -61,8 +61,8 @@ TEST(SkuCatalogue, PeaksByPrecisionAndTheReasonWithoutOne) {
 
 TEST(SkuCatalogue, UtilisationOfAKnownModel) {
   // 7e9 parameters, 4 tokens/s a GPU on 8 GPUs of 312 TFLOP/s ... 6 P tokens/s = 1.344e12 of 2496e12.
-  EXPECT_NEAR(model_flops_utilization(32, 6 * 7e9, 8, 312), 32 * 42e9 / (8 * 312e12), 1e-12);
-  EXPECT_THROW(model_flops_utilization(0, 1, 1, 1), Error);
+  EXPECT_NEAR(flops_utilization(32, 6 * 7e9, 8, 312), 32 * 42e9 / (8 * 312e12), 1e-12);
+  EXPECT_THROW(flops_utilization(0, 1, 1, 1), Error);
 }
 
 TEST(SkuCatalogue, AUserFileChangesTheFieldsItNames) {

@@ -67,16 +67,22 @@ TEST_F(OneRank, Learns) {
   EXPECT_LT(std::accumulate(losses.end() - 10, losses.end(), 0.0) / 10, 0.6 * losses.front());
 }
 
-TEST_F(OneRank, LossesAreSpooled) {
+TEST_F(OneRank, LossesAndTheCpusPeakAreSpooled) {
   run(small_case());
   const host::SpoolBatch batch = spooled();
   EXPECT_TRUE(batch.ended);
   EXPECT_EQ(batch.dropped, 0U);
-  ASSERT_EQ(batch.scalars.size(), monitor_.losses.size());
-  for (std::size_t step = 0; step < batch.scalars.size(); ++step) {
-    EXPECT_EQ(batch.new_names.at(batch.scalars[step].name_id), "loss");
-    EXPECT_EQ(batch.scalars[step].step, step);
-    EXPECT_EQ(batch.scalars[step].value, monitor_.losses[step]);
+  ASSERT_EQ(batch.scalars.size(), 1 + monitor_.losses.size());
+  const host::Scalar& peak = batch.scalars.front();
+  EXPECT_EQ(batch.new_names.at(peak.name_id), "gemm_peak_tflops");
+  EXPECT_EQ(peak.step, 0U);
+  EXPECT_GT(peak.value, 1e-4) << "0.1 GFLOP/s: no CPU is that slow";
+  EXPECT_LT(peak.value, 10) << "10 TFLOP/s of float32: no core is that fast";
+  for (std::size_t step = 0; step < monitor_.losses.size(); ++step) {
+    const host::Scalar& scalar = batch.scalars[step + 1];
+    EXPECT_EQ(batch.new_names.at(scalar.name_id), "loss");
+    EXPECT_EQ(scalar.step, step);
+    EXPECT_EQ(scalar.value, monitor_.losses[step]);
   }
 }
 

@@ -15,6 +15,10 @@ namespace ddbench::analyzer {
 
 /// FLOPs of the model for one sample (forward and backward): what MFU needs. A fact of the run, in decimal.
 inline constexpr const char* kFactFlopsPerSample = "workload.flops_per_sample";
+/// With what backward computes again to save memory: what HFU needs.
+inline constexpr const char* kFactHardwareFlopsPerSample = "workload.hardware_flops_per_sample";
+/// TFLOP/s of matrix products in the run's precision that one rank's CPU core reached when the run began.
+inline constexpr const char* kFactGemmPeak = "device.gemm_peak_tflops";
 
 struct CurveOptions {
   /// What speedup and efficiency are stated against: "1" (the runs on one GPU), "node" (those on one node
@@ -47,7 +51,9 @@ struct CurveRow {
   /// Lost step time by parts: mean step here minus the ideal one of the baseline. Sums to lost_ns.
   Measured<store::StepPartition> waterfall = Measured<store::StepPartition>::missing("no baseline");
   std::int64_t lost_ns = 0;
+  /// The model's FLOP/s over the peak of the devices: the catalogue's for GPUs, the measured one for CPUs.
   Measured<double> mfu = Measured<double>::missing("no FLOPs known");
+  Measured<double> hfu = Measured<double>::missing("no FLOPs known");  ///< of all FLOP/s that were done
   /// Share of the wall time of all runs of this size (failed ones too) that went into measured steps.
   Measured<double> goodput = Measured<double>::missing("no wall times");
   ProvenanceSet provenance;
