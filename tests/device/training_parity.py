@@ -29,7 +29,7 @@ def losses(ddbench, device, workload, precision, ranks=1):
     with tempfile.TemporaryDirectory() as folder:
         store = pathlib.Path(folder) / "results.db"
         command = [ddbench, "run", "--device", device, "--workload", workload, "--precision", precision, "--steps",
-                   str(STEPS), "--warmup", "0", "--no-baseline", "--quiet", "--db", str(store), "--gpus", str(ranks),
+                   str(STEPS), "--warmup", "0", "--no-baseline", "--quiet", "--db", str(store), "--gpus", str(ranks), "--share-gpus",
                    "--batch-per-gpu", str(batch // ranks), *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         if done.returncode:

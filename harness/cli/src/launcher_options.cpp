@@ -50,6 +50,9 @@ void add_launcher_options(CLI::App& app, LauncherCommandOptions& options) {
   add("--port", options.launcher.port,
       "Port that the ranks report to (default: a free one; with env, MASTER_PORT + 1)")
       ->check(CLI::Range(1, 65535));
+  app.add_flag("--share-gpus", options.launcher.share_gpus,
+               "local: let ranks share GPUs where there are fewer; the run is marked oversubscribed")
+      ->group("Launcher");
   add("--start-timeout", options.start_timeout_s, "Seconds for all ranks to start and find each other")
       ->capture_default_str();
 }

@@ -59,7 +59,7 @@ void set_case(MicroCommandOptions& options) {
 int micro(MicroCommandOptions& options) {
   set_case(options);
   const launch::LauncherOptions& launcher = options.run.launcher.launcher;
-  experiment::check_startable(options.run.run_case, launcher.launcher);
+  experiment::check_startable(options.run.run_case, launcher);
   if (const auto exit_code = be_started_rank(options.run.launcher)) return *exit_code;
   auto store = store::RunStore::open(store_path(options.run.db), store::OpenMode::kReadWrite);
   experiment::recover_abandoned_runs(store);

@@ -63,7 +63,7 @@ int resume(const SingleRunOptions& options, store::RunStore& store, experiment::
   for (const std::string& damage : execute.resume->checkpoint.damaged) {
     fmt::print(stderr, "passed over: {}\n", printable(damage));
   }
-  experiment::check_startable(stopped.run_case, options.launcher.launcher.launcher);
+  experiment::check_startable(stopped.run_case, options.launcher.launcher);
   execute.sweep_id = stopped.sweep_id;
   execute.baseline_id = stopped.baseline_id;
   execute.is_baseline = stopped.is_baseline;

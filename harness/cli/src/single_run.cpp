@@ -58,7 +58,7 @@ void resolve_case(SingleRunOptions& options) {
 
 void resolve_single_run(SingleRunOptions& options) {
   resolve_case(options);
-  experiment::check_startable(options.run_case, options.launcher.launcher.launcher);
+  experiment::check_startable(options.run_case, options.launcher.launcher);
 }
 
 store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::ExecuteOptions& execute,

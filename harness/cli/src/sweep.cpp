@@ -156,7 +156,7 @@ int sweep(SweepOptions& options) {
                 "or local");
   }
   for (const experiment::SweepCell& cell : cells)
-    experiment::check_startable(cell.run_case, launcher.launcher);
+    experiment::check_startable(cell.run_case, launcher);
 
   auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadWrite);
   experiment::recover_abandoned_runs(store);

@@ -19,6 +19,7 @@
 #include "ddbench/record/error.h"
 #include "ddbench/record/program_case.h"
 #include "ddbench/workload/workload.h"
+#include "gpus.h"
 #include "network.h"
 
 namespace ddbench::experiment {
@@ -72,16 +73,17 @@ void check_parts_fit(const RunCase& run_case) {
 
 }  // namespace
 
-void check_startable(const RunCase& run_case, launch::Launcher launcher) {
+void check_startable(const RunCase& run_case, const launch::LauncherOptions& launcher) {
   validate(run_case);
   if (!run_case.link.empty()) launch::parse_link_rate(run_case.link);
   check_work(run_case);
   if (is_program(run_case)) return;  // what it computes with, and needs, is its own business
   check_parts_fit(run_case);
-  if (launcher != launch::Launcher::kLocal) return;  // what the ranks' machines have, they say themselves
+  if (launcher.launcher != launch::Launcher::kLocal) return;  // what the ranks' machines have, they say themselves
   device::check_device(run_case.device);
   if (run_case.world_size() > 1) collective::check_backend(run_case.backend);
   const host::Machine machine = host::inspect_machine();
+  check_gpus(run_case, machine, launcher.share_gpus);
   check_network(run_case, machine);
   if (machine.available_memory_bytes) {
     launch::check_memory(

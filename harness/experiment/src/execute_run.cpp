@@ -23,6 +23,7 @@
 #include "ddbench/record/program_case.h"
 #include "ddbench/workload/workload.h"
 #include "goodput.h"
+#include "gpus.h"
 #include "machine_meter.h"
 #include "network.h"
 #include "program_output.h"
@@ -84,8 +85,7 @@ ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machin
     provenance.add(Provenance::kEmulatedNetwork);
   const bool shares_cores = machine.cores && run_case.world_size() > *machine.cores;
   const bool shares_gpus =
-      run_case.device == "cuda" && !machine.gpus.empty() &&
-      run_case.world_size() > static_cast<int>(machine.gpus.size());
+      run_case.device == "cuda" && !machine.gpus.empty() && run_case.world_size() > usable_gpus(machine);
   if (shares_cores || shares_gpus) provenance.add(Provenance::kOversubscribed);
   return provenance;
 }

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "ddbench/record/error.h"
-#include "ddbench/record/unique_handle.h"
+#include "start_command.h"
 
 namespace ddbench::launch {
 namespace {
@@ -22,9 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kTidiesUpIn = 5000ms;  // after SIGTERM: mpirun and srun end their ranks first
 
-/// In the child: says through `failure` why it could not become the job.
-[[noreturn]] void become(const JobProcess::Options& options, int failure) {
-  ::setpgid(0, 0);
+void prepare(const JobProcess::Options& options) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   const int log = ::open(options.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -32,39 +30,18 @@ constexpr auto kTidiesUpIn = 5000ms;  // after SIGTERM: mpirun and srun end thei
   ::dup2(log >= 0 ? log : nothing, STDOUT_FILENO);
   ::dup2(log >= 0 ? log : nothing, STDERR_FILENO);
   for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) ::signal(signal, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  std::vector<char*> arguments;
-  for (const std::string& argument : options.command) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  arguments.push_back(nullptr);
-  ::execvp(arguments.front(), arguments.data());
-  const int error = errno;
-  static_cast<void>(!::write(failure, &error, sizeof error));
-  ::_exit(127);
 }
 
 }  // namespace
 
 JobProcess::JobProcess(const Options& options) {
-  int ends[2] = {-1, -1};
-  check_posix(::pipe2(ends, O_CLOEXEC), "no pipe can be made", ErrorCode::kEnvironment);
-  const UniqueFd reading(ends[0]);
-  UniqueFd writing(ends[1]);
-  pid_ = static_cast<pid_t>(check_posix(::fork(), "no process can be made", ErrorCode::kEnvironment));
-  if (pid_ == 0) become(options, writing.get());
-  writing.reset();
-  int error = 0;
-  if (::read(reading.get(), &error, sizeof error) == sizeof error) {
-    ::waitpid(pid_, nullptr, 0);
-    throw Error(ErrorCode::kEnvironment,
-                fmt::format("{} cannot be executed: {}. It must be installed where ddbench is started",
-                            options.command.front(), std::generic_category().message(error)),
-                error, options.command.front());
-  }
+  const StartedCommand started = start_command(options.command, [&] { prepare(options); });
+  pid_ = started.pid;
+  if (pid_ > 0) return;
+  throw Error(ErrorCode::kEnvironment,
+              fmt::format("{} cannot be executed: {}. It must be installed where ddbench is started",
+                          options.command.front(), std::generic_category().message(started.error)),
+              started.error, options.command.front());
 }
 
 JobProcess::~JobProcess() {

@@ -39,6 +39,7 @@ void check_use(Launcher launcher, const std::string& name, const LauncherOptions
   refuse(!jobs && !options.arguments.empty(), "--launcher-args");
   refuse(launcher == Launcher::kLocal && !options.interface.empty(), "--interface");
   refuse(launcher == Launcher::kLocal && options.port != 0, "--port");
+  refuse(launcher != Launcher::kLocal && options.share_gpus, "--share-gpus");
 }
 
 RemoteJob job_of(const RunCase& run_case, const std::string& executable, const LauncherOptions& launcher) {

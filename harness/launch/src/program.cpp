@@ -1,6 +1,5 @@
 #include "program.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -15,7 +14,7 @@
 
 #include "ddbench/module/module.h"
 #include "ddbench/record/error.h"
-#include "ddbench/record/unique_handle.h"
+#include "start_command.h"
 
 namespace ddbench::launch {
 namespace {
@@ -36,9 +35,7 @@ void record_gpus(const std::string& preload) {
   set("NVTX_INJECTION64_PATH", "ddbench_inject_cuda.so");
 }
 
-/// In the child: says through `failure` why it could not become the program.
-[[noreturn]] void become(const Program::Options& options, int failure) {
-  ::setpgid(0, 0);
+void prepare(const Program::Options& options) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const char* const before = std::getenv("LD_PRELOAD");
   const std::string preload =
@@ -53,41 +50,18 @@ void record_gpus(const std::string& preload) {
     for (const char* variable : {"DDBENCH_RANK", "RANK", "LOCAL_RANK", "WORLD_SIZE"}) ::unsetenv(variable);
   }
   ::setenv("PYTHONUNBUFFERED", "1", 0);  // its lines are shown while it runs
-  ::signal(SIGINT, SIG_DFL);
-  ::signal(SIGPIPE, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  std::vector<char*> arguments;
-  for (const std::string& argument : options.command)
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  ::execvp(arguments.front(), arguments.data());
-  const int error = errno;
-  static_cast<void>(!::write(failure, &error, sizeof error));
-  ::_exit(127);
 }
 
 }  // namespace
 
 Program::Program(const Options& options) {
-  int ends[2] = {-1, -1};
-  check_posix(::pipe2(ends, O_CLOEXEC), "no pipe can be made for the program", ErrorCode::kEnvironment);
-  const UniqueFd reading(ends[0]);
-  UniqueFd writing(ends[1]);
-  pid_ = static_cast<pid_t>(
-      check_posix(::fork(), "no process can be made for the program", ErrorCode::kEnvironment));
-  if (pid_ == 0) become(options, writing.get());
-  writing.reset();
-  int error = 0;
-  if (::read(reading.get(), &error, sizeof error) == sizeof error) {
-    ::waitpid(pid_, nullptr, 0);
-    ended_ = true;
-    throw Error(ErrorCode::kRunFailed,
-                fmt::format("the program {} cannot be executed: {}", options.command.front(),
-                            std::generic_category().message(error)),
-                error, options.command.front());
-  }
+  const StartedCommand started = start_command(options.command, [&] { prepare(options); });
+  pid_ = started.pid;
+  if (pid_ > 0) return;
+  throw Error(ErrorCode::kRunFailed,
+              fmt::format("the program {} cannot be executed: {}", options.command.front(),
+                          std::generic_category().message(started.error)),
+              started.error, options.command.front());
 }
 
 Program::~Program() {

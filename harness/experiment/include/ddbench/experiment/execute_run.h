@@ -43,9 +43,9 @@ class RunObserver {
 };
 
 /// Refuses what cannot be run, before anything is started or stored: unknown workload or link rate and, where
-/// the ranks will be on this machine, unknown device or backend, and not enough memory. Throws
+/// the ranks will be on this machine, unknown device or backend, too few GPUs, and not enough memory. Throws
 /// Error{kBadInput} or Error{kEnvironment}.
-void check_startable(const RunCase& run_case, launch::Launcher launcher = launch::Launcher::kLocal);
+void check_startable(const RunCase& run_case, const launch::LauncherOptions& launcher);
 
 /// Runs the case where the launcher puts it, keeps everything in the store as it comes in, and turns it into
 /// figures' rows. Returns the stored record whatever became of the run (done, failed with its reason,

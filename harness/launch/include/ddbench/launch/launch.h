@@ -27,6 +27,7 @@ struct LauncherOptions {
   std::vector<std::string> arguments;  ///< handed to mpirun or srun as they are
   std::string interface;  ///< whose address the ranks report to; empty: the one that leads to them
   int port = 0;           ///< where they report to; 0: one that is free (env: MASTER_PORT + 1)
+  bool share_gpus = false;  ///< local: more ranks than GPUs are no mistake
   std::chrono::milliseconds start_deadline{120'000};  ///< for all ranks to connect and find each other
 };
 

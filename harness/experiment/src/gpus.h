@@ -1,0 +1,15 @@
+#pragma once
+
+#include "ddbench/host/machine.h"
+#include "ddbench/record/run_case.h"
+
+namespace ddbench::experiment {
+
+/// GPUs of this machine that its ranks may use: all, or those that CUDA_VISIBLE_DEVICES leaves.
+int usable_gpus(const host::Machine& machine);
+
+/// Throws Error{kBadInput} when the case's ranks, all on this machine, would share its GPUs and `may_share`
+/// is false: what is measured then is not what as many GPUs do. Does not judge where no GPU was found.
+void check_gpus(const RunCase& run_case, const host::Machine& machine, bool may_share);
+
+}  // namespace ddbench::experiment
