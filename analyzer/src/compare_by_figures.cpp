@@ -63,6 +63,7 @@ Figure bus_bandwidth_figure(const GroupComparison& comparison) {
     Series& own = series[name];
     own.name = name;
     own.shape = SeriesShape::kPoints;
+    own.provenance = ProvenanceSet::from_bits(own.provenance.bits() | collective.provenance.bits());
     own.points.push_back({static_cast<double>(collective.bytes), *collective.busbw_gb_per_s * 1e9, {}, {}});
   }
   for (auto& [name, own] : series) figure.series.push_back(std::move(own));

@@ -12,6 +12,7 @@ namespace {
 struct Times {
   std::vector<double> transfer_ns;
   std::vector<double> busbw;
+  ProvenanceSet provenance;  ///< of all runs
 };
 using KindOfCollective = std::tuple<std::string, int, std::uint64_t>;  // function, ranks, bytes
 /// By kind, then the place of the value.
@@ -28,6 +29,8 @@ TimesByKind times_by_kind(const std::vector<GroupCell>& cells, const std::vector
         const store::CollectiveRecord& record = collective.record;
         if (record.transfer_ns <= 0 || ranks < 2) continue;
         Times& times = all[{record.function, ranks, record.bytes}][place];
+        times.provenance =
+            ProvenanceSet::from_bits(times.provenance.bits() | summary.run.provenance.bits());
         times.transfer_ns.push_back(static_cast<double>(record.transfer_ns));
         if (collective.busbw_gb_per_s) times.busbw.push_back(*collective.busbw_gb_per_s);
       }
@@ -42,6 +45,7 @@ void add_rows(const TimesByKind& all, GroupComparison& result) {
       GroupCollective row;
       std::tie(row.function, row.ranks, row.bytes) = kind;
       row.value = result.values[place];
+      row.provenance = times.provenance;
       row.transfer_ns = *geometric_mean(times.transfer_ns, "");
       row.busbw_gb_per_s = geometric_mean(times.busbw, "no bus factor");
       if (place != 0) {

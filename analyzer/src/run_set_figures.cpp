@@ -2,9 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
+#include "ddbench/analyzer/curve_groups.h"
+#include "run_fields.h"
+
 namespace ddbench::analyzer {
+namespace {
+
+/// "strategy_options.cycle_ms": "cycle ms".
+std::string in_words(const std::string& field) {
+  std::string words = field.substr(field.find('.') + 1);  // all of it where there is no point
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+}  // namespace
 
 std::string short_label(const store::RunRecord& run) {
   std::string label = fmt::format("{} x {}", run.run_case.nodes, run.run_case.gpus_per_node);
@@ -13,17 +27,39 @@ std::string short_label(const store::RunRecord& run) {
   return label;
 }
 
+std::vector<std::string> telling_labels(std::span<const store::RunRecord> runs) {
+  std::vector<std::string> fields = varied_fields(runs);
+  std::erase(fields, "link");  // short_label has it
+  const bool one_workload = std::all_of(runs.begin(), runs.end(), [&](const store::RunRecord& run) {
+    return run.run_case.workload == runs.front().run_case.workload;
+  });
+  if (!one_workload) fields.insert(fields.begin(), "workload");
+  std::vector<std::string> labels;
+  for (const store::RunRecord& run : runs) {
+    const auto values = run_fields(run);
+    std::string& label = labels.emplace_back(short_label(run));
+    for (const std::string& field : fields) {
+      const auto value = values.find(field);
+      if (value == values.end() || value->second.text.empty()) continue;
+      label += ", " + (value->second.numeric ? in_words(field) + " " : "") + value->second.text;
+    }
+  }
+  return labels;
+}
+
 Figure partitions_figure(std::span<const RunSummary> runs) {
   Figure figure;
   figure.title = "Where a step goes";
   figure.x = {"run", ""};
   figure.y = {"mean step", "ms"};
+  std::vector<store::RunRecord> records;
+  for (const RunSummary& run : runs) records.push_back(run.run);
+  std::vector<std::string> labels = telling_labels(records);
   std::map<std::string, int> seen;
-  std::vector<std::string> labels;
+  for (std::string& label : labels) {
+    if (const int number = ++seen[label]; number > 1) label += fmt::format(" ({})", number);
+  }
   for (const RunSummary& run : runs) {
-    const std::string label = short_label(run.run);
-    const int number = ++seen[label];
-    labels.push_back(number == 1 ? label : fmt::format("{} ({})", label, number));
     if (run.partition.total_ns() == 0) {
       figure.notes.push_back(
           fmt::format("run {} has no partition: no step was measured with the probes on", run.run.id));

@@ -197,7 +197,7 @@ Figure straggler_figure(const StragglerReport& report) {
     series.name = fmt::format("node {}", rank.node);
     series.shape = SeriesShape::kBars;
     series.points.push_back(
-        {static_cast<double>(rank.rank), rank.cost_ns_per_step / 1e6, {}, std::to_string(rank.rank)});
+        {static_cast<double>(rank.rank), rank.cost_ns_per_step / 1e6, {}, fmt::format("rank {}", rank.rank)});
   }
   for (auto& [node, series] : nodes) {
     std::sort(series.points.begin(), series.points.end(),

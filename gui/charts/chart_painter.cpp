@@ -17,6 +17,7 @@ using reports::svg::Mark;
 
 constexpr double kLabelPx = 11.5;
 constexpr double kCap = 4;
+constexpr double kArrow = 6;
 
 QPointF point_of(const Chart& chart, const ChartFrame& frame, double x, double y) {
   return frame.at(chart.bands.empty() ? position_of(x, chart.log_x) : x, position_of(y, chart.log_y));
@@ -107,11 +108,18 @@ void paint_axes(QPainter& painter, const Chart& chart, const ChartFrame& frame) 
   paint_titles(painter, chart, frame);
 }
 
-void paint_whisker(QPainter& painter, QPointF low, QPointF high, bool horizontal) {
+/// From where the interval's low end is to its high end; an end that is cut is an arrow.
+void paint_whisker(QPainter& painter, const reports::svg::Interval& interval, QPointF low, QPointF high,
+                   bool horizontal) {
   const QPointF cap = horizontal ? QPointF(0, kCap) : QPointF(kCap, 0);
+  const QPointF upwards = horizontal ? QPointF(kArrow, 0) : QPointF(0, -kArrow);
+  const auto end = [&](QPointF at, QPointF back) {
+    painter.drawLine(at, at + back - cap);
+    painter.drawLine(at, at + back + cap);
+  };
   painter.drawLine(low, high);
-  painter.drawLine(low - cap, low + cap);
-  painter.drawLine(high - cap, high + cap);
+  end(low, interval.low_is_cut ? upwards : QPointF());
+  end(high, interval.high_is_cut ? -upwards : QPointF());
 }
 
 void paint_bars(QPainter& painter, const Chart& chart, const ChartFrame& frame) {
@@ -140,7 +148,7 @@ void paint_bars(QPainter& painter, const Chart& chart, const ChartFrame& frame) 
     if (!bar.interval) continue;
     const double middle = static_cast<double>(bar.band) - 0.34 +
                           0.68 / static_cast<double>(bar.slots) * (static_cast<double>(bar.slot) + 0.5);
-    paint_whisker(painter, frame.at(middle, position_of(bar.interval->low, chart.log_y)),
+    paint_whisker(painter, *bar.interval, frame.at(middle, position_of(bar.interval->low, chart.log_y)),
                   frame.at(middle, position_of(bar.interval->high, chart.log_y)), frame.horizontal);
   }
 }
@@ -188,7 +196,7 @@ void paint_line(QPainter& painter, const Chart& chart, const ChartFrame& frame, 
     painter.setPen(QPen(color, 1.6));
     for (const Mark& mark : line.marks) {
       if (!mark.interval) continue;
-      paint_whisker(painter, point_of(chart, frame, mark.x, mark.interval->low),
+      paint_whisker(painter, *mark.interval, point_of(chart, frame, mark.x, mark.interval->low),
                     point_of(chart, frame, mark.x, mark.interval->high), frame.horizontal);
     }
   }

@@ -25,6 +25,10 @@
 namespace ddbench::gui {
 namespace {
 
+QString more_notes(std::size_t count) {
+  return count == 1 ? QStringLiteral("1 more note") : QStringLiteral("%1 more notes").arg(count);
+}
+
 constexpr QSize kPictureSize(960, 600);
 constexpr double kPictureScale = 2;
 constexpr std::size_t kNotesAtFirst = 1;
@@ -155,7 +159,7 @@ void FigureCard::show_notes() {
   }
   if (!for_picture_ && (cut || (all_notes_ && notes.size() > kNotesAtFirst))) {
     const QString link = all_notes_             ? QStringLiteral("fewer notes")
-                         : notes.size() > shown ? QStringLiteral("%1 more notes").arg(notes.size() - shown)
+                         : notes.size() > shown ? more_notes(notes.size() - shown)
                                                 : QStringLiteral("all of it");
     text += QStringLiteral(" <a href=\"notes\" style=\"color:%1\">%2</a>").arg(theme().accent.name(), link);
   }

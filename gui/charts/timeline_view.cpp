@@ -56,7 +56,16 @@ void TimelineView::set_timeline(std::shared_ptr<const Timeline> timeline) {
           .arg(timeline_->lanes.size())
           .arg(timeline_->steps.size())
           .arg(duration_text(static_cast<double>(timeline_->end_ns - timeline_->begin_ns), 1e5)));
-  show_all();
+  show_measured_steps();
+}
+
+/// Start and warm-up are long, and would press the steps together.
+void TimelineView::show_measured_steps() {
+  const auto first = std::find_if(
+      timeline_->steps.begin(), timeline_->steps.end(),
+      [&](const StepMark& mark) { return mark.step >= static_cast<std::uint32_t>(timeline_->warmup); });
+  if (first == timeline_->steps.end()) return show_all();
+  show_window(static_cast<double>(first->begin_ns), static_cast<double>(timeline_->end_ns));
 }
 
 QRectF TimelineView::plot() const {

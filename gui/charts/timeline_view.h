@@ -61,6 +61,7 @@ class TimelineView : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
+  void show_measured_steps();
   QRectF plot() const;
   double lane_height() const;
   double lane_top(std::size_t lane) const;

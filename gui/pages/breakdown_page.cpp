@@ -29,19 +29,26 @@ struct Loaded {
   std::vector<analyzer::Figure> thirds;  ///< stragglers, step times, loss
 };
 
-/// The newest finished run of each size and link, smallest first.
-std::vector<store::RunRecord> newest_of_each_size(const std::vector<store::RunRecord>& runs) {
-  std::map<std::tuple<int, int, std::string, std::string>, store::RunRecord> found;
-  for (const store::RunRecord& run : runs) {
-    if (run.state != store::RunState::kDone || !run.valid ||
-        run.run_case.workload == analyzer::kMicroWorkload)
-      continue;
-    found[{run.run_case.world_size(), run.run_case.nodes,
-           run.run_case.nodes > 1 ? run.run_case.link : std::string(), run.run_case.name}] = run;
-  }
+/// The newest finished run of each case, smallest first.
+std::vector<store::RunRecord> newest_of_each_case(std::vector<store::RunRecord> runs) {
+  std::erase_if(runs, [](const store::RunRecord& run) {
+    return run.state != store::RunState::kDone || !run.valid ||
+           run.run_case.workload == analyzer::kMicroWorkload;
+  });
+  const std::vector<std::string> labels = analyzer::telling_labels(runs);
+  std::map<std::tuple<int, int, std::string>, store::RunRecord> found;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    found[{runs[i].run_case.world_size(), runs[i].run_case.nodes, labels[i]}] = runs[i];
   std::vector<store::RunRecord> newest;
   for (auto& [key, run] : found) newest.push_back(std::move(run));
   return newest;
+}
+
+analyzer::Figure empty_waterfall(const char* why) {
+  analyzer::Figure figure;
+  figure.title = "Lost step time";
+  figure.notes = {why};
+  return figure;
 }
 
 /// Of the curve that the run lies on, against the run at `against`; empty: the run's own baseline.
@@ -55,15 +62,13 @@ analyzer::Figure waterfall_of(JobContext& context, const std::vector<store::RunR
   for (const analyzer::CurveGroup& group : groups.groups) {
     for (std::size_t row = 0; row < group.curve.rows.size(); ++row) {
       const auto& ids = group.curve.rows[row].runs;
-      if (std::find(ids.begin(), ids.end(), summary.run.id) != ids.end()) {
-        return analyzer::waterfall_figure(group.curve, row);
-      }
+      if (std::find(ids.begin(), ids.end(), summary.run.id) == ids.end()) continue;
+      if (group.curve.rows[row].is_baseline)
+        return empty_waterfall("nothing is lost: this run is what the others are counted against");
+      return analyzer::waterfall_figure(group.curve, row);
     }
   }
-  analyzer::Figure figure;
-  figure.title = "Lost step time";
-  figure.notes = {"this run lies on no scaling curve of the chosen runs"};
-  return figure;
+  return empty_waterfall("this run lies on no scaling curve of the chosen runs");
 }
 
 /// What cannot be told is told in the figure's place: the other figures of the page can.
@@ -92,10 +97,11 @@ Loaded load_breakdown(JobContext& context, const std::vector<store::RunRecord>& 
                       const store::RunId& against) {
   Loaded loaded;
   std::vector<analyzer::RunSummary> summaries;
-  for (store::RunRecord& record : newest_of_each_size(runs)) {
+  std::vector<store::RunRecord> newest = newest_of_each_case(runs);
+  loaded.size_labels = analyzer::telling_labels(newest);
+  for (store::RunRecord& record : newest) {
     context.check();
     loaded.size_runs.push_back(record.id);
-    loaded.size_labels.push_back(analyzer::short_label(record));
     summaries.push_back(analyzer::summarize_briefly(context.store(), std::move(record)));
   }
   loaded.sizes = analyzer::partitions_figure(summaries);

@@ -1,6 +1,7 @@
 #include "pages/compared_runs.h"
 
 #include <algorithm>
+#include <span>
 
 #include "ddbench/analyzer/compare.h"
 #include "ddbench/analyzer/run_measures.h"
@@ -47,9 +48,9 @@ ComparedRuns two_runs(JobContext& context, const store::RunRecord& a, const stor
   return result;
 }
 
-std::vector<Cell> row_of(const analyzer::RunSummary& summary) {
+std::vector<Cell> row_of(const analyzer::RunSummary& summary, const std::string& label) {
   const analyzer::RunMeasures measures = analyzer::measure_run(summary);
-  std::vector<Cell> row{text_cell(analyzer::short_label(summary.run))};
+  std::vector<Cell> row{text_cell(label)};
   row.front().tip = QString::fromStdString(summary.run.id);
   for (const analyzer::RunMetric metric : analyzer::all_run_metrics()) {
     if (metric == analyzer::RunMetric::kEfficiency) {
@@ -77,12 +78,13 @@ ComparedRuns compare_chosen(JobContext& context, const std::vector<store::RunRec
                           QStringLiteral("Samples / s"), QStringLiteral("Efficiency"),
                           QStringLiteral("Exposed"),     QStringLiteral("Bus bandwidth"),
                           QStringLiteral("Peak memory"), QStringLiteral("Provenance")};
+  const auto shown = std::span(runs).first(std::min(runs.size(), kMostComparedRuns));
+  const std::vector<std::string> labels = analyzer::telling_labels(shown);
   std::vector<analyzer::RunSummary> summaries;
-  for (const store::RunRecord& run : runs) {
-    if (summaries.size() == kMostComparedRuns) break;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
     context.check();
-    summaries.push_back(analyzer::summarize(context.store(), run.id));
-    result.table.rows.push_back(row_of(summaries.back()));
+    summaries.push_back(analyzer::summarize(context.store(), shown[i].id));
+    result.table.rows.push_back(row_of(summaries.back(), labels[i]));
   }
   if (runs.size() > kMostComparedRuns) {
     result.about = QStringLiteral("The first %1 of them are shown.").arg(kMostComparedRuns);

@@ -2,15 +2,21 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "charts/figure_card.h"
 #include "ddbench/analyzer/compare_by.h"
+#include "ddbench/analyzer/curve_groups.h"
 #include "pages/cells.h"
 #include "pages/table_card.h"
 
 namespace ddbench::gui {
 namespace {
+
+constexpr std::string_view kFields[] = {"link",          "network", "strategy",    "precision",
+                                        "batch_per_gpu", "backend", "bucket_bytes"};
 
 struct Loaded {
   analyzer::Figure throughput;
@@ -53,7 +59,7 @@ Loaded load_groups(JobContext& context, const std::vector<store::RunRecord>& run
   return loaded;
 }
 
-/// What these runs can be compared by: the first field in which they differ.
+/// What these runs can be compared by: the link or the network where they differ in it, else another field.
 std::string field_that_differs(const std::vector<store::RunRecord>& runs) {
   std::set<std::string> links;
   std::set<std::string> networks;
@@ -62,7 +68,12 @@ std::string field_that_differs(const std::vector<store::RunRecord>& runs) {
     links.insert(run.run_case.link);
     networks.insert(run.environment.network);
   }
-  return links.size() > 1 || networks.size() < 2 ? "link" : "network";
+  if (links.size() > 1) return "link";
+  if (networks.size() > 1) return "network";
+  for (const std::string& field : analyzer::varied_fields(runs)) {
+    if (std::find(std::begin(kFields), std::end(kFields), field) != std::end(kFields)) return field;
+  }
+  return "link";
 }
 
 }  // namespace
@@ -73,9 +84,9 @@ NetworkPage::NetworkPage(Workspace& workspace)
   field_ = new QComboBox;
   field_->setAccessibleName(QStringLiteral("What the runs are compared by"));
   field_->addItem(QStringLiteral("By what differs"), QString());
-  for (const char* field :
-       {"link", "network", "strategy", "precision", "batch_per_gpu", "backend", "bucket_bytes"}) {
-    field_->addItem(QStringLiteral("By ") + spaced(field), QString::fromLatin1(field));
+  for (const std::string_view field : kFields) {
+    const std::string name(field);
+    field_->addItem(QStringLiteral("By ") + spaced(name), QString::fromStdString(name));
   }
   add_subject_box();
   add_control(field_);

@@ -152,6 +152,22 @@ TEST(Timelines, MatchesFollowEachOtherInTime) {
   EXPECT_EQ(begin_of(truth.timeline, *back), expected[expected.size() - 2]);
 }
 
+TEST(Timelines, OpenAtTheFirstMeasuredStep) {
+  Timeline timeline = random_timeline(17, 500).timeline;
+  const std::int64_t begin_ns = timeline.begin_ns;
+  timeline.steps = {{0, begin_ns + 500}, {1, begin_ns + 90'000}, {2, begin_ns + 120'000}};
+  timeline.warmup = 1;
+  TimelineView view;
+  view.resize(900, 400);
+  view.show();
+  ASSERT_TRUE(QTest::qWaitForWindowExposed(&view));
+  view.set_timeline(std::make_shared<const Timeline>(std::move(timeline)));
+  EXPECT_DOUBLE_EQ(view.window().begin_ns, static_cast<double>(begin_ns + 90'000));
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_Home);
+  EXPECT_DOUBLE_EQ(view.window().begin_ns, static_cast<double>(begin_ns));
+}
+
 TEST(Timelines, ZoomMoveSearchAndMeasureWithTheKeyboard) {
   TimelineView view;
   view.resize(900, 400);

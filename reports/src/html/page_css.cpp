@@ -28,7 +28,7 @@ h2{font-size:19px;margin:36px 0 12px}h3{font-size:15px;margin:0 0 8px;overflow-w
 .verdict{font-size:16.5px;margin:18px 0 0;overflow-wrap:anywhere}
 .notes{margin:20px 0 0;padding:12px 18px;border:1px solid var(--grid);border-left:5px solid var(--warning);border-radius:6px;background:var(--warn-panel)}
 .notes h2{font-size:15px;margin:0 0 4px}.notes ul{margin:0;padding-left:20px}.notes li{overflow-wrap:anywhere}
-.charts{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:20px}
+.charts{display:grid;grid-auto-flow:dense;grid-template-columns:repeat(2,minmax(0,1fr));gap:20px}
 figure{margin:0;padding:16px;border:1px solid var(--grid);border-radius:8px;min-width:0}
 figure.full{grid-column:1/-1}
 figure svg{display:block;width:100%;height:auto}

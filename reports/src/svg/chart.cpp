@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "svg/cut_intervals.h"
+
 namespace ddbench::reports::svg {
 namespace {
 
@@ -43,6 +45,7 @@ class ChartBuilder {
       }
     }
     add_end_labels();
+    cut_intervals(chart_);
     if (chart_.legend.size() == 1) chart_.legend.clear();
     return std::move(chart_);
   }

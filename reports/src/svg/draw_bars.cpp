@@ -51,19 +51,8 @@ void draw_bar(Canvas& canvas, const Chart& chart, const Layout& layout, const Ba
 void draw_interval(Canvas& canvas, const Chart& chart, const Layout& layout, const Bar& bar) {
   if (!bar.interval) return;
   const Side side = side_of(chart, layout, bar);
-  const double middle = side.begin + side.size / 2;
-  const double low = layout.value_position(bar.interval->low);
-  const double high = layout.value_position(bar.interval->high);
-  const double cap = std::min(4.0, side.size / 3);
-  if (layout.horizontal) {
-    canvas.path(fmt::format("M{} {}H{}M{} {}v{}M{} {}v{}", px(low), px(middle), px(high), px(low),
-                            px(middle - cap), px(2 * cap), px(high), px(middle - cap), px(2 * cap)),
-                "whisker");
-  } else {
-    canvas.path(fmt::format("M{} {}V{}M{} {}h{}M{} {}h{}", px(middle), px(low), px(high), px(middle - cap),
-                            px(low), px(2 * cap), px(middle - cap), px(high), px(2 * cap)),
-                "whisker");
-  }
+  canvas.path(whisker_path(layout, *bar.interval, side.begin + side.size / 2, std::min(4.0, side.size / 3)),
+              "whisker");
 }
 
 /// From each bar of a waterfall to the beginning of the next.

@@ -72,18 +72,9 @@ void draw_band(Canvas& canvas, const Chart& chart, const Layout& layout, const L
 void draw_whiskers(Canvas& canvas, const Chart& chart, const Layout& layout, const Line& line) {
   for (const Mark& mark : line.marks) {
     if (!mark.interval) continue;
-    const Spot low = spot_of(chart, layout, mark.x, mark.interval->low);
-    const Spot high = spot_of(chart, layout, mark.x, mark.interval->high);
-    const std::string css = fmt::format("error {}", line.ink->css_class);
-    if (layout.horizontal) {
-      canvas.path(fmt::format("M{} {}H{}M{} {}v8M{} {}v8", px(low.x), px(low.y), px(high.x), px(low.x),
-                              px(low.y - 4), px(high.x), px(high.y - 4)),
-                  css);
-    } else {
-      canvas.path(fmt::format("M{} {}V{}M{} {}h8M{} {}h8", px(low.x), px(low.y), px(high.y), px(low.x - 4),
-                              px(low.y), px(high.x - 4), px(high.y)),
-                  css);
-    }
+    const Spot spot = spot_of(chart, layout, mark.x, mark.y);
+    canvas.path(whisker_path(layout, *mark.interval, layout.horizontal ? spot.y : spot.x, 4),
+                fmt::format("error {}", line.ink->css_class));
   }
 }
 

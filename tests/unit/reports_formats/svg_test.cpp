@@ -8,6 +8,7 @@
 #include <regex>
 #include <sstream>
 
+#include "ddbench/reports/chart.h"
 #include "ddbench/reports/palette.h"
 #include "hostile_names.h"
 #include "text.h"
@@ -77,6 +78,28 @@ TEST(FigureSvg, GivesEveryPointATooltipAndItsOwnShape) {
   EXPECT_NE(svg.find("measured, 4 GPUs: 90.0%</title>"), std::string::npos);
   EXPECT_EQ(count(svg, "class=\"error s0\""), 1u);
   EXPECT_NE(svg.find("class=\"line ideal dashed\""), std::string::npos);
+}
+
+TEST(FigureSvg, IntervalsDoNotPressTheValuesIntoALine) {
+  Figure figure = efficiency();
+  analyzer::Point& wide = figure.series[0].points[1];
+  wide.interval = ConfidenceInterval{-700, 890, 0.95, "Student's t"};
+  const svg::Chart chart = svg::make_chart(figure);
+  const svg::Mark& mark = chart.lines[0].marks[1];
+  ASSERT_TRUE(mark.interval);
+  EXPECT_TRUE(mark.interval->low_is_cut && mark.interval->high_is_cut);
+  EXPECT_GT(mark.interval->low, 0);  // 90 to 100 are shown, with room for half of 100 on each side
+  EXPECT_LT(mark.interval->high, 200);
+  EXPECT_NE(mark.tip.find("-700"), std::string::npos) << "the tip has all of it: " << mark.tip;
+  EXPECT_NE(mark.tip.find("890"), std::string::npos) << mark.tip;
+  figure = efficiency();
+  EXPECT_FALSE(svg::make_chart(figure).lines[0].marks[1].interval->high_is_cut);
+  figure.y.logarithmic = true;
+  figure.series[0].points[1].interval = ConfidenceInterval{90, 9e9, 0.95, "Student's t"};
+  const svg::Mark logarithmic = svg::make_chart(figure).lines[0].marks[1];
+  EXPECT_FALSE(logarithmic.interval->low_is_cut);
+  EXPECT_TRUE(logarithmic.interval->high_is_cut);
+  EXPECT_LT(logarithmic.interval->high, 400);
 }
 
 TEST(FigureSvg, StandsAloneOrSharesThePagesStyle) {

@@ -43,6 +43,7 @@ struct GroupCollective {
   double transfer_ns = 0;  ///< geometric mean over runs of the median
   Measured<double> busbw_gb_per_s = Measured<double>::missing("no bus factor");
   Measured<RunRatio> against_reference = Measured<RunRatio>::missing("the reference");  ///< of the time
+  ProvenanceSet provenance;
 };
 
 /// Latency and bandwidth of the collectives of one function, where three sizes or more were measured.

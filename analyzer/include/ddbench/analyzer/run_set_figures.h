@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "ddbench/analyzer/figure.h"
 #include "ddbench/analyzer/run_summary.h"
@@ -12,7 +13,11 @@ namespace ddbench::analyzer {
 /// without probed steps have no bar and are named in a note.
 Figure partitions_figure(std::span<const RunSummary> runs);
 
-/// "2 x 4, 1gbit, main": size, link and name of a run, as short as runs are told apart in a figure.
+/// "2 x 4, 1gbit, main": size, link and name of a run.
 std::string short_label(const store::RunRecord& run);
+
+/// One each: short_label, and what else these runs differ in, so "1 x 2, zero2" or "2 x 4, 1gbit, batch per gpu
+/// 64". Equal for repetitions.
+std::vector<std::string> telling_labels(std::span<const store::RunRecord> runs);
 
 }  // namespace ddbench::analyzer

@@ -14,6 +14,8 @@ namespace ddbench::reports::svg {
 struct Interval {
   double low = 0;
   double high = 0;
+  bool low_is_cut = false;  ///< it reaches further than the chart shows
+  bool high_is_cut = false;
 };
 
 /// A point of a line. x and y are in the units shown; on a band axis x is the index of the band.
