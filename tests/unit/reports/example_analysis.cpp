@@ -170,9 +170,9 @@ analyzer::GroupComparison example_groups() {
   groups.rows = {group_row("p4d.24xlarge", 8000, true), group_row("p5.48xlarge", 10000, false)};
   groups.rows[1].efficiency = 0.93;
   groups.collectives = {{"all_reduce", 1 << 20, 16, "p4d.24xlarge", 100'000, 19.66,
-                         Measured<RunRatio>::missing("the reference")},
+                         Measured<RunRatio>::missing("the reference"), {Provenance::kMeasured}},
                         {"all_reduce", 1 << 20, 16, "p5.48xlarge", 50'000,
-                         Measured<double>::missing("no bus factor"), ratio(0.5, 0.48, 0.52)}};
+                         Measured<double>::missing("no bus factor"), ratio(0.5, 0.48, 0.52), {Provenance::kMeasured}}};
   analyzer::GroupFit fit{"all_reduce", 16, "p5.48xlarge", {}};
   analyzer::AlphaBetaRegime regime;
   regime.from_bytes = 1024;
