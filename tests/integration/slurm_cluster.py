@@ -7,6 +7,8 @@ import socket
 import subprocess
 import time
 
+from ports import free_ports
+
 PROGRAMS = ["munged", "mungekey", "slurmctld", "slurmd", "srun", "scancel", "sinfo"]
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -46,16 +48,6 @@ def missing():
     if absent:
         return f"Slurm's packages are not installed (slurm-wlm, munge): no {', '.join(absent)}"
     return "" if os.geteuid() == 0 else "Slurm's daemons need root"
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 class SlurmCluster:

@@ -11,8 +11,9 @@ import jsonschema
 import pytest
 import yaml
 from conftest import EXECUTABLE, ROOT, wait_until
+from ports import free_port
 from test_checkpoint import facts, newest_run
-from test_launchers import free_port, in_slurm, slurm  # noqa: F401 (fixtures)
+from test_launchers import in_slurm, slurm  # noqa: F401 (fixtures)
 from test_preemption import long_case, run_row, wait_for_steps
 
 GPUS = ["--nodes", 2, "--gpus", 4, "--steps", 20, "-O", "hidden=64,64", "--checkpoint-every", 10, "--data-delay", "5ms"]

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ import pytest
 import slurm_cluster
 import two_hosts
 from conftest import EXECUTABLE, SMALL, pids_marked, wait_until
+from ports import free_port
 
 CASE = ["--nodes", "2", "--gpus", "2", "--no-baseline", *SMALL]
 LONG = ["--steps", "100000", "--warmup", "2", "-O", "hidden=64", "--no-baseline", "--quiet"]
@@ -43,12 +43,6 @@ def hosts(bench):
     hosts = two_hosts.TwoHosts(bench.tmp)
     yield hosts
     hosts.stop()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def start(bench, *command, **variables):

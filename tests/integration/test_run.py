@@ -3,6 +3,7 @@
 import json
 import math
 import pathlib
+import re
 
 import jsonschema
 import pytest
@@ -95,9 +96,10 @@ def test_repetitions_share_a_table(bench):
 
 
 def test_progress_goes_to_stderr_and_the_json_stays_clean(bench):
-    done = bench.ok("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--steps", 8, "--json")
+    done = bench.ok("run", "--nodes", 1, "--gpus", 4, "--no-baseline", "--steps", 8, "--json")
     json.loads(done.stdout)
-    assert "step" in done.stderr
+    last = [line for line in done.stderr.splitlines() if re.search(r"step (\d+)/\1 ", line)]
+    assert len(last) == 1, "four ranks end, and the last step is told once"
 
 
 def test_workloads_and_their_layers_are_listed_for_programs(bench):

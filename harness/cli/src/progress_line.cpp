@@ -68,6 +68,7 @@ void ProgressLine::set_heading(std::string heading) {
 
 void ProgressLine::on_start(const store::RunRecord& run) {
   last_shown_ns_ = 0;
+  end_is_shown_ = false;
   show(fmt::format("{}: starting {} rank{} (run {})", heading_, run.run_case.world_size(),
                    run.run_case.world_size() == 1 ? "" : "s", run.id));
 }
@@ -81,9 +82,11 @@ void ProgressLine::on_network(const std::string& /*network*/, const std::string&
 
 void ProgressLine::on_progress(const experiment::LiveProgress& progress) {
   const std::int64_t time_ns = now_ns();
-  const bool last = progress.steps_done == progress.steps_total;
-  if (!last && time_ns - last_shown_ns_ < (terminal_ ? kRenew_ns : kSparse_ns)) return;
+  const bool at_end = progress.steps_done == progress.steps_total;
+  const bool is_news = at_end && !end_is_shown_;  // every rank that ends says so
+  if (!is_news && time_ns - last_shown_ns_ < (terminal_ ? kRenew_ns : kSparse_ns)) return;
   last_shown_ns_ = time_ns;
+  end_is_shown_ = at_end;
   show(fmt::format("{}: {}", heading_, progress_text(progress)));
 }
 

@@ -35,6 +35,7 @@ class ProgressLine : public experiment::RunObserver {
   bool terminal_;
   std::string heading_;
   std::int64_t last_shown_ns_ = 0;
+  bool end_is_shown_ = false;
   bool line_open_ = false;
 };
 
