@@ -22,11 +22,12 @@ int usable_gpus(const host::Machine& machine) {
 void check_gpus(const RunCase& run_case, const host::Machine& machine, bool may_share) {
   const int gpus = usable_gpus(machine);
   if (may_share || run_case.device != "cuda" || gpus == 0 || run_case.world_size() <= gpus) return;
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("{} ranks ({} x {}) need as many GPUs, and this machine has {}. Start them where the GPUs "
-                          "are (--hosts, or inside a Slurm allocation), take --device cpu, or let ranks share "
-                          "GPUs with --share-gpus: the run is then marked oversubscribed",
-                          run_case.world_size(), run_case.nodes, run_case.gpus_per_node, gpus));
+  throw Error(
+      ErrorCode::kBadInput,
+      fmt::format("{} ranks ({} x {}) need as many GPUs, and this machine has {}. Start them where the GPUs "
+                  "are (--hosts, or inside a Slurm allocation), take --device cpu, or let ranks share "
+                  "GPUs with --share-gpus: the run is then marked oversubscribed",
+                  run_case.world_size(), run_case.nodes, run_case.gpus_per_node, gpus));
 }
 
 }  // namespace ddbench::experiment

@@ -8,7 +8,8 @@ namespace {
 constexpr double kArrow = 6;
 
 /// `outwards`: along the value axis in pixels, 1 or -1.
-std::string end_path(const Layout& layout, double along, double across, double cap, bool is_cut, double outwards) {
+std::string end_path(const Layout& layout, double along, double across, double cap, bool is_cut,
+                     double outwards) {
   const double back = along - outwards * (is_cut ? kArrow : 0);
   const auto spot = [&](double value, double side) {
     return layout.horizontal ? fmt::format("{} {}", px(value), px(side))

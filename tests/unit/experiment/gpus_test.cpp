@@ -47,7 +47,8 @@ TEST_F(Gpus, SharingIsAllowedOnDemand) {
   EXPECT_NO_THROW(check_gpus(case_of(4, 4), machine_with(2), true));
   EXPECT_NO_THROW(check_gpus(case_of(1, 2), machine_with(2), false));
   EXPECT_NO_THROW(check_gpus(case_of(4, 4, "cpu"), machine_with(2), false));
-  EXPECT_NO_THROW(check_gpus(case_of(4, 4), machine_with(0), false)) << "check_device says that there is none";
+  EXPECT_NO_THROW(check_gpus(case_of(4, 4), machine_with(0), false))
+      << "check_device says that there is none";
 }
 
 }  // namespace

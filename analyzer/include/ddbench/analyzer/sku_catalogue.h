@@ -80,9 +80,9 @@ class SkuCatalogue {
   std::vector<GpuPeaks> gpus_;
 };
 
-/// Utilisation of the GPUs: FLOP/s over what they could do at most. MFU with what the model needs (6 FLOPs a
-/// parameter and token, attention apart), HFU with what is computed again besides (Chowdhery et al. 2022). Throws Error{kBadInput} on a
-/// number that is not positive.
+/// Utilisation of devices: FLOP/s over what they could do at most. MFU with what the model needs (6 FLOPs a
+/// parameter and token, attention apart), HFU with what is computed again besides (Chowdhery et al. 2022).
+/// Throws Error{kBadInput} on a number that is not positive.
 double flops_utilization(double samples_per_s, double flops_per_sample, int gpus, double peak_tflops);
 
 }  // namespace ddbench::analyzer
