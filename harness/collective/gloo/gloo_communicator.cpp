@@ -9,7 +9,6 @@
 #include <gloo/reduce.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/transport/tcp/device.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <cstring>
@@ -18,6 +17,7 @@
 #include "ddbench/record/error.h"
 #include "half_sum.h"
 #include "mesh_sockets.h"
+#include "patient_locks.h"
 #include "reduce_scatter.h"
 
 namespace ddbench::collective::gloo_backend {
@@ -51,29 +51,8 @@ class MeshContext final : public ::gloo::rendezvous::Context {
   }
 };
 
-/// Threads that this one starts meanwhile do not preempt others when they wake. Gloo's I/O thread must not:
-/// where it shares its core with a rank's thread that holds a connection's lock, it would find the lock taken,
-/// ask epoll again, and so spin until the scheduler's next tick (4 ms at 250 Hz).
-class StartsYieldingThreads {
- public:
-  StartsYieldingThreads() noexcept {
-    known_ = ::pthread_getschedparam(::pthread_self(), &policy_, &param_) == 0 && policy_ == SCHED_OTHER;
-    if (known_) ::pthread_setschedparam(::pthread_self(), SCHED_BATCH, &param_);
-  }
-  ~StartsYieldingThreads() {
-    if (known_) ::pthread_setschedparam(::pthread_self(), policy_, &param_);
-  }
-  StartsYieldingThreads(const StartsYieldingThreads&) = delete;
-  StartsYieldingThreads& operator=(const StartsYieldingThreads&) = delete;
-
- private:
-  int policy_ = 0;
-  sched_param param_{};
-  bool known_ = false;
-};
-
 std::shared_ptr<::gloo::transport::Device> make_device(const std::string& address) try {
-  const StartsYieldingThreads yielding;
+  make_io_threads_wait_for_locks();
   return ::gloo::transport::tcp::CreateDevice(address.c_str());
 } catch (const std::exception& error) {
   throw Error(
