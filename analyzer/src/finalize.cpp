@@ -205,6 +205,7 @@ class Finalizer {
     note(kFactDamagedSpans, damaged_spans_);
     note_device_probes();
     note_gemm_peak();
+    note_loss_scale(note);
     if (std::string reason = reason_against_use(); !reason.empty()) {
       run_.valid = false;
       run_.invalid_reason = std::move(reason);
@@ -229,6 +230,16 @@ class Finalizer {
   void note_gemm_peak() {
     const auto peak = store_.step_values(run_.id, 0, "gemm_peak_tflops");
     if (!peak.empty()) run_.environment.facts[kFactGemmPeak] = fmt::format("{:.6g}", peak.back().second);
+  }
+
+  /// All ranks have the same scale; rank 0 tells it.
+  template <typename Note>
+  void note_loss_scale(const Note& note) {
+    const auto scale = store_.step_values(run_.id, 0, "loss_scale");
+    if (!scale.empty()) run_.environment.facts[kFactLossScale] = fmt::format("{:g}", scale.back().second);
+    double skipped = 0;
+    for (const auto& [step, value] : store_.step_values(run_.id, 0, "skipped_update")) skipped += value;
+    note(kFactSkippedUpdates, static_cast<std::uint64_t>(skipped));
   }
 
   store::RunStore& store_;

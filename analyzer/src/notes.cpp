@@ -156,6 +156,15 @@ void note_losses_of_data(const RunSummary& summary, Notes& notes) {
   }
 }
 
+void note_skipped_updates(const RunSummary& summary, Notes& notes) {
+  const std::int64_t skipped = numeric_fact(summary.run, kFactSkippedUpdates);
+  if (skipped == 0) return;
+  notes.push_back(
+      fmt::format("{} step(s) updated nothing: their gradients times the loss scale were not finite; "
+                  "the scale of the last step was {}",
+                  skipped, summary.run.environment.facts.at(kFactLossScale)));
+}
+
 void note_peer_wait(const RunSummary& summary, Notes& notes) {
   if (summary.run.run_case.world_size() == 1 || summary.collectives.empty()) return;
   if (!summary.peer_wait_ns) {
@@ -208,6 +217,7 @@ std::vector<std::string> notes_on(const RunSummary& summary) {
   note_other_provenance(summary, notes);
   note_comparison(summary, notes);
   note_losses_of_data(summary, notes);
+  note_skipped_updates(summary, notes);
   note_peer_wait(summary, notes);
   note_overhead(summary, notes);
   return notes;

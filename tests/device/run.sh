@@ -80,6 +80,7 @@ export -f throughput
 export out
 step "resnet50 bf16, batch 64" 60 bash -c "throughput 40 --workload resnet50 --precision bf16 --batch-per-gpu 64 --data-workers 8"
 step "gpt2-124m bf16, batch 8" 60 bash -c "throughput 40 --workload gpt2-124m --precision bf16 --batch-per-gpu 8 --optimizer adamw --lr 0.0003"
+step "gpt2-124m fp16, batch 8" 60 bash -c "throughput 40 --workload gpt2-124m --precision fp16 --batch-per-gpu 8 --optimizer adamw --lr 0.0003"
 step "bert-base bf16, batch 16" 60 bash -c "throughput 40 --workload bert-base --precision bf16 --batch-per-gpu 16 --optimizer adamw --lr 0.0001"
 step "mlp 2048,2048, two ranks on the GPUs there are" 60 bash -c "throughput 100 --gpus 2 --share-gpus -O hidden=2048,2048 --batch-per-gpu 256"
 step "mlp 2048,2048, one rank" 60 bash -c "throughput 100 -O hidden=2048,2048 --batch-per-gpu 256"

@@ -217,9 +217,11 @@ class Mirrored final : public Device {
       real_->attention_backward(shape, on(qkv), on(y), on(statistics), on(dy), on(dqkv));
     });
   }
-  void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
+  void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss, float scale,
                              const Tensor& dlogits) override {
-    run([&](auto& on) { real_->softmax_cross_entropy(on(logits), on(labels), on(loss), on(dlogits)); });
+    run([&](auto& on) {
+      real_->softmax_cross_entropy(on(logits), on(labels), on(loss), scale, on(dlogits));
+    });
   }
 
  private:

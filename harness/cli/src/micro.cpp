@@ -113,8 +113,12 @@ void add_micro_command(CLI::App& app, Action& action) {
   command->add_option("--device", run.device, "auto, cpu or cuda; auto is cuda where this machine has a GPU")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str();
-  command->add_option("--backend", run.backend, "Collectives: auto, gloo or nccl (GPUs); auto fits the device")
-      ->check(CLI::IsMember({"auto", "gloo", "nccl"}))
+  command
+      ->add_option(
+          "--backend", run.backend,
+          "Collectives: auto, gloo, mpi (with --launcher mpirun or srun) or nccl (GPUs); auto fits the "
+          "device")
+      ->check(CLI::IsMember({"auto", "gloo", "mpi", "nccl"}))
       ->capture_default_str();
   command->add_option("--sku", run.run_case.sku, "Catalogue name of this machine, kept with the run");
   command->add_option("--timeout", run.watchdog_s, "Seconds without progress after which the run is stopped")

@@ -28,6 +28,8 @@ void add_optimizer_options(CLI::App& app, RunCase& run_case) {
       "How the learning rate follows the global batch: none, linear or sqrt of global batch / base batch");
   add("--base-batch", run_case.base_batch, "Global batch that --lr was found at, for --lr-rule");
   add("--lr-warmup", run_case.lr_warmup, "Steps over which the learning rate rises to its value");
+  add("--loss-scale", run_case.loss_scale,
+      "What the loss is multiplied by before backward: dynamic, a number or none; without it dynamic for fp16");
   add("--accumulate", run_case.accumulate,
       "Micro-batches a step: the batch per GPU is split, gradients are reduced once");
   add("--checkpoint-every", run_case.checkpoint_every,
@@ -81,7 +83,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->capture_default_str();
   group(app.add_option(
             "--precision", run_case.precision,
-            "fp32; tf32 (GPUs); or bf16: activations and weights in bfloat16, master weights in float32"),
+            "fp32; tf32 (GPUs); bf16 or fp16 (GPUs): activations and weights in 16 bits, master weights in 32"),
         kTraining)
       ->capture_default_str();
   group(app.add_option("--data-workers", run_case.data_workers,
@@ -117,7 +119,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->capture_default_str();
   group(app.add_option(
             "--backend", options.backend,
-            "Collectives: auto, gloo or nccl (GPUs); auto fits the device; mpi for a program in a job file"),
+            "Collectives: auto, gloo, mpi (with --launcher mpirun or srun) or nccl (GPUs); auto fits the device"),
         kMachine)
       ->check(CLI::IsMember({"auto", "gloo", "nccl", "mpi"}))
       ->capture_default_str();
@@ -191,11 +193,6 @@ void resolve(RunOptions& options) {
   run_case.backend = options.backend != "auto"   ? options.backend
                      : run_case.device == "cuda" ? "nccl"
                                                  : "gloo";
-  if (options.backend == "mpi" && options.program.program.empty()) {
-    throw Error(
-        ErrorCode::kBadInput,
-        "--backend mpi is for a program after -- that talks MPI; reference workloads take gloo or nccl");
-  }
   for (const std::string& text : options.workload_options) {
     run_case.workload_options.insert_or_assign(key_and_value(text, "--workload-option").first,
                                                key_and_value(text, "--workload-option").second);

@@ -24,8 +24,15 @@ module::ModuleRequest request_of(std::string_view backend) {
             .build_package = "the CUDA Toolkit and NCCL",
             .runtime_package = "NCCL (libnccl.so.2), or name its folder in LD_LIBRARY_PATH"};
   }
+  if (backend == "mpi") {
+    return {.file = "ddbench_collective_mpi.so",
+            .interface = kCommunicatorInterface,
+            .purpose = "the mpi backend",
+            .build_package = "libopenmpi-dev",
+            .runtime_package = "Open MPI (libopenmpi3)"};
+  }
   throw Error(ErrorCode::kBadInput,
-              fmt::format("backend \"{}\" is not known; backends: gloo, nccl", backend));
+              fmt::format("backend \"{}\" is not known; backends: gloo, mpi, nccl", backend));
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kKept = 2;  // the newest, and one to fall back to
 constexpr const char* kRecentLosses = "recent_losses";
+constexpr const char* kLossScale = "loss_scale";
 
 void check_file_system(const std::error_code& error, const char* action, const fs::path& path) {
   if (!error) return;
@@ -39,14 +40,16 @@ void sync_directory(const fs::path& directory) {
 }  // namespace
 
 Checkpointer::Checkpointer(const RunCase& run_case, CheckpointPlan plan, int rank, Strategy& strategy,
-                           Optimizer& optimizer, TargetWatch& target, CommunicationThread& communication,
-                           host::Recorder& recorder, workload::Probe& probe, device::Device& device)
+                           Optimizer& optimizer, TargetWatch& target, LossScale& loss_scale,
+                           CommunicationThread& communication, host::Recorder& recorder,
+                           workload::Probe& probe, device::Device& device)
     : run_case_(run_case),
       plan_(std::move(plan)),
       rank_(rank),
       strategy_(strategy),
       optimizer_(optimizer),
       target_(target),
+      loss_scale_(loss_scale),
       communication_(communication),
       recorder_(recorder),
       probe_(probe),
@@ -72,6 +75,7 @@ std::uint32_t Checkpointer::restore() {
   read(parameter_file, parameters());
   read(SafetensorsFile(state_file(plan_.resume_from, state_rank())), optimizer_.state());
   target_.restore(parameter_file.required(kRecentLosses));
+  if (loss_scale_.wanted()) loss_scale_.restore(parameter_file.required(kLossScale));
   return steps_done_of(parameter_file);
 }
 
@@ -105,6 +109,7 @@ void Checkpointer::write(std::uint32_t steps_done) {
   write_safetensors(state_file(folder, rank_), HostCopies(state, device_).download(), metadata);
   if (rank_ != 0) return;
   metadata[kRecentLosses] = target_.recent();
+  if (loss_scale_.wanted()) metadata[kLossScale] = loss_scale_.state();
   metadata[kStateFiles] = std::to_string(strategy_.updates_everything() ? 1 : run_case_.world_size());
   write_safetensors(parameters_file(folder), HostCopies(parameters(), device_).download(),
                     std::move(metadata));

@@ -3,6 +3,7 @@
 #include "ddbench/ddp/checkpoint.h"
 #include "ddbench/host/recorder.h"
 #include "ddbench/record/run_case.h"
+#include "loss_scale.h"
 #include "strategy.h"
 #include "target_watch.h"
 
@@ -13,12 +14,13 @@ namespace ddbench::ddp {
 class Checkpointer {
  public:
   Checkpointer(const RunCase& run_case, CheckpointPlan plan, int rank, Strategy& strategy,
-               Optimizer& optimizer, TargetWatch& target, CommunicationThread& communication,
-               host::Recorder& recorder, workload::Probe& probe, device::Device& device);
+               Optimizer& optimizer, TargetWatch& target, LossScale& loss_scale,
+               CommunicationThread& communication, host::Recorder& recorder, workload::Probe& probe,
+               device::Device& device);
 
-  /// Fills parameters, the optimizer's state and what the target needs from plan.resume_from, where there is
-  /// one. Returns the steps that are done. Throws Error{kBadInput} for a file that is not good or does not
-  /// fit.
+  /// Fills parameters, the optimizer's state, what the target needs and the loss scale from plan.resume_from,
+  /// where there is one. Returns the steps that are done. Throws Error{kBadInput} for a file that is not good
+  /// or does not fit.
   std::uint32_t restore();
   /// After a step: writes a checkpoint when one is due, or `last`: of where the training breaks off. All
   /// ranks call it alike. Throws Error{kEnvironment} when it cannot be written.
@@ -38,6 +40,7 @@ class Checkpointer {
   Strategy& strategy_;
   Optimizer& optimizer_;
   TargetWatch& target_;
+  LossScale& loss_scale_;
   CommunicationThread& communication_;
   host::Recorder& recorder_;
   workload::Probe& probe_;

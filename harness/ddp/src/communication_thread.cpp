@@ -61,4 +61,13 @@ void CommunicationThread::run() {
   }
 }
 
+void submit_after(device::Device& device, CommunicationThread& communication, CommunicationThread::Job job) {
+  if (device.is_host()) return communication.submit(std::move(job));
+  communication.submit(
+      [&device, done = device.mark(), job = std::move(job)](RecordedCollectives& collectives) {
+        device.wait_for(done);
+        job(collectives);
+      });
+}
+
 }  // namespace ddbench::ddp

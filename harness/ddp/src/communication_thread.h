@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "ddbench/device/device.h"
 #include "recorded_collectives.h"
 
 namespace ddbench::ddp {
@@ -49,6 +50,9 @@ class CommunicationThread {
   std::exception_ptr failure_;
   std::thread thread_;
 };
+
+/// Hands a job in for when the device has done what was called for so far.
+void submit_after(device::Device& device, CommunicationThread& communication, CommunicationThread::Job job);
 
 /// Stops the thread at its own end: declared after the memory that collectives work on, it ends them first.
 class EndOfCommunication {

@@ -118,10 +118,10 @@ class AdamW : public OptimizerBase {
   AdamW(const RunCase& run_case, std::vector<Slice> slices, Device& device, Probe& probe)
       : OptimizerBase(run_case, std::move(slices), device, probe), m_(slices_, device), v_(slices_, device) {}
 
-  void update(std::size_t slice, std::uint32_t step, double lr) override {
+  void update(std::size_t slice, std::uint32_t updates, double lr) override {
     const auto timed = span(slice);
     device_.adamw(slices_[slice].value, slices_[slice].gradient, m_[slice], v_[slice],
-                  settings(step, weight_decay_), static_cast<float>(lr));
+                  settings(updates, weight_decay_), static_cast<float>(lr));
   }
   std::vector<NamedTensor> state() const override {
     std::vector<NamedTensor> state;
@@ -131,10 +131,10 @@ class AdamW : public OptimizerBase {
   }
 
  protected:
-  static AdamSettings settings(std::uint32_t step, float weight_decay) {
+  static AdamSettings settings(std::uint32_t updates, float weight_decay) {
     AdamSettings settings;
     settings.weight_decay = weight_decay;
-    const double t = static_cast<double>(step) + 1;
+    const double t = static_cast<double>(updates) + 1;
     settings.correction1 = static_cast<float>(1 - std::pow(0.9, t));
     settings.correction2 = static_cast<float>(1 - std::pow(0.999, t));
     return settings;
@@ -147,10 +147,10 @@ class AdamW : public OptimizerBase {
 class Lamb final : public AdamW {
  public:
   using AdamW::AdamW;
-  void update(std::size_t slice, std::uint32_t step, double lr) override {
+  void update(std::size_t slice, std::uint32_t updates, double lr) override {
     const auto timed = span(slice);
     const Slice& layer = slices_[slice];
-    AdamSettings lamb = settings(step, decay_of_layer(slice));
+    AdamSettings lamb = settings(updates, decay_of_layer(slice));
     lamb.epsilon = static_cast<float>(kLambEpsilon);
     device_.lamb_direction(layer.value, layer.gradient, m_[slice], v_[slice], lamb);
     device_.add_scaled(layer.gradient, static_cast<float>(-lr * trust_ratio(layer)), layer.value);

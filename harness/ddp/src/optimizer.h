@@ -27,12 +27,13 @@ struct NamedTensor {
   device::Tensor tensor;
 };
 
-/// Updates slices in place and keeps a state for each. Every slice is updated once a step. One thread.
+/// Updates slices in place and keeps a state for each. Every slice is updated once a step, or none of any
+/// rank (LossScale). One thread.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// `step` counts from 0.
-  virtual void update(std::size_t slice, std::uint32_t step, double lr) = 0;
+  /// `updates`: how many the slice had before.
+  virtual void update(std::size_t slice, std::uint32_t updates, double lr) = 0;
   /// What a checkpoint must keep, "<slice>/<what>"; views that stay valid.
   virtual std::vector<NamedTensor> state() const = 0;
 };

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace ddbench::ddp {
 
 Strategy::Strategy(const StrategySite& site)
     : site_(site),
       accumulator_(site.run_case.accumulate, site.device, site.probe),
-      norm_name_(site.probe.intern("gradient_norm")) {}
+      overflows_(site.device, site.communication),
+      norm_name_(site.probe.intern("gradient_norm")),
+      unscale_name_(site.probe.intern("unscale_gradients")) {}
 
 void Strategy::set_parameters(const std::vector<device::Tensor>& values,
                               const std::vector<device::Tensor>& gradients,
@@ -37,12 +41,7 @@ void Strategy::add_slice(std::size_t parameter) {
 }
 
 void Strategy::submit(CommunicationThread::Job job) {
-  if (site_.device.is_host()) return site_.communication.submit(std::move(job));
-  site_.communication.submit([&device = site_.device, done = site_.device.mark(),
-                              job = std::move(job)](RecordedCollectives& collectives) {
-    device.wait_for(done);
-    job(collectives);
-  });
+  submit_after(site_.device, site_.communication, std::move(job));
 }
 
 void Strategy::share_parameters() {
@@ -77,8 +76,22 @@ void Strategy::finish_backward() {
   finish_reduction();
 }
 
-void Strategy::update(Optimizer& optimizer, std::uint32_t step, double lr) {
-  for (std::size_t slice = 0; slice < slices_.size(); ++slice) optimizer.update(slice, step, lr);
+void Strategy::update(Optimizer& optimizer, std::uint32_t updates, double lr) {
+  for (std::size_t slice = 0; slice < slices_.size(); ++slice) optimizer.update(slice, updates, lr);
+}
+
+bool Strategy::unscale(float scale) {
+  for (const Slice& slice : slices_) {
+    const auto span = site_.probe.span(SpanKind::kOptimizer, unscale_name_, slice.gradient.bytes());
+    site_.device.scale(slice.gradient, 1 / scale);
+    site_.device.add_squared_norm(slice.gradient);  // a sum of float64, which no finite gradient overflows
+  }
+  local_square_ /= static_cast<double>(scale) * static_cast<double>(scale);
+  const bool finite = std::isfinite(site_.device.take_squared_norm());
+  if (updates_everything()) return finite;  // all ranks have the same averages
+  overflows_.submit(finite ? 0 : 1, {.step = site_.probe.step()});
+  wait();
+  return overflows_.get() == 0;
 }
 
 bool Strategy::can_measure_norms() const noexcept {

@@ -11,6 +11,7 @@
 #include "ddbench/workload/model.h"
 #include "gradient_accumulator.h"
 #include "optimizer.h"
+#include "rank_sum.h"
 #include "step_clock.h"
 
 namespace ddbench::ddp {
@@ -56,8 +57,12 @@ class Strategy {
   void on_ready(std::size_t parameter);
   /// Blocks until what was handed over is done. Throws the Error of a failed collective.
   void finish_backward();
+  /// Divides the gradients of this rank's slices by `scale`. Returns, on all ranks alike, whether all slices
+  /// of all ranks are finite. After the last finish_backward() of a step, before update().
+  bool unscale(float scale);
   /// Updates this rank's slices and brings every rank all new values.
-  virtual void update(Optimizer& optimizer, std::uint32_t step, double lr);
+  /// `updates`: how many there were before, for Optimizer::update.
+  virtual void update(Optimizer& optimizer, std::uint32_t updates, double lr);
 
   /// False where no rank has its own gradient of the whole step.
   bool can_measure_norms() const noexcept;
@@ -107,8 +112,10 @@ class Strategy {
   std::vector<workload::Parameter> parameters_;
   std::vector<Slice> slices_;
   device::Tensor all_values_;
+  RankSum overflows_;
   int micro_batch_ = 0;
   const std::uint32_t norm_name_;
+  const std::uint32_t unscale_name_;
   bool measures_norms_ = false;
   double local_square_ = 0;
 };

@@ -86,10 +86,10 @@ class ParameterServer final : public Strategy {
 
   bool updates_everything() const noexcept override { return site_.world_size == 1; }
 
-  void update(Optimizer& optimizer, std::uint32_t step, double lr) override {
+  void update(Optimizer& optimizer, std::uint32_t updates, double lr) override {
     std::size_t slice = 0;
     for (std::size_t key = 0; key < keys_.size(); ++key) {
-      for (; slice < pieces_[key].slices_end; ++slice) optimizer.update(slice, step, lr);
+      for (; slice < pieces_[key].slices_end; ++slice) optimizer.update(slice, updates, lr);
       submit([this, key, where = place(key)](RecordedCollectives& collectives) {
         collectives.pull(pieces_[key].values.bytes(), where,
                          [&](collective::Communicator& communicator) { pull(communicator, key); });

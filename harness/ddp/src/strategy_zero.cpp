@@ -38,10 +38,10 @@ class Zero final : public Strategy {
 
   bool updates_everything() const noexcept override { return false; }
 
-  void update(Optimizer& optimizer, std::uint32_t step, double lr) override {
+  void update(Optimizer& optimizer, std::uint32_t updates, double lr) override {
     std::size_t slice = 0;
     for (std::size_t i = 0; i < shards_.size(); ++i) {
-      for (; slice < shards_[i].slices_end; ++slice) optimizer.update(slice, step, lr);
+      for (; slice < shards_[i].slices_end; ++slice) optimizer.update(slice, updates, lr);
       submit([values = elements(shards_[i].values), share = elements(shards_[i].own_values),
               where = place(i)](RecordedCollectives& collectives) {
         collectives.all_gather(share, values, where);

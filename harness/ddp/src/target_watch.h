@@ -7,9 +7,9 @@
 #include <sstream>
 #include <string>
 
-#include "communication_thread.h"
 #include "ddbench/host/recorder.h"
 #include "loss_target.h"
+#include "rank_sum.h"
 
 namespace ddbench::ddp {
 
@@ -18,27 +18,25 @@ namespace ddbench::ddp {
 /// scalar "smoothed_loss". Does nothing for a case without a target.
 class TargetWatch {
  public:
-  TargetWatch(const RunCase& run_case, int rank, CommunicationThread& communication, host::Recorder& recorder)
+  TargetWatch(const RunCase& run_case, int rank, device::Device& device, CommunicationThread& communication,
+              host::Recorder& recorder)
       : target_(run_case),
         ranks_(run_case.world_size()),
         first_measured_step_(static_cast<std::uint32_t>(run_case.warmup)),
         rank_(rank),
-        communication_(communication),
+        loss_(device, communication),
         recorder_(recorder) {}
 
   void submit(std::uint32_t step, double loss) {
     if (!target_.wanted()) return;
-    loss_ = static_cast<float>(loss);
-    communication_.submit([this, step](RecordedCollectives& collectives) {
-      collectives.all_reduce_sum(std::span(&loss_, 1), {step, kNoBucket});
-    });
+    loss_.submit(static_cast<float>(loss), {.step = step});
   }
 
   /// After the gradients of the step. Training ends in a measured step at the earliest: a run without one
   /// tells nothing.
   bool ends_training(std::uint32_t step) {
     if (!target_.wanted()) return false;
-    const double smoothed = target_.add(static_cast<double>(loss_) / ranks_);
+    const double smoothed = target_.add(static_cast<double>(loss_.get()) / ranks_);
     if (rank_ == 0 && std::isfinite(smoothed)) recorder_.record_scalar("smoothed_loss", step, smoothed);
     return target_.reached() && step >= first_measured_step_;
   }
@@ -61,9 +59,8 @@ class TargetWatch {
   const int ranks_;
   const std::uint32_t first_measured_step_;
   const int rank_;
-  CommunicationThread& communication_;
+  RankSum loss_;
   host::Recorder& recorder_;
-  float loss_ = 0;
 };
 
 }  // namespace ddbench::ddp

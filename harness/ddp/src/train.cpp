@@ -13,6 +13,7 @@
 #include "gradient_noise.h"
 #include "learning_rate.h"
 #include "loader.h"
+#include "loss_scale.h"
 #include "optimizer.h"
 #include "parameters.h"
 #include "step_clock.h"
@@ -85,7 +86,8 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   probe.observe(*device, kernels);
   StepClock clock(run_case, recorder, probe);
   CommunicationThread communication(communicator, recorder, monitor, kernels);
-  TargetWatch target(run_case, rank, communication, recorder);
+  TargetWatch target(run_case, rank, *device, communication, recorder);
+  LossScale loss_scale(run_case);
   const auto strategy = strategy_info(run_case.strategy)
                             .make({run_case, specs, rank, world_size, communication, *device, clock, probe});
   const EndOfCommunication end_of_communication(communication);
@@ -97,8 +99,8 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
 
   // Every rank draws parameters of its own, as processes of a DDP program do; rank 0's count.
   workload::initialize(*device, strategy->parameters(), run_case.seed + static_cast<std::uint64_t>(rank));
-  Checkpointer checkpointer(run_case, checkpoints, rank, *strategy, *optimizer, target, communication,
-                            recorder, probe, *device);
+  Checkpointer checkpointer(run_case, checkpoints, rank, *strategy, *optimizer, target, loss_scale,
+                            communication, recorder, probe, *device);
   const std::uint32_t first_step = checkpointer.restore();
   // While the other ranks wait for the parameters, so that they leave the core alone. A GPU's is catalogued.
   if (rank == 0 && device->is_host()) {
@@ -117,9 +119,13 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
        ++step) {
     clock.begin_step(step);
     noise.begin_step(step);
+    model->scale_loss(loss_scale.value());
     const double loss = gradients.compute([&](double own_loss) { target.submit(step, own_loss); });
-    noise.end_backward(step);
-    strategy->update(*optimizer, step, learning_rate(run_case, step));
+    const bool finite = !loss_scale.wanted() || strategy->unscale(loss_scale.value());
+    if (finite) {
+      noise.end_backward(step);
+      strategy->update(*optimizer, step - loss_scale.skipped(), learning_rate(run_case, step));
+    }
     clock.wait_for_device();
 
     if (!std::isfinite(loss)) refuse_to_go_on(run_case, rank, step, loss);
@@ -128,6 +134,11 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
     if (step == first_step) result.loss_first = loss;
     result.loss_last = loss;
     recorder.record_scalar("loss", step, loss);
+    if (rank == 0 && loss_scale.wanted()) {
+      recorder.record_scalar("loss_scale", step, loss_scale.value());
+      recorder.record_scalar("skipped_update", step, finite ? 0 : 1);
+    }
+    if (loss_scale.wanted()) loss_scale.after_step(finite);
     checkpointer.after_step(step, ends && !reached);
     monitor.on_step(step, loss);
     clock.end_step();

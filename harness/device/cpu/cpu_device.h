@@ -77,7 +77,7 @@ class CpuDevice final : public Device {
                           const Tensor& statistics, const Tensor& dy, const Tensor& dqkv) override;
 
   // cross_entropy.cpp
-  void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
+  void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss, float scale,
                              const Tensor& dlogits) override;
 
   // optimizer_ops.cpp

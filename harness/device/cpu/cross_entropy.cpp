@@ -97,7 +97,7 @@ std::int64_t count_labels(const std::int32_t* label, std::int64_t rows, std::int
 }  // namespace
 
 void CpuDevice::softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
-                                      const Tensor& dlogits) {
+                                      float scale, const Tensor& dlogits) {
   const std::int64_t classes = logits.columns;
   expect("softmax_cross_entropy", {{"logits", logits, logits.rows, classes, logits.type},
                                    {"labels", labels, logits.rows, 1, DataType::kInt32},
@@ -105,7 +105,7 @@ void CpuDevice::softmax_cross_entropy(const Tensor& logits, const Tensor& labels
                                    {"dlogits", dlogits, logits.rows, classes, logits.type}});
   const auto* const label = static_cast<const std::int32_t*>(labels.data);
   const std::int64_t counted = count_labels(label, logits.rows, classes);
-  const float share = counted == 0 ? 0.0F : 1.0F / static_cast<float>(counted);
+  const float share = counted == 0 ? 0.0F : scale / static_cast<float>(counted);
   double total = 0;
   with_elements(
       "softmax_cross_entropy",

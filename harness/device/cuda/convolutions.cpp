@@ -78,6 +78,18 @@ struct Convolutions::Operation {
   std::optional<Execution> execution;
 };
 
+namespace {
+
+cudnnDataType_t cudnn_type(DataType type) {
+  switch (type) {
+    case DataType::kBfloat16: return CUDNN_DATA_BFLOAT16;
+    case DataType::kFloat16: return CUDNN_DATA_HALF;
+    default: return CUDNN_DATA_FLOAT;
+  }
+}
+
+}  // namespace
+
 Convolutions::Convolutions(cudaStream_t stream, bool tf32, Scratch& scratch)
     : tf32_(tf32), stream_(stream), scratch_(scratch), workspace_(stream), wide_(stream) {
   cudnnHandle_t handle = nullptr;
@@ -92,16 +104,15 @@ std::string Convolutions::text_of(const ConvolutionShape& s, Pass pass) {
   constexpr const char* kPasses[] = {"forward pass", "input gradient", "weight gradient"};
   return fmt::format(
       "the {} of a convolution of {} {} images of {} x {} x {} with {} windows of {}, stride {}, padding {}",
-      kPasses[static_cast<std::size_t>(pass)], s.window.batch,
-      s.type == DataType::kBfloat16 ? "bfloat16" : "float32", s.window.height, s.window.width, s.in, s.out,
-      s.window.kernel, s.window.stride, s.window.padding);
+      kPasses[static_cast<std::size_t>(pass)], s.window.batch, name_of(s.type), s.window.height,
+      s.window.width, s.in, s.out, s.window.kernel, s.window.stride, s.window.padding);
 }
 
 std::unique_ptr<Convolutions::Operation> Convolutions::describe(const Key& key) {
   const ConvolutionShape& s = key.shape;
   const Window& w = s.window;
   const PassNames& names = kNames[static_cast<std::size_t>(key.pass)];
-  const cudnnDataType_t type = s.type == DataType::kBfloat16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
+  const cudnnDataType_t type = cudnn_type(s.type);
   auto made = std::unique_ptr<Operation>(
       new Operation{convolution_of(w),
                     nhwc(kX, type, w.batch, s.in, w.height, w.width, key.alignment),
@@ -140,7 +151,7 @@ void Convolutions::run(Pass pass, const ConvolutionShape& shape, void* x, void* 
   execution.run({kX, kWeight, kY}, {x, weight, y}, workspace_.bytes(execution.workspace_bytes()));
 }
 
-// Not every number of channels has an engine for bfloat16.
+// Not every number of channels has an engine in 16 bits.
 void Convolutions::run_in_float(Pass pass, const ConvolutionShape& shape, void* x, void* weight, void* y) {
   const Window& w = shape.window;
   const std::int64_t sizes[] = {w.in_rows() * shape.in, shape.out * w.kernel * w.kernel * shape.in,

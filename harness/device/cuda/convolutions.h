@@ -53,7 +53,7 @@ class Convolutions {
   cudaStream_t stream_;
   Scratch& scratch_;
   Scratch workspace_;
-  Scratch wide_;  // float32 of what has no engine in bfloat16
+  Scratch wide_;  // float32 of what has no engine in 16 bits
   Handle handle_;
   std::map<Key, std::unique_ptr<Operation>> operations_;
 };

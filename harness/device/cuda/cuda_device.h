@@ -77,7 +77,7 @@ class CudaDevice final : public Device {
   void gather_rows(const Tensor& table, const Tensor& indices, GradientWrite write, const Tensor& y) override;
   void scatter_add_rows(const Tensor& dy, const Tensor& indices, GradientWrite write,
                         const Tensor& dtable) override;
-  void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
+  void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss, float scale,
                              const Tensor& dlogits) override;
 
   // attention.cpp

@@ -8,7 +8,7 @@
 
 /// The kernels that neither cuBLASLt nor cuDNN has. Every function queues work on `stream` and returns;
 /// arguments are checked before. Sums are taken in a fixed order: equal inputs give equal bits. `T` below is
-/// the type of the activations, float or bfloat16, as tensors say; all else is float.
+/// the type of the activations, float, bfloat16 or float16, as tensors say; all else is float.
 namespace ddbench::device::cuda {
 
 // elementwise.cu
@@ -58,7 +58,7 @@ void layer_norm_input(cudaStream_t stream, const Tensor& x, const Tensor& scale,
                       const Tensor& dy, GradientWrite write, const Tensor& dx);
 /// `losses` has room for rows + 1 floats. A label that is none makes the loss NaN.
 void softmax_cross_entropy(cudaStream_t stream, const Tensor& logits, const Tensor& labels,
-                           const Tensor& loss, const Tensor& dlogits, float* losses);
+                           const Tensor& loss, float scale, const Tensor& dlogits, float* losses);
 /// An index outside of the table makes the row NaN.
 void gather_rows(cudaStream_t stream, const Tensor& table, const Tensor& indices, GradientWrite write,
                  const Tensor& y);

@@ -20,15 +20,18 @@ void check(cublasStatus_t status, const char* what) {
 }
 
 cudaDataType_t cuda_type(DataType type) {
-  return type == DataType::kBfloat16 ? CUDA_R_16BF : CUDA_R_32F;
+  switch (type) {
+    case DataType::kBfloat16: return CUDA_R_16BF;
+    case DataType::kFloat16: return CUDA_R_16F;
+    default: return CUDA_R_32F;
+  }
 }
 
 std::string text_of(const Product& p) {
-  return fmt::format("{} x {} x {}, batch {}, {} to {}{}{}{}{}", p.m, p.n, p.k, p.batch,
-                     p.in == DataType::kBfloat16 ? "bfloat16" : "float32",
-                     p.out == DataType::kBfloat16 ? "bfloat16" : "float32",
-                     p.transpose_a ? ", a transposed" : "", p.transpose_b ? ", b transposed" : "",
-                     p.bias ? ", bias" : "", p.accumulate ? ", accumulating" : "");
+  return fmt::format("{} x {} x {}, batch {}, {} to {}{}{}{}{}", p.m, p.n, p.k, p.batch, name_of(p.in),
+                     name_of(p.out), p.transpose_a ? ", a transposed" : "",
+                     p.transpose_b ? ", b transposed" : "", p.bias ? ", bias" : "",
+                     p.accumulate ? ", accumulating" : "");
 }
 
 /// The power of two, up to 256, that an address is a multiple of.

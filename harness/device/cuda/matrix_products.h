@@ -20,7 +20,7 @@ struct Product {
   std::int64_t k = 0;
   bool transpose_a = false;
   bool transpose_b = false;
-  DataType in = DataType::kFloat32;   ///< of a and b: float32 or bfloat16
+  DataType in = DataType::kFloat32;   ///< of a and b: float32, bfloat16 or float16
   DataType out = DataType::kFloat32;  ///< of c and the bias
   bool bias = false;
   Activation activation = Activation::kNone;

@@ -109,8 +109,7 @@ void CudaDevice::copy(const Tensor& source, const Tensor& destination) {
 }
 
 void expect_activations(const char* operation, const Tensor& tensor) {
-  expect_that(operation, tensor.type == DataType::kFloat32 || tensor.type == DataType::kBfloat16,
-              "activations must be float32 or bfloat16");
+  expect_that(operation, tensor.type != DataType::kInt32, "activations must be float32, float16 or bfloat16");
 }
 
 }  // namespace ddbench::device::cuda

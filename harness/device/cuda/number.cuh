@@ -36,10 +36,14 @@ T* elements_of(const Tensor& tensor) {
   return static_cast<T*>(tensor.data);
 }
 
-/// Calls action(T{}) with the type of activations, float or Bfloat16; that it is one of them was checked.
+/// Calls action(T{}) with the type of activations; that it is one was checked (expect_activations).
 template <typename Action>
 void with_type(DataType type, const Action& action) {
-  type == DataType::kBfloat16 ? action(Bfloat16{}) : action(float{});
+  switch (type) {
+    case DataType::kBfloat16: return action(Bfloat16{});
+    case DataType::kFloat16: return action(__half{});
+    default: return action(float{});
+  }
 }
 
 constexpr int kThreads = 256;

@@ -49,14 +49,15 @@ void CudaDevice::scatter_add_rows(const Tensor& dy, const Tensor& indices, Gradi
 }
 
 void CudaDevice::softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
-                                       const Tensor& dlogits) {
+                                       float scale, const Tensor& dlogits) {
   constexpr const char* kName = "softmax_cross_entropy";
   expect(kName, {{"logits", logits, logits.rows, logits.columns, logits.type},
                  {"labels", labels, logits.rows, 1, DataType::kInt32},
                  {"loss", loss, 1, 1},
                  {"dlogits", dlogits, logits.rows, logits.columns, logits.type}});
   expect_activations(kName, logits);
-  cuda::softmax_cross_entropy(stream_.get(), logits, labels, loss, dlogits, scratch_.floats(logits.rows + 1));
+  cuda::softmax_cross_entropy(stream_.get(), logits, labels, loss, scale, dlogits,
+                              scratch_.floats(logits.rows + 1));
 }
 
 }  // namespace ddbench::device::cuda

@@ -68,7 +68,7 @@ __global__ void share_of_labels(const std::int32_t* labels, std::int64_t rows, f
 /// dlogits may be logits.
 template <typename T>
 __global__ void cross_entropy_row(const T* logits, const std::int32_t* labels, std::int64_t classes,
-                                  const float* share, float* losses, T* dlogits) {
+                                  const float* share, float scale, float* losses, T* dlogits) {
   const std::int64_t row = blockIdx.x;
   const T* const in = logits + row * classes;
   T* const out = dlogits + row * classes;
@@ -86,10 +86,11 @@ __global__ void cross_entropy_row(const T* logits, const std::int32_t* labels, s
   float part = 0;
   for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) part += expf(load(in, i) - largest);
   const float sum = block_sum(part);
-  const float factor = *share / sum;
+  const float scaled_share = *share * scale;
+  const float factor = scaled_share / sum;
   for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) {
     const float probability = factor * expf(load(in, i) - largest);
-    store(out, i, i == label ? probability - *share : probability);
+    store(out, i, i == label ? probability - scaled_share : probability);
   }
   if (threadIdx.x == 0) losses[row] = logf(sum) + (largest - of_label);
 }
@@ -225,14 +226,14 @@ void layer_norm_input(cudaStream_t stream, const Tensor& x, const Tensor& scale,
 }
 
 void softmax_cross_entropy(cudaStream_t stream, const Tensor& logits, const Tensor& labels,
-                           const Tensor& loss, const Tensor& dlogits, float* losses) {
+                           const Tensor& loss, float scale, const Tensor& dlogits, float* losses) {
   const auto* const label = elements_of<const std::int32_t>(labels);
   float* const share = losses + logits.rows;
   share_of_labels<<<1, 1024, 0, stream>>>(label, logits.rows, share);
   with_type(logits.type, [&](auto type) {
     using T = decltype(type);
     cross_entropy_row<<<blocks_of(logits.rows), threads_for(logits.columns), 0, stream>>>(
-        elements_of<const T>(logits), label, logits.columns, share, losses, elements_of<T>(dlogits));
+        elements_of<const T>(logits), label, logits.columns, share, scale, losses, elements_of<T>(dlogits));
   });
   mean_loss<<<1, kThreads, 0, stream>>>(losses, logits.rows, share, elements_of<float>(loss));
   check_start();

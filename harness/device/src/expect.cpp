@@ -7,11 +7,6 @@
 namespace ddbench::device {
 namespace {
 
-const char* name_of(DataType type) {
-  constexpr const char* kNames[] = {"float32", "int32", "float16", "bfloat16"};
-  return kNames[static_cast<std::size_t>(type)];
-}
-
 bool is_half(const Tensor& tensor) {
   return tensor.type == DataType::kFloat16 || tensor.type == DataType::kBfloat16;
 }

@@ -59,8 +59,9 @@ void check_work(const RunCase& run_case) {
 void check_parts_fit(const RunCase& run_case) {
   const bool on_gpu = run_case.device == "cuda";
   const auto refuse = [](const std::string& message) { throw Error(ErrorCode::kBadInput, message); };
-  if (run_case.precision == "tf32" && !on_gpu)
-    refuse("precision tf32 is one of GPUs: use it with --device cuda");
+  if ((run_case.precision == "tf32" || run_case.precision == "fp16") && !on_gpu) {
+    refuse(fmt::format("precision {} is one of GPUs: use it with --device cuda", run_case.precision));
+  }
   if (run_case.world_size() == 1) return;
   if (on_gpu && run_case.backend != "nccl") {
     refuse(fmt::format("backend {} does not read the memory of GPUs: use --backend nccl with --device cuda",
@@ -79,7 +80,15 @@ void check_startable(const RunCase& run_case, const launch::LauncherOptions& lau
   check_work(run_case);
   if (is_program(run_case)) return;  // what it computes with, and needs, is its own business
   check_parts_fit(run_case);
-  if (launcher.launcher != launch::Launcher::kLocal) return;  // what the ranks' machines have, they say themselves
+  if (run_case.backend == "mpi" && run_case.world_size() > 1 &&
+      launcher.launcher == launch::Launcher::kLocal) {
+    throw Error(ErrorCode::kBadInput,
+                "backend mpi needs ranks that MPI has started: use it with --launcher mpirun (on this "
+                "machine too) or "
+                "--launcher srun");
+  }
+  if (launcher.launcher != launch::Launcher::kLocal)
+    return;  // what the ranks' machines have, they say themselves
   device::check_device(run_case.device);
   if (run_case.world_size() > 1) collective::check_backend(run_case.backend);
   const host::Machine machine = host::inspect_machine();

@@ -51,8 +51,9 @@ std::unique_ptr<Workload> make_workload(std::string_view name, const WorkloadOpt
 device::DataType activation_type(std::string_view precision) {
   if (precision == "fp32" || precision == "tf32") return device::DataType::kFloat32;
   if (precision == "bf16") return device::DataType::kBfloat16;
+  if (precision == "fp16") return device::DataType::kFloat16;
   throw Error(ErrorCode::kBadInput,
-              fmt::format("precision \"{}\" is not supported; supported: fp32, tf32, bf16", precision));
+              fmt::format("precision \"{}\" is not supported; supported: fp32, tf32, bf16, fp16", precision));
 }
 
 double Workload::flops_per_sample() const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 
 #include "ddbench/record/error.h"
@@ -23,6 +24,13 @@ constexpr int kMostSteps = 100'000'000;
 constexpr int kMostLoaders = 1024;
 constexpr std::int64_t kMostDelayNs = 60'000'000'000;
 constexpr std::int64_t kMostBucketBytes = std::int64_t{1} << 40;
+
+bool is_loss_scale(const std::string& text) {
+  if (text.empty() || text == "none" || text == "dynamic") return true;
+  float scale = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), scale);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(scale) && scale > 0;
+}
 
 }  // namespace
 
@@ -74,6 +82,8 @@ void validate(const RunCase& run_case) {
           "from 0 to 100000000 steps");
   require(std::isfinite(run_case.target_loss) && run_case.target_loss >= 0, "target-loss",
           run_case.target_loss, "a positive number, or 0 for none");
+  require(is_loss_scale(run_case.loss_scale), "loss-scale", run_case.loss_scale,
+          "dynamic, none or a positive number");
   require(run_case.data_workers >= 0 && run_case.data_workers <= kMostLoaders, "data-workers",
           run_case.data_workers, "from 0 to 1024");
   require(run_case.prefetch >= 1 && run_case.prefetch <= kMostLoaders, "prefetch", run_case.prefetch,

@@ -1,6 +1,7 @@
 /* Collectives in place, with null where MPI gives an argument no meaning. */
 #include <mpi.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
   const int counts[2] = {100, 100};
   const int places[2] = {0, 100};
   for (int step = 0; step < 12; ++step) {
+    usleep(5000); /* what it computes: a step begins with a pause, on a busy machine too */
     if (rank == 0) {
       MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 100, MPI_FLOAT, 0, MPI_COMM_WORLD);
       MPI_Scatter(all, 100, MPI_FLOAT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD);

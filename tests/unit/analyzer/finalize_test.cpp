@@ -276,6 +276,23 @@ TEST_F(FinalizeRun, LeavesOutSpansWithImpossibleTimes) {
   EXPECT_EQ(store().steps(run_.id).size(), 70u);
 }
 
+TEST_F(FinalizeRun, TellsOfStepsWithoutAnUpdate) {
+  run_.store_into(store());
+  store().append_step_values(
+      run_.id, 0, "loss_scale",
+      std::vector<std::pair<std::uint32_t, double>>{{0, 65536}, {1, 32768}, {2, 16384}});
+  store().append_step_values(run_.id, 0, "skipped_update",
+                             std::vector<std::pair<std::uint32_t, double>>{{0, 1}, {1, 1}, {2, 0}});
+  finalize_run(store(), run_.id);
+  finalize_run(store(), run_.id);
+  const std::vector<std::string> notes = summarize(store(), run_.id).notes;
+  EXPECT_EQ(
+      std::count(notes.begin(), notes.end(),
+                 "2 step(s) updated nothing: their gradients times the loss scale were not finite; the scale "
+                 "of the last step was 16384"),
+      1);
+}
+
 TEST_F(FinalizeRun, RefusesAnUnknownRun) {
   EXPECT_THROW(finalize_run(store(), "nosuch"), Error);
 }

@@ -51,7 +51,7 @@ TEST(MakeCommunicator, NonsenseIsNamed) {
     FAIL() << "an unknown backend was taken";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kBadInput);
-    EXPECT_EQ(error.message(), "backend \"carrier-pigeon\" is not known; backends: gloo, nccl");
+    EXPECT_EQ(error.message(), "backend \"carrier-pigeon\" is not known; backends: gloo, mpi, nccl");
   }
   EXPECT_THROW(make_communicator("gloo", {.rank = 2, .world_size = 2}, store), Error);
   EXPECT_THROW(make_communicator("gloo", {.rank = -1, .world_size = 2}, store), Error);

@@ -8,7 +8,7 @@
 
 #include "sixteen_bits.h"
 
-namespace ddbench::collective::gloo_backend {
+namespace ddbench::collective {
 namespace {
 
 using test::nearest;
@@ -83,4 +83,4 @@ TEST_P(Halves, TheSumMayBeOneOfItsParts) {
 }
 
 }  // namespace
-}  // namespace ddbench::collective::gloo_backend
+}  // namespace ddbench::collective

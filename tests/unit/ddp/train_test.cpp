@@ -133,14 +133,15 @@ TEST(CheckSupported, NamesWhatIsNot) {
     return std::string("nothing");
   };
   EXPECT_EQ(refused([](RunCase& c) { c.precision = "fp8"; }),
-            "precision \"fp8\" is not supported; supported: fp32, tf32, bf16");
+            "precision \"fp8\" is not supported; supported: fp32, tf32, bf16, fp16");
   EXPECT_EQ(refused([](RunCase& c) { c.strategy = "fsdp"; }),
             "strategy \"fsdp\" is not supported; supported: ddp, zero1, zero2, horovod, mirrored, ps");
   EXPECT_EQ(refused([](RunCase& c) { c.optimizer = "lion"; }),
             "optimizer \"lion\" is not supported; supported: sgd, adamw, lars, lamb");
-  EXPECT_EQ(refused([](RunCase& c) { c.workload = "x"; }),
-            "workload \"x\" is not known; workloads: mlp, resnet18, resnet50, gpt2-nano, gpt2-124m, gpt2-355m, "
-            "gpt2-774m, gpt2-1558m, bert-base, bert-large");
+  EXPECT_EQ(
+      refused([](RunCase& c) { c.workload = "x"; }),
+      "workload \"x\" is not known; workloads: mlp, resnet18, resnet50, gpt2-nano, gpt2-124m, gpt2-355m, "
+      "gpt2-774m, gpt2-1558m, bert-base, bert-large");
   EXPECT_NE(refused([](RunCase& c) { c.workload_options["hidden"] = "x"; }).find("hidden \"x\""),
             std::string::npos);
 }

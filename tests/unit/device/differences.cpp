@@ -11,6 +11,18 @@ std::uint16_t* halves(const Tensor& tensor) {
   return static_cast<std::uint16_t*>(tensor.data);
 }
 
+double of_float16(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1F;
+  const int digits = bits & 0x3FF;
+  if (exponent == 0x1F) return digits == 0 ? HUGE_VAL : NAN;
+  const double size = exponent == 0 ? std::ldexp(digits, -24) : std::ldexp(1024 + digits, exponent - 25);
+  return bits >> 15 == 0 ? size : -size;
+}
+
+double of_bfloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
 double weighted_sum(const Numbers& y, const Numbers& weights) {
   double sum = 0;
   for (std::size_t i = 0; i < y.size(); ++i) sum += y[i] * weights[i];
@@ -23,7 +35,8 @@ Numbers numbers(const Tensor& tensor) {
   if (tensor.type == DataType::kFloat32) return {tensor.floats().begin(), tensor.floats().end()};
   Numbers all;
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
-    all.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(halves(tensor)[i]) << 16));
+    const std::uint16_t bits = halves(tensor)[i];
+    all.push_back(tensor.type == DataType::kFloat16 ? of_float16(bits) : of_bfloat16(bits));
   }
   return all;
 }

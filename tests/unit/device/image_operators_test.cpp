@@ -178,8 +178,9 @@ TEST_P(ImageOperatorsTest, AveragePool) {
   expect_operator(formula, {numbers(x)}, y, numbers(dy), {dx});
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, ImageOperatorsTest, testing::Values(kFloat, DataType::kBfloat16),
-                         [](const auto& type) { return type.param == kFloat ? "Float32" : "Bfloat16"; });
+INSTANTIATE_TEST_SUITE_P(Types, ImageOperatorsTest,
+                         testing::Values(kFloat, DataType::kBfloat16, DataType::kFloat16),
+                         [](const auto& type) { return std::string(name_of(type.param)); });
 
 }  // namespace
 }  // namespace ddbench::device

@@ -237,20 +237,20 @@ TEST_P(NetworkOperatorsTest, SoftmaxCrossEntropyWithRowsThatDoNotCount) {
     }
     return Numbers{mean};
   };
-  device_->softmax_cross_entropy(logits, labels, loss, dlogits);
+  device_->softmax_cross_entropy(logits, labels, loss, 1, dlogits);
   expect_operator(formula, {numbers(logits)}, loss, {1.0}, {dlogits});
-  device_->softmax_cross_entropy(logits, labels, loss, logits);
+  device_->softmax_cross_entropy(logits, labels, loss, 1, logits);
   EXPECT_EQ(numbers(logits), numbers(dlogits)) << "dlogits may be the logits";
 
   std::fill(labels.ints().begin(), labels.ints().end(), kIgnoredLabel);
-  device_->softmax_cross_entropy(logits, labels, loss, dlogits);
+  device_->softmax_cross_entropy(logits, labels, loss, 1, dlogits);
   EXPECT_EQ(loss.floats()[0], 0);
   EXPECT_EQ(numbers(dlogits), Numbers(kRows * kClasses, 0.0));
   labels.ints()[2] = 21;
   if (test::refuses_wrong_indices()) {
-    EXPECT_THROW(device_->softmax_cross_entropy(logits, labels, loss, dlogits), Error);
+    EXPECT_THROW(device_->softmax_cross_entropy(logits, labels, loss, 1, dlogits), Error);
   } else {
-    device_->softmax_cross_entropy(logits, labels, loss, dlogits);
+    device_->softmax_cross_entropy(logits, labels, loss, 1, dlogits);
     EXPECT_TRUE(std::isnan(loss.floats()[0]));
   }
 }
@@ -268,8 +268,9 @@ TEST_P(NetworkOperatorsTest, WhatDoesNotFitIsNamed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, NetworkOperatorsTest, testing::Values(kFloat, DataType::kBfloat16),
-                         [](const auto& type) { return type.param == kFloat ? "Float32" : "Bfloat16"; });
+INSTANTIATE_TEST_SUITE_P(Types, NetworkOperatorsTest,
+                         testing::Values(kFloat, DataType::kBfloat16, DataType::kFloat16),
+                         [](const auto& type) { return std::string(name_of(type.param)); });
 
 }  // namespace
 }  // namespace ddbench::device

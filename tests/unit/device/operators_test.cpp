@@ -145,9 +145,13 @@ TEST_F(Operators, SoftmaxCrossEntropy) {
                                   kBatch);
     }
   }
-  device_->softmax_cross_entropy(logits, labels, loss, dlogits);
+  device_->softmax_cross_entropy(logits, labels, loss, 1, dlogits);
   EXPECT_NEAR(loss.floats()[0], loss_expected, 1e-5 * loss_expected);
   expect_near(dlogits, gradient_expected, 1e-7);
+  for (double& value : gradient_expected) value *= 1000;
+  device_->softmax_cross_entropy(logits, labels, loss, 1000, dlogits);
+  EXPECT_NEAR(loss.floats()[0], loss_expected, 1e-5 * loss_expected) << "only the gradient is scaled";
+  expect_near(dlogits, gradient_expected, 1e-4);
 }
 
 TEST_F(Operators, SgdMomentumIsThatOfTorch) {
@@ -196,7 +200,7 @@ TEST_F(Operators, ShapesThatDoNotFitAreNamed) {
     EXPECT_EQ(error.message(), "linear_forward: weight is 5 x 2 float32 where 5 x 3 float32 is needed");
   }
   const Tensor labels = tensor(4, 1);  // float32 where int32 is needed
-  EXPECT_THROW(device_->softmax_cross_entropy(y, labels, zeros(1, 1), tensor(4, 5)), Error);
+  EXPECT_THROW(device_->softmax_cross_entropy(y, labels, zeros(1, 1), 1, tensor(4, 5)), Error);
   EXPECT_THROW(device_->sgd(x, x, tensor(3, 3), {}), Error);
   EXPECT_THROW(device_->copy(x, y), Error);
   EXPECT_THROW(device_->relu_backward(Tensor{}, Tensor{}), Error);

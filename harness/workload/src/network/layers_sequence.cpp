@@ -87,7 +87,7 @@ class CrossEntropy final : public Layer {
   void forward(Pass& pass) const override {
     const auto span = pass.forward_span();
     pass.device().softmax_cross_entropy(pass[logits_], as_column(pass.batch().labels), pass.loss(),
-                                        pass.gradient(logits_));
+                                        pass.loss_scale(), pass.gradient(logits_));
   }
   void backward(Pass& pass) const override { pass.write(logits_); }  // forward has done it
 

@@ -65,7 +65,8 @@ class Network {
  public:
   explicit Network(device::DataType activations) : activations_(activations) {}
 
-  /// float32 or bfloat16: the type of values that are not statistics, and of the weights that operators read.
+  /// float32, bfloat16 or float16: the type of values that are not statistics, and of the weights that
+  /// operators read.
   device::DataType activations() const noexcept { return activations_; }
 
   /// The numbers of the batch, as images or (height 0) as rows.

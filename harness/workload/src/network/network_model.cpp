@@ -34,6 +34,8 @@ class NetworkModel final : public Model {
     place_weights();
   }
 
+  void scale_loss(float factor) override { pass_.loss_scale_ = factor; }
+
   double forward(const Batch& batch, Probe& probe) override {
     pass_.batch_ = &batch;
     pass_.probe_ = &probe;

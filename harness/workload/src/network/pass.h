@@ -25,6 +25,8 @@ class Pass {
   std::int64_t batch_size() const noexcept { return batch_size_; }
   /// Where the last layer leaves the loss.
   const device::Tensor& loss() const noexcept { return loss_; }
+  /// What its gradients are multiplied by.
+  float loss_scale() const noexcept { return loss_scale_; }
 
   const device::Tensor& operator[](Value value) const { return values_[value.id]; }
   const device::Tensor& gradient(Value value) const { return gradients_[value.id]; }
@@ -83,6 +85,7 @@ class Pass {
   const SpanNames* names_ = nullptr;  // of the node that computes
   std::int64_t batch_size_ = 0;
   device::Tensor loss_;
+  float loss_scale_ = 1;
   void* spare_ = nullptr;                  // the node's own memory for write_by
   std::vector<device::Tensor> values_;     // by value
   std::vector<device::Tensor> gradients_;  // by value

@@ -90,7 +90,7 @@ class Communicator {
   virtual void abort() noexcept = 0;
 };
 
-/// Opens the module of `backend` ("gloo", "nccl") and connects all ranks; a world of one rank needs neither module
+/// Opens the module of `backend` ("gloo", "mpi", "nccl") and connects all ranks; a world of one rank needs neither module
 /// nor sockets. Throws Error{kBadInput} for an unknown backend or a rank outside of the world,
 /// Error{kEnvironment} when this build has no such backend (the message says which package brings it),
 /// Error{kRunFailed} when a peer does not come.

@@ -47,13 +47,14 @@ struct AttentionShape {
 /// The operators that the layers of the reference workloads are made of.
 ///
 /// B is the batch. Every tensor is a dense row-major matrix; images are [B*H*W, channels] (NHWC), sequences
-/// [B*T, channels]. Activations, their gradients and the weights of a call are of one type, float32 or
-/// bfloat16 (sums are float32); biases, scales, shifts, statistics, losses and the gradients of parameters
-/// are float32 always. No two tensors of a call overlap unless it says so. `write` says whether a gradient
-/// overwrites or adds to what is there. Shapes are checked: a call that does not fit throws Error{kBadInput}
-/// that names the operator and the shapes; so does an index or a label that is none, but for devices with
-/// a queue, which make the result NaN. Operators allocate nothing once a shape has been seen; results do
-/// not depend on addresses or earlier calls, so equal inputs on equal machines give equal bits.
+/// [B*T, channels]. Activations, their gradients and the weights of a call are of one type, float32,
+/// bfloat16 or, on GPUs, float16 (sums are float32); biases, scales, shifts, statistics, losses and the
+/// gradients of parameters are float32 always. No two tensors of a call overlap unless it says so. `write`
+/// says whether a gradient overwrites or adds to what is there. Shapes are checked: a call that does not fit
+/// throws Error{kBadInput} that names the operator and the shapes; so does an index or a label that is none,
+/// but for devices with a queue, which make the result NaN. Operators allocate nothing once a shape has been
+/// seen; results do not depend on addresses or earlier calls, so equal inputs on equal machines give equal
+/// bits.
 class NetworkOperators {
  public:
   virtual ~NetworkOperators() = default;
@@ -137,9 +138,10 @@ class NetworkOperators {
                                   const Tensor& statistics, const Tensor& dy, const Tensor& dqkv) = 0;
 
   /// loss[1,1] = mean over the rows that count of -log softmax(logits[B,C])[label], 0 where none counts;
-  /// dlogits[B,C] = its gradient, and may be `logits`. labels[B,1] int32 are in [0,C) or kIgnoredLabel.
+  /// dlogits[B,C] = `scale` times its gradient, and may be `logits`. labels[B,1] int32 are in [0,C) or
+  /// kIgnoredLabel.
   virtual void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
-                                     const Tensor& dlogits) = 0;
+                                     float scale, const Tensor& dlogits) = 0;
 };
 
 }  // namespace ddbench::device

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace ddbench::device {
@@ -12,6 +13,11 @@ enum class DataType : std::uint8_t { kFloat32, kInt32, kFloat16, kBfloat16 };
 
 constexpr std::int64_t size_of(DataType type) noexcept {
   return type == DataType::kFloat32 || type == DataType::kInt32 ? 4 : 2;
+}
+
+constexpr std::string_view name_of(DataType type) noexcept {
+  constexpr std::string_view kNames[] = {"float32", "int32", "float16", "bfloat16"};
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 /// A view of a dense row-major matrix in a device's memory; it owns nothing. A vector of n elements is 1 x n.

@@ -58,6 +58,9 @@ using GradientReady = std::function<void(std::size_t parameter)>;
 class Model {
  public:
   virtual ~Model() = default;
+  /// From the next forward on, gradients are `factor` times those of the loss, 1 times at first. The loss
+  /// that forward returns stays as it is.
+  virtual void scale_loss(float factor) = 0;
   /// Mean loss over the labels of the batch that count. Keeps what backward needs.
   virtual double forward(const Batch& batch, Probe& probe) = 0;
   /// Overwrites all gradients, each parameter's announced as soon as it is final, the last layer's first.

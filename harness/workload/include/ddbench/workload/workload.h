@@ -31,7 +31,7 @@ class Workload {
   virtual std::vector<ParameterSpec> parameters() const = 0;
   virtual std::vector<LayerFlops> layer_flops() const = 0;
   /// What a model allocates besides parameters and their gradients, and without the batch itself.
-  /// `precision`: kFloat32, or kBfloat16 for activations and a copy of the weights.
+  /// `precision`: kFloat32, or kBfloat16 or kFloat16 for activations and a copy of the weights.
   virtual std::int64_t activation_bytes(std::int64_t batch,
                                         device::DataType precision = device::DataType::kFloat32) const = 0;
   virtual SampleShape sample() const = 0;
@@ -51,8 +51,8 @@ class Workload {
   double hardware_flops_per_sample() const;
 };
 
-/// Of the activations in a run of this precision: "fp32", "tf32" or "bf16". Throws Error{kBadInput} for
-/// another.
+/// Of the activations in a run of this precision: "fp32", "tf32", "bf16" or "fp16". Throws Error{kBadInput}
+/// for another.
 device::DataType activation_type(std::string_view precision);
 
 using WorkloadOptions = std::map<std::string, std::string>;

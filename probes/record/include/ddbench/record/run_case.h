@@ -40,9 +40,10 @@ struct RunCase {
   std::int64_t base_batch = 0;   ///< global batch that `lr` was found at; above 0 where lr_rule is not "none"
   int lr_warmup = 0;             ///< steps over which the learning rate rises to its value
   double target_loss = 0;  ///< the run ends when the smoothed loss has come down to it; 0: after `steps`
-  std::string loss_scale;  ///< fp16: "dynamic" or a number; empty: none
-  int data_workers = 0;    ///< loader threads of a rank; 0: batches are read in the training thread
-  int prefetch = 2;        ///< batches that loader threads are ahead
+  /// "dynamic", a number or "none"; empty: "dynamic" for fp16, else "none".
+  std::string loss_scale;
+  int data_workers = 0;            ///< loader threads of a rank; 0: batches are read in the training thread
+  int prefetch = 2;                ///< batches that loader threads are ahead
   std::int64_t data_delay_ns = 0;  ///< injected fault: what the loader sleeps for each batch
   int checkpoint_every = 0;        ///< steps; 0: never
   std::uint64_t seed = 1;

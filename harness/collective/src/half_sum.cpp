@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-namespace ddbench::collective::gloo_backend {
+namespace ddbench::collective {
 namespace {
 
 void sum_float32(void* sum, const void* left, const void* right, std::size_t elements) {
@@ -97,4 +97,4 @@ SumFunction sum_function(ElementType type) {
   return sum_float16_scalar;
 }
 
-}  // namespace ddbench::collective::gloo_backend
+}  // namespace ddbench::collective

@@ -1,0 +1,20 @@
+#include "ddbench/module/module.h"
+#include "mpi_communicator.h"
+
+namespace {
+
+namespace collective = ddbench::collective;
+
+std::unique_ptr<collective::Communicator> make(const collective::CommunicatorOptions& options,
+                                               collective::KeyValueStore&) {
+  return std::make_unique<collective::mpi_backend::MpiCommunicator>(options);
+}
+
+const ddbench::module::ModuleEntry kEntry{ddbench::module::kEntryLayout, collective::kCommunicatorInterface,
+                                          reinterpret_cast<void*>(&make)};
+
+}  // namespace
+
+DDBENCH_MODULE_ENTRY const ddbench::module::ModuleEntry* ddbench_module_entry() {
+  return &kEntry;
+}
