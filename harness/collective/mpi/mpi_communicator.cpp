@@ -63,7 +63,8 @@ int checked_count(const char* function, std::int64_t elements) {
               fmt::format("{}: {} elements are more than MPI counts", function, elements));
 }
 
-void start_mpi() {
+/// Returns whether it was not started before.
+bool start_mpi() {
   int started = 0;
   int ended = 0;
   ::MPI_Initialized(&started);
@@ -76,7 +77,7 @@ void start_mpi() {
   } else {
     ::MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   }
-  if (provided >= MPI_THREAD_SERIALIZED) return;
+  if (provided >= MPI_THREAD_SERIALIZED) return started == 0;
   throw Error(ErrorCode::kEnvironment,
               library_name() + " was built without support for threads (MPI_THREAD_SERIALIZED)");
 }
@@ -84,8 +85,7 @@ void start_mpi() {
 }  // namespace
 
 MpiCommunicator::MpiCommunicator(const CommunicatorOptions& options)
-    : options_(options), exceptions_at_birth_(std::uncaught_exceptions()) {
-  start_mpi();
+    : options_(options), exceptions_at_birth_(std::uncaught_exceptions()), started_mpi_(start_mpi()) {
   transport_ = "mpi " + library_name();
   int size = 0;
   ::MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -110,7 +110,7 @@ MpiCommunicator::~MpiCommunicator() {
   ::MPI_Op_free(&float16_sum_);
   ::MPI_Op_free(&bfloat16_sum_);
   ::MPI_Comm_free(&ranks_);
-  ::MPI_Finalize();
+  if (started_mpi_) ::MPI_Finalize();
 }
 
 template <typename Call>

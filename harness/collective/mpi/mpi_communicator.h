@@ -45,6 +45,7 @@ class MpiCommunicator final : public Communicator {
 
   const CommunicatorOptions options_;
   const int exceptions_at_birth_;
+  const bool started_mpi_;
   std::string transport_;
   MPI_Comm ranks_ = MPI_COMM_NULL;
   MPI_Op float16_sum_ = MPI_OP_NULL;

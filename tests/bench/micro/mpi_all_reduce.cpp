@@ -1,5 +1,6 @@
-// MPI_Allreduce in place, as osu_allreduce times it: `mpirun -n RANKS mpi_all_reduce BYTES ITERATIONS
-// BATCHES` prints the median over batches of rank 0's nanoseconds.
+// An all-reduce over ddbench's MPI backend, as `ddbench micro` times it, and MPI_Allreduce in place, as
+// osu_allreduce does it, in turn: `mpirun -n RANKS mpi_all_reduce BYTES` prints the medians of both in rank
+// 0's nanoseconds and of their ratio.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -7,27 +8,58 @@
 #include <cstdlib>
 #include <vector>
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  if (argc != 4) MPI_Abort(MPI_COMM_WORLD, 2);
-  std::vector<float> data(std::strtoul(argv[1], nullptr, 10) / sizeof(float));
-  const long iterations = std::strtol(argv[2], nullptr, 10);
-  const long batches = std::strtol(argv[3], nullptr, 10);
-  const auto all_reduce = [&] {
-    MPI_Allreduce(MPI_IN_PLACE, data.data(), static_cast<int>(data.size()), MPI_FLOAT, MPI_SUM,
-                  MPI_COMM_WORLD);
-  };
-  all_reduce();
-  std::vector<double> times_ns;
-  for (long batch = 0; batch < batches; ++batch) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
-    for (long i = 0; i < iterations; ++i) all_reduce();
-    times_ns.push_back((MPI_Wtime() - begin) * 1e9 / static_cast<double>(iterations));
-  }
+#include "collective_call.h"
+#include "lock_step.h"
+
+namespace ddbench {
+namespace {
+
+constexpr int kRounds = 9;
+
+class NoStore final : public collective::KeyValueStore {
+  void set(const std::string&, const collective::Bytes&) override {}
+  collective::Bytes get(const std::string&, std::chrono::milliseconds) override { return {}; }
+};
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+void compare(std::int64_t bytes) {
   int rank = 0;
+  int world = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::nth_element(times_ns.begin(), times_ns.begin() + batches / 2, times_ns.end());
-  if (rank == 0) fmt::print("{}\n", times_ns[static_cast<std::size_t>(batches / 2)]);
+  MPI_Comm_size(MPI_COMM_WORLD, &world);
+  NoStore store;
+  const auto communicator = collective::make_communicator("mpi", {.rank = rank, .world_size = world}, store);
+  const auto device = device::make_device("cpu");
+  const device::Buffer buffer = device->allocate(bytes);
+  const device::Tensor tensor{buffer.data(), 1, bytes / 4};
+  micro::CollectiveCall call({analyzer::MicroOperation::kAllReduce, bytes / 4, true}, tensor, tensor,
+                             *communicator, *device);
+  call.fill_with_zeros();
+  std::vector<double> ours;
+  std::vector<double> plain;
+  std::vector<double> ratios;
+  for (int round = 0; round < kRounds; ++round) {
+    ours.push_back(median(micro::time_in_lock_step(*communicator, 0.2, [&] { call.run(); }).times_ns));
+    plain.push_back(median(micro::time_in_lock_step(*communicator, 0.2, [&] {
+                             MPI_Allreduce(MPI_IN_PLACE, tensor.data, static_cast<int>(tensor.elements()),
+                                           MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+                           }).times_ns));
+    ratios.push_back(ours.back() / plain.back());
+  }
+  if (rank == 0) fmt::print("{} {} {}\n", median(ours), median(plain), median(ratios));
+}
+
+}  // namespace
+}  // namespace ddbench
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  if (argc != 2) MPI_Abort(MPI_COMM_WORLD, 2);
+  ddbench::compare(std::strtol(argv[1], nullptr, 10));
   MPI_Finalize();
 }
