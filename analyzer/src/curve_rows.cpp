@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -20,34 +19,6 @@ using Interval = Measured<ConfidenceInterval>;
 
 Interval interval_of(const Measured<Estimate>& estimate) {
   return estimate ? Interval(estimate->interval) : Interval::missing(estimate.reason());
-}
-
-Measured<double> positive_fact(const store::RunRecord& run, const char* name, const char* reason) {
-  const auto fact = run.environment.facts.find(name);
-  double value = 0;
-  if (fact != run.environment.facts.end()) {
-    std::from_chars(fact->second.data(), fact->second.data() + fact->second.size(), value);
-  }
-  if (value > 0 && std::isfinite(value)) return value;
-  return Measured<double>::missing(reason);
-}
-
-/// Of one rank's device. A CPU has what was measured: the SKU of a run that tries something out on a CPU
-/// names GPUs that did nothing.
-Measured<double> peak_tflops(const store::RunRecord& run, const SkuCatalogue& catalogue) {
-  const bool on_cpu = run.run_case.device == "cpu" && !run.provenance.has(Provenance::kImported);
-  if (on_cpu) return positive_fact(run, kFactGemmPeak, "the run did not measure its CPU's peak");
-  return catalogue.peak_tflops(run.run_case.sku, run.run_case.precision);
-}
-
-/// `flops_fact` says whether of MFU or HFU.
-Measured<double> utilisation(const store::RunRecord& run, const char* flops_fact, double samples_per_s,
-                             const SkuCatalogue& catalogue) {
-  const Measured<double> flops = positive_fact(run, flops_fact, "the FLOPs of a sample are not known");
-  if (!flops) return flops;
-  const Measured<double> peak = peak_tflops(run, catalogue);
-  if (!peak) return peak;
-  return flops_utilization(samples_per_s, *flops, run.run_case.world_size(), *peak);
 }
 
 Measured<double> goodput_of(const SizeGroup& group) {
@@ -137,8 +108,7 @@ CurveRow curve_row(const store::RunStore& store, const SizeGroup& group, const S
                                              static_cast<double>(partition->total_ns()))
                           : Measured<double>::missing(partition ? "steps took no time" : partition.reason());
   const store::RunRecord& run = group.usable.front().run;
-  row.mfu = utilisation(run, kFactFlopsPerSample, row.samples_per_s, catalogue);
-  row.hfu = utilisation(run, kFactHardwareFlopsPerSample, row.samples_per_s, catalogue);
+  row.utilisation = utilisation_of(run, row.samples_per_s, catalogue);
   row.goodput = goodput_of(group);
   return row;
 }

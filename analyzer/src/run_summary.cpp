@@ -185,4 +185,11 @@ RunSummary summarize(const store::RunStore& store, const store::RunId& id) {
   return summary;
 }
 
+RunSummary summarize(const store::RunStore& store, const store::RunId& id, const SkuCatalogue& catalogue) {
+  RunSummary summary = summarize(store, id);
+  if (summary.samples_per_s)
+    summary.utilisation = utilisation_of(summary.run, *summary.samples_per_s, catalogue);
+  return summary;
+}
+
 }  // namespace ddbench::analyzer

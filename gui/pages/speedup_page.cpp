@@ -65,8 +65,8 @@ std::vector<Cell> row_cells(const analyzer::CurveGroup& group, const analyzer::C
   cells.push_back(percent_interval_cell(row.efficiency, row.efficiency_interval));
   cells.push_back(quantity_cell(serial, "1"));
   cells.push_back(percent_cell(row.exposed_share));
-  cells.push_back(percent_cell(row.mfu));
-  cells.push_back(percent_cell(row.hfu));
+  cells.push_back(percent_cell(row.utilisation.mfu));
+  cells.push_back(percent_cell(row.utilisation.hfu));
   cells.push_back(provenance_cell(row.provenance));
   return cells;
 }

@@ -98,7 +98,9 @@ def test_azure_ml(bench):
     assert job["distribution"] == {"type": "pytorch", "process_count_per_instance": 4}
     assert job["environment_variables"] == {"LOCAL_WORLD_SIZE": "4"}
     assert job["environment"]["image"] == "r/i:1" and job["compute"] == "azureml:gpu-cluster"
-    assert document(bench, "azureml", "--backend", "mpi", "--", "./train")["distribution"]["type"] == "mpi"
+    for work in ([], ["--", "./train"]):
+        job = document(bench, "azureml", "--nodes", 2, "--gpus", 4, "--device", "cpu", "--backend", "mpi", *work)
+        assert job["distribution"] == {"type": "mpi", "process_count_per_instance": 4}
 
 
 def test_kubeflow(bench):
@@ -231,12 +233,13 @@ def test_a_failed_rank_fails_its_node(bench):
 @pytest.mark.parametrize("arguments, words", [
     (["--emit", "pbs"], ["pbs", "azureml, sbatch, kubeflow or compose"]),
     (["--emit", "compose", "--backend", "mpi", "--", "./train"], ["mpi", "compose"]),
-    (["--emit", "azureml", "--backend", "mpi"], ["mpi", "--"]),
+    (["--emit", "compose", "--nodes", 2, "--backend", "mpi"], ["mpi", "compose"]),
+    (["--emit", "azureml", "--nodes", 2, "--device", "cuda", "--backend", "mpi"], ["mpi", "nccl"]),
     (["--emit", "sbatch", "--nodes", 2, "--link", "1gbit"], ["--link", "1gbit"]),
     (["--emit", "sbatch", "--workload", "resnet9000"], ["resnet9000"]),
     (["--emit", "sbatch", "--nodes", 0], ["nodes"]),
     (["--image", "r/i:1"], ["--image", "--emit"]),
-    (["--backend", "mpi"], ["mpi"]),
+    (["--backend", "mpi", "--gpus", 2], ["mpi", "--launcher mpirun"]),
 ])
 def test_mistakes(bench, arguments, words):
     done = bench("run", *arguments)

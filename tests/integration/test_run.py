@@ -27,6 +27,10 @@ def test_json_follows_its_schema_and_adds_up(bench, result):
     assert partition["compute"] > 0
     assert partition["exposed_transfer"] + partition["exposed_peer_wait"] == result["exposed_communication_ns"]
     assert result["dropped_spans"] == 0
+    assert 0 < result["mfu"] == result["hfu"] < 1.5, "mlp computes nothing again; what oneDNN does is near its GEMM's peak"
+    facts = result["environment"]["facts"]
+    peak = 1e12 * float(facts["device.gemm_peak_tflops"])
+    assert result["mfu"] == pytest.approx(result["samples_per_s"] * float(facts["workload.flops_per_sample"]) / (4 * peak))
     assert math.isclose(result["samples_per_s"], 4 * 64 / result["step_time_ns"]["median"] * 1e9, rel_tol=1e-6)
 
 

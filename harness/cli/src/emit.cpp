@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ddbench/ddp/train.h"
+#include "ddbench/experiment/execute_run.h"
 #include "ddbench/job/job_file.h"
 #include "ddbench/record/error.h"
 #include "ddbench/record/program_case.h"
@@ -59,7 +60,7 @@ void add_emit_options(CLI::App& command, EmitOptions& options) {
   CLI::Option* emit =
       add("--emit", options.format,
           "Write the file that starts the case elsewhere, and run nothing: azureml, sbatch, kubeflow or "
-          "compose. A program that talks MPI: --backend mpi");
+          "compose. What talks MPI: --backend mpi");
   add("-o,--output", options.output, "Where to (default: standard output)")->needs(emit);
   add("--image", options.image, "Container image that has ddbench in its PATH")->needs(emit);
   add("--compute", options.compute, "Azure ML: the compute target")->needs(emit);
@@ -81,7 +82,10 @@ void emit(const CLI::App& command, SingleRunOptions& options, const EmitOptions&
   options.launcher = {};
   options.launcher.name = "local";
   resolve_case(options);
-  if (!is_program(options.run_case)) ddp::check_supported(options.run_case);
+  if (!is_program(options.run_case)) {
+    ddp::check_supported(options.run_case);
+    experiment::check_parts_fit(options.run_case);
+  }
   job.run_case = options.run_case;
   write(emit_options.output, job::job_file(format, job));
 }

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "ddbench/analyzer/run_summary.h"
 #include "ddbench/analyzer/scaling.h"
+#include "ddbench/analyzer/sku_catalogue.h"
 #include "ddbench/record/error.h"
 #include "ddbench/reports/csv.h"
 #include "ddbench/reports/html.h"
@@ -53,11 +54,11 @@ void write_run(const store::RunStore& store, const store::RunId& id, const Repor
   } else if (options.format == "markdown") {
     sink(reports::run_markdown(reports::run_report(store, id)));
   } else if (options.format == "json") {
-    sink(reports::run_json(analyzer::summarize(store, id)) + "\n");
+    sink(reports::run_json(analyzer::summarize(store, id, analyzer::SkuCatalogue::load())) + "\n");
   } else if (options.format == "perfetto") {
     reports::write_perfetto(store, id, sink);
   } else {
-    sink(reports::run_text(analyzer::summarize(store, id), style));
+    sink(reports::run_text(analyzer::summarize(store, id, analyzer::SkuCatalogue::load()), style));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "ddbench/analyzer/run_summary.h"
 #include "ddbench/analyzer/scaling.h"
+#include "ddbench/analyzer/sku_catalogue.h"
 #include "ddbench/experiment/abandoned_runs.h"
 #include "ddbench/experiment/execute_run.h"
 #include "ddbench/experiment/resume.h"
@@ -23,8 +24,8 @@ namespace ddbench::cli {
 namespace {
 
 void print_result(const SingleRunOptions& options, const store::RunStore& store,
-                  const store::RunRecord& run) {
-  const analyzer::RunSummary summary = analyzer::summarize(store, run.id);
+                  const analyzer::SkuCatalogue& catalogue, const store::RunRecord& run) {
+  const analyzer::RunSummary summary = analyzer::summarize(store, run.id, catalogue);
   print(options.json ? reports::run_json(summary) + "\n" : reports::run_text(summary, stdout_style()));
 }
 
@@ -53,6 +54,7 @@ void check_continue(const SingleRunOptions& options) {
 }
 
 int resume(const SingleRunOptions& options, store::RunStore& store, experiment::Resume found) {
+  const auto catalogue = analyzer::SkuCatalogue::load();  // a bad one is told before the run, not after
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
@@ -73,7 +75,7 @@ int resume(const SingleRunOptions& options, store::RunStore& store, experiment::
   progress.set_heading(fmt::format("from step {}", execute.resume->checkpoint.steps_done));
   const store::RunRecord last = experiment::execute_run(stopped.run_case, execute, store, progress);
   progress.finish();
-  print_result(options, store, last);
+  print_result(options, store, catalogue, last);
   return exit_code_of(last);
 }
 
@@ -101,6 +103,7 @@ int run(SingleRunOptions& options) {
   refuse_repetitions_of_started_ranks(options);
   check_continue(options);
 
+  const auto catalogue = analyzer::SkuCatalogue::load();
   auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadWrite);
   experiment::recover_abandoned_runs(store);
   if (options.go_on) {
@@ -127,7 +130,7 @@ int run(SingleRunOptions& options) {
     progress.finish();
     if (exit_code_of(last) != 0) break;
   }
-  print_result(options, store, last);
+  print_result(options, store, catalogue, last);
   if (options.repeat > 1 && !options.json && exit_code_of(last) == 0) {
     print("\n" + reports::scaling_text(analyzer::scaling_table(store, execute.sweep_id), stdout_style()));
   }

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "ddbench/analyzer/micro_table.h"
 #include "ddbench/analyzer/run_summary.h"
+#include "ddbench/analyzer/sku_catalogue.h"
 #include "ddbench/reports/json.h"
 #include "ddbench/reports/micro.h"
 #include "ddbench/reports/text.h"
@@ -26,7 +27,7 @@ int show(const ShowOptions& options) {
     print(options.json ? reports::micro_json(table) + "\n" : reports::micro_text(table, stdout_style()));
     return 0;
   }
-  const analyzer::RunSummary summary = analyzer::summarize(store, run.id);
+  const analyzer::RunSummary summary = analyzer::summarize(store, run.id, analyzer::SkuCatalogue::load());
   print(options.json ? reports::run_json(summary) + "\n" : reports::run_text(summary, stdout_style()));
   return 0;
 }
@@ -38,8 +39,10 @@ void add_show_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ShowOptions>();
   command->add_option("run", options->reference, "'last', a run id or a part of one, or a run's name")
       ->capture_default_str();
-  command->add_option("--db", options->db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)");
-  command->add_flag("--json", options->json, "For a program; reports/schema/run.schema.json, micro.schema.json");
+  command->add_option("--db", options->db,
+                      "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)");
+  command->add_flag("--json", options->json,
+                    "For a program; reports/schema/run.schema.json, micro.schema.json");
   command->callback([&action, options] { action = [options] { return show(*options); }; });
 }
 

@@ -55,7 +55,8 @@ void check_work(const RunCase& run_case) {
   }
 }
 
-/// Device, backend and precision: what one of them needs of another.
+}  // namespace
+
 void check_parts_fit(const RunCase& run_case) {
   const bool on_gpu = run_case.device == "cuda";
   const auto refuse = [](const std::string& message) { throw Error(ErrorCode::kBadInput, message); };
@@ -71,8 +72,6 @@ void check_parts_fit(const RunCase& run_case) {
     refuse(fmt::format("backend nccl needs GPUs, not --device {}: use --backend gloo", run_case.device));
   }
 }
-
-}  // namespace
 
 void check_startable(const RunCase& run_case, const launch::LauncherOptions& launcher) {
   validate(run_case);

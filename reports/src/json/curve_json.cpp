@@ -37,8 +37,8 @@ Json row_json(const CurveRow& row) {
   json["exposed_communication_share"] = missing.value("exposed_communication_share", row.exposed_share);
   json["lost_ns"] = row.waterfall ? Json(row.lost_ns) : missing.null("lost_ns", row.waterfall.reason());
   json["waterfall_ns"] = row.waterfall ? partition_json(*row.waterfall) : nulls_like(partition_json({}));
-  json["mfu"] = missing.value("mfu", row.mfu);
-  json["hfu"] = missing.value("hfu", row.hfu);
+  json["mfu"] = missing.value("mfu", row.utilisation.mfu);
+  json["hfu"] = missing.value("hfu", row.utilisation.hfu);
   json["goodput"] = missing.value("goodput", row.goodput);
   json["provenance"] = names_json(row.provenance);
   json["missing"] = missing.reasons();

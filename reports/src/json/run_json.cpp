@@ -166,6 +166,8 @@ std::string run_json(const RunSummary& summary) {
                    {"warmup", summary.run.run_case.warmup}};
   json["step_time_ns"] = estimate_json("median", summary.step_time_ns, "step_time_ns", missing);
   json["samples_per_s"] = missing.value("samples_per_s", summary.samples_per_s);
+  json["mfu"] = missing.value("mfu", summary.utilisation.mfu);
+  json["hfu"] = missing.value("hfu", summary.utilisation.hfu);
   json["loss"] = {{"first", missing.value("loss.first", summary.loss_first)},
                   {"last", missing.value("loss.last", summary.loss_last)}};
   add_partition(summary, missing, json);

@@ -79,10 +79,14 @@ std::vector<CurveColumn> columns_of(const ScalingCurve& curve) {
       [](const CurveRow& row) { return TableCell{share(row.exposed_share)}; });
   add(is_known(curve, &CurveRow::serial_fraction), {"serial fraction", Align::kLeft},
       [](const CurveRow& row) { return TableCell{serial_of(row)}; });
-  add(is_known(curve, &CurveRow::mfu), {"MFU"},
-      [](const CurveRow& row) { return TableCell{share(row.mfu)}; });
-  add(is_known(curve, &CurveRow::hfu), {"HFU"},
-      [](const CurveRow& row) { return TableCell{share(row.hfu)}; });
+  const auto is_used = [&curve](Measured<double> analyzer::Utilisation::*share) {
+    return std::any_of(curve.rows.begin(), curve.rows.end(),
+                       [&](const CurveRow& row) { return bool(row.utilisation.*share); });
+  };
+  add(is_used(&analyzer::Utilisation::mfu), {"MFU"},
+      [](const CurveRow& row) { return TableCell{share(row.utilisation.mfu)}; });
+  add(is_used(&analyzer::Utilisation::hfu), {"HFU"},
+      [](const CurveRow& row) { return TableCell{share(row.utilisation.hfu)}; });
   add(is_known(curve, &CurveRow::goodput), {"goodput"},
       [](const CurveRow& row) { return TableCell{share(row.goodput)}; });
   add(true, {"runs"}, [](const CurveRow& row) { return TableCell{std::to_string(row.runs.size())}; });

@@ -135,6 +135,7 @@ class RunText {
     } else {
       add("throughput", "not known", why(rate.reason()));
     }
+    add_utilisation(table);
     add_loss(table);
     add_communication(table);
     add_probes(table);
@@ -144,6 +145,19 @@ class RunText {
   static std::string interval_in_words(const ConfidenceInterval& interval) {
     return fmt::format("{:.0f} % CI {} to {}", 100 * interval.level, time_in_words(interval.low),
                        time_in_words(interval.high));
+  }
+
+  void add_utilisation(Table& table) const {
+    const analyzer::Utilisation& used = summary_.utilisation;
+    if (!used.mfu) return;
+    const bool is_gpu = run_case_.device == "cuda";
+    const std::string peak = fmt::format("of {} TFLOP/s, the peak of a {}", number(*used.peak_tflops),
+                                         is_gpu ? "GPU (catalogue)" : "core (its measured GEMM)");
+    table.add_row({{"MFU", Tone::kFaint}, {percent_in_words(*used.mfu)}, {peak, Tone::kFaint}});
+    if (!used.hfu || *used.hfu == *used.mfu) return;
+    table.add_row({{"HFU", Tone::kFaint},
+                   {percent_in_words(*used.hfu)},
+                   {"with what backward computes again", Tone::kFaint}});
   }
 
   void add_loss(Table& table) const {

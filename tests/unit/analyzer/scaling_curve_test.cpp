@@ -17,9 +17,9 @@ namespace {
 
 using test::add_run;
 using test::contains;
-using test::run_of;
 using test::Coverage;
 using test::noisy;
+using test::run_of;
 using test::sized;
 using test::StoredRun;
 using test::strong;
@@ -233,14 +233,14 @@ TEST(ScalingCurve, UtilisationWhereModelAndMachineAreKnown) {
   run.facts[kFactHardwareFlopsPerSample] = "1.25e12";
   add_run(scratch.get(), run);
   const CurveRow row = curve_of(scratch.get()).rows[0];
-  ASSERT_TRUE(row.mfu) << row.mfu.reason();
-  EXPECT_NEAR(*row.mfu, 8 * 64 / 0.1 * 1e12 / (8 * 19.5e12), 1e-6);
-  ASSERT_TRUE(row.hfu) << row.hfu.reason();
-  EXPECT_NEAR(*row.hfu, 1.25 * *row.mfu, 1e-6);
+  ASSERT_TRUE(row.utilisation.mfu) << row.utilisation.mfu.reason();
+  EXPECT_NEAR(*row.utilisation.mfu, 8 * 64 / 0.1 * 1e12 / (8 * 19.5e12), 1e-6);
+  ASSERT_TRUE(row.utilisation.hfu) << row.utilisation.hfu.reason();
+  EXPECT_NEAR(*row.utilisation.hfu, 1.25 * *row.utilisation.mfu, 1e-6);
   StoredRun unknown = run_of(sized(1, 8), 100);
   ScratchStore other;
   add_run(other.get(), unknown);
-  EXPECT_TRUE(contains(curve_of(other.get()).rows[0].mfu.reason(), "FLOPs"));
+  EXPECT_TRUE(contains(curve_of(other.get()).rows[0].utilisation.mfu.reason(), "FLOPs"));
 }
 
 TEST(ScalingCurve, UtilisationOfACpuIsOfItsMeasuredPeak) {
@@ -249,13 +249,13 @@ TEST(ScalingCurve, UtilisationOfACpuIsOfItsMeasuredPeak) {
   run.run_case.sku = "Standard_ND96asr_v4";  // whose GPUs did nothing
   run.facts[kFactFlopsPerSample] = "1e8";
   add_run(scratch.get(), run);
-  EXPECT_TRUE(contains(curve_of(scratch.get()).rows[0].mfu.reason(), "did not measure"));
+  EXPECT_TRUE(contains(curve_of(scratch.get()).rows[0].utilisation.mfu.reason(), "did not measure"));
   ScratchStore measured;
   run.facts[kFactGemmPeak] = "0.1";
   add_run(measured.get(), run);
   const CurveRow row = curve_of(measured.get()).rows[0];
-  ASSERT_TRUE(row.mfu) << row.mfu.reason();
-  EXPECT_NEAR(*row.mfu, 2 * 64 / 0.1 * 1e8 / (2 * 0.1e12), 1e-9);
+  ASSERT_TRUE(row.utilisation.mfu) << row.utilisation.mfu.reason();
+  EXPECT_NEAR(*row.utilisation.mfu, 2 * 64 / 0.1 * 1e8 / (2 * 0.1e12), 1e-9);
 }
 
 TEST(ScalingCurve, FiguresShowIdealMeasuredAndLaw) {

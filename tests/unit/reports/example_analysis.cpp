@@ -36,8 +36,8 @@ analyzer::CurveRow curve_row(int nodes, int gpus_per_node, double step_ns, doubl
   row.speedup = speedup;
   row.efficiency = speedup / row.world_size;
   row.exposed_share = row.world_size == 1 ? 0.0 : 0.125;
-  row.mfu = 0.41;
-  row.hfu = 0.43;
+  row.utilisation.mfu = 0.41;
+  row.utilisation.hfu = 0.43;
   row.goodput = 0.875;
   row.provenance = kMeasured;
   return row;

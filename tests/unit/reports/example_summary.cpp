@@ -128,6 +128,7 @@ RunSummary example_run() {
   }
   summary.step_time_ns = step_estimate(103'400'000, 101'200'000, 105'900'000);
   summary.samples_per_s = 1024 / 103.4e-3;
+  summary.utilisation = {0.118, 0.31, 0.36};
   summary.partition = partition_of(
       {3'412'345, 7'003'111, 1'600'002, 0, 52'311'019, 21'207'456, 512'778, 298'001, 6'801'234, 11'054'054});
   summary.exposed_communication_ns = summary.partition.exposed_communication_ns();

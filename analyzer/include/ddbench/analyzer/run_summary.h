@@ -7,6 +7,7 @@
 
 #include "ddbench/analyzer/figure.h"
 #include "ddbench/analyzer/statistics.h"
+#include "ddbench/analyzer/utilisation.h"
 #include "ddbench/store/run_store.h"
 
 namespace ddbench::analyzer {
@@ -52,6 +53,7 @@ struct RunSummary {
   Measured<Estimate> step_time_ns = Measured<Estimate>::missing("no steps");
   Measured<double> samples_per_s =
       Measured<double>::missing("no steps");  ///< global batch / median of the slowest rank
+  Utilisation utilisation;  ///< only of summaries that were given a catalogue
   Measured<double> loss_first =
       Measured<double>::missing("no loss recorded");  ///< mean over ranks, first step at all
   Measured<double> loss_last = Measured<double>::missing("no loss recorded");
@@ -78,6 +80,8 @@ struct RunSummary {
 /// Throws Error{kBadInput} when the run is unknown. Never throws for a run that is short, failed or empty:
 /// what cannot be known is missing with its reason.
 RunSummary summarize(const store::RunStore& store, const store::RunId& id);
+/// The same with the utilisation.
+RunSummary summarize(const store::RunStore& store, const store::RunId& id, const SkuCatalogue& catalogue);
 
 /// The same for tables over many runs: without what takes long or looks at other runs (the interval of the
 /// step time, the overhead of the probes, the efficiency, the notes).

@@ -10,15 +10,9 @@
 #include "ddbench/analyzer/scaling_models.h"
 #include "ddbench/analyzer/sku_catalogue.h"
 #include "ddbench/analyzer/stragglers.h"
+#include "ddbench/analyzer/utilisation.h"
 
 namespace ddbench::analyzer {
-
-/// FLOPs of the model for one sample (forward and backward): what MFU needs. A fact of the run, in decimal.
-inline constexpr const char* kFactFlopsPerSample = "workload.flops_per_sample";
-/// With what backward computes again to save memory: what HFU needs.
-inline constexpr const char* kFactHardwareFlopsPerSample = "workload.hardware_flops_per_sample";
-/// TFLOP/s of matrix products in the run's precision that one rank's CPU core reached when the run began.
-inline constexpr const char* kFactGemmPeak = "device.gemm_peak_tflops";
 
 struct CurveOptions {
   /// What speedup and efficiency are stated against: "1" (the runs on one GPU), "node" (those on one node
@@ -51,9 +45,7 @@ struct CurveRow {
   /// Lost step time by parts: mean step here minus the ideal one of the baseline. Sums to lost_ns.
   Measured<store::StepPartition> waterfall = Measured<store::StepPartition>::missing("no baseline");
   std::int64_t lost_ns = 0;
-  /// The model's FLOP/s over the peak of the devices: the catalogue's for GPUs, the measured one for CPUs.
-  Measured<double> mfu = Measured<double>::missing("no FLOPs known");
-  Measured<double> hfu = Measured<double>::missing("no FLOPs known");  ///< of all FLOP/s that were done
+  Utilisation utilisation;
   /// Share of the wall time of all runs of this size (failed ones too) that went into measured steps.
   Measured<double> goodput = Measured<double>::missing("no wall times");
   ProvenanceSet provenance;
@@ -87,8 +79,8 @@ Figure speedup_figure(const ScalingCurve& curve);
 Figure efficiency_figure(const ScalingCurve& curve);
 /// Lost step time by parts over GPUs, as stacked bars.
 Figure lost_time_figure(const ScalingCurve& curve);
-/// Lost step time of one row against the curve's baseline, part by part: a waterfall whose bars sum to the row's
-/// lost_ns. Throws std::out_of_range where there is no such row.
+/// Lost step time of one row against the curve's baseline, part by part: a waterfall whose bars sum to the
+/// row's lost_ns. Throws std::out_of_range where there is no such row.
 Figure waterfall_figure(const ScalingCurve& curve, std::size_t row);
 
 }  // namespace ddbench::analyzer

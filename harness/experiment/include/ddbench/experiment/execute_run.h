@@ -47,6 +47,10 @@ class RunObserver {
 /// Error{kBadInput} or Error{kEnvironment}.
 void check_startable(const RunCase& run_case, const launch::LauncherOptions& launcher);
 
+/// What device, backend and precision of a reference workload need of each other, on whatever machine. Throws
+/// Error{kBadInput} that says what does not fit.
+void check_parts_fit(const RunCase& run_case);
+
 /// Runs the case where the launcher puts it, keeps everything in the store as it comes in, and turns it into
 /// figures' rows. Returns the stored record whatever became of the run (done, failed with its reason,
 /// interrupted, preempted). Throws Error only when the run could not be started or its results could not be stored; then
