@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "message_fields.h"
+#include "packed_bytes.h"
 
 namespace ddbench::launch {
 namespace {
@@ -156,10 +157,9 @@ class Reader {
   const Json& json_;
 };
 
-constexpr const char* kTypes[] = {"hello",      "ready",    "heartbeat",  "kv_set", "kv_get", "ping",
-                                  "result",     "failure",  "file_chunk", "holding",
-                                  "assignment", "kv_value", "pong",       "stop",   "hold",   "last_step",
-                                  "finish"};
+constexpr const char* kTypes[] = {"hello",  "ready",   "heartbeat",  "kv_set",    "kv_get",     "ping",
+                                  "result", "failure", "file_chunk", "holding",   "assignment", "kv_value",
+                                  "pong",   "stop",    "hold",       "last_step", "finish"};
 static_assert(std::size(kTypes) == std::variant_size_v<Message>);
 
 template <std::size_t I = 0>
@@ -177,16 +177,13 @@ Message decode_as(const std::string& type, const Json& json) {
 std::string encode_chunk(const FileChunk& chunk) {
   if (chunk.name.size() > 255) refuse("the name of a file is too long");
   std::string payload{'\0', static_cast<char>(chunk.name.size())};
-  payload += chunk.name;
-  payload.append(chunk.bytes.begin(), chunk.bytes.end());
-  return payload;
+  return payload + chunk.name + pack(chunk.bytes);
 }
 
 FileChunk decode_chunk(std::string_view payload) {
   const std::size_t length = payload.empty() ? 0 : static_cast<unsigned char>(payload.front());
   if (payload.size() < 1 + length) refuse("a piece of a file is cut short");
-  const std::string_view bytes = payload.substr(1 + length);
-  return {std::string(payload.substr(1, length)), {bytes.begin(), bytes.end()}};
+  return {std::string(payload.substr(1, length)), unpack(payload.substr(1 + length), FileChunk::kMostBytes)};
 }
 
 }  // namespace

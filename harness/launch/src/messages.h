@@ -93,8 +93,9 @@ struct Failure {
 
 /// More bytes of a file that the rank writes on its own machine, in the file's order: its spool, its log.
 struct FileChunk {
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 10;
   std::string name;
-  collective::Bytes bytes;
+  collective::Bytes bytes;  ///< kMostBytes at most; packed on the way
 };
 
 /// Answer to Hold: the step that the rank is in. It begins no later one before LastStep has come.
@@ -150,7 +151,7 @@ using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, Result
                              Assignment, KvValue, Pong, Stop, Hold, LastStep, Finish>;
 
 /// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large
-/// and comes often, is a zero byte, the length of the name in one byte, the name and the bytes.
+/// and comes often, is a zero byte, the length of the name in one byte, the name and the packed bytes.
 std::string encode(const Message& message);
 
 /// Inverse of encode. Throws Error on anything that encode could not have written, whatever the bytes are.

@@ -86,7 +86,7 @@ bool ShippedFiles::ship_file(const std::filesystem::path& path, std::size_t& lef
   const UniqueFd file(static_cast<int>(
       check_posix(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "cannot read " + path.string())));
   while (left > 0) {
-    FileChunk chunk{name, collective::Bytes(std::min(kChunkBytes, left))};
+    FileChunk chunk{name, collective::Bytes(std::min(FileChunk::kMostBytes, left))};
     const auto count = static_cast<std::size_t>(
         check_posix(::pread(file.get(), chunk.bytes.data(), chunk.bytes.size(), static_cast<off_t>(sent)),
                     "cannot read " + path.string()));

@@ -23,8 +23,6 @@ void keep_chunk(const std::filesystem::path& run_directory, int rank, const File
 /// waits to be sent waits on the disk: memory is bounded however slow the launcher takes it.
 class ShippedFiles {
  public:
-  static constexpr std::size_t kChunkBytes = std::size_t{32} << 10;
-
   using Send = std::function<void(const FileChunk&)>;
   /// `send` may wait, and throws when the launcher is gone.
   explicit ShippedFiles(Send send) : send_(std::move(send)) {}

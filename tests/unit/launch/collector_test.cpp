@@ -1,12 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 
 #include "launch_fixture.h"
 #include "process_facts.h"
 #include "remote_processes.h"
-#include "shipped_files.h"
+#include "sent_bytes.h"
 #include "supervisor.h"
 
 namespace ddbench::launch {
@@ -32,12 +33,12 @@ void forget_peak_memory() {
 
 void expect_whole(const std::filesystem::path& directory, int rank) {
   std::ifstream file(directory / ("rank" + std::to_string(rank) + ".spool"), std::ios::binary);
-  std::string bytes(kChunks * ShippedFiles::kChunkBytes + 1, '\0');
+  collective::Bytes bytes(kChunks * FileChunk::kMostBytes + 1);
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  ASSERT_EQ(file.gcount(), kChunks * ShippedFiles::kChunkBytes) << rank;
+  ASSERT_EQ(file.gcount(), kChunks * FileChunk::kMostBytes) << rank;
   for (int chunk = 0; chunk < kChunks; ++chunk) {
-    const std::string expected(ShippedFiles::kChunkBytes, static_cast<char>(rank + chunk));
-    ASSERT_EQ(bytes.compare(static_cast<std::size_t>(chunk) * expected.size(), expected.size(), expected), 0);
+    const collective::Bytes expected = sent_bytes(rank, chunk);
+    ASSERT_TRUE(std::equal(expected.begin(), expected.end(), bytes.begin() + chunk * std::ssize(expected)));
   }
 }
 

@@ -13,7 +13,7 @@
 
 #include "ddbench/record/clock.h"
 #include "remote_worker.h"
-#include "shipped_files.h"
+#include "sent_bytes.h"
 #include "tcp.h"
 #include "worker_session.h"
 
@@ -64,9 +64,7 @@ class Sender {
   void send_some() {
     // As a rank does: what is recorded waits elsewhere while the launcher does not take it.
     while (sent_ < chunks_ && !pending()) {
-      channel_.post(
-          FileChunk{fmt::format("rank{}.spool", rank_),
-                    collective::Bytes(ShippedFiles::kChunkBytes, static_cast<char>(rank_ + sent_))});
+      channel_.post(FileChunk{fmt::format("rank{}.spool", rank_), sent_bytes(rank_, sent_)});
       channel_.post(Heartbeat{static_cast<std::uint32_t>(++sent_), 1.0, {"all_reduce", 1, false, 0}, 1});
     }
     if (pending()) {

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 
+#include "ddbench/record/span.h"
 #include "expect_error.h"
+#include "packed_bytes.h"
 
 namespace ddbench::launch {
 namespace {
@@ -104,6 +107,33 @@ TEST(Messages, APieceOfAFileIsAnyBytes) {
                                                                     5)}) {
     EXPECT_THROW(decode(text), Error);
   }
+}
+
+TEST(Messages, APieceOfASpoolTravelsInAFractionOfItsBytes) {
+  std::vector<Span> spans(FileChunk::kMostBytes / sizeof(Span));
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    spans[i].begin_ns = 1'000'000'000 + static_cast<std::int64_t>(i * 51'237 + i * i % 977);
+    spans[i].end_ns = spans[i].begin_ns + 40'000 + static_cast<std::int64_t>(i * 7919 % 3001);
+    spans[i].step = static_cast<std::uint32_t>(i / 20);
+    spans[i].name_id = static_cast<std::uint32_t>(i % 20);
+  }
+  FileChunk chunk{"rank0.spool", collective::Bytes(spans.size() * sizeof(Span))};
+  std::memcpy(chunk.bytes.data(), spans.data(), chunk.bytes.size());
+  EXPECT_LT(4 * encode(chunk).size(), chunk.bytes.size());
+  EXPECT_EQ(round_trip(chunk).bytes, chunk.bytes);
+}
+
+TEST(Messages, PackedBytesThatNobodyPackedAreRefused) {
+  const std::string packed = pack(collective::Bytes(1000, 'a'));
+  EXPECT_LT(packed.size(), 100U);
+  EXPECT_EQ(unpack(packed, 1000), collective::Bytes(1000, 'a'));
+  EXPECT_THROW(unpack(packed, 999), Error) << "more than is allowed";
+  EXPECT_THROW(unpack(packed.substr(0, packed.size() - 1), 1000), Error);
+  EXPECT_THROW(unpack("", 1000), Error);
+  EXPECT_THROW(unpack("\2abc", 1000), Error);
+  EXPECT_THROW(unpack("\1abc", 1000), Error);
+  EXPECT_THROW(unpack(std::string(1001, '\0'), 999), Error);
+  EXPECT_EQ(unpack(pack({}), 0), collective::Bytes{});
 }
 
 TEST(Messages, ADivergedLossArrives) {
