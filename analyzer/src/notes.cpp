@@ -158,11 +158,12 @@ void note_losses_of_data(const RunSummary& summary, Notes& notes) {
 
 void note_skipped_updates(const RunSummary& summary, Notes& notes) {
   const std::int64_t skipped = numeric_fact(summary.run, kFactSkippedUpdates);
-  if (skipped == 0) return;
+  const auto scale = summary.run.environment.facts.find(kFactLossScale);
+  if (skipped <= 0 || scale == summary.run.environment.facts.end()) return;
   notes.push_back(
       fmt::format("{} step(s) updated nothing: their gradients times the loss scale were not finite; "
                   "the scale of the last step was {}",
-                  skipped, summary.run.environment.facts.at(kFactLossScale)));
+                  skipped, scale->second));
 }
 
 void note_peer_wait(const RunSummary& summary, Notes& notes) {

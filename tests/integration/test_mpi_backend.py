@@ -8,7 +8,7 @@ import pytest
 from conftest import SMALL
 from ports import free_port
 from test_analysis import checked, refused
-from test_launchers import LONG, expect_failure, facts, finish, hashes, last_run, ranks_of, started_as
+from test_launchers import LONG, expect_failure, facts, finish, hashes, in_slurm, last_run, ranks_of, slurm, started_as
 
 pytestmark = pytest.mark.skipif(not shutil.which("mpirun"), reason="openmpi-bin is not installed")
 
@@ -59,6 +59,12 @@ def test_ranks_that_mpi_did_not_start_are_refused(bench):
     assert zero.returncode == 1, f"{out}\n{err}"
     reason = last_run(bench)["reason"]
     assert "sees 1 of the run's 2 ranks" in reason and "--launcher mpirun" in reason
+
+
+def test_ranks_that_srun_started_without_pmi_say_so(in_slurm):
+    bench = in_slurm
+    process = bench.start("run", "--backend", "mpi", "--launcher", "srun", "--interface", "lo", "--gpus", 2, *LONG)
+    expect_failure(bench, process, "srun has started these ranks", "--launcher mpirun")
 
 
 def test_a_killed_rank_ends_the_run(bench):

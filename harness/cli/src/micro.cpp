@@ -114,10 +114,9 @@ void add_micro_command(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str();
   command
-      ->add_option(
-          "--backend", run.backend,
-          "Collectives: auto, gloo, mpi (with --launcher mpirun or srun) or nccl (GPUs); auto fits the "
-          "device")
+      ->add_option("--backend", run.backend,
+                   "Collectives: auto, gloo, mpi (with --launcher mpirun) or nccl (GPUs); auto fits the "
+                   "device")
       ->check(CLI::IsMember({"auto", "gloo", "mpi", "nccl"}))
       ->capture_default_str();
   command->add_option("--sku", run.run_case.sku, "Catalogue name of this machine, kept with the run");

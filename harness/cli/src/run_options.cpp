@@ -119,7 +119,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->capture_default_str();
   group(app.add_option(
             "--backend", options.backend,
-            "Collectives: auto, gloo, mpi (with --launcher mpirun or srun) or nccl (GPUs); auto fits the device"),
+            "Collectives: auto, gloo, mpi (with --launcher mpirun) or nccl (GPUs); auto fits the device"),
         kMachine)
       ->check(CLI::IsMember({"auto", "gloo", "nccl", "mpi"}))
       ->capture_default_str();

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -63,6 +63,18 @@ int checked_count(const char* function, std::int64_t elements) {
               fmt::format("{}: {} elements are more than MPI counts", function, elements));
 }
 
+/// Open MPI ends a process that srun started and that finds no PMI: that is told before.
+void check_started_by_mpi() {
+  if (std::getenv("SLURM_PROCID") == nullptr) return;
+  for (const char* const variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    if (std::getenv(variable) != nullptr) return;
+  }
+  throw Error(ErrorCode::kEnvironment,
+              library_name() +
+                  ": srun has started these ranks without a word to MPI. Use --launcher mpirun, or, where "
+                  "Slurm has a PMI that this MPI knows, srun with --launcher-args=--mpi=pmix");
+}
+
 /// Returns whether it was not started before.
 bool start_mpi() {
   int started = 0;
@@ -75,6 +87,7 @@ bool start_mpi() {
   if (started != 0) {
     ::MPI_Query_thread(&provided);
   } else {
+    check_started_by_mpi();
     ::MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   }
   if (provided >= MPI_THREAD_SERIALIZED) return started == 0;
@@ -94,7 +107,7 @@ MpiCommunicator::MpiCommunicator(const CommunicatorOptions& options)
         ErrorCode::kEnvironment,
         fmt::format(
             "{} sees {} of the run's {} ranks: MPI must have started them all. Use --launcher mpirun; "
-            "with srun, --launcher-args=--mpi=pmix",
+            "with srun, --launcher-args=--mpi=pmix where Slurm has PMIx",
             library_name(), size, options.world_size));
   }
   // MPI counts its ranks in an order of its own.

@@ -81,10 +81,9 @@ void check_startable(const RunCase& run_case, const launch::LauncherOptions& lau
   check_parts_fit(run_case);
   if (run_case.backend == "mpi" && run_case.world_size() > 1 &&
       launcher.launcher == launch::Launcher::kLocal) {
-    throw Error(ErrorCode::kBadInput,
-                "backend mpi needs ranks that MPI has started: use it with --launcher mpirun (on this "
-                "machine too) or "
-                "--launcher srun");
+    throw Error(
+        ErrorCode::kBadInput,
+        "backend mpi needs ranks that MPI has started: use it with --launcher mpirun, on this machine too");
   }
   if (launcher.launcher != launch::Launcher::kLocal)
     return;  // what the ranks' machines have, they say themselves

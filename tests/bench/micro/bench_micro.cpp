@@ -10,11 +10,11 @@
 #include <numeric>
 #include <vector>
 
-#include "collective_call.h"
 #include "ddbench/record/clock.h"
 #include "forked_ranks.h"
 #include "lock_step.h"
 #include "plain_gloo.h"
+#include "zeroed_all_reduce.h"
 
 namespace ddbench {
 namespace {
@@ -34,11 +34,6 @@ void pin(int rank) {
   }
 }
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 struct Times {
   double ours_ns = 0;
   double gloo_ns = 0;
@@ -51,24 +46,20 @@ std::string measure(int rank, int world, std::int64_t bytes, collective::KeyValu
   pin(rank);
   const auto communicator = collective::make_communicator("gloo", {.rank = rank, .world_size = world}, store);
   const auto plain = bench::plain_gloo_all_reduce(rank, world, directory);
-  const auto device = device::make_device("cpu");
-  const device::Buffer buffer = device->allocate(bytes);
-  const device::Tensor tensor{buffer.data(), 1, bytes / 4};
-  micro::CollectiveCall call({analyzer::MicroOperation::kAllReduce, bytes / 4, true}, tensor, tensor,
-                             *communicator, *device);
-  call.fill_with_zeros();
+  bench::ZeroedAllReduce all_reduce(*communicator, bytes);
   std::vector<double> ours;
   std::vector<double> gloos;
   std::vector<double> ratios;
   for (int round = 0; round < kRounds; ++round) {
-    const auto timed = micro::time_in_lock_step(*communicator, 0.2, [&] { call.run(); });
-    const auto of_gloo = micro::time_in_lock_step(
-        *communicator, 0.2, [&] { plain(tensor.floats().data(), tensor.floats().size()); });
-    ours.push_back(median(timed.times_ns));
-    gloos.push_back(median(of_gloo.times_ns));
+    const auto timed = micro::time_in_lock_step(*communicator, 0.2, [&] { all_reduce.call.run(); });
+    const auto of_gloo = micro::time_in_lock_step(*communicator, 0.2, [&] {
+      plain(all_reduce.tensor.floats().data(), all_reduce.tensor.floats().size());
+    });
+    ours.push_back(bench::median(timed.times_ns));
+    gloos.push_back(bench::median(of_gloo.times_ns));
     ratios.push_back(ours.back() / gloos.back());
   }
-  return fmt::format("{} {} {}", median(ours), median(gloos), median(ratios));
+  return fmt::format("{} {} {}", bench::median(ours), bench::median(gloos), bench::median(ratios));
 }
 
 #ifdef MPIEXEC

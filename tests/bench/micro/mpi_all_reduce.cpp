@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "collective_call.h"
 #include "lock_step.h"
+#include "zeroed_all_reduce.h"
 
 namespace ddbench {
 namespace {
@@ -21,11 +21,6 @@ class NoStore final : public collective::KeyValueStore {
   collective::Bytes get(const std::string&, std::chrono::milliseconds) override { return {}; }
 };
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 void compare(std::int64_t bytes) {
   int rank = 0;
   int world = 0;
@@ -33,24 +28,21 @@ void compare(std::int64_t bytes) {
   MPI_Comm_size(MPI_COMM_WORLD, &world);
   NoStore store;
   const auto communicator = collective::make_communicator("mpi", {.rank = rank, .world_size = world}, store);
-  const auto device = device::make_device("cpu");
-  const device::Buffer buffer = device->allocate(bytes);
-  const device::Tensor tensor{buffer.data(), 1, bytes / 4};
-  micro::CollectiveCall call({analyzer::MicroOperation::kAllReduce, bytes / 4, true}, tensor, tensor,
-                             *communicator, *device);
-  call.fill_with_zeros();
+  bench::ZeroedAllReduce all_reduce(*communicator, bytes);
   std::vector<double> ours;
   std::vector<double> plain;
   std::vector<double> ratios;
   for (int round = 0; round < kRounds; ++round) {
-    ours.push_back(median(micro::time_in_lock_step(*communicator, 0.2, [&] { call.run(); }).times_ns));
-    plain.push_back(median(micro::time_in_lock_step(*communicator, 0.2, [&] {
-                             MPI_Allreduce(MPI_IN_PLACE, tensor.data, static_cast<int>(tensor.elements()),
-                                           MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-                           }).times_ns));
+    ours.push_back(
+        bench::median(micro::time_in_lock_step(*communicator, 0.2, [&] { all_reduce.call.run(); }).times_ns));
+    plain.push_back(bench::median(micro::time_in_lock_step(*communicator, 0.2, [&] {
+                                    MPI_Allreduce(MPI_IN_PLACE, all_reduce.tensor.data,
+                                                  static_cast<int>(all_reduce.tensor.elements()), MPI_FLOAT,
+                                                  MPI_SUM, MPI_COMM_WORLD);
+                                  }).times_ns));
     ratios.push_back(ours.back() / plain.back());
   }
-  if (rank == 0) fmt::print("{} {} {}\n", median(ours), median(plain), median(ratios));
+  if (rank == 0) fmt::print("{} {} {}\n", bench::median(ours), bench::median(plain), bench::median(ratios));
 }
 
 }  // namespace
