@@ -10,7 +10,7 @@
 
 namespace ddbench::collective::mpi_backend {
 
-/// Communicator over the MPI that started this process (mpirun, or srun with PMIx): its ranks are MPI's. One
+/// Communicator over the MPI that started this process (mpirun): its ranks are MPI's. One
 /// a process, for MPI can be started only once.
 ///
 /// Calls are MPI's blocking ones, which nothing can end from outside: nonblocking ones, which could be given
