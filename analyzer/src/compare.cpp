@@ -188,9 +188,8 @@ class Builder {
         [](const RunSummary& summary) -> const auto& { return summary.kernels; },
         [](const store::KernelRecord& kernel) { return fmt::format("{} ({})", kernel.name, kernel.kind); },
         [](const store::KernelRecord& kernel, const RunSummary& summary) {
-          const double shares = static_cast<double>(std::max(1, summary.probed_steps)) *
-                                static_cast<double>(std::max<std::size_t>(1, summary.ranks.size()));
-          return static_cast<double>(kernel.total_ns) / shares;
+          const auto steps = static_cast<double>(std::max<std::int64_t>(1, summary.kernel_steps));
+          return static_cast<double>(kernel.total_ns) / steps;
         });
     std::stable_sort(comparison_.kernels.begin(), comparison_.kernels.end(),
                      [](const auto& x, const auto& y) {

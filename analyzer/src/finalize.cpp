@@ -203,6 +203,7 @@ class Finalizer {
     };
     note(kFactIncompleteCollectives, incomplete_collectives_);
     note(kFactDamagedSpans, damaged_spans_);
+    note(kFactReducedSteps, kernels_.reduced_steps());
     note_device_probes();
     note_gemm_peak();
     note_loss_scale(note);

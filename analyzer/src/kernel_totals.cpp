@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
+
+#include "ddbench/analyzer/reduced_step.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -12,16 +15,31 @@ struct Total {
   std::int64_t max_ns = 0;
 };
 
+std::set<std::uint32_t> reduced_steps_in(std::span<const Span> spans, std::span<const std::string> names,
+                                         const StepRange& range) {
+  const auto id =
+      static_cast<std::size_t>(std::find(names.begin(), names.end(), kReducedName) - names.begin());
+  std::set<std::uint32_t> steps;
+  if (id == names.size()) return steps;
+  for (const Span& span : spans) {
+    if (span.name_id == id && range.holds(span.step)) steps.insert(span.step);
+  }
+  return steps;
+}
+
 }  // namespace
 
 void KernelTotals::add(std::span<const Span> spans, std::span<const std::string> names,
                        const StepRange& range) {
+  const std::set<std::uint32_t> reduced = reduced_steps_in(spans, names, range);
+  reduced_steps_ += reduced.size();
   // By number first: a name is looked up once a rank and range, not once a span.
   const std::size_t unknown = names.size();
   std::vector<Total> totals((names.size() + 1) * kSpanKindCount);
   for (const Span& span : spans) {
     const bool has_own_row = span.kind == SpanKind::kStep || span.kind == SpanKind::kCommunication;
     if (has_own_row || !range.holds(span.step) || span.end_ns < span.begin_ns) continue;
+    if (reduced.contains(span.step)) continue;
     const std::size_t name = std::min<std::size_t>(span.name_id, unknown);
     Total& total = totals[name * kSpanKindCount + static_cast<std::size_t>(span.kind)];
     ++total.count;

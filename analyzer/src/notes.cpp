@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 
 #include "clock_alignment.h"
 #include "ddbench/analyzer/finalize.h"
+#include "numeric_fact.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -16,16 +16,6 @@ namespace {
 constexpr int kFewSteps = 20;
 
 using Notes = std::vector<std::string>;
-
-/// 0 when the fact is absent or no number.
-std::int64_t numeric_fact(const store::RunRecord& run, const std::string& name) {
-  const auto found = run.environment.facts.find(name);
-  std::int64_t value = 0;
-  if (found != run.environment.facts.end()) {
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
-  }
-  return value;
-}
 
 int ranks_on_fullest_host(const RunSummary& summary) {
   std::map<std::string, int> ranks;
@@ -156,6 +146,15 @@ void note_losses_of_data(const RunSummary& summary, Notes& notes) {
   }
 }
 
+void note_reduced_steps(const RunSummary& summary, Notes& notes) {
+  const std::int64_t reduced = numeric_fact(summary.run, kFactReducedSteps);
+  if (reduced == 0) return;
+  notes.push_back(fmt::format(
+      "the spans of {} of {} steps (over all ranks) were kept reduced (--spans sampled): operators "
+      "and kernels are told of the other {}",
+      reduced, reduced + summary.kernel_steps, summary.kernel_steps));
+}
+
 void note_skipped_updates(const RunSummary& summary, Notes& notes) {
   const std::int64_t skipped = numeric_fact(summary.run, kFactSkippedUpdates);
   const auto scale = summary.run.environment.facts.find(kFactLossScale);
@@ -218,6 +217,7 @@ std::vector<std::string> notes_on(const RunSummary& summary) {
   note_other_provenance(summary, notes);
   note_comparison(summary, notes);
   note_losses_of_data(summary, notes);
+  note_reduced_steps(summary, notes);
   note_skipped_updates(summary, notes);
   note_peer_wait(summary, notes);
   note_overhead(summary, notes);

@@ -2,16 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "clock_alignment.h"
+#include "ddbench/analyzer/finalize.h"
 #include "ddbench/analyzer/micro_table.h"
 #include "ddbench/record/error.h"
 #include "ddbench/store/abandoned.h"
 #include "efficiency.h"
 #include "notes.h"
+#include "numeric_fact.h"
 #include "step_series.h"
 
 namespace ddbench::analyzer {
@@ -150,6 +153,8 @@ RunSummary summarize_alone(const store::RunStore& store, store::RunRecord run, b
     summary.collectives.push_back(summarize_collective(record, summary.run.run_case.world_size()));
   }
   summary.kernels = store.kernels(id);
+  const std::int64_t probed = std::int64_t{summary.probed_steps} * static_cast<std::int64_t>(ranks);
+  summary.kernel_steps = std::max<std::int64_t>(0, probed - numeric_fact(summary.run, kFactReducedSteps));
   judge_peer_wait(summary);
   return summary;
 }

@@ -173,6 +173,39 @@ def test_a_program_is_recorded_wherever_it_runs(in_slurm):
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="python3-torch is not installed")
 @needs_mpirun
+def test_ranks_that_send_sampled_spans_tell_the_same_in_less_than_a_kilobyte_a_step(bench):
+    """The partition comes from all steps, operators from those that were sent whole."""
+    case = ["--launcher", "mpirun", "--launcher-args", "--allow-run-as-root --oversubscribe", "--gpus", 2, "--no-baseline",
+            "--workload", "gpt2-nano", "--steps", 64, "--warmup", 4, "--json"]
+    whole = json.loads(bench.ok("run", *case, "--spans", "all").stdout)
+    all_bytes = int(facts(bench)["launcher.span_bytes"])
+    sampled = json.loads(bench.ok("run", *case, "--spans", "sampled").stdout)
+    told = facts(bench)
+    ranks_and_steps = 2 * (64 + 4)
+    assert int(told["launcher.span_bytes"]) < 1024 * ranks_and_steps
+    assert int(told["launcher.span_bytes"]) < all_bytes / 2
+    key = last_run(bench)["run_key"]
+    parts = [f"{part}_ns" for part in ("forward", "backward", "optimizer", "other_compute", "exposed_transfer", "exposed_peer_wait",
+                                       "copy", "data_wait", "host", "idle")]
+    for row in bench.rows("select * from step where run_key = ? and probes_on = 1", key):
+        assert sum(row[part] for part in parts) == row["duration_ns"]
+        assert row["communication_ns"] > 0 and row["forward_ns"] > 0 and row["backward_ns"] > 0
+    assert bench.rows("select count(*) from step where run_key = ?", key)[0][0] == ranks_and_steps
+
+    def a_step(run, steps):
+        # The norm is not taken in each step.
+        return {(kernel["name"], kernel["kind"]): kernel["count"] / steps for kernel in run["kernels"]
+                if kernel["name"] != "gradient_norm"}
+
+    probed = 2 * 48
+    of_whole_steps = a_step(sampled, probed - int(told["analysis.reduced_steps"]))
+    assert 0 < int(told["analysis.reduced_steps"]) < probed
+    assert of_whole_steps == a_step(whole, probed), "each operator as often in a step as where all are kept"
+    assert [c["count"] for c in sampled["collectives"]] == [c["count"] for c in whole["collectives"]]
+    assert any("--spans sampled" in note for note in sampled["notes"])
+
+
+@needs_mpirun
 def test_pytorch_under_mpirun_is_split_into_steps(bench):
     program = os.path.join(os.path.dirname(__file__), "programs", "ddp_mlp.py")
     done = bench.ok("run", "--launcher", "mpirun", "--gpus", 2, "--no-baseline", "--json", "--launcher-args",
@@ -317,7 +350,20 @@ def test_contradictory_variables_are_both_named(bench):
     (["--launcher", "srun"], "--interface"),
     (["--hosts", "no.such.host.invalid"], "no.such.host.invalid"),
     (["--start-timeout", "0"], "--start-timeout"),
+    (["--spans", "some"], "--spans"),
+    (["--spans", "sampled"], "--spans"),
 ])
 def test_what_cannot_be_meant_is_refused(bench, arguments, words):
     done = bench("run", *arguments, *LONG)
     assert done.returncode in (2, 5) and words in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["run", "--launcher", "mpirun", "--link", "1gbit", "--nodes", "2"], "--link"),
+    (["run", "--launcher", "mpirun", "--spans", "sampled", "--", "true"], "--spans sampled"),
+    (["micro", "--launcher", "mpirun", "--gpus", "2", "--spans", "sampled"], "--spans sampled"),
+])
+def test_what_a_launcher_cannot_give_is_refused_before_a_run_is_stored(bench, arguments, words):
+    done = bench(*arguments)
+    assert done.returncode == 2 and words in done.stderr, done.stderr
+    assert not bench.db.exists() or bench.rows("select count(*) from run")[0][0] == 0

@@ -26,6 +26,14 @@ void take_world(const launch::StartedWorld& world, RunCase& run_case) {
   run_case.gpus_per_node = world.gpus_per_node;
 }
 
+launch::SentSpans sent_spans(const std::string& text) {
+  if (text == "auto") return launch::SentSpans::kAuto;
+  if (text == "all") return launch::SentSpans::kAll;
+  if (text == "sampled") return launch::SentSpans::kSampled;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("--spans is \"{}\", but it must be auto, all or sampled", text));
+}
+
 }  // namespace
 
 void add_launcher_options(CLI::App& app, LauncherCommandOptions& options) {
@@ -50,6 +58,12 @@ void add_launcher_options(CLI::App& app, LauncherCommandOptions& options) {
   add("--port", options.launcher.port,
       "Port that the ranks report to (default: a free one; with env, MASTER_PORT + 1)")
       ->check(CLI::Range(1, 65535));
+  add("--spans", options.spans,
+      "Spans that the ranks of a reference workload send, unless local: all; or sampled: every span of one "
+      "step "
+      "in 16 and of slow "
+      "steps, and of the others what their partition and collectives need; or auto: sampled from 32 ranks on")
+      ->capture_default_str();
   app.add_flag("--share-gpus", options.launcher.share_gpus,
                "local: let ranks share GPUs where there are fewer; the run is marked oversubscribed")
       ->group("Launcher");
@@ -67,6 +81,7 @@ void resolve(LauncherCommandOptions& options, RunCase& run_case) {
   launch::LauncherOptions& launcher = options.launcher;
   launcher.start_deadline =
       std::chrono::milliseconds(static_cast<std::int64_t>(options.start_timeout_s * 1000));
+  launcher.spans = sent_spans(options.spans);
   launcher.hosts = options.hosts.empty() ? std::vector<std::string>() : text_list(options.hosts, "--hosts");
   std::string arguments = options.arguments;
   launcher.arguments = arguments.empty() ? std::vector<std::string>() : CLI::detail::split_up(arguments);

@@ -16,7 +16,8 @@ namespace ddbench::cli {
 /// Who starts the ranks, and where: of every subcommand that runs something.
 struct LauncherCommandOptions {
   std::string name = "auto";
-  std::string hosts;      ///< "a,b:4"
+  std::string hosts;  ///< "a,b:4"
+  std::string spans = "auto";
   std::string arguments;  ///< one string, as a shell would split it
   double start_timeout_s = 120;
   launch::LauncherOptions launcher;  ///< after resolve()

@@ -76,6 +76,7 @@ void check_parts_fit(const RunCase& run_case) {
 void check_startable(const RunCase& run_case, const launch::LauncherOptions& launcher) {
   validate(run_case);
   if (!run_case.link.empty()) launch::parse_link_rate(run_case.link);
+  launch::check_launcher(run_case, launcher);
   check_work(run_case);
   if (is_program(run_case)) return;  // what it computes with, and needs, is its own business
   check_parts_fit(run_case);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ddbench/launch/run_directory.h"
+#include "ddbench/micro/micro.h"
 #include "ddbench/record/error.h"
 #include "ddbench/record/program_case.h"
 #include "remote_launch.h"
@@ -10,6 +11,8 @@
 
 namespace ddbench::launch {
 namespace {
+
+constexpr int kSampledFromRanks = 32;
 
 struct Name {
   const char* name;
@@ -39,6 +42,7 @@ void check_use(Launcher launcher, const std::string& name, const LauncherOptions
   refuse(!jobs && !options.arguments.empty(), "--launcher-args");
   refuse(launcher == Launcher::kLocal && !options.interface.empty(), "--interface");
   refuse(launcher == Launcher::kLocal && options.port != 0, "--port");
+  refuse(launcher == Launcher::kLocal && options.spans != SentSpans::kAuto, "--spans");
   refuse(launcher != Launcher::kLocal && options.share_gpus, "--share-gpus");
 }
 
@@ -51,18 +55,15 @@ RemoteJob job_of(const RunCase& run_case, const std::string& executable, const L
   }
 }
 
-void check_case(const RunCase& run_case, const LauncherOptions& launcher) {
-  validate(run_case);
-  if (!run_case.link.empty()) {
+/// Where steps are known while they run: those of the reference workloads.
+bool reduces_spans(const RunCase& run_case, SentSpans spans) {
+  const bool trains = !is_program(run_case) && !micro::is_micro(run_case);
+  if (spans == SentSpans::kSampled && !trains) {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("--link {}: only the network of --launcher local can be shaped", run_case.link));
+                "--spans sampled: only the reference workloads know their steps while they run");
   }
-  if (launcher.launcher == Launcher::kMpirun && is_program_per_node(run_case)) {
-    throw Error(
-        ErrorCode::kBadInput,
-        "--per-node: a program cannot start ranks of its own under mpirun; use --launcher srun, or env in a "
-        "process a node");
-  }
+  return spans == SentSpans::kSampled ||
+         (spans == SentSpans::kAuto && trains && run_case.world_size() >= kSampledFromRanks);
 }
 
 }  // namespace
@@ -100,6 +101,21 @@ StartedWorld started_world() {
   return {placement.rank, placement.world_size / placement.local_world_size, placement.local_world_size};
 }
 
+void check_launcher(const RunCase& run_case, const LauncherOptions& launcher) {
+  if (launcher.launcher == Launcher::kLocal) return;
+  if (!run_case.link.empty()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--link {}: only the network of --launcher local can be shaped", run_case.link));
+  }
+  if (launcher.launcher == Launcher::kMpirun && is_program_per_node(run_case)) {
+    throw Error(
+        ErrorCode::kBadInput,
+        "--per-node: a program cannot start ranks of its own under mpirun; use --launcher srun, or env in a "
+        "process a node");
+  }
+  reduces_spans(run_case, launcher.spans);
+}
+
 Endpoint report_endpoint(const LauncherOptions& options, const std::string& first_host) {
   if (!options.interface.empty()) return {address_of_interface(options.interface), options.port};
   if (first_host.empty()) return {"127.0.0.1", options.port};
@@ -116,11 +132,14 @@ Endpoint report_endpoint(const LauncherOptions& options, const std::string& firs
 LaunchOutcome launch(const RunCase& run_case, const LaunchOptions& options, const LauncherOptions& launcher,
                      LaunchObserver& observer) {
   if (launcher.launcher == Launcher::kLocal) return launch_local(run_case, options, observer);
-  check_case(run_case, launcher);
+  validate(run_case);
+  check_launcher(run_case, launcher);
+  LaunchOptions sending = options;
+  sending.reduce_spans = reduces_spans(run_case, launcher.spans);
   RemoteProcesses processes(job_of(run_case, options.executable.string(), launcher), run_case.world_size(),
                             options.run_directory / "launcher.log");
   observer.on_network("", "");
-  LaunchOutcome outcome = Supervisor(run_case, options, observer, processes, {}).run();
+  LaunchOutcome outcome = Supervisor(run_case, sending, observer, processes, {}).run();
   // Of ranks that were on this machine and were killed.
   remove_abandoned(run_directory_root());
   return outcome;

@@ -130,6 +130,7 @@ void visit(Is<Assignment> auto& m, Field&& field) {
   field("address", m.address);
   field("core_slot", m.core_slot);
   field("spool", m.spool);
+  field("reduce_spans", m.reduce_spans);
   field("checkpoint_directory", m.checkpoint_directory);
   field("resume_from", m.resume_from);
   field("run_id", m.run_id);

@@ -183,7 +183,8 @@ std::string encode_chunk(const FileChunk& chunk) {
 FileChunk decode_chunk(std::string_view payload) {
   const std::size_t length = payload.empty() ? 0 : static_cast<unsigned char>(payload.front());
   if (payload.size() < 1 + length) refuse("a piece of a file is cut short");
-  return {std::string(payload.substr(1, length)), unpack(payload.substr(1 + length), FileChunk::kMostBytes)};
+  const std::string_view packed = payload.substr(1 + length);
+  return {std::string(payload.substr(1, length)), unpack(packed, FileChunk::kMostBytes), packed.size()};
 }
 
 }  // namespace

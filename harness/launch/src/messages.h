@@ -95,7 +95,8 @@ struct Failure {
 struct FileChunk {
   static constexpr std::size_t kMostBytes = std::size_t{32} << 10;
   std::string name;
-  collective::Bytes bytes;  ///< kMostBytes at most; packed on the way
+  collective::Bytes bytes;       ///< kMostBytes at most; packed on the way
+  std::size_t packed_bytes = 0;  ///< of a piece that came: what its bytes took on the way
 };
 
 /// Answer to Hold: the step that the rank is in. It begins no later one before LastStep has come.
@@ -112,9 +113,10 @@ struct Assignment {
   int local_rank = 0;
   int node = 0;
   int world_size = 1;
-  std::string address;  ///< of the interface to communicate over
-  int core_slot = -1;   ///< which core to pin to, counted as pin_to_slot does; -1: none
-  std::string spool;    ///< empty: on the rank's own machine, in a directory that it makes and ships
+  std::string address;        ///< of the interface to communicate over
+  int core_slot = -1;         ///< which core to pin to, counted as pin_to_slot does; -1: none
+  std::string spool;          ///< empty: on the rank's own machine, in a directory that it makes and ships
+  bool reduce_spans = false;  ///< the rank sends ReducedSpool's
   std::string checkpoint_directory;  ///< ddp::CheckpointPlan
   std::string resume_from;
   std::string run_id;

@@ -49,8 +49,9 @@ void ShippedFiles::open(const std::string& run_id, int rank) {
   const std::filesystem::path root = run_directory_root();
   remove_abandoned(root);
   directory_.emplace(root, fmt::format("{}-rank{}", run_id, rank));
+  run_id_ = run_id;
   rank_ = rank;
-  const std::filesystem::path log = directory_->path() / fmt::format("rank{}.log", rank);
+  const std::filesystem::path log = file("log");
   const UniqueFd output(
       static_cast<int>(check_posix(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600),
                                    fmt::format("cannot write {}", log.string()), ErrorCode::kEnvironment)));
@@ -58,8 +59,23 @@ void ShippedFiles::open(const std::string& run_id, int rank) {
   ::dup2(output.get(), STDERR_FILENO);
 }
 
+void ShippedFiles::reduce_spool(WholeSteps whole_steps) {
+  const std::lock_guard lock(mutex_);
+  whole_steps_ = whole_steps;
+}
+
 std::filesystem::path ShippedFiles::spool() const {
-  return directory_->path() / fmt::format("rank{}.spool", rank_);
+  return file(whole_steps_ ? "whole" : "spool");
+}
+
+std::filesystem::path ShippedFiles::file(const char* extension) const {
+  return directory_->path() / fmt::format("rank{}.{}", rank_, extension);
+}
+
+void ShippedFiles::follow_spool(bool is_rest) {
+  if (!whole_steps_ || !std::filesystem::exists(spool())) return;
+  if (!reduced_) reduced_.emplace(spool(), file("spool"), run_id_, rank_, *whole_steps_);
+  reduced_->follow(is_rest);
 }
 
 void ShippedFiles::discard() noexcept {
@@ -69,9 +85,10 @@ void ShippedFiles::discard() noexcept {
   if (directory_) std::filesystem::remove_all(directory_->path(), ignored);
 }
 
-bool ShippedFiles::ship(std::size_t most_bytes) {
+bool ShippedFiles::ship(std::size_t most_bytes, bool is_rest) {
   const std::lock_guard lock(mutex_);
   if (!directory_) return true;
+  follow_spool(is_rest);
   bool all = true;
   for (const auto& entry : std::filesystem::directory_iterator(directory_->path())) {
     if (is_shipped(entry.path())) all = ship_file(entry.path(), most_bytes) && all;

@@ -10,6 +10,7 @@
 
 #include "ddbench/launch/run_directory.h"
 #include "messages.h"
+#include "reduced_spool.h"
 
 /// How a rank's files get to the launcher's run directory when no file system is shared.
 namespace ddbench::launch {
@@ -30,22 +31,30 @@ class ShippedFiles {
   /// Makes the directory; standard output and error go to a log in it from now on. Clears away what killed
   /// ranks left on this machine. Throws as RunDirectory.
   void open(const std::string& run_id, int rank);
-  /// "rank3.spool" in the directory.
+  /// What is recorded into spool() is sent reduced: a ReducedSpool of it. After open(), before spool().
+  void reduce_spool(WholeSteps whole_steps);
+  /// Where to record, in the directory: "rank3.spool", or a file that stays here.
   std::filesystem::path spool() const;
 
   /// Removes the directory: for a process that ends without unwinding.
   void discard() noexcept;
 
   /// Sends what has been appended since, up to about `most_bytes`. True when nothing is left. Any thread.
-  bool ship(std::size_t most_bytes);
+  /// `is_rest`: nothing more is written, and nothing is to wait for more.
+  bool ship(std::size_t most_bytes, bool is_rest = false);
 
  private:
+  std::filesystem::path file(const char* extension) const;
+  void follow_spool(bool is_rest);
   bool ship_file(const std::filesystem::path& file, std::size_t& left);
 
   Send send_;
   std::mutex mutex_;  // guards all below
   std::optional<RunDirectory> directory_;
+  std::string run_id_;
   int rank_ = 0;
+  std::optional<WholeSteps> whole_steps_;            // set: the spool is sent reduced
+  std::optional<ReducedSpool> reduced_;              // once there is a spool
   std::map<std::string, std::uint64_t> sent_bytes_;  // by file name
 };
 

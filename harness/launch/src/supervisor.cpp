@@ -270,7 +270,10 @@ void Supervisor::finish() {
   for (SupervisedRank& rank : ranks_) rank.channel.reset();
   if (!processes_.gone()) processes_.finish(kFinishWithin);
   outcome_.facts = processes_.facts();
-  if (processes_.remote()) describe_machines();
+  if (processes_.remote()) {
+    outcome_.facts["launcher.span_bytes"] = std::to_string(span_bytes_);
+    describe_machines();
+  }
   for (const SupervisedRank& rank : ranks_) outcome_.ranks.push_back(rank.record);
 }
 

@@ -75,6 +75,7 @@ class Supervisor {
   RootCause root_cause_;
   std::string boot_id_;
   LaunchOutcome outcome_;
+  std::uint64_t span_bytes_ = 0;  ///< that spools of ranks elsewhere took on the way
   Phase phase_ = Phase::kStarting;
   int alive_ = 0;
   bool told_to_end_ = false;                       // a rank was, by a scheduler

@@ -93,6 +93,7 @@ void Supervisor::on(SupervisedRank& rank, const Failure& failure) {
 void Supervisor::on(SupervisedRank& rank, const FileChunk& chunk) {
   try {
     keep_chunk(options_.run_directory, rank.record.rank, chunk);
+    if (chunk.name.ends_with(".spool")) span_bytes_ += chunk.packed_bytes;
   } catch (const Error& error) {
     fail(rank, ": " + error.message(), true);
   }

@@ -30,6 +30,7 @@ void Supervisor::assign(SupervisedRank& rank) {
   if (!processes_.remote()) {
     assignment.spool = (options_.run_directory / fmt::format("rank{}.spool", rank.record.rank)).string();
   }
+  assignment.reduce_spans = options_.reduce_spans;
   assignment.checkpoint_directory = options_.checkpoints.directory.string();
   assignment.resume_from = options_.checkpoints.resume_from.string();
   assignment.run_id = options_.run_id;

@@ -58,6 +58,9 @@ class Worker {
     assignment_ = session_.join(hello, files_ == nullptr ? kLauncherAnswersIn : kRanksGatherIn);
     if (files_ != nullptr) {
       files_->open(assignment_.run_id, assignment_.rank);
+      if (assignment_.reduce_spans) {
+        files_->reduce_spool(WholeSteps(static_cast<std::uint32_t>(assignment_.run_case.warmup)));
+      }
       assignment_.spool = files_->spool().string();
       // What the fabric says to ranks that it starts.
       for (const auto& [name, value] : network_settings(assignment_.run_case.requested_network)) {

@@ -61,7 +61,7 @@ std::string WorkerSession::refusal() const {
 
 void WorkerSession::ship_rest() {
   if (files_ == nullptr) return;
-  while (!files_->ship(kShipAtOnceBytes)) {
+  while (!files_->ship(kShipAtOnceBytes, true)) {
   }
 }
 

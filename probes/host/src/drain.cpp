@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "spool_format.h"
+
 namespace ddbench::host {
 namespace {
 
@@ -16,13 +18,6 @@ using std::chrono::microseconds;
 
 constexpr microseconds kShortestPause{250};
 constexpr microseconds kLongestPause{20'000};
-constexpr std::size_t kMaxScalarsPerFrame = 1u << 16;
-constexpr std::size_t kFullNamesFrame = 1u << 20;  // bytes; the name that passes it is the frame's last
-
-template <typename T>
-void append_bytes(std::string& to, const T& value) {
-  to.append(reinterpret_cast<const char*>(&value), sizeof(T));
-}
 
 }  // namespace
 
@@ -171,7 +166,7 @@ bool Recorder::Drain::write_spans(SpanRing& ring) {
   write_pending();
   while (!ready.empty()) {
     const std::size_t count = std::min(ready.size(), kMaxSpansPerFrame);
-    writer_.write(kSpansFrame, ready.data(), count * sizeof(Span));
+    writer_.write_spans(ready.first(count));
     ring.discard(count);
     ready = ready.subspan(count);
   }
@@ -188,29 +183,14 @@ void Recorder::Drain::write_pending() {
     scalars.swap(new_scalars_);
     pending_.store(false, std::memory_order_relaxed);
   }
-  write_names(names);
-  for (std::size_t at = 0; at < scalars.size(); at += kMaxScalarsPerFrame) {
-    const std::size_t count = std::min(scalars.size() - at, kMaxScalarsPerFrame);
-    writer_.write(kScalarsFrame, &scalars[at], count * sizeof(Scalar));
-  }
-}
-
-void Recorder::Drain::write_names(const std::vector<std::string>& names) {
-  for (std::size_t at = 0; at < names.size();) {
-    std::string payload;
-    append_bytes(payload, written_names_);
-    for (; at < names.size() && payload.size() < kFullNamesFrame; ++at, ++written_names_) {
-      append_bytes(payload, static_cast<std::uint32_t>(names[at].size()));
-      payload += names[at];
-    }
-    writer_.write(kNamesFrame, payload.data(), payload.size());
-  }
+  writer_.write_names(names);
+  writer_.write_scalars(scalars);
 }
 
 void Recorder::Drain::write_dropped() {
   const std::uint64_t total = dropped();
   if (total == written_dropped_) return;
-  writer_.write(kDroppedFrame, &total, sizeof(total));
+  writer_.write_dropped(total);
   written_dropped_ = total;
 }
 
@@ -225,7 +205,7 @@ std::optional<Error> Recorder::Drain::stop() {
   try {
     if (!failure_) {
       drain_once();
-      writer_.write(kEndFrame, nullptr, 0);
+      writer_.write_end();
     }
     writer_.close();
   } catch (const Error& error) {

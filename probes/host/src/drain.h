@@ -16,9 +16,9 @@
 
 #include "ddbench/host/recorder.h"
 #include "ddbench/host/spool.h"
+#include "ddbench/host/spool_writer.h"
 #include "ddbench/record/error.h"
 #include "ddbench/record/name_table.h"
-#include "spool_writer.h"
 
 namespace ddbench::host {
 
@@ -49,7 +49,6 @@ class Recorder::Drain {
   double drain_once();
   bool write_spans(SpanRing& ring);
   void write_pending();
-  void write_names(const std::vector<std::string>& names);
   void write_dropped();
   void fail(const Error& error);
   std::uint64_t dropped_locked() const noexcept;
@@ -70,12 +69,11 @@ class Recorder::Drain {
   std::condition_variable flushed_;
   std::uint64_t rounds_begun_ = 0;
   std::uint64_t rounds_done_ = 0;
-  std::uint64_t rounds_wanted_ = 0;  ///< by flush(): nobody sleeps before this one is done
+  std::uint64_t rounds_wanted_ = 0;   ///< by flush(): nobody sleeps before this one is done
   std::atomic<bool> pending_{false};  ///< new_names_ or new_scalars_ holds something
 
   // Of the drain thread only.
   std::vector<Track*> drained_;
-  std::uint32_t written_names_ = 0;
   std::uint64_t written_dropped_ = 0;
 
   std::thread thread_;

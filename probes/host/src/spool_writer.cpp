@@ -1,4 +1,4 @@
-#include "spool_writer.h"
+#include "ddbench/host/spool_writer.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,9 +15,18 @@
 #include <utility>
 
 #include "ddbench/record/error.h"
+#include "spool_format.h"
 
 namespace ddbench::host {
 namespace {
+
+constexpr std::size_t kMaxScalarsPerFrame = 1u << 16;
+constexpr std::size_t kFullNamesFrame = 1u << 20;  // bytes; the name that passes it is the frame's last
+
+template <typename T>
+void append_bytes(std::string& to, const T& value) {
+  to.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
 
 std::string free_space(int fd) {
   struct statvfs fs {};
@@ -70,9 +79,43 @@ void SpoolWriter::open_locked() {
   if (regular_ && ::ftruncate(fd_.get(), 0) != 0) fail(errno);
 }
 
-void SpoolWriter::write(FrameType type, const void* payload, std::size_t payload_bytes) {
+void SpoolWriter::write_names(std::span<const std::string> names) {
+  for (std::size_t at = 0; at < names.size();) {
+    std::string payload;
+    append_bytes(payload, names_);
+    for (; at < names.size() && payload.size() < kFullNamesFrame; ++at, ++names_) {
+      append_bytes(payload, static_cast<std::uint32_t>(names[at].size()));
+      payload += names[at];
+    }
+    write(kNamesFrame, payload.data(), payload.size());
+  }
+}
+
+void SpoolWriter::write_spans(std::span<const Span> spans) {
+  for (; !spans.empty(); spans = spans.subspan(std::min(spans.size(), kMaxSpansPerFrame))) {
+    const std::size_t count = std::min(spans.size(), kMaxSpansPerFrame);
+    write(kSpansFrame, spans.data(), count * sizeof(Span));
+  }
+}
+
+void SpoolWriter::write_scalars(std::span<const Scalar> scalars) {
+  for (; !scalars.empty(); scalars = scalars.subspan(std::min(scalars.size(), kMaxScalarsPerFrame))) {
+    const std::size_t count = std::min(scalars.size(), kMaxScalarsPerFrame);
+    write(kScalarsFrame, scalars.data(), count * sizeof(Scalar));
+  }
+}
+
+void SpoolWriter::write_dropped(std::uint64_t spans) {
+  write(kDroppedFrame, &spans, sizeof(spans));
+}
+
+void SpoolWriter::write_end() {
+  write(kEndFrame, nullptr, 0);
+}
+
+void SpoolWriter::write(std::uint32_t frame_type, const void* payload, std::size_t payload_bytes) {
   FrameHeader header;
-  header.type = type;
+  header.type = frame_type;
   header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
   header.sequence = frames_;
   header.payload_check = spool_checksum(payload, payload_bytes);

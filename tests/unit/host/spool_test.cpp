@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "ddbench/host/recorder.h"
+#include "ddbench/host/spool_writer.h"
 #include "ddbench/record/error.h"
 #include "sample_spans.h"
 #include "spool_format.h"
-#include "spool_writer.h"
 #include "temp_directory.h"
 
 namespace ddbench::host {
@@ -49,22 +49,16 @@ void write_sample(const std::filesystem::path& file) {
   SpoolWriter writer(file, 5, "run");
   std::uint32_t first_id = 0;
   for (const std::string name : {"gemm", ""}) {
-    std::string payload(8, '\0');
-    const auto length = static_cast<std::uint32_t>(name.size());
-    std::memcpy(payload.data(), &first_id, 4);
-    std::memcpy(payload.data() + 4, &length, 4);
-    payload += name;
-    writer.write(kNamesFrame, payload.data(), payload.size());
+    writer.write_names(std::span(&name, 1));
     ++first_id;
     std::vector<Span> spans;
     for (std::uint64_t i = 0; i < 3; ++i) spans.push_back(numbered_span(first_id * 10 + i));
-    writer.write(kSpansFrame, spans.data(), spans.size() * sizeof(Span));
+    writer.write_spans(spans);
     const Scalar scalar{0, first_id, 1.5};
-    writer.write(kScalarsFrame, &scalar, sizeof(scalar));
-    const std::uint64_t dropped = first_id * 100;
-    writer.write(kDroppedFrame, &dropped, sizeof(dropped));
+    writer.write_scalars(std::span(&scalar, 1));
+    writer.write_dropped(first_id * 100);
   }
-  writer.write(kEndFrame, nullptr, 0);
+  writer.write_end();
   writer.close();
 }
 

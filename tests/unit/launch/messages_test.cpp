@@ -79,12 +79,14 @@ TEST(Messages, AnAssignmentCarriesTheWholeCase) {
   assignment.rank = 5;
   assignment.core_slot = -1;
   assignment.spool = "/tmp/r\"5\".spool";
+  assignment.reduce_spans = true;
   assignment.communicator_id = 65535;
   const Assignment read = round_trip(assignment);
   EXPECT_EQ(to_json(read.run_case), to_json(assignment.run_case));
   EXPECT_EQ(read.rank, 5);
   EXPECT_EQ(read.core_slot, -1);
   EXPECT_EQ(read.spool, assignment.spool);
+  EXPECT_TRUE(read.reduce_spans);
   EXPECT_EQ(read.communicator_id, 65535);
 }
 
@@ -101,6 +103,7 @@ TEST(Messages, APieceOfAFileIsAnyBytes) {
   const FileChunk read = round_trip(chunk);
   EXPECT_EQ(read.name, chunk.name);
   EXPECT_EQ(read.bytes, chunk.bytes);
+  EXPECT_EQ(read.packed_bytes, 256 + 1u);
   EXPECT_LT(encode(chunk).size(), 256 + 16u);
   for (const std::string& text : {std::string("\0", 1), std::string("\0\x05"
                                                                     "abc",

@@ -25,8 +25,11 @@ void finalize_run(store::RunStore& store, const store::RunId& id);
 /// absent when 0.
 inline constexpr const char* kFactIncompleteCollectives = "analysis.incomplete_collectives";
 inline constexpr const char* kFactDamagedSpans = "analysis.damaged_spans";
-/// Steps, warm-up included, whose gradients were not finite so that nothing was updated: absent when 0. And the
-/// loss scale of the last step: absent without loss scaling.
+/// Measured steps, counted over ranks, of which the ranks sent reduced spans (analyzer::reduce_step): they
+/// have their part in every figure but the kernel rows. Absent when 0.
+inline constexpr const char* kFactReducedSteps = "analysis.reduced_steps";
+/// Steps, warm-up included, whose gradients were not finite so that nothing was updated: absent when 0. And
+/// the loss scale of the last step: absent without loss scaling.
 inline constexpr const char* kFactSkippedUpdates = "training.skipped_updates";
 inline constexpr const char* kFactLossScale = "training.loss_scale";
 

@@ -53,7 +53,7 @@ struct RunSummary {
   Measured<Estimate> step_time_ns = Measured<Estimate>::missing("no steps");
   Measured<double> samples_per_s =
       Measured<double>::missing("no steps");  ///< global batch / median of the slowest rank
-  Utilisation utilisation;  ///< only of summaries that were given a catalogue
+  Utilisation utilisation;                    ///< only of summaries that were given a catalogue
   Measured<double> loss_first =
       Measured<double>::missing("no loss recorded");  ///< mean over ranks, first step at all
   Measured<double> loss_last = Measured<double>::missing("no loss recorded");
@@ -69,6 +69,8 @@ struct RunSummary {
   Measured<std::int64_t> peer_wait_ns = Measured<std::int64_t>::missing("no collectives");
   std::vector<CollectiveSummary> collectives;
   std::vector<store::KernelRecord> kernels;
+  /// What the kernel rows are taken over: probed steps, counted over ranks, whose spans were all kept.
+  std::int64_t kernel_steps = 0;
   /// What the probes add to a step: each probe-off step against its probe-on neighbours, both as means over
   /// ranks.
   Measured<Estimate> probe_overhead_percent = Measured<Estimate>::missing("no probe-off windows");

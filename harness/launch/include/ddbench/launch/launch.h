@@ -18,6 +18,13 @@ enum class Launcher {
          ///< ML)
 };
 
+/// Which spans ranks elsewhere send of the steps that they train.
+enum class SentSpans {
+  kAuto,  ///< all, and sampled from 32 ranks on
+  kAll,
+  kSampled,  ///< all of one step in 16 and of slow ones; of the others what their partition needs
+};
+
 struct LauncherOptions {
   Launcher launcher = Launcher::kLocal;
   std::vector<std::string> hosts;      ///< mpirun and srun: where the nodes are; "name" or "name:slots"
@@ -27,7 +34,8 @@ struct LauncherOptions {
   std::vector<std::string> arguments;  ///< handed to mpirun or srun as they are
   std::string interface;  ///< whose address the ranks report to; empty: the one that leads to them
   int port = 0;           ///< where they report to; 0: one that is free (env: MASTER_PORT + 1)
-  bool share_gpus = false;  ///< local: more ranks than GPUs are no mistake
+  SentSpans spans = SentSpans::kAuto;
+  bool share_gpus = false;                            ///< local: more ranks than GPUs are no mistake
   std::chrono::milliseconds start_deadline{120'000};  ///< for all ranks to connect and find each other
 };
 
@@ -36,6 +44,10 @@ struct LauncherOptions {
 /// else local. Throws Error{kBadInput} for other names, and for options that the launcher has no use for,
 /// naming them.
 Launcher choose_launcher(const std::string& name, const LauncherOptions& options);
+
+/// Throws Error{kBadInput} for a case that the launcher cannot give: a shaped link, a program that starts its
+/// own ranks, sampled spans of what knows no steps.
+void check_launcher(const RunCase& run_case, const LauncherOptions& launcher);
 
 /// The world that this process was started in, for Launcher::kEnv.
 struct StartedWorld {
@@ -47,8 +59,8 @@ struct StartedWorld {
 StartedWorld started_world();
 
 /// Runs every rank of the case as LauncherOptions says and returns when all have ended. As launch_local for
-/// what it throws and what it leaves behind; Error{kBadInput} too for a case that this launcher cannot give
-/// (a shaped link). On Launcher::kEnv only rank 0 may call it.
+/// what it throws and what it leaves behind, and as check_launcher. On Launcher::kEnv only rank 0 may call
+/// it.
 LaunchOutcome launch(const RunCase& run_case, const LaunchOptions& options, const LauncherOptions& launcher,
                      LaunchObserver& observer);
 

@@ -28,6 +28,8 @@ struct LaunchOptions {
   std::chrono::milliseconds grace{5'000};
   /// Of a preempted run: for a last checkpoint, or for a program to end by itself.
   std::chrono::milliseconds preemption_grace{20'000};
+  /// Ranks elsewhere send the spans of sampled and slow steps, and of the others what their partition needs.
+  bool reduce_spans = false;
 };
 
 /// What the ranks tell while they run; called on the launching thread.
@@ -59,7 +61,8 @@ struct LaunchOutcome {
   std::vector<std::string> notes;  ///< for people: what is less than asked, or odd
   /// For store::Environment::facts, all read back from the system: "network.link_rate", "network.link_qdisc",
   /// "network.tcp_congestion_control", "network.nodes", "network.user_namespace", "network.sent_bytes" (by
-  /// all nodes), "network.dropped_packets" (by all shaped links).
+  /// all nodes), "network.dropped_packets" (by all shaped links). Of ranks elsewhere: "launcher.span_bytes",
+  /// which their spools took on the way, and what else their launcher tells.
   std::map<std::string, std::string> facts;
   /// Of a run whose ranks are elsewhere: what their machines were; the launcher's own machine says nothing.
   std::optional<ProvenanceSet> provenance;
