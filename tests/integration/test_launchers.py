@@ -129,6 +129,9 @@ def test_mpirun_trains_on_two_hosts_as_this_machine_does(bench, hosts):
     assert check_placement(bench) == ["host1", "host1", "host2", "host2"]
     told = facts(bench)
     assert told["launcher"] == "mpirun"
+    local, there = (row["fingerprint"] for row in bench.rows("select fingerprint from run order by started_wall_ns"))
+    assert local == there == told["launched_from.fingerprint"], "the hosts are parts of this machine"
+    assert told["hostname"] == "host1", "the hardware is that of the ranks' machine, not of the head"
     assert told["launcher.listened_at"] == f"{two_hosts.NETWORK}.254", "the interface that leads to the hosts, no other"
     assert "10.78.0.1" in told["transport"]
 
@@ -172,6 +175,16 @@ def test_a_program_is_recorded_wherever_it_runs(in_slurm):
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="python3-torch is not installed")
+@needs_mpirun
+def test_a_baseline_of_ranks_elsewhere_serves_ranks_elsewhere(bench):
+    mpirun = ["--launcher", "mpirun", "--launcher-args", "--allow-run-as-root --oversubscribe"]
+    for launcher, runs in ([], 2), (mpirun, 4), (mpirun, 5):
+        bench.ok("run", *launcher, "--gpus", 2, *SMALL)
+        assert bench.rows("select count(*) from run")[0][0] == runs, launcher
+    baselines = [row["baseline_id"] for row in bench.rows("select baseline_id from run order by started_wall_ns")]
+    assert baselines[3] == baselines[4] != baselines[1]
+
+
 @needs_mpirun
 def test_ranks_that_send_sampled_spans_tell_the_same_in_less_than_a_kilobyte_a_step(bench):
     """The partition comes from all steps, operators from those that were sent whole."""

@@ -66,7 +66,9 @@ store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::
   if (options.no_baseline || options.run_case.world_size() == 1) return {};
   const RunCase baseline = baseline_case(options.run_case);
   const std::string fingerprint = host::fingerprint(host::inspect_machine());
-  if (const auto stored = experiment::find_baseline(store, baseline, fingerprint)) return stored->id;
+  const bool elsewhere = execute.launcher.launcher != launch::Launcher::kLocal;
+  if (const auto stored = experiment::find_baseline(store, baseline, fingerprint, elsewhere))
+    return stored->id;
   // The ranks that others have started are waiting for this run.
   if (execute.launcher.launcher == launch::Launcher::kEnv) return {};
   progress.set_heading("baseline on 1 GPU");

@@ -66,10 +66,12 @@ std::string cell_heading(const experiment::SweepCell& cell, std::size_t done, st
 }
 
 /// The newest run on one GPU that the case's efficiency can be stated against: mostly one of this sweep.
-store::RunId baseline_of(const RunCase& run_case, const store::RunStore& store) {
+store::RunId baseline_of(const RunCase& run_case, const launch::LauncherOptions& launcher,
+                         const store::RunStore& store) {
   if (run_case.world_size() == 1) return {};
   const std::string fingerprint = host::fingerprint(host::inspect_machine());
-  const auto baseline = experiment::find_baseline(store, baseline_case(run_case), fingerprint);
+  const bool elsewhere = launcher.launcher != launch::Launcher::kLocal;
+  const auto baseline = experiment::find_baseline(store, baseline_case(run_case), fingerprint, elsewhere);
   return baseline ? baseline->id : store::RunId{};
 }
 
@@ -84,7 +86,7 @@ int run_cells(const std::vector<experiment::SweepCell>& cells,
   for (const experiment::SweepCell& cell : missing) {
     progress.set_heading(cell_heading(cell, done++, cells.size()));
     execute.repetition = cell.repetition;
-    execute.baseline_id = baseline_of(cell.run_case, store);
+    execute.baseline_id = baseline_of(cell.run_case, execute.launcher, store);
     const store::RunRecord run = experiment::execute_run(cell.run_case, execute, store, progress);
     progress.finish();
     if (store::was_stopped(run.state)) return static_cast<int>(ErrorCode::kInterrupted);
@@ -155,8 +157,7 @@ int sweep(SweepOptions& options) {
                 "a sweep starts its ranks anew for each run, which --launcher env cannot: take mpirun, srun "
                 "or local");
   }
-  for (const experiment::SweepCell& cell : cells)
-    experiment::check_startable(cell.run_case, launcher);
+  for (const experiment::SweepCell& cell : cells) experiment::check_startable(cell.run_case, launcher);
 
   auto store = store::RunStore::open(store_path(options.db), store::OpenMode::kReadWrite);
   experiment::recover_abandoned_runs(store);

@@ -3,13 +3,16 @@
 namespace ddbench::experiment {
 
 std::optional<store::RunRecord> find_baseline(const store::RunStore& store, const RunCase& baseline,
-                                              const std::string& fingerprint) {
+                                              const std::string& fingerprint, bool elsewhere) {
   store::Query query;
   query.state = store::RunState::kDone;
   query.case_key = case_key(baseline);
-  query.fingerprint = fingerprint;
+  if (!elsewhere) query.fingerprint = fingerprint;
   for (store::RunRecord& run : store.runs(query)) {
-    if (run.valid) return std::move(run);
+    const auto& facts = run.environment.facts;
+    const auto launched_from = facts.find(kFactLaunchedFrom);
+    const bool is_there = launched_from != facts.end() && launched_from->second == fingerprint;
+    if (run.valid && (is_there || !elsewhere)) return std::move(run);
   }
   return std::nullopt;
 }

@@ -7,11 +7,13 @@
 #include <exception>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "checkpoint_folder.h"
 #include "ddbench/analyzer/finalize.h"
 #include "ddbench/analyzer/scaling_curve.h"
 #include "ddbench/ddp/strategy_traffic.h"
+#include "ddbench/experiment/baseline.h"
 #include "ddbench/experiment/program_ingest.h"
 #include "ddbench/experiment/span_ingest.h"
 #include "ddbench/host/machine.h"
@@ -127,11 +129,31 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   return run;
 }
 
+/// The hardware of the ranks' machines in the place of that of this one, where none of them may have been.
+void take_hardware(store::RunRecord& run, const std::vector<host::Facts>& machines, host::Machine own) {
+  if (machines.empty()) return;
+  auto& facts = run.environment.facts;
+  own.libraries.clear();  // the ranks do not tell theirs
+  own.commands.clear();
+  for (const auto& [key, value] : host::facts(own)) facts.erase(key);
+  facts.insert(machines.front().begin(), machines.front().end());
+  facts[kFactLaunchedFrom] = std::exchange(run.environment.fingerprint, host::fingerprint(machines));
+}
+
+/// Whether what this machine's meters counted is a rank's doing.
+bool has_ranks(const host::Machine& machine, const std::vector<host::Facts>& machines_of_ranks) {
+  const std::string boot_id = machine.boot_id ? *machine.boot_id : "";
+  return machines_of_ranks.empty() ||
+         std::any_of(machines_of_ranks.begin(), machines_of_ranks.end(),
+                     [&](const host::Facts& other) { return other.at("boot_id") == boot_id; });
+}
+
 void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, const host::Machine& machine) {
   run.state = outcome.state;
   run.reason = outcome.reason;
   run.environment.network = proved_network(outcome.network, outcome.transport);
   run.environment.facts["transport"] = outcome.transport;
+  take_hardware(run, outcome.machines, machine);
   for (const auto& [key, value] : outcome.facts) run.environment.facts[key] = value;
   for (std::size_t i = 0; i < outcome.notes.size(); ++i) {
     run.environment.facts[fmt::format("note.{}", i + 1)] = outcome.notes[i];
@@ -192,8 +214,10 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     launch_options.start_deadline = options.launcher.start_deadline;
     MachineMeter meter;
     launch::LaunchOutcome outcome = launch::launch(run_case, launch_options, options.launcher, relay);
-    outcome.facts.merge(meter.facts(samples_of(run, outcome)));
-    for (std::string& note : meter.notes()) outcome.notes.push_back(std::move(note));
+    if (has_ranks(machine, outcome.machines)) {
+      outcome.facts.merge(meter.facts(samples_of(run, outcome)));
+      for (std::string& note : meter.notes()) outcome.notes.push_back(std::move(note));
+    }
     relay.rethrow_failure();
     output.show(observer);
     output.keep(output_directory(store.file(), run.id));

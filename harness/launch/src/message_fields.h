@@ -33,6 +33,11 @@ void visit(Is<Hello> auto& m, Field&& field) {
 }
 
 template <typename Field>
+void visit(Is<Inventory> auto& m, Field&& field) {
+  field("facts", m.facts);
+}
+
+template <typename Field>
 void visit(Is<Ready> auto& m, Field&& field) {
   field("transport", m.transport);
   field("cores", m.cores);

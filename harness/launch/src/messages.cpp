@@ -127,6 +127,12 @@ class Reader {
     value = run_case_from_json(json.get<std::string>());
     return true;
   }
+  static bool read(const Json& json, std::map<std::string, std::string>& value) {
+    const auto is_text = [](const Json& each) { return each.is_string(); };
+    if (!json.is_object() || !std::all_of(json.begin(), json.end(), is_text)) return false;
+    value = json.get<std::map<std::string, std::string>>();
+    return true;
+  }
   static bool read(const Json& json, ErrorCode& value) {
     int code = 0;
     if (!read(json, code)) return false;
@@ -157,9 +163,9 @@ class Reader {
   const Json& json_;
 };
 
-constexpr const char* kTypes[] = {"hello",  "ready",   "heartbeat",  "kv_set",    "kv_get",     "ping",
-                                  "result", "failure", "file_chunk", "holding",   "assignment", "kv_value",
-                                  "pong",   "stop",    "hold",       "last_step", "finish"};
+constexpr const char* kTypes[] = {"hello",    "ready",   "heartbeat",  "kv_set",  "kv_get",    "ping",
+                                  "result",   "failure", "file_chunk", "holding", "inventory", "assignment",
+                                  "kv_value", "pong",    "stop",       "hold",    "last_step", "finish"};
 static_assert(std::size(kTypes) == std::variant_size_v<Message>);
 
 template <std::size_t I = 0>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -14,7 +15,7 @@
 /// (ControlChannel).
 namespace ddbench::launch {
 
-inline constexpr int kProtocolVersion = 2;
+inline constexpr int kProtocolVersion = 3;
 
 // From a rank to the launcher.
 
@@ -30,6 +31,11 @@ struct Hello {
   int world_size = -1;  ///< likewise
   std::string cores;    ///< that the rank may run on: "0,1,2"
   std::string address;  ///< of the interface that leads to the launcher; empty on an inherited socket
+};
+
+/// What the machine is that the rank is on, elsewhere: from one rank a node, before it connects to its peers.
+struct Inventory {
+  std::map<std::string, std::string> facts;  ///< host::facts of its hardware
 };
 
 /// The rank is connected to its peers; training begins.
@@ -150,7 +156,7 @@ struct LastStep {
 struct Finish {};
 
 using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, Result, Failure, FileChunk, Holding,
-                             Assignment, KvValue, Pong, Stop, Hold, LastStep, Finish>;
+                             Inventory, Assignment, KvValue, Pong, Stop, Hold, LastStep, Finish>;
 
 /// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large
 /// and comes often, is a zero byte, the length of the name in one byte, the name and the packed bytes.

@@ -51,6 +51,7 @@ struct SupervisedRank {
   store::RankRecord record;
   std::unique_ptr<ControlChannel> channel;
   Hello hello;
+  Inventory inventory;  ///< of ranks elsewhere, one a node
   Phase phase = Phase::kStarted;
   bool alive = true;
   bool said_why = false;                    ///< it sent a Failure

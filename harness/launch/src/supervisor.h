@@ -37,6 +37,7 @@ class Supervisor {
   void forgive_own_absence(SteadyTime now);
 
   void on(SupervisedRank& rank, const Hello& hello);
+  void on(SupervisedRank& rank, const Inventory& inventory);
   void on(SupervisedRank& rank, const Ready& ready);
   void on(SupervisedRank& rank, const Heartbeat& heartbeat);
   void on(SupervisedRank& rank, const KvSet& entry);

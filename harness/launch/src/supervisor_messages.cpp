@@ -38,6 +38,10 @@ void Supervisor::on(SupervisedRank& rank, const Hello& hello) {
   for (SupervisedRank& each : ranks_) assign(each);
 }
 
+void Supervisor::on(SupervisedRank& rank, const Inventory& inventory) {
+  rank.inventory = inventory;
+}
+
 void Supervisor::on(SupervisedRank& rank, const Ready& ready) {
   rank.phase = SupervisedRank::Phase::kTraining;
   rank.record.cores = ready.cores;

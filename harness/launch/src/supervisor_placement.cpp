@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <sstream>
 
+#include "machines.h"
 #include "supervisor.h"
 
 namespace ddbench::launch {
@@ -39,13 +38,12 @@ void Supervisor::assign(SupervisedRank& rank) {
 
 /// What the ranks said of where they are, in place of what the launcher's own machine is.
 void Supervisor::describe_machines() {
-  std::map<std::string, std::set<std::string>> cores;  // by kernel
-  std::map<std::string, std::size_t> ranks;
+  std::vector<RankMachine> told;
+  std::map<std::string, std::size_t> ranks;  // by kernel
   for (const SupervisedRank& rank : ranks_) {
     if (rank.hello.boot_id.empty()) return;  // it never came: nothing is known
     ++ranks[rank.hello.boot_id];
-    std::istringstream list(rank.hello.cores);
-    for (std::string core; std::getline(list, core, ',');) cores[rank.hello.boot_id].insert(core);
+    told.push_back({rank.hello.boot_id, rank.hello.cores, rank.inventory.facts});
   }
   ProvenanceSet provenance{Provenance::kMeasured};
   if (ranks.size() < static_cast<std::size_t>(run_case_.nodes)) {
@@ -53,15 +51,14 @@ void Supervisor::describe_machines() {
     outcome_.notes.push_back(fmt::format("{} nodes are {} machine{}: their network is that machine's own",
                                          run_case_.nodes, ranks.size(), ranks.size() == 1 ? "" : "s"));
   }
-  if (!ranks.contains(boot_id_)) {
-    outcome_.notes.push_back(
-        "the hardware told with this run is that of the machine it was launched from, where none of its "
-        "ranks was");
-  }
+  auto cores = cores_by_kernel(told);
   for (const auto& [kernel, count] : ranks) {
     if (count > cores[kernel].size()) provenance.add(Provenance::kOversubscribed);
   }
   outcome_.provenance = provenance;
+  outcome_.machines = machines_of(told);
+  std::string difference = difference_of(outcome_.machines);
+  if (!difference.empty()) outcome_.notes.push_back(std::move(difference));
 }
 
 }  // namespace ddbench::launch

@@ -10,6 +10,7 @@
 
 #include "ddbench/collective/communicator.h"
 #include "ddbench/ddp/train.h"
+#include "ddbench/host/machine.h"
 #include "ddbench/host/recorder.h"
 #include "ddbench/launch/local_launch.h"
 #include "ddbench/micro/micro.h"
@@ -62,6 +63,7 @@ class Worker {
         files_->reduce_spool(WholeSteps(static_cast<std::uint32_t>(assignment_.run_case.warmup)));
       }
       assignment_.spool = files_->spool().string();
+      if (assignment_.local_rank == 0) session_.send(Inventory{host::facts(host::inspect_hardware())});
       // What the fabric says to ranks that it starts.
       for (const auto& [name, value] : network_settings(assignment_.run_case.requested_network)) {
         ::setenv(name.c_str(), value.c_str(), 1);

@@ -83,7 +83,7 @@ Measured<std::int64_t> tighter(const Measured<std::int64_t>& machine, const Meas
 
 }  // namespace
 
-Machine inspect_machine(const fs::path& root) {
+Machine inspect_hardware(const fs::path& root) {
   Machine machine;
   machine.hostname = read_text(root / "proc/sys/kernel/hostname");
   machine.boot_id = read_text(root / "proc/sys/kernel/random/boot_id");
@@ -105,7 +105,11 @@ Machine inspect_machine(const fs::path& root) {
   machine.infiniband = read_infiniband(root);
   machine.nvidia_driver = read_nvidia_driver(root);
   machine.gpus = read_nvidia_gpus(root);
+  return machine;
+}
 
+Machine inspect_machine(const fs::path& root) {
+  Machine machine = inspect_hardware(root);
   for (const char* soname : {"libcuda.so.1", "libnccl.so.2", "libnvidia-ml.so.1", "libmpi.so.40",
                              "libgloo.so.0", "libdnnl.so.2", "libdnnl.so.3"}) {
     machine.libraries.emplace(soname, find_library(soname));

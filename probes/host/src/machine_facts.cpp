@@ -1,21 +1,20 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <set>
+#include <sstream>
 
 #include "ddbench/host/machine.h"
 
 namespace ddbench::host {
 namespace {
 
-template <typename T>
-std::string text_of(const Measured<T>& value) {
-  if (!value) return "unknown: " + value.reason();
-  return fmt::format("{}", *value);
-}
+constexpr std::string_view kUnknown = "unknown: ";
 
 template <typename T>
-std::string text_or_unknown(const Measured<T>& value) {
-  return value ? fmt::format("{}", *value) : "unknown";
+std::string text_of(const Measured<T>& value) {
+  if (!value) return std::string(kUnknown) + value.reason();
+  return fmt::format("{}", *value);
 }
 
 /// FNV-1a, 64 bits.
@@ -25,7 +24,7 @@ std::uint64_t hash_of(std::string_view text) noexcept {
   return hash;
 }
 
-void add_network(const Machine& machine, std::map<std::string, std::string>& out) {
+void add_network(const Machine& machine, Facts& out) {
   for (const NetworkInterface& interface : machine.interfaces) {
     if (!interface.up && !interface.physical) continue;
     out[fmt::format("nic.{}.state", interface.name)] = interface.up ? "up" : "down";
@@ -39,10 +38,32 @@ void add_network(const Machine& machine, std::map<std::string, std::string>& out
   }
 }
 
+std::string known(const Facts& machine, const std::string& name) {
+  const auto found = machine.find(name);
+  return found == machine.end() || found->second.starts_with(kUnknown) ? "unknown" : found->second;
+}
+
+/// One line each. Stored fingerprints are over this very text.
+std::string decisive_lines(const Facts& machine) {
+  std::string lines = fmt::format("cpu {}\ncores {}\ngovernor {}\n", known(machine, "cpu.model"),
+                                  known(machine, "cpu.cores"), known(machine, "governor"));
+  constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  const std::string bytes = known(machine, "memory.bytes");
+  lines += bytes == "unknown"
+               ? std::string("gib unknown\n")
+               : fmt::format("gib {}\n", (std::strtoll(bytes.c_str(), nullptr, 10) + kGib / 2) / kGib);
+  std::multiset<std::string> models;  // the bus decides the order, not the speed
+  for (std::size_t i = 0; machine.contains(fmt::format("gpu.{}.model", i)); ++i) {
+    models.insert(known(machine, fmt::format("gpu.{}.model", i)));
+  }
+  for (const std::string& model : models) lines += fmt::format("gpu {}\n", model);
+  return lines;
+}
+
 }  // namespace
 
-std::map<std::string, std::string> facts(const Machine& machine) {
-  std::map<std::string, std::string> out = {
+Facts facts(const Machine& machine) {
+  Facts out = {
       {"hostname", text_of(machine.hostname)},
       {"boot_id", text_of(machine.boot_id)},
       {"kernel", text_of(machine.kernel)},
@@ -64,16 +85,24 @@ std::map<std::string, std::string> facts(const Machine& machine) {
   return out;
 }
 
+std::string fingerprint(std::span<const Facts> machines) {
+  std::set<std::string> kinds;
+  for (const Facts& machine : machines) kinds.insert(decisive_lines(machine));
+  std::string all;
+  for (const std::string& kind : kinds) all += kind;
+  return fmt::format("{:016x}", hash_of(all));
+}
+
 std::string fingerprint(const Machine& machine) {
-  constexpr std::int64_t kGib = std::int64_t{1} << 30;
-  std::string decisive = fmt::format("cpu {}\ncores {}\ngovernor {}\n", text_or_unknown(machine.cpu_model),
-                                     text_or_unknown(machine.cores), text_or_unknown(machine.governor));
-  decisive += machine.memory_bytes ? fmt::format("gib {}\n", (*machine.memory_bytes + kGib / 2) / kGib)
-                                   : std::string("gib unknown\n");
-  std::multiset<std::string> models;  // the bus decides the order, not the speed
-  for (const Gpu& gpu : machine.gpus) models.insert(text_or_unknown(gpu.model));
-  for (const std::string& model : models) decisive += fmt::format("gpu {}\n", model);
-  return fmt::format("{:016x}", hash_of(decisive));
+  const Facts told = facts(machine);
+  return fingerprint(std::span(&told, 1));
+}
+
+std::string decisive_hardware(const Facts& machine) {
+  std::string words;
+  std::istringstream lines(decisive_lines(machine));
+  for (std::string line; std::getline(lines, line);) words += (words.empty() ? "" : ", ") + line;
+  return words;
 }
 
 }  // namespace ddbench::host

@@ -90,6 +90,13 @@ TEST(Messages, AnAssignmentCarriesTheWholeCase) {
   EXPECT_EQ(read.communicator_id, 65535);
 }
 
+TEST(Messages, AnInventoryIsAnyNamesAndTexts) {
+  const Inventory inventory{{{"cpu.model", "a \"b\""}, {"cpu.cores", "unknown: no /proc"}, {"", ""}}};
+  EXPECT_EQ(round_trip(inventory).facts, inventory.facts);
+  EXPECT_THROW(decode(R"({"type":"inventory","facts":{"cpu.cores":2}})"), Error);
+  EXPECT_THROW(decode(R"({"type":"inventory","facts":[]})"), Error);
+}
+
 TEST(Messages, BytesOfAKeyAreAnyBytes) {
   KvSet entry{"rank/0", {}};
   for (int byte = 0; byte < 256; ++byte) entry.value.push_back(static_cast<char>(byte));

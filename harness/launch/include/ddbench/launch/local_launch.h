@@ -66,6 +66,9 @@ struct LaunchOutcome {
   std::map<std::string, std::string> facts;
   /// Of a run whose ranks are elsewhere: what their machines were; the launcher's own machine says nothing.
   std::optional<ProvenanceSet> provenance;
+  /// Likewise, where it is known: host::facts of each machine that ranks were on, that of rank 0 first;
+  /// "cpu.cores" are those that its ranks were given.
+  std::vector<std::map<std::string, std::string>> machines;
 };
 
 /// Runs every rank of the case on this machine and returns when all have ended. Nodes are network namespaces

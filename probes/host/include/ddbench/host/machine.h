@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,8 @@ struct Machine {
 /// Reads /proc and /sys below `root` (tests feed fixture trees). Libraries and commands are those of this
 /// process. Does not throw for what is missing.
 Machine inspect_machine(const std::filesystem::path& root = "/");
+/// The same without libraries and commands: loads nothing into this process.
+Machine inspect_hardware(const std::filesystem::path& root = "/");
 
 /// The file behind `soname`, or the dynamic linker's words for why it cannot be loaded. Loads it, with its
 /// symbols kept from others; it stays loaded.
@@ -68,10 +71,15 @@ Measured<std::string> find_command(const std::string& name, std::string_view pat
 /// Dotted keys: "cpu.model", "cpu.cores", "memory.bytes", "kernel", "governor", "nic.eth0.mbit", "gpu.count",
 /// ... A value that cannot be known is "unknown: <reason>". Interfaces that are neither up nor physical are
 /// left out.
-std::map<std::string, std::string> facts(const Machine& machine);
+using Facts = std::map<std::string, std::string>;
+Facts facts(const Machine& machine);
 
 /// 16 hex digits over what decides speed and stays the same from run to run: CPU model, cores, memory rounded
-/// to GiB, GPUs, governor. Not over host name, free memory, kernel build or boot id.
+/// to GiB, GPUs, governor. Not over host name, free memory, kernel build or boot id. Of several machines,
+/// over each kind of them once: machines that are alike have the fingerprint of one.
+std::string fingerprint(std::span<const Facts> machines);
 std::string fingerprint(const Machine& machine);
+/// The values that fingerprint() is over, in words: "cpu AMD EPYC 7763, cores 64, governor performance, ...".
+std::string decisive_hardware(const Facts& machine);
 
 }  // namespace ddbench::host
