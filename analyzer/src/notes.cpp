@@ -90,9 +90,15 @@ void note_goodput(const RunSummary& summary, Notes& notes) {
   if (goodput.empty()) return;
   const double useful = real_fact(summary.run, "goodput.useful_s");
   const double total = real_fact(summary.run, "goodput.total_s");
-  notes.push_back(fmt::format(
+  std::string text = fmt::format(
       "goodput {:.1f} %: {:.3g} s of {:.3g} s were steps that count, with {} restart(s)",
-      100 * real_fact(summary.run, "goodput"), useful, total, fact(summary.run, "goodput.restarts")));
+      100 * real_fact(summary.run, "goodput"), useful, total, fact(summary.run, "goodput.restarts"));
+  const double between = real_fact(summary.run, "goodput.between_s");
+  if (between > 0) {
+    text += fmt::format("; with the {:.3g} s between the runs it is {:.1f} %", between,
+                        100 * useful / (total + between));
+  }
+  notes.push_back(text);
 }
 
 void note_network(const RunSummary& summary, Notes& notes) {

@@ -71,6 +71,8 @@ def test_a_job_that_is_started_again_is_the_undisturbed_one(bench, strategy, opt
     assert hashes(bench, second) == hashes(bench, undisturbed)
     assert facts(bench, second)["resumed.from"] == first
     assert facts(bench, second)["goodput.restarts"] == "1"
+    assert float(facts(bench, second)["goodput.between_s"]) > 0
+    assert "between the runs it is" in bench.ok("show", second).stdout.replace("\n", " ").replace("    ", "")
     goodput = float(facts(bench, second)["goodput"])
     assert 0 < goodput < float(facts(bench, undisturbed)["goodput"])
     assert 'preempted' in bench.ok("list").stdout

@@ -73,6 +73,7 @@ std::int64_t last_step_end_wall_ns(const store::RunStore& store, const store::Ru
 void store_goodput(store::RunStore& store, const store::RunId& id) {
   double useful = 0;
   double total = 0;
+  double between = 0;
   int restarts = 0;
   std::uint32_t end = std::numeric_limits<std::uint32_t>::max();
   for (std::optional<store::RunRecord> run = store.run(id); run;) {
@@ -82,12 +83,15 @@ void store_goodput(store::RunStore& store, const store::RunId& id) {
     if (before.empty()) break;
     end = static_cast<std::uint32_t>(std::strtoul(fact(*run, kFactResumedAtStep).c_str(), nullptr, 10));
     ++restarts;
+    const std::int64_t started_ns = run->started_wall_ns;
     run = store.run(before);
+    if (run) between += std::max(0.0, seconds(started_ns - run->finished_wall_ns));
   }
   store::RunRecord run = *store.run(id);
   run.environment.facts["goodput"] = fmt::format("{:.4f}", total > 0 ? std::min(1.0, useful / total) : 0.0);
   run.environment.facts["goodput.useful_s"] = fmt::format("{:.6f}", useful);
   run.environment.facts["goodput.total_s"] = fmt::format("{:.6f}", total);
+  run.environment.facts["goodput.between_s"] = fmt::format("{:.6f}", between);
   run.environment.facts["goodput.restarts"] = std::to_string(restarts);
   store.update_run(run);
 }
