@@ -2,7 +2,8 @@
 """What recording an unmodified PyTorch DDP script costs, by ddbench and by torch.profiler.
 
 Starts the script on two ranks as it is, under ddbench's recording object, and under torch.profiler, interleaved, and
-prints the ratio of step times with its 95 % interval (Student's t of logarithms over rounds).
+prints the ratios of step times and of the processor time that a step takes (all threads; other programs on the machine
+count less in it), with their 95 % intervals (Student's t of logarithms over rounds).
 
     python3 tests/bench/program/overhead.py [rounds]
 """
@@ -24,7 +25,7 @@ PORT = 29650
 
 
 def step_ms(directory, preload=False, profile=False):
-    """Mean over both ranks."""
+    """Time and processor time of a step, each the mean over both ranks."""
     command = [sys.executable, str(SCRIPT), "--steps", "120", "--hidden", "1024"]
     if profile:
         command += ["--profile", str(directory / "profile")]
@@ -38,7 +39,8 @@ def step_ms(directory, preload=False, profile=False):
         ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
     outputs = [rank.communicate()[0] for rank in ranks]
     assert all(rank.returncode == 0 for rank in ranks)
-    return statistics.mean(float(re.search(r"([\d.]+) ms a step", output)[1]) for output in outputs)
+    told = [re.search(r"([\d.]+) ms a step, ([\d.]+) ms of processor", output) for output in outputs]
+    return [statistics.mean(float(each[figure]) for each in told) for figure in (1, 2)]
 
 
 def told(name, ratios):
@@ -47,7 +49,7 @@ def told(name, ratios):
     half = t * statistics.stdev(logs) / math.sqrt(len(logs))
     mean = statistics.mean(logs)
     low, middle, high = (100 * (math.exp(x) - 1) for x in (mean - half, mean, mean + half))
-    print(f"{name:15} {middle:+6.2f} % of a step   95 % CI {low:+.2f} to {high:+.2f} %")
+    print(f"{name:32} {middle:+6.2f} % of a step   95 % CI {low:+.2f} to {high:+.2f} %")
 
 
 def main():
@@ -64,9 +66,11 @@ def main():
                      lambda: profiled.append(step_ms(directory, profile=True))]
             for side in sides if round_ % 2 == 0 else reversed(sides):
                 side()
-    print(f"{rounds} rounds, 2 ranks, {statistics.mean(plain):.2f} ms a step as it is")
-    told("ddbench", [a / b for a, b in zip(recorded, plain)])
-    told("torch.profiler", [a / b for a, b in zip(profiled, plain)])
+    time_ms, processor_ms = map(statistics.mean, zip(*plain))
+    print(f"{rounds} rounds, 2 ranks, {time_ms:.2f} ms a step as it is, {processor_ms:.2f} ms of processor")
+    for name, side in ("ddbench", recorded), ("torch.profiler", profiled):
+        for figure, what in enumerate(("time", "processor time")):
+            told(f"{name}, {what}", [a[figure] / b[figure] for a, b in zip(side, plain)])
 
 
 if __name__ == "__main__":
