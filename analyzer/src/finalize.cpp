@@ -72,7 +72,7 @@ class Finalizer {
       const std::uint32_t steps = next_range_steps(range.last - range.first + 1, spans);
       range = {range.last + 1, range.last + steps};
     }
-    store_.put_collectives(run_.id, collectives_.records());
+    store_.put_collectives(run_.id, collective_rows());
     store_.put_kernels(run_.id, kernels_.records());
     store_verdict();
   }
@@ -157,6 +157,12 @@ class Finalizer {
       communication_ns_[rank] += parts.communication_ns;
     }
     return record;
+  }
+
+  std::vector<store::CollectiveRecord> collective_rows() const {
+    std::vector<store::CollectiveRecord> rows = collectives_.records();
+    for (store::CollectiveRecord& row : rows) row.manner = nccl_manner(nccl_, row.function, row.bytes);
+    return rows;
   }
 
   std::string reason_against_use() const {

@@ -146,6 +146,10 @@ void number(std::vector<Kernel>& kernels, NcclJoin& join) {
   }
 }
 
+std::string kind_of(const std::string& function, std::uint64_t bytes) {
+  return fmt::format("{} {} B", function, bytes);
+}
+
 std::string manner_of(const NcclEvent& event) {
   const std::string how =
       event.algorithm.empty() ? "" : fmt::format("{} {}, ", event.algorithm, event.protocol);
@@ -178,8 +182,7 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
   std::vector<Span> added;
   for (const Event& event : events) {
     if (counts(event.span)) {
-      join.manners[fmt::format("{} {} B", event.what.function, event.span.bytes)].insert(
-          manner_of(event.what));
+      join.manners[kind_of(event.what.function, event.span.bytes)].insert(manner_of(event.what));
     }
     if (Kernel* const kernel = by_time.find(event)) {
       kernel->events.push_back(&event);
@@ -195,6 +198,11 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
   }
   spans.insert(spans.end(), added.begin(), added.end());
   return join;
+}
+
+std::string nccl_manner(const NcclJoin& join, const std::string& function, std::uint64_t bytes) {
+  const auto found = join.manners.find(kind_of(function, bytes));
+  return found == join.manners.end() ? std::string() : fmt::format("{}", fmt::join(found->second, "; "));
 }
 
 std::map<std::string, std::string> nccl_facts(const NcclJoin& join) {

@@ -171,6 +171,11 @@ void add_efficiency(const store::RunStore& store, RunSummary& summary) {
 
 }  // namespace
 
+bool tells_manners(const RunSummary& summary) {
+  return std::any_of(summary.collectives.begin(), summary.collectives.end(),
+                     [](const CollectiveSummary& collective) { return !collective.record.manner.empty(); });
+}
+
 RunSummary summarize_briefly(const store::RunStore& store, store::RunRecord run) {
   return summarize_alone(store, std::move(run), false);
 }

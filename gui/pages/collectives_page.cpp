@@ -25,6 +25,8 @@ CellTable bucket_table(const analyzer::RunSummary& summary) {
        {"Collective", "Bucket", "Size", "Count", "Transfer", "Peer wait", "Bus bandwidth"}) {
     table.columns.push_back(QString::fromLatin1(title));
   }
+  const bool manners = analyzer::tells_manners(summary);
+  if (manners) table.columns.push_back(QStringLiteral("Manner"));
   for (const analyzer::CollectiveSummary& collective : summary.collectives) {
     const store::CollectiveRecord& record = collective.record;
     Cell wait = quantity_cell(static_cast<double>(record.peer_wait_ns), "ns");
@@ -41,6 +43,9 @@ CellTable bucket_table(const analyzer::RunSummary& summary) {
          std::move(wait),
          collective.busbw_gb_per_s ? quantity_cell(*collective.busbw_gb_per_s * 1e9, "B/s")
                                    : missing_cell(collective.busbw_gb_per_s.reason())});
+    if (!manners) continue;
+    table.rows.back().push_back(record.manner.empty() ? missing_cell("NCCL told nothing of it")
+                                                      : text_cell(record.manner));
   }
   return table;
 }

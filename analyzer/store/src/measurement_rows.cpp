@@ -18,7 +18,7 @@ constexpr const char* kStepColumns =
     "overlap_ns, "
     "peer_wait_ns, loss";
 constexpr const char* kCollectiveColumns =
-    "function, bucket, bytes, count, transfer_ns, duration_ns, peer_wait_ns, peer_wait_resolved";
+    "function, bucket, bytes, count, transfer_ns, duration_ns, peer_wait_ns, peer_wait_resolved, manner";
 constexpr const char* kKernelColumns = "name, kind, count, total_ns, max_ns";
 
 std::string insert_sql(const char* table, std::string_view columns) {
@@ -119,7 +119,7 @@ void RunStore::put_collectives(const RunId& id, std::span<const CollectiveRecord
   replace_list(impl_->database, key, "collective", kCollectiveColumns, collectives,
                [&](Statement& statement, std::int64_t position, const CollectiveRecord& c) {
                  statement.bind(key, position, c.function, c.bucket, c.bytes, c.count, c.transfer_ns,
-                                c.duration_ns, c.peer_wait_ns, c.peer_wait_resolved);
+                                c.duration_ns, c.peer_wait_ns, c.peer_wait_resolved, c.manner);
                });
   transaction.commit();
 }
@@ -129,7 +129,7 @@ std::vector<CollectiveRecord> RunStore::collectives(const RunId& id) const {
   return read_list<CollectiveRecord>(std::move(statement), impl_->run_key(id),
                                      [](const Statement& row, CollectiveRecord& c) {
                                        row.read(c.function, c.bucket, c.bytes, c.count, c.transfer_ns,
-                                                c.duration_ns, c.peer_wait_ns, c.peer_wait_resolved);
+                                                c.duration_ns, c.peer_wait_ns, c.peer_wait_resolved, c.manner);
                                      });
 }
 

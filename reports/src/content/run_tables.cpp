@@ -165,6 +165,9 @@ DataTable collectives_data(const RunSummary& summary) {
                    {"peer wait", true, "own arrival to last arrival"},
                    {"algbw", true},
                    {"busbw", true}};
+  const bool manners = analyzer::tells_manners(summary);
+  if (manners)
+    table.columns.push_back({"manner", false, "algorithm, protocol, channels and transport, as NCCL told"});
   for (const CollectiveSummary& collective : summary.collectives) {
     const store::CollectiveRecord& record = collective.record;
     table.rows.push_back(
@@ -177,6 +180,9 @@ DataTable collectives_data(const RunSummary& summary) {
          record.peer_wait_resolved ? time_cell(static_cast<double>(record.peer_wait_ns))
                                    : missing_cell("below the uncertainty of the clocks"),
          bandwidth_cell(collective.algbw_gb_per_s), bandwidth_cell(collective.busbw_gb_per_s)});
+    if (!manners) continue;
+    table.rows.back().push_back(record.manner.empty() ? missing_cell("NCCL told nothing of it")
+                                                      : text_cell(record.manner));
   }
   return table;
 }

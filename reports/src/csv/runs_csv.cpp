@@ -167,7 +167,7 @@ std::string runs_csv(std::span<const RunSummary> runs) {
 std::string collectives_csv(std::span<const RunSummary> runs) {
   std::string text =
       "run_id,function,bucket,bytes,count,duration_ns,transfer_ns,peer_wait_ns,algbw_bytes_per_s,busbw_bytes_"
-      "per_s\n";
+      "per_s,manner\n";
   for (const RunSummary& summary : runs) {
     for (const analyzer::CollectiveSummary& collective : summary.collectives) {
       const store::CollectiveRecord& record = collective.record;
@@ -183,6 +183,7 @@ std::string collectives_csv(std::span<const RunSummary> runs) {
       for (const Measured<double>* rate : {&collective.algbw_gb_per_s, &collective.busbw_gb_per_s}) {
         row.add(*rate ? csv::real(1e9 * **rate) : "");
       }
+      row.add_text(record.manner);
       text += row.take();
     }
   }

@@ -86,7 +86,8 @@ Json collective_objects(const RunSummary& summary, MissingReasons& missing) {
                                                 ? Json(record.peer_wait_ns)
                                                 : missing.null(path + "peer_wait_ns", "below resolution")},
                            {"algbw", missing.value(path + "algbw", collective.algbw_gb_per_s)},
-                           {"busbw", missing.value(path + "busbw", collective.busbw_gb_per_s)}});
+                           {"busbw", missing.value(path + "busbw", collective.busbw_gb_per_s)},
+                           {"manner", record.manner}});
   }
   return collectives;
 }

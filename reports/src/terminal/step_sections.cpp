@@ -115,27 +115,32 @@ std::string waterfall_section(const analyzer::RunSummary& summary, const Paint& 
 
 std::string collectives_section(const analyzer::RunSummary& summary, const Paint& paint, std::size_t width) {
   if (summary.collectives.empty()) return {};
-  Table table({{"function", Align::kLeft, true},
-               {"bucket"},
-               {"count"},
-               {"bytes"},
-               {"time"},
-               {"algbw GB/s"},
-               {"busbw GB/s"},
-               {"peer wait"}});
+  std::vector<TableColumn> columns = {{"function", Align::kLeft, true},
+                                      {"bucket"},
+                                      {"count"},
+                                      {"bytes"},
+                                      {"time"},
+                                      {"algbw GB/s"},
+                                      {"busbw GB/s"},
+                                      {"peer wait"}};
+  const bool manners = analyzer::tells_manners(summary);
+  if (manners) columns.push_back({"manner", Align::kLeft, true});
+  Table table(std::move(columns));
   for (const analyzer::CollectiveSummary& collective : summary.collectives) {
     const store::CollectiveRecord& record = collective.record;
     const std::string wait = record.peer_wait_resolved
                                  ? quantity(static_cast<double>(record.peer_wait_ns), "ns")
                                  : std::string("unresolved");
-    table.add_row({{visible(record.function)},
-                   {record.bucket < 0 ? std::string("–") : std::to_string(record.bucket)},
-                   {count_in_words(static_cast<std::int64_t>(record.count))},
-                   {quantity(static_cast<double>(record.bytes), "B")},
-                   {quantity(static_cast<double>(record.transfer_ns), "ns")},
-                   {bandwidth(collective.algbw_gb_per_s)},
-                   {bandwidth(collective.busbw_gb_per_s)},
-                   {wait}});
+    std::vector<TableCell> row = {{visible(record.function)},
+                                  {record.bucket < 0 ? std::string("–") : std::to_string(record.bucket)},
+                                  {count_in_words(static_cast<std::int64_t>(record.count))},
+                                  {quantity(static_cast<double>(record.bytes), "B")},
+                                  {quantity(static_cast<double>(record.transfer_ns), "ns")},
+                                  {bandwidth(collective.algbw_gb_per_s)},
+                                  {bandwidth(collective.busbw_gb_per_s)},
+                                  {wait}};
+    if (manners) row.push_back({visible(record.manner)});
+    table.add_row(std::move(row));
   }
   return heading(paint, "Collectives", "medians over measured steps; time from the last rank's arrival",
                  width) +

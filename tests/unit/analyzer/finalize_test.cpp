@@ -6,6 +6,7 @@
 
 #include "ddbench/analyzer/run_summary.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/nccl_event.h"
 #include "synthetic_run.h"
 
 namespace ddbench::analyzer {
@@ -128,6 +129,33 @@ TEST_F(FinalizeRun, KeepsBucketsAndSizesApart) {
   EXPECT_EQ(collectives[1].count, 30u);
   EXPECT_EQ(collectives[2].bucket, 1);
   EXPECT_EQ(collectives[2].count, 25u);
+}
+
+TEST_F(FinalizeRun, TellsInWhichMannerNcclDidACollective) {
+  run_.store_into(store());
+  std::vector<std::string> names = kSyntheticNames;
+  names.push_back(nccl_event_name({"all_reduce", "RING", "LL128", 8, "socket"}));
+  for (int rank = 0; rank < 2; ++rank) {
+    std::vector<Span> events;
+    for (Span span : run_.spans_of(rank)) {
+      if (span.kind != SpanKind::kCommunication) continue;
+      span.kind = SpanKind::kNcclEvent;
+      span.name_id = static_cast<std::uint32_t>(names.size() - 1);
+      span.correlation += 1000;
+      span.bytes = 8'000'000;
+      events.push_back(span);
+    }
+    store().append_spans(run_.id, rank, events, names);
+  }
+  finalize_run(store(), run_.id);
+  const std::vector<store::CollectiveRecord> collectives = store().collectives(run_.id);
+  ASSERT_EQ(collectives.size(), 2u);
+  EXPECT_EQ(collectives[0].bytes, 4'000'000u);
+  EXPECT_EQ(collectives[0].manner, "");
+  EXPECT_EQ(collectives[1].bytes, 8'000'000u);
+  EXPECT_EQ(collectives[1].count, 30u);
+  EXPECT_EQ(collectives[1].manner, "RING LL128, 8 channels, socket");
+  EXPECT_TRUE(tells_manners(summarize(store(), run_.id)));
 }
 
 TEST_F(FinalizeRun, SaysHowManyCollectivesAKilledRankLeftIncomplete) {

@@ -65,6 +65,13 @@ TEST(RunText, HasNoColoursUnlessAskedFor) {
   EXPECT_NE(run_text(example_run(), {true, 100}).find('\x1b'), std::string::npos);
 }
 
+TEST(RunText, HasAColumnForTheMannerOfCollectivesWhereItIsKnown) {
+  analyzer::RunSummary run = example_run();
+  EXPECT_EQ(run_text(run, {}).find("manner"), std::string::npos);
+  run.collectives[1].record.manner = "RING LL128, 8 channels, socket";
+  EXPECT_NE(run_text(run, {false, 160}).find("RING LL128, 8 channels, socket"), std::string::npos);
+}
+
 TEST(RunText, KeepsToTheWidth) {
   for (const int width : {40, 60, 80, 100, 200}) {
     for (const analyzer::RunSummary& run : {example_run(), example_baseline(), example_failed_run()}) {

@@ -133,7 +133,8 @@ TEST_F(RoundTrip, StepsComeOrderedAndAreReplacedOneByOne) {
 
 TEST_F(RoundTrip, CollectivesAndKernelsAreReplacedAsAWhole) {
   store_.create_run(plain_run("a"));
-  const CollectiveRecord collective{"all_reduce", 2, ~std::uint64_t{0}, 3, 4, 5, 6, false};
+  const CollectiveRecord collective{"all_reduce",      2, ~std::uint64_t{0}, 3, 4, 5, 6, false,
+                                    test::kHostileText};
   store_.put_collectives("a", std::vector{CollectiveRecord{}, collective});
   store_.put_collectives("a",
                          std::vector{collective, CollectiveRecord{"broadcast", -1, 1, 1, 1, 1, 1, true}});
@@ -147,8 +148,10 @@ TEST_F(RoundTrip, CollectivesAndKernelsAreReplacedAsAWhole) {
   EXPECT_EQ(collectives[0].duration_ns, collective.duration_ns);
   EXPECT_EQ(collectives[0].peer_wait_ns, collective.peer_wait_ns);
   EXPECT_FALSE(collectives[0].peer_wait_resolved);
+  EXPECT_EQ(collectives[0].manner, collective.manner);
   EXPECT_EQ(collectives[1].function, "broadcast");
   EXPECT_TRUE(collectives[1].peer_wait_resolved);
+  EXPECT_EQ(collectives[1].manner, "");
 
   store_.put_kernels("a", std::vector{KernelRecord{"old", "copy", 1, 1, 1}});
   store_.put_kernels("a", std::vector{KernelRecord{test::kHostileText, "forward", 2, 3, 4}});

@@ -91,6 +91,9 @@ RunSummary summarize_briefly(const store::RunStore& store, store::RunRecord run)
 /// The same with the efficiency.
 RunSummary summarize_for_list(const store::RunStore& store, store::RunRecord run);
 
+/// Whether the library of the collectives told how it did any of them (CollectiveRecord::manner).
+bool tells_manners(const RunSummary& summary);
+
 /// The step partition of a run as stacked bars, and the loss waterfall (empty when there is no efficiency; a
 /// note says why).
 Figure partition_figure(const RunSummary& summary);

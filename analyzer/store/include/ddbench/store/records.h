@@ -149,6 +149,8 @@ struct CollectiveRecord {
   std::int64_t duration_ns = 0;    ///< median over collectives and ranks of: end - own arrival
   std::int64_t peer_wait_ns = 0;   ///< median over collectives and ranks of: last arrival - own arrival
   bool peer_wait_resolved = true;  ///< false: below the uncertainty of the clocks
+  /// How the library did it, as it told: "RING LL128, 8 channels, socket", several with "; " between.
+  std::string manner = {};
 };
 
 /// One row of the table `kernel`: an operator or kernel name of a run, over its measured steps and all ranks.
