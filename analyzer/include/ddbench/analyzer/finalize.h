@@ -25,9 +25,11 @@ void finalize_run(store::RunStore& store, const store::RunId& id);
 /// absent when 0.
 inline constexpr const char* kFactIncompleteCollectives = "analysis.incomplete_collectives";
 inline constexpr const char* kFactDamagedSpans = "analysis.damaged_spans";
-/// Steps, warm-up included, whose gradients were not finite so that nothing was updated: absent when 0. And the
-/// loss scale of the last step: absent without loss scaling.
+/// Steps, warm-up included, whose gradients were not finite so that nothing was updated: absent when 0. And
+/// the loss scale of the last step: absent without loss scaling.
 inline constexpr const char* kFactSkippedUpdates = "training.skipped_updates";
 inline constexpr const char* kFactLossScale = "training.loss_scale";
+/// On GPUs: "captured from step 4", "off: asked for", "off: <why>".
+inline constexpr const char* kFactCudaGraph = "training.cuda_graph";
 
 }  // namespace ddbench::analyzer
