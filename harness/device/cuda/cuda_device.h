@@ -7,6 +7,7 @@
 #include "convolutions.h"
 #include "ddbench/device/device.h"
 #include "ddbench/gpu/gpu.h"
+#include "fused_attention.h"
 #include "matrix_products.h"
 #include "scratch.h"
 
@@ -106,7 +107,9 @@ class CudaDevice final : public Device {
   const gpu::Stream stream_;
   Scratch scratch_;
   MatrixProducts products_;
+  const CudnnHandle cudnn_;
   Convolutions convolutions_;
+  FusedAttention fused_attention_;
 
   std::array<gpu::Event, 256> marks_;  // mark n is in slot n modulo their number
   std::uint64_t next_mark_ = 0;

@@ -30,7 +30,9 @@ CudaDevice::CudaDevice(const DeviceOptions& options)
       stream_(gpu::make_stream()),
       scratch_(stream_.get()),
       products_(stream_.get(), options.tf32),
-      convolutions_(stream_.get(), options.tf32, scratch_),
+      cudnn_(make_cudnn(stream_.get())),
+      convolutions_(stream_.get(), cudnn_.get(), options.tf32, scratch_),
+      fused_attention_(cudnn_.get(), scratch_),
       anchor_(gpu::make_event(true)) {
   for (gpu::Event& event : marks_) {
     cudaEvent_t made = nullptr;
@@ -47,8 +49,10 @@ CudaDevice::~CudaDevice() {
 }
 
 std::string CudaDevice::description() const {
-  return fmt::format("cuda, {}, cuBLASLt {}, cuDNN {}{}", gpu::description(device_),
-                     MatrixProducts::version(), cudnnGetVersion(), options_.tf32 ? ", TF32" : "");
+  return fmt::format("cuda, {}, cuBLASLt {}, cuDNN {}{}{}", gpu::description(device_),
+                     MatrixProducts::version(), cudnnGetVersion(),
+                     FusedAttention::is_available() ? " with fused attention" : "",
+                     options_.tf32 ? ", TF32" : "");
 }
 
 Buffer CudaDevice::allocate(std::int64_t bytes) {
