@@ -25,10 +25,15 @@ class CudaDevice final : public Device {
   bool is_host() const noexcept override { return false; }
   Buffer allocate(std::int64_t bytes) override;
   Buffer allocate_host(std::int64_t bytes) override;
-  void upload(const void* source, const Tensor& destination) override;
   void download(const Tensor& source, void* destination) override;
   void fill(const Tensor& destination, float value) override;
   void copy(const Tensor& source, const Tensor& destination) override;
+
+  // uploads.cpp
+  void upload(const void* source, const Tensor& destination) override;
+  void upload_ahead(const void* source, const Tensor& destination) override;
+  void await_uploads() override;
+  std::size_t stamp_uploads() noexcept override;
 
   // queue.cpp
   void synchronize() override;
@@ -102,6 +107,10 @@ class CudaDevice final : public Device {
   void widen(const Tensor& source, const Tensor& destination) override;
 
  private:
+  std::size_t stamp_on(cudaStream_t stream) noexcept;
+  cudaError_t order_uploads() noexcept;
+  cudaError_t end_uploads() noexcept;
+
   const DeviceOptions options_;
   const int device_;
   const gpu::Stream stream_;
@@ -117,7 +126,10 @@ class CudaDevice final : public Device {
   std::size_t stamps_used_ = 0;
   cudaError_t stamp_failure_ = cudaSuccess;
   gpu::Event anchor_;
-  Buffer squares_;  // the sum, and partial sums behind it
+  const gpu::Stream upload_stream_;
+  const gpu::Event queued_;    // what was queued before the last upload ahead
+  const gpu::Event uploaded_;  // the last upload ahead
+  Buffer squares_;             // the sum, and partial sums behind it
 };
 
 /// Throws Error{kBadInput} unless the tensors' type is one that activations may have.

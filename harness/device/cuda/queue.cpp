@@ -20,13 +20,17 @@ void CudaDevice::wait_for(std::uint64_t mark) {
 }
 
 std::size_t CudaDevice::stamp() noexcept {
+  return stamp_on(stream_.get());
+}
+
+std::size_t CudaDevice::stamp_on(cudaStream_t stream) noexcept {
   cudaError_t status = cudaSuccess;
   if (stamps_used_ == stamps_.size()) {
     cudaEvent_t made = nullptr;
     status = cudaEventCreate(&made);
     stamps_.emplace_back(made);
   }
-  if (status == cudaSuccess) status = cudaEventRecord(stamps_[stamps_used_].get(), stream_.get());
+  if (status == cudaSuccess) status = cudaEventRecord(stamps_[stamps_used_].get(), stream);
   if (stamp_failure_ == cudaSuccess) stamp_failure_ = status;
   return stamps_used_++;
 }
@@ -34,6 +38,7 @@ std::size_t CudaDevice::stamp() noexcept {
 // The anchor is passed when the host hears of it, but for the microseconds that hearing takes.
 void CudaDevice::read_stamps(std::vector<std::int64_t>& times_ns) {
   gpu::check(stamp_failure_, "time what is queued");
+  await_uploads();
   gpu::check(cudaEventRecord(anchor_.get(), stream_.get()), "time what is queued");
   gpu::check(cudaEventSynchronize(anchor_.get()), "finish what was queued");
   const std::int64_t anchor_ns = now_ns();
