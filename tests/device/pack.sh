@@ -13,7 +13,7 @@ cp "$build/bin/ddbench" "$pack/bin/"
 for module in device_cuda collective_nccl cuda_probe inject_cuda inject nccl_profiler session; do
   [ -e "$build/lib/ddbench/ddbench_$module.so" ] && cp "$build/lib/ddbench/ddbench_$module.so" "$pack/lib/ddbench/"
 done
-for test in operators_test workload_models_test nccl_test test_cupti_probe; do
+for test in operators_test loader_test workload_models_test nccl_test test_cupti_probe; do
   [ -e "$build/tests/$test" ] && cp "$build/tests/$test" "$pack/bin/"
 done
 find "$pack" -type f -exec strip --strip-unneeded {} +

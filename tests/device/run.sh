@@ -60,6 +60,7 @@ export pack
 bench doctor >> "$log" 2>&1
 step "operators against formulas" 90 bash -c "on_gpu operators_test"
 step "models: gradients against differences" 90 bash -c "on_gpu workload_models_test"
+step "batches sent ahead" 60 bash -c "on_gpu loader_test"
 step "NCCL, two ranks on the GPUs there are" 60 "$pack/bin/nccl_test"
 [ -x "$pack/bin/test_cupti_probe" ] && step "CUPTI probe" 60 "$pack/bin/test_cupti_probe"
 step "50 steps, losses against the CPU device" 150 \

@@ -79,6 +79,8 @@ class Mirrored final : public Device {
   void upload(const void* source, const Tensor& to) override {
     std::copy_n(bytes(source), to.bytes(), bytes(to.data));
   }
+  void upload_ahead(const void* source, const Tensor& to) override { upload(source, to); }
+  void await_uploads() override {}
   void download(const Tensor& from, void* to) override {
     std::copy_n(bytes(from.data), from.bytes(), bytes(to));
   }
@@ -86,6 +88,7 @@ class Mirrored final : public Device {
   std::uint64_t mark() override { return real_->mark(); }
   void wait_for(std::uint64_t mark) override { real_->wait_for(mark); }
   std::size_t stamp() noexcept override { return real_->stamp(); }
+  std::size_t stamp_uploads() noexcept override { return real_->stamp_uploads(); }
   void read_stamps(std::vector<std::int64_t>& times_ns) override { real_->read_stamps(times_ns); }
 
   void fill(const Tensor& to, float value) override {
@@ -240,8 +243,12 @@ class Mirrored final : public Device {
 
 }  // namespace
 
+std::unique_ptr<Device> bare_device_under_test() {
+  return make_device(name_under_test());
+}
+
 std::unique_ptr<Device> device_under_test() {
-  auto device = make_device(name_under_test());
+  auto device = bare_device_under_test();
   if (device->is_host()) return device;
   return std::make_unique<Mirrored>(std::move(device));
 }

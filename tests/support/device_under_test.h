@@ -12,6 +12,9 @@ namespace ddbench::test {
 /// code 77 and says "skipped: no GPU".
 std::unique_ptr<device::Device> device_under_test();
 
+/// The same device without the copies: its memory need not be the host's.
+std::unique_ptr<device::Device> bare_device_under_test();
+
 /// Whether it refuses indices and labels that are none; a GPU, which would have to wait for them, makes the
 /// result NaN.
 bool refuses_wrong_indices();

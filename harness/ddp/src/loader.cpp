@@ -23,13 +23,11 @@ std::int64_t batch_of(const RunCase& run_case) {
 Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, const RunCase& run_case,
                device::Device& device, workload::Probe& probe, std::int64_t first_batch)
     : dataset_(dataset),
-      device_(device),
       sampler_(std::move(sampler)),
       batches_per_epoch_(std::max<std::int64_t>(1, dataset.size() / run_case.global_batch()) *
                          run_case.accumulate),
       delay_(run_case.data_delay_ns),
       name_(probe.intern("load_batch")),
-      upload_name_(probe.intern("upload_batch")),
       slots_(static_cast<std::size_t>(slots_of(run_case))),
       taken_(first_batch),
       claimed_(first_batch) {
@@ -43,13 +41,7 @@ Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, con
                   .labels = {slot.labels.data(), batch, shape.labels, DataType::kInt32}};
     slot.indices.resize(static_cast<std::size_t>(batch));
   }
-  if (!device.is_host()) {
-    device_inputs_ = device.allocate(batch * shape.input_bytes());
-    device_labels_ = device.allocate(batch * shape.label_bytes());
-    device_batch_ = slots_.front().batch;
-    device_batch_.inputs.data = device_inputs_.data();
-    device_batch_.labels.data = device_labels_.data();
-  }
+  if (!device.is_host()) on_device_.emplace(device, slots_.front().batch, run_case.data_workers > 0, probe);
   for (int i = 0; i < run_case.data_workers; ++i) threads_.emplace_back([this] { work(); });
 }
 
@@ -74,15 +66,18 @@ const workload::Batch& Loader::next(workload::Probe& probe) {
         probe.host_span(SpanKind::kDataWait, name_, batch.inputs.bytes() + batch.labels.bytes());
     slot = &next_slot();
   }
-  return device_.is_host() ? slot->batch : on_device(*slot, probe);
+  if (!on_device_) return slot->batch;
+  const workload::Batch& batch = on_device_->take(taken_ - 1, slot->batch, probe);
+  if (const Slot* const following = read_ahead()) on_device_->send_ahead(taken_, following->batch, probe);
+  return batch;
 }
 
-const workload::Batch& Loader::on_device(const Slot& slot, workload::Probe& probe) {
-  const auto span =
-      probe.span(SpanKind::kCopy, upload_name_, slot.batch.inputs.bytes() + slot.batch.labels.bytes());
-  device_.upload(slot.batch.inputs.data, device_batch_.inputs);
-  device_.upload(slot.batch.labels.data, device_batch_.labels);
-  return device_batch_;
+/// The batch after the one that was taken last, if a thread has read it already.
+const Loader::Slot* Loader::read_ahead() {
+  if (threads_.empty()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const Slot& slot = slot_of(taken_);
+  return claimed_ > taken_ && slot.filled ? &slot : nullptr;
 }
 
 Loader::Slot& Loader::next_slot() {

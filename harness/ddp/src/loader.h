@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "ddbench/record/run_case.h"
 #include "ddbench/workload/dataset.h"
 #include "ddbench/workload/model.h"
+#include "device_batches.h"
 
 namespace ddbench::ddp {
 
@@ -22,6 +24,9 @@ namespace ddbench::ddp {
 /// which together are the batch per GPU. An epoch has data set / global batch steps, and at least one.
 /// Reading a batch takes `data_delay_ns` longer than it does by itself (a fault that is injected to be
 /// found). `first_batch`: the batches that were taken before, where a run goes on.
+///
+/// Where the device's memory is not the host's, a batch is copied there when it is taken, or while the one
+/// before it is trained on if a thread had read it by then.
 ///
 /// The threads inherit the affinity of the constructing thread, as a DataLoader's workers do. The methods
 /// belong to one thread.
@@ -53,21 +58,17 @@ class Loader {
   void claim(Slot& slot);
   void fill(Slot& slot) const;
   Slot& next_slot();
-  const workload::Batch& on_device(const Slot& slot, workload::Probe& probe);
+  const Slot* read_ahead();
   void work();
 
   const workload::Dataset& dataset_;
-  device::Device& device_;
   DistributedSampler sampler_;
   const std::int64_t batches_per_epoch_;
   const std::chrono::nanoseconds delay_;
   const std::uint32_t name_;
-  const std::uint32_t upload_name_;
-  device::Buffer device_inputs_;  // where the device's memory is not the host's
-  device::Buffer device_labels_;
-  workload::Batch device_batch_;
-  std::vector<Slot> slots_;  // batch n is in slot n modulo their number
-  std::int64_t taken_ = 0;   // batches that next() gave out
+  std::optional<DeviceBatches> on_device_;  // where the device's memory is not the host's
+  std::vector<Slot> slots_;                 // batch n is in slot n modulo their number
+  std::int64_t taken_ = 0;                  // batches that next() gave out
 
   std::mutex mutex_;
   std::condition_variable slot_filled_;

@@ -16,11 +16,14 @@ class CpuDevice final : public Device {
   Buffer allocate(std::int64_t bytes) override;
   Buffer allocate_host(std::int64_t bytes) override { return allocate(bytes); }
   void upload(const void* source, const Tensor& destination) override;
+  void upload_ahead(const void* source, const Tensor& destination) override { upload(source, destination); }
+  void await_uploads() override {}
   void download(const Tensor& source, void* destination) override;
   void synchronize() override {}
   std::uint64_t mark() override { return 0; }
   void wait_for(std::uint64_t) override {}
   std::size_t stamp() noexcept override;
+  std::size_t stamp_uploads() noexcept override { return stamp(); }
   void read_stamps(std::vector<std::int64_t>& times_ns) override;
   void fill(const Tensor& destination, float value) override;
   void copy(const Tensor& source, const Tensor& destination) override;

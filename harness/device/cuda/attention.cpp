@@ -1,5 +1,5 @@
-// Attention as matrix products, some samples of the batch at a time: their scores are all that is kept, and
-// fit a GPU's cache better than those of all.
+// Attention by cuDNN where it has an engine, else as matrix products, some samples of the batch at a time:
+// their scores are all that is kept, and fit a GPU's cache better than those of all.
 #include <algorithm>
 #include <cmath>
 
@@ -19,6 +19,7 @@ struct Heads {
 
   std::int64_t matrices(std::int64_t samples) const { return samples * shape.heads; }
   float scale() const { return 1.0F / std::sqrt(static_cast<float>(width)); }
+  FusedShape fused() const { return {shape, width, type}; }
   bool causal() const { return shape.mask == AttentionMask::kCausal; }
   /// Samples whose scores are held at once.
   std::int64_t chunk() const {
@@ -78,6 +79,7 @@ void* at(void* memory, std::int64_t elements, DataType type) {
 void CudaDevice::attention_forward(const AttentionShape& shape, const Tensor& qkv, const Tensor& statistics,
                                    const Tensor& y) {
   const Heads heads = checked("attention_forward", shape, qkv, statistics, y);
+  if (fused_attention_.forward(heads.fused(), qkv, statistics, y)) return;
   const std::int64_t number = size_of(heads.type);
   const std::int64_t chunk = heads.chunk();
   const std::int64_t part = heads.layout(chunk, 1).elements();
@@ -108,6 +110,7 @@ void CudaDevice::attention_backward(const AttentionShape& shape, const Tensor& q
   const Heads heads = checked("attention_backward", shape, qkv, statistics, y);
   expect("attention_backward",
          {{"dy", dy, y.rows, y.columns, qkv.type}, {"dqkv", dqkv, qkv.rows, qkv.columns, qkv.type}});
+  if (fused_attention_.backward(heads.fused(), qkv, y, statistics, dy, dqkv)) return;
   const DataType type = heads.type;
   const bool wide = type == DataType::kFloat32;
   const std::int64_t number = size_of(type);

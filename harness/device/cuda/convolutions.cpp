@@ -1,6 +1,5 @@
 #include "convolutions.h"
 
-#include <cudnn.h>
 #include <fmt/format.h>
 
 #include <optional>
@@ -78,25 +77,8 @@ struct Convolutions::Operation {
   std::optional<Execution> execution;
 };
 
-namespace {
-
-cudnnDataType_t cudnn_type(DataType type) {
-  switch (type) {
-    case DataType::kBfloat16: return CUDNN_DATA_BFLOAT16;
-    case DataType::kFloat16: return CUDNN_DATA_HALF;
-    default: return CUDNN_DATA_FLOAT;
-  }
-}
-
-}  // namespace
-
-Convolutions::Convolutions(cudaStream_t stream, bool tf32, Scratch& scratch)
-    : tf32_(tf32), stream_(stream), scratch_(scratch), workspace_(stream), wide_(stream) {
-  cudnnHandle_t handle = nullptr;
-  check(cudnnCreate(&handle), "start");
-  handle_.reset(handle);
-  check(cudnnSetStream(handle, stream), "use a stream");
-}
+Convolutions::Convolutions(cudaStream_t stream, cudnnHandle_t cudnn, bool tf32, Scratch& scratch)
+    : tf32_(tf32), stream_(stream), cudnn_(cudnn), scratch_(scratch), workspace_(stream), wide_(stream) {}
 
 Convolutions::~Convolutions() = default;
 
@@ -137,7 +119,8 @@ Convolutions::Operation& Convolutions::operation_of(const Key& key) {
   if (found != operations_.end()) return *found->second;
   std::unique_ptr<Operation> made = describe(key);
   const bool is_float = key.shape.type == DataType::kFloat32;
-  made->execution.emplace(handle_.get(), made->operation, EngineRules{.tensor_cores = !is_float || tf32_});
+  made->execution.emplace(cudnn_, std::span(&made->operation, 1),
+                          EngineRules{.tensor_cores = !is_float || tf32_});
   if (is_float && !made->execution->has_engine()) {
     throw Error(ErrorCode::kRunFailed, "cuDNN has no engine for " + text_of(key.shape, key.pass), 0,
                 "choose an engine");

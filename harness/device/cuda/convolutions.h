@@ -24,7 +24,7 @@ struct ConvolutionShape {
 class Convolutions {
  public:
   /// Without `tf32`, float32 is computed as such, not on tensor cores.
-  Convolutions(cudaStream_t stream, bool tf32, Scratch& scratch);
+  Convolutions(cudaStream_t stream, cudnnHandle_t cudnn, bool tf32, Scratch& scratch);
   ~Convolutions();
 
   void forward(const ConvolutionShape& shape, void* x, void* weight, void* y);
@@ -48,13 +48,12 @@ class Convolutions {
   static std::string text_of(const ConvolutionShape& shape, Pass pass);
   static std::unique_ptr<Operation> describe(const Key& key);
 
-  using Handle = UniqueHandle<cudnnContext, cudnnDestroy>;
   const bool tf32_;
   cudaStream_t stream_;
+  cudnnHandle_t cudnn_;
   Scratch& scratch_;
   Scratch workspace_;
   Scratch wide_;  // float32 of what has no engine in 16 bits
-  Handle handle_;
   std::map<Key, std::unique_ptr<Operation>> operations_;
 };
 

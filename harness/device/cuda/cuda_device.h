@@ -7,6 +7,7 @@
 #include "convolutions.h"
 #include "ddbench/device/device.h"
 #include "ddbench/gpu/gpu.h"
+#include "fused_attention.h"
 #include "matrix_products.h"
 #include "scratch.h"
 #include "stamps.h"
@@ -26,10 +27,15 @@ class CudaDevice final : public Device {
   bool is_host() const noexcept override { return false; }
   Buffer allocate(std::int64_t bytes) override;
   Buffer allocate_host(std::int64_t bytes) override;
-  void upload(const void* source, const Tensor& destination) override;
   void download(const Tensor& source, void* destination) override;
   void fill(const Tensor& destination, float value) override;
   void copy(const Tensor& source, const Tensor& destination) override;
+
+  // uploads.cpp
+  void upload(const void* source, const Tensor& destination) override;
+  void upload_ahead(const void* source, const Tensor& destination) override;
+  void await_uploads() override;
+  std::size_t stamp_uploads() noexcept override;
 
   // queue.cpp
   void synchronize() override;
@@ -104,19 +110,27 @@ class CudaDevice final : public Device {
   void widen(const Tensor& source, const Tensor& destination) override;
 
  private:
+  cudaError_t order_uploads() noexcept;
+  cudaError_t end_uploads() noexcept;
+
   const DeviceOptions options_;
   const int device_;
   const gpu::Stream stream_;
   Scratch scratch_;
   MatrixProducts products_;
+  const CudnnHandle cudnn_;
   Convolutions convolutions_;
+  FusedAttention fused_attention_;
 
   std::array<gpu::Event, 256> marks_;  // mark n is in slot n modulo their number
   std::uint64_t next_mark_ = 0;
   Stamps stamps_;
   Anchor anchor_;
   StreamCapture capture_{stream_.get(), anchor_};
-  Buffer squares_;  // the sum, and partial sums behind it
+  const gpu::Stream upload_stream_;
+  const gpu::Event queued_;    // what was queued before the last upload ahead
+  const gpu::Event uploaded_;  // the last upload ahead
+  Buffer squares_;             // the sum, and partial sums behind it
 };
 
 /// Throws Error{kBadInput} unless the tensors' type is one that activations may have.

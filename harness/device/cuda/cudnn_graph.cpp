@@ -56,6 +56,22 @@ void check(cudnnStatus_t status, const char* what) {
               status, what);
 }
 
+CudnnHandle make_cudnn(cudaStream_t stream) {
+  cudnnHandle_t made = nullptr;
+  check(cudnnCreate(&made), "start");
+  CudnnHandle handle(made);
+  check(cudnnSetStream(made, stream), "use a stream");
+  return handle;
+}
+
+cudnnDataType_t cudnn_type(DataType type) {
+  switch (type) {
+    case DataType::kBfloat16: return CUDNN_DATA_BFLOAT16;
+    case DataType::kFloat16: return CUDNN_DATA_HALF;
+    default: return CUDNN_DATA_FLOAT;
+  }
+}
+
 Descriptor::Descriptor(cudnnBackendDescriptorType_t type) {
   cudnnBackendDescriptor_t handle = nullptr;
   check(cudnnBackendCreateDescriptor(type, &handle), "make a descriptor");
@@ -69,22 +85,29 @@ void Descriptor::set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType
 
 Descriptor tensor_descriptor(std::int64_t id, cudnnDataType_t type,
                              const std::vector<std::int64_t>& dimensions,
-                             const std::vector<std::int64_t>& strides, std::int64_t alignment) {
+                             const std::vector<std::int64_t>& strides, std::int64_t alignment,
+                             TensorPlace place) {
   Descriptor tensor(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
   tensor.set(CUDNN_ATTR_TENSOR_DIMENSIONS, dimensions);
   tensor.set(CUDNN_ATTR_TENSOR_STRIDES, strides);
   tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, std::vector<std::int64_t>{id});
   tensor.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::vector<std::int64_t>{alignment});
+  const bool yes = true;
+  if (place == TensorPlace::kHost) tensor.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &yes);
+  if (place == TensorPlace::kGraph) tensor.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &yes);
   tensor.finalize("describe a tensor");
   return tensor;
 }
 
-Execution::Execution(cudnnHandle_t handle, const Descriptor& operation, EngineRules rules)
+Execution::Execution(cudnnHandle_t handle, std::span<const Descriptor> operations, EngineRules rules)
     : handle_(handle), graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
-  graph_.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
+  std::vector<cudnnBackendDescriptor_t> handles;
+  for (const Descriptor& operation : operations) handles.push_back(operation.get());
+  graph_.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+             static_cast<std::int64_t>(handles.size()), handles.data());
   graph_.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle_);
-  graph_.finalize("make a graph");
+  if (cudnnBackendFinalize(graph_.get()) != CUDNN_STATUS_SUCCESS) return;  // no graph that it knows
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     if (try_engines(mode, rules)) return;
   }

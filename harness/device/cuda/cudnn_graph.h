@@ -3,16 +3,26 @@
 #include <cudnn_backend.h>
 
 #include <cstdint>
-#include <string>
+#include <memory>
+#include <span>
 #include <vector>
 
+#include "ddbench/device/tensor.h"
 #include "ddbench/record/unique_handle.h"
 
-/// cuDNN's graph API, as far as it is needed for graphs of one operation.
+/// cuDNN's graph API, as far as it is needed here: Execution runs a graph of operations, which
+/// cudnn_operations.h makes of several.
 namespace ddbench::device::cuda {
 
 /// Throws Error{kRunFailed} with cuDNN's words for a status that is no success.
 void check(cudnnStatus_t status, const char* what);
+
+using CudnnHandle = UniqueHandle<cudnnContext, cudnnDestroy>;
+/// cuDNN, for the calling thread's GPU and one stream of it.
+CudnnHandle make_cudnn(cudaStream_t stream);
+
+/// Of numbers: float32, float16 or bfloat16.
+cudnnDataType_t cudnn_type(DataType type);
 
 struct DestroyDescriptor {
   void operator()(void* descriptor) const noexcept { cudnnBackendDestroyDescriptor(descriptor); }
@@ -40,22 +50,30 @@ class Descriptor {
   std::unique_ptr<void, DestroyDescriptor> handle_;
 };
 
-/// A tensor that the graph reads or writes; `id` is how execute() names it. Memory is aligned to `alignment`.
+enum class TensorPlace : std::uint8_t {
+  kDevice,
+  kHost,   ///< a number that is read when the graph is started
+  kGraph,  ///< handed on by operations of the graph, and not in memory
+};
+
+/// A tensor that the graph reads or writes; `id` is how Execution::run() names it. Memory is aligned to
+/// `alignment`.
 Descriptor tensor_descriptor(std::int64_t id, cudnnDataType_t type,
                              const std::vector<std::int64_t>& dimensions,
-                             const std::vector<std::int64_t>& strides, std::int64_t alignment);
+                             const std::vector<std::int64_t>& strides, std::int64_t alignment,
+                             TensorPlace place = TensorPlace::kDevice);
 
 /// What engines may do to numbers.
 struct EngineRules {
   bool tensor_cores = true;  ///< for float32 that is TF32
 };
 
-/// The best engine for a graph of one operation, ready to run. Engines whose results may differ from call to
+/// The best engine for a graph of operations, ready to run. Engines whose results may differ from call to
 /// call, or that round their inputs to another type, are left out.
 class Execution {
  public:
-  /// `operation` is finalized, and outlives this.
-  Execution(cudnnHandle_t handle, const Descriptor& operation, EngineRules rules);
+  /// The operations are finalized, and outlive this, as does the handle.
+  Execution(cudnnHandle_t handle, std::span<const Descriptor> operations, EngineRules rules);
 
   /// Whether cuDNN has one for it; nothing else may be called when not.
   bool has_engine() const noexcept { return !plan_.empty(); }

@@ -30,8 +30,13 @@ CudaDevice::CudaDevice(const DeviceOptions& options)
       stream_(gpu::make_stream()),
       scratch_(stream_.get()),
       products_(stream_.get(), options.tf32),
-      convolutions_(stream_.get(), options.tf32, scratch_),
-      anchor_(gpu::make_event(true)) {
+      cudnn_(make_cudnn(stream_.get())),
+      convolutions_(stream_.get(), cudnn_.get(), options.tf32, scratch_),
+      fused_attention_(cudnn_.get(), scratch_),
+      anchor_(gpu::make_event(true)),
+      upload_stream_(gpu::make_stream()),
+      queued_(gpu::make_event(false)),
+      uploaded_(gpu::make_event(false)) {
   for (gpu::Event& event : marks_) {
     cudaEvent_t made = nullptr;
     // A thread that waits for it sleeps: the core may be needed by the one that queues work.
@@ -43,12 +48,16 @@ CudaDevice::CudaDevice(const DeviceOptions& options)
 }
 
 CudaDevice::~CudaDevice() {
-  cudaStreamSynchronize(stream_.get());  // what is queued may use what is freed now
+  // What is queued may use what is freed now.
+  cudaStreamSynchronize(upload_stream_.get());
+  cudaStreamSynchronize(stream_.get());
 }
 
 std::string CudaDevice::description() const {
-  return fmt::format("cuda, {}, cuBLASLt {}, cuDNN {}{}", gpu::description(device_),
-                     MatrixProducts::version(), cudnnGetVersion(), options_.tf32 ? ", TF32" : "");
+  return fmt::format("cuda, {}, cuBLASLt {}, cuDNN {}{}{}", gpu::description(device_),
+                     MatrixProducts::version(), cudnnGetVersion(),
+                     FusedAttention::is_available() ? " with fused attention" : "",
+                     options_.tf32 ? ", TF32" : "");
 }
 
 Buffer CudaDevice::allocate(std::int64_t bytes) {
@@ -78,13 +87,6 @@ Buffer CudaDevice::allocate_host(std::int64_t bytes) {
   gpu::check(bytes < 0 ? cudaErrorMemoryAllocation : cudaMallocHost(&memory, size), "pin memory of the host");
   std::fill_n(static_cast<std::byte*>(memory), size, std::byte{0});
   return {memory, bytes, [](void* data) noexcept { cudaFreeHost(data); }};
-}
-
-void CudaDevice::upload(const void* source, const Tensor& destination) {
-  expect("upload", {{"destination", destination, destination.rows, destination.columns, destination.type}});
-  gpu::check(cudaMemcpyAsync(destination.data, source, static_cast<std::size_t>(destination.bytes()),
-                             cudaMemcpyHostToDevice, stream_.get()),
-             "copy from the host");
 }
 
 void CudaDevice::download(const Tensor& source, void* destination) {

@@ -24,6 +24,8 @@ std::size_t CudaDevice::stamp() noexcept {
 }
 
 void CudaDevice::read_stamps(std::vector<std::int64_t>& times_ns) {
+  stamps_.check();
+  await_uploads();
   anchor_.drop(stream_.get());
   stamps_.read(anchor_, times_ns);
   stamps_.clear();

@@ -24,7 +24,7 @@ std::size_t Stamps::add(cudaStream_t stream, unsigned flags) noexcept {
     events_.emplace_back(made);
   }
   if (status == cudaSuccess) status = cudaEventRecordWithFlags(events_[used_].get(), stream, flags);
-  if (failure_ == cudaSuccess) failure_ = status;
+  fail(status);
   return used_++;
 }
 

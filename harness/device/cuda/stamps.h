@@ -32,6 +32,10 @@ class Stamps {
   std::size_t add(cudaStream_t stream, unsigned flags) noexcept;
   /// When they were passed, all of which they must have been.
   void read(const Anchor& anchor, std::vector<std::int64_t>& times_ns) const;
+  /// They cannot be relied on, unless `status` is success.
+  void fail(cudaError_t status) noexcept {
+    if (failure_ == cudaSuccess) failure_ = status;
+  }
   void check() const { gpu::check(failure_, "time what is queued"); }
   /// Keeps the events for the next ones.
   void clear() noexcept { used_ = 0; }

@@ -1,12 +1,14 @@
-// Batches read ahead by threads are those that the rank's own thread would read.
+// Batches read ahead by threads, and sent ahead to a GPU, are those that the rank's own thread would read.
 #include "loader.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 
 #include "ddbench/record/error.h"
+#include "device_under_test.h"
 #include "forked_ranks.h"
 
 namespace ddbench::ddp {
@@ -48,12 +50,15 @@ class LoaderOfOneRank : public testing::Test {
     std::vector<std::int32_t> seen;
     for (int step = 0; step < steps; ++step) {
       const workload::Batch& batch = loader.next(probe_);
+      std::array<std::int32_t, 4> of_batch{};
+      std::array<float, 8> inputs{};
+      device_->download(batch.labels, of_batch.data());
+      device_->download(batch.inputs, inputs.data());
       for (std::size_t i = 0; i < 4; ++i) {
-        const std::int32_t label = batch.labels.ints()[i];
-        EXPECT_EQ(batch.inputs.floats()[2 * i], static_cast<float>(label));
-        EXPECT_EQ(batch.inputs.floats()[2 * i + 1], static_cast<float>(label) / 2);
-        seen.push_back(label);
+        EXPECT_EQ(inputs[2 * i], static_cast<float>(of_batch[i]));
+        EXPECT_EQ(inputs[2 * i + 1], static_cast<float>(of_batch[i]) / 2);
       }
+      seen.insert(seen.end(), of_batch.begin(), of_batch.end());
     }
     return seen;
   }
@@ -61,7 +66,7 @@ class LoaderOfOneRank : public testing::Test {
   test::TemporaryDirectory directory_;
   host::Recorder recorder_{host::RecorderOptions{.spool = directory_.path() / "spool", .run_id = "test"}};
   workload::Probe probe_{recorder_};
-  std::unique_ptr<device::Device> device_ = device::make_device("cpu");
+  std::unique_ptr<device::Device> device_ = test::bare_device_under_test();
 };
 
 TEST_F(LoaderOfOneRank, ThreadsKeepTheOrderOverEpochs) {

@@ -1,5 +1,6 @@
 // The operators of networks and their gradients, against formulas in double precision and their central
-// differences, in float32 and bfloat16. Those of images are in image_operators_test.cpp.
+// differences, in float32 and bfloat16. Those of images are in image_operators_test.cpp, attention in
+// attention_test.cpp.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -149,75 +150,6 @@ TEST_P(NetworkOperatorsTest, RowsOfATable) {
     indices.ints()[3] = outside;
     EXPECT_THROW(device_->gather_rows(table, indices, kOverwrite, y), Error);
     EXPECT_THROW(device_->scatter_add_rows(dy, indices, kOverwrite, dtable), Error);
-  }
-}
-
-Numbers attend(const AttentionShape& shape, std::int64_t channels, const Numbers& qkv) {
-  const std::int64_t width = channels / shape.heads;
-  Numbers y(static_cast<std::size_t>(shape.batch * shape.sequence * channels));
-  for (std::int64_t b = 0; b < shape.batch; ++b) {
-    for (std::int64_t head = 0; head < shape.heads; ++head) {
-      const auto at = [&](std::int64_t t, std::int64_t which, std::int64_t i) {
-        return qkv[(b * shape.sequence + t) * 3 * channels + which * channels + head * width + i];
-      };
-      for (std::int64_t t = 0; t < shape.sequence; ++t) {
-        const std::int64_t seen = shape.mask == AttentionMask::kCausal ? t + 1 : shape.sequence;
-        Numbers p;
-        double sum = 0;
-        for (std::int64_t s = 0; s < seen; ++s) {
-          double score = 0;
-          for (std::int64_t i = 0; i < width; ++i) score += at(t, 0, i) * at(s, 1, i);
-          p.push_back(std::exp(score / std::sqrt(static_cast<double>(width))));
-          sum += p.back();
-        }
-        for (std::int64_t s = 0; s < seen; ++s) {
-          for (std::int64_t i = 0; i < width; ++i) {
-            y[(b * shape.sequence + t) * channels + head * width + i] += p[s] / sum * at(s, 2, i);
-          }
-        }
-      }
-    }
-  }
-  return y;
-}
-
-TEST_P(NetworkOperatorsTest, Attention) {
-  constexpr std::int64_t kChannels = 6;
-  for (const AttentionMask mask : {AttentionMask::kNone, AttentionMask::kCausal}) {
-    const AttentionShape shape{.batch = 2, .sequence = 7, .heads = 2, .mask = mask};
-    const Tensor qkv = random(14, 3 * kChannels), dy = random(14, kChannels), y = zeros(14, kChannels),
-                 statistics = zeros(4, 7, kFloat), dqkv = zeros(14, 3 * kChannels);
-    device_->attention_forward(shape, qkv, statistics, y);
-    device_->attention_backward(shape, qkv, y, statistics, dy, dqkv);
-    expect_operator([&](const std::vector<Numbers>& in) { return attend(shape, kChannels, in[0]); },
-                    {numbers(qkv)}, y, numbers(dy), {dqkv});
-  }
-}
-
-TEST_P(NetworkOperatorsTest, AttentionOverSeveralBlocksOfQueries) {
-  // Too large for differences of each input: some of them.
-  constexpr std::int64_t kSequence = 150, kChannels = 4;
-  for (const AttentionMask mask : {AttentionMask::kNone, AttentionMask::kCausal}) {
-    const AttentionShape shape{.batch = 1, .sequence = kSequence, .heads = 1, .mask = mask};
-    const Tensor qkv = random(kSequence, 3 * kChannels), dy = random(kSequence, kChannels),
-                 y = zeros(kSequence, kChannels), statistics = zeros(1, kSequence, kFloat),
-                 dqkv = zeros(kSequence, 3 * kChannels);
-    device_->attention_forward(shape, qkv, statistics, y);
-    device_->attention_backward(shape, qkv, y, statistics, dy, dqkv);
-    Numbers inputs = numbers(qkv);
-    expect_near(y, attend(shape, kChannels, inputs), "y");
-    const Numbers weights = numbers(dy), slopes = numbers(dqkv);
-    const double largest = *std::max_element(slopes.begin(), slopes.end());
-    for (std::size_t i = 3; i < inputs.size(); i += 97) {
-      double slope = 0;
-      for (const double delta : {1e-5, -1e-5}) {
-        const double before = std::exchange(inputs[i], inputs[i] + delta);
-        const Numbers moved = attend(shape, kChannels, inputs);
-        for (std::size_t j = 0; j < moved.size(); ++j) slope += moved[j] * weights[j] / (2 * delta);
-        inputs[i] = before;
-      }
-      ASSERT_NEAR(slopes[i], slope, (GetParam() == kFloat ? 1e-5 : 2e-2) * largest) << "element " << i;
-    }
   }
 }
 

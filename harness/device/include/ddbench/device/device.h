@@ -55,6 +55,12 @@ class Device : public NetworkOperators {
   /// Queue: from the host's memory, as many bytes as `destination` has. Memory of allocate_host() must keep
   /// what it holds until the next synchronize(); other memory is free again at once.
   virtual void upload(const void* source, const Tensor& destination) = 0;
+  /// Queue: the same from memory of allocate_host(), beside the queue: after what has been queued until now,
+  /// and while it goes on with what is queued from now on. await_uploads() must come before anything that is
+  /// queued uses `destination`, and a synchronize() after that before the source changes.
+  virtual void upload_ahead(const void* source, const Tensor& destination) = 0;
+  /// Queue: what is queued from now on comes after all that upload_ahead() has begun.
+  virtual void await_uploads() = 0;
   /// Queue: to the host's memory, where it is when this returns; so is all that was queued before.
   virtual void download(const Tensor& source, void* destination) = 0;
 
@@ -66,8 +72,10 @@ class Device : public NetworkOperators {
   virtual void wait_for(std::uint64_t mark) = 0;
   /// Queue: notes the time at which it will pass this point; returns how many are noted before.
   virtual std::size_t stamp() noexcept = 0;
-  /// Synchronizes; the times noted, of now_ns()'s clock, of which none is left after. They lie up to some
-  /// 10 microseconds late, all of one call alike.
+  /// Queue: the same of the time at which uploads ahead will pass this point of theirs.
+  virtual std::size_t stamp_uploads() noexcept = 0;
+  /// Synchronizes, with uploads ahead too; the times noted, of now_ns()'s clock, of which none is left after.
+  /// They lie up to some 10 microseconds late, all of one call alike.
   virtual void read_stamps(std::vector<std::int64_t>& times_ns) = 0;
   /// Queue: what captures it as a graph (graph.h), this device's own; nullptr where nothing can.
   virtual GraphCapture* graph_capture() noexcept { return nullptr; }

@@ -42,6 +42,7 @@ struct AttentionShape {
   std::int64_t sequence = 0;
   std::int64_t heads = 0;
   AttentionMask mask = AttentionMask::kNone;
+  friend auto operator<=>(const AttentionShape&, const AttentionShape&) = default;
 };
 
 /// The operators that the layers of the reference workloads are made of.

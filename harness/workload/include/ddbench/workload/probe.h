@@ -26,17 +26,20 @@ class QueuedSpans {
   QueuedSpans(device::Device& device, host::Recorder::Track& track, cuda::CudaProbe* kernels)
       : device_(device), track_(track), kernels_(kernels) {}
 
+  /// What a span is around: operators of the queue, or uploads beside it.
+  enum class Of : std::uint8_t { kOperators, kUploadsAhead };
+
   /// Returns what end() takes.
-  std::size_t begin(const Span& span) noexcept {
+  std::size_t begin(const Span& span, Of of) noexcept {
     if (muted_) return 0;
-    if (kernels_ == nullptr) return device_.stamp();
+    if (kernels_ == nullptr) return stamp(of);
     kernels_->push({span.kind, span.step, span.bucket, span.bytes, span.correlation});
     return 0;
   }
-  void end(const Span& span, std::size_t begin) {
+  void end(const Span& span, Of of, std::size_t begin) {
     if (muted_) return;
     if (kernels_ == nullptr) {
-      spans_.push_back({span, begin, device_.stamp()});
+      spans_.push_back({span, begin, stamp(of)});
     } else {
       kernels_->pop();
     }
@@ -73,6 +76,10 @@ class QueuedSpans {
   }
 
  private:
+  std::size_t stamp(Of of) noexcept {
+    return of == Of::kOperators ? device_.stamp() : device_.stamp_uploads();
+  }
+
   device::Device& device_;
   host::Recorder::Track& track_;
   cuda::CudaProbe* const kernels_;
@@ -86,11 +93,12 @@ class QueuedSpans {
 /// Records what a device does between its construction and its destruction; owner thread only.
 class OperatorSpan {
  public:
-  OperatorSpan(host::Recorder::Track& track, QueuedSpans* queue, const Span& span) noexcept
-      : track_(track), queue_(queue), span_(span), active_(track.records(span.kind)) {
+  OperatorSpan(host::Recorder::Track& track, QueuedSpans* queue, const Span& span,
+               QueuedSpans::Of of = QueuedSpans::Of::kOperators) noexcept
+      : track_(track), queue_(queue), span_(span), of_(of), active_(track.records(span.kind)) {
     if (!active_) return;
     if (queue_ != nullptr) {
-      begin_ = queue_->begin(span_);
+      begin_ = queue_->begin(span_, of_);
     } else {
       span_.begin_ns = now_ns();
     }
@@ -98,7 +106,7 @@ class OperatorSpan {
   ~OperatorSpan() {
     if (!active_) return;
     if (queue_ != nullptr) {
-      queue_->end(span_, begin_);
+      queue_->end(span_, of_, begin_);
     } else {
       span_.end_ns = now_ns();
       track_.record(span_);
@@ -112,6 +120,7 @@ class OperatorSpan {
   QueuedSpans* const queue_;
   Span span_;
   std::size_t begin_ = 0;
+  const QueuedSpans::Of of_;
   const bool active_;
 };
 
@@ -164,6 +173,16 @@ class Probe {
              .step = step_,
              .kind = kind,
              .bucket = bucket}};
+  }
+  /// The same of Device::upload_ahead(): when it runs, which is while operators do.
+  [[nodiscard]] OperatorSpan upload_ahead_span(std::uint32_t name_id, std::int64_t bytes) noexcept {
+    return {track_,
+            queue_.get(),
+            {.bytes = static_cast<std::uint64_t>(bytes),
+             .name_id = name_id,
+             .step = step_,
+             .kind = SpanKind::kCopy},
+            QueuedSpans::Of::kUploadsAhead};
   }
   /// The same of what this thread itself does.
   [[nodiscard]] host::ScopedSpan host_span(SpanKind kind, std::uint32_t name_id,
