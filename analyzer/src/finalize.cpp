@@ -213,6 +213,7 @@ class Finalizer {
     note_device_probes();
     note_gemm_peak();
     note_loss_scale(note);
+    note_cuda_graph();
     if (std::string reason = reason_against_use(); !reason.empty()) {
       run_.valid = false;
       run_.invalid_reason = std::move(reason);
@@ -237,6 +238,15 @@ class Finalizer {
   void note_gemm_peak() {
     const auto peak = store_.step_values(run_.id, 0, "gemm_peak_tflops");
     if (!peak.empty()) run_.environment.facts[kFactGemmPeak] = fmt::format("{:.6g}", peak.back().second);
+  }
+
+  /// All ranks capture, or none. A later word is of what happened later; rank 0 tells its own.
+  void note_cuda_graph() {
+    if (ranks_.empty()) return;
+    const std::string prefix = std::string(kFactCudaGraph) + ": ";
+    for (const std::string& name : store_.span_names(run_.id, ranks_.front().rank)) {
+      if (name.starts_with(prefix)) run_.environment.facts[kFactCudaGraph] = name.substr(prefix.size());
+    }
   }
 
   /// All ranks have the same scale; rank 0 tells it.

@@ -171,6 +171,15 @@ void note_skipped_updates(const RunSummary& summary, Notes& notes) {
                   skipped, scale->second));
 }
 
+/// Whoever compares with another program must know of it.
+void note_cuda_graph(const RunSummary& summary, Notes& notes) {
+  const std::string what = fact(summary.run, kFactCudaGraph);
+  if (what.empty()) return;
+  notes.push_back(what.starts_with("off")
+                      ? fmt::format("CUDA graph {}", what)
+                      : fmt::format("forward and backward ran as a CUDA graph, {} (--cuda-graph)", what));
+}
+
 void note_peer_wait(const RunSummary& summary, Notes& notes) {
   if (summary.run.run_case.world_size() == 1 || summary.collectives.empty()) return;
   if (!summary.peer_wait_ns) {
@@ -225,6 +234,7 @@ std::vector<std::string> notes_on(const RunSummary& summary) {
   note_losses_of_data(summary, notes);
   note_reduced_steps(summary, notes);
   note_skipped_updates(summary, notes);
+  note_cuda_graph(summary, notes);
   note_peer_wait(summary, notes);
   note_overhead(summary, notes);
   return notes;

@@ -65,6 +65,7 @@ step "NCCL, two ranks on the GPUs there are" 60 "$pack/bin/nccl_test"
 [ -x "$pack/bin/test_cupti_probe" ] && step "CUPTI probe" 60 "$pack/bin/test_cupti_probe"
 step "50 steps, losses against the CPU device" 150 \
   python3 "$here/training_parity.py" compare "$pack/bin/ddbench" "$pack/reference.json" "$out/parity.json"
+step "50 steps, losses with CUDA graphs against without" 120 python3 "$here/training_parity.py" graphs "$pack/bin/ddbench"
 
 throughput() {
   bench run --device cuda --no-baseline --steps "$1" --quiet --json "${@:2}" > "$out/run.json" || return
@@ -74,7 +75,8 @@ run = json.load(open(sys.argv[1]))
 overhead = run["probe_overhead_percent"]
 print(f"{run['samples_per_s']:.1f} samples/s, step {run['partition_step_ns'] / 1e6:.3f} ms, "
       f"communication {(run['communication_ns'] or 0) / 1e6:.3f} ms of which {(run['overlap_ns'] or 0) / 1e6:.3f} overlap, "
-      f"probes {'not known' if overhead is None else f'{overhead:.2f} %'}, network {run['environment']['network']}")
+      f"probes {'not known' if overhead is None else f'{overhead:.2f} %'}, network {run['environment']['network']}, "
+      f"graph {run['environment']['facts'].get('training.cuda_graph')}")
 PY
 }
 export -f throughput
@@ -85,6 +87,9 @@ step "gpt2-124m fp16, batch 8" 60 bash -c "throughput 40 --workload gpt2-124m --
 step "bert-base bf16, batch 16" 60 bash -c "throughput 40 --workload bert-base --precision bf16 --batch-per-gpu 16 --optimizer adamw --lr 0.0001"
 step "mlp 2048,2048, two ranks on the GPUs there are" 60 bash -c "throughput 100 --gpus 2 --share-gpus -O hidden=2048,2048 --batch-per-gpu 256"
 step "mlp 2048,2048, one rank" 60 bash -c "throughput 100 -O hidden=2048,2048 --batch-per-gpu 256"
+step "mlp 2048,2048, two ranks, no graph" 60 bash -c "throughput 100 --cuda-graph off --gpus 2 --share-gpus -O hidden=2048,2048 --batch-per-gpu 256"
+step "mlp 2048,2048, one rank, no graph" 60 bash -c "throughput 100 --cuda-graph off -O hidden=2048,2048 --batch-per-gpu 256"
+step "gpt2-124m bf16, batch 8, no graph" 60 bash -c "throughput 40 --cuda-graph off --workload gpt2-124m --precision bf16 --batch-per-gpu 8 --optimizer adamw --lr 0.0003"
 rm -f "$out/run.json"
 if python3 -c "import torch" 2> /dev/null; then
   step "PyTorch DDP: the same mlp, one rank" 60 python3 "$here/pytorch_ddp.py"

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Losses of 50 steps on a GPU against those of the CPU device, by precision and by number of ranks.
+"""Losses of 50 steps on a GPU against those of the CPU device, by precision and by number of ranks; and with CUDA graphs
+against without.
 
     training_parity.py reference DDBENCH FILE        where the CPU device is: writes its losses
     training_parity.py compare DDBENCH FILE RESULT   where a GPU is: trains the same, exit code 1 when they differ
+    training_parity.py graphs DDBENCH                where a GPU is: the same with and without graphs, exit code 1 when they differ
 """
 
 import json
@@ -27,20 +29,22 @@ TOLERANCE = {"fp32": 2e-3, "tf32": 2e-2, "bf16": 8e-2, "fp16": 2e-2}
 OPTIONS = {"fp16": ["--loss-scale", "1024"]}
 
 
-def losses(ddbench, device, workload, precision, ranks=1):
-    """Mean over ranks, by step; the global batch is the same for all numbers of ranks."""
+def losses(ddbench, device, workload, precision, ranks=1, warmup=0, more=()):
+    """Mean over ranks, by step; the global batch is the same for all numbers of ranks. `more` options; and what the run says of
+    CUDA graphs."""
     batch, options = CASES[workload]
     with tempfile.TemporaryDirectory() as folder:
         store = pathlib.Path(folder) / "results.db"
         command = [ddbench, "run", "--device", device, "--workload", workload, "--precision", precision, "--steps",
-                   str(STEPS), "--warmup", "0", "--no-baseline", "--quiet", "--db", str(store), "--gpus", str(ranks), "--share-gpus",
-                   "--batch-per-gpu", str(batch // ranks), *options, *OPTIONS.get(precision, [])]
+                   str(STEPS), "--warmup", str(warmup), "--no-baseline", "--quiet", "--db", str(store), "--gpus", str(ranks), "--share-gpus",
+                   "--batch-per-gpu", str(batch // ranks), *options, *OPTIONS.get(precision, []), *more]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}: {(done.stderr + done.stdout).strip()[:500]}")
         with sqlite3.connect(store) as database:
             rows = database.execute("SELECT avg(value) FROM step_value WHERE name = 'loss' GROUP BY step ORDER BY step")
-            return [value for value, in rows]
+            graph, = database.execute("SELECT json_extract(facts_json, '$.\"training.cuda_graph\"') FROM run").fetchone()
+            return [value for value, in rows], graph
 
 
 def write_reference(ddbench, file):
@@ -48,7 +52,7 @@ def write_reference(ddbench, file):
     for workload in CASES:
         for precision in ("fp32", "bf16"):
             try:
-                reference[f"{workload} {precision}"] = losses(ddbench, "cpu", workload, precision)
+                reference[f"{workload} {precision}"], _ = losses(ddbench, "cpu", workload, precision)
             except RuntimeError as error:
                 print(f"no reference of {workload} in {precision}: {error}")
     pathlib.Path(file).write_text(json.dumps(reference))
@@ -64,7 +68,7 @@ def compare(ddbench, file, result):
             if expected is None or (ranks > 1 and workload == "resnet18"):  # batch normalization sees a rank's samples
                 continue
             try:
-                found = losses(ddbench, "cuda", workload, precision, ranks)
+                found, _ = losses(ddbench, "cuda", workload, precision, ranks)
             except (RuntimeError, subprocess.TimeoutExpired) as error:
                 print(f"{workload} {name}: {error}")
                 wrong.append(f"{workload} {name}: failed")
@@ -79,9 +83,37 @@ def compare(ddbench, file, result):
     return 1 if wrong else 0
 
 
+def compare_graphs(ddbench):
+    wrong = []
+    for workload, precision, ranks, accumulate in (("mlp", "fp32", 1, 1), ("mlp", "fp32", 2, 1), ("mlp", "fp32", 2, 4), ("mlp", "fp16", 1, 1),
+                                                   ("gpt2-nano", "bf16", 1, 1), ("gpt2-nano", "bf16", 2, 1), ("resnet18", "bf16", 1, 1)):
+        name = f"{workload} {precision}, {ranks} rank(s), {accumulate} micro-batch(es)"
+        curves = {}
+        for mode in ("off", "auto"):
+            try:
+                curves[mode] = losses(ddbench, "cuda", workload, precision, ranks, 5,
+                                      ["--accumulate", str(accumulate), "--cuda-graph", mode])
+            except (RuntimeError, subprocess.TimeoutExpired) as error:
+                print(f"{name}: {error}")
+                wrong.append(f"{name}: failed, {mode}")
+        if len(curves) < 2:
+            continue
+        plain, graph = curves["off"][0], curves["auto"][0]
+        difference = max(abs(a - b) / max(abs(a), 0.1) for a, b in zip(plain, graph, strict=True))
+        print(f"{name}: {curves['auto'][1]}; largest relative difference {difference:.2e}")
+        if not (curves["auto"][1] or "").startswith("captured"):
+            wrong.append(f"{name}: {curves['auto'][1]}")
+        elif difference > 1e-6:  # the same kernels on the same numbers, in whatever order graphs let them run
+            wrong.append(f"{name}: {difference:.2e}")
+    print("graphs " + ("differ: " + "; ".join(wrong) if wrong else "train the same"))
+    return 1 if wrong else 0
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 4 and sys.argv[1] == "reference":
         sys.exit(write_reference(*sys.argv[2:]))
     if len(sys.argv) == 5 and sys.argv[1] == "compare":
         sys.exit(compare(*sys.argv[2:]))
+    if len(sys.argv) == 3 and sys.argv[1] == "graphs":
+        sys.exit(compare_graphs(sys.argv[2]))
     sys.exit(__doc__)

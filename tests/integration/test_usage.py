@@ -32,6 +32,7 @@ WRONG = [
     (["run", "--device", "cpu", "--backend", "nccl", "--gpus", "2"], ["nccl", "GPUs", "--backend gloo"]),
     (["run", "--device", "cuda", "--backend", "gloo", "--gpus", "2"], ["gloo", "--backend nccl"]),
     (["run", "--device", "cpu", "--precision", "tf32"], ["tf32", "--device cuda"]),
+    (["run", "--device", "cpu", "--cuda-graph", "off"], ["--cuda-graph", "--device cuda"]),
     (["run", "--device", "cpu", "--precision", "fp16"], ["fp16", "--device cuda"]),
     (["run", "--loss-scale", "big"], ["loss-scale", "big", "dynamic"]),
     (["run", "--gpus", "2", "--backend", "mpi"], ["mpi", "--launcher mpirun"]),

@@ -29,7 +29,8 @@ void add_optimizer_options(CLI::App& app, RunCase& run_case) {
   add("--base-batch", run_case.base_batch, "Global batch that --lr was found at, for --lr-rule");
   add("--lr-warmup", run_case.lr_warmup, "Steps over which the learning rate rises to its value");
   add("--loss-scale", run_case.loss_scale,
-      "What the loss is multiplied by before backward: dynamic, a number or none; without it dynamic for fp16");
+      "What the loss is multiplied by before backward: dynamic, a number or none; without it dynamic for "
+      "fp16");
   add("--accumulate", run_case.accumulate,
       "Micro-batches a step: the batch per GPU is split, gradients are reduced once");
   add("--checkpoint-every", run_case.checkpoint_every,
@@ -81,10 +82,11 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   group(app.add_option("--data", run_case.data, "'synthetic', or the directory of the workload's data files"),
         kTraining)
       ->capture_default_str();
-  group(app.add_option(
-            "--precision", run_case.precision,
-            "fp32; tf32 (GPUs); bf16 or fp16 (GPUs): activations and weights in 16 bits, master weights in 32"),
-        kTraining)
+  group(
+      app.add_option(
+          "--precision", run_case.precision,
+          "fp32; tf32 (GPUs); bf16 or fp16 (GPUs): activations and weights in 16 bits, master weights in 32"),
+      kTraining)
       ->capture_default_str();
   group(app.add_option("--data-workers", run_case.data_workers,
                        "Loader threads of a rank; 0 reads batches in the training thread"),
@@ -122,6 +124,12 @@ void add_run_options(CLI::App& app, RunOptions& options) {
             "Collectives: auto, gloo, mpi (with --launcher mpirun) or nccl (GPUs); auto fits the device"),
         kMachine)
       ->check(CLI::IsMember({"auto", "gloo", "nccl", "mpi"}))
+      ->capture_default_str();
+  group(app.add_option(
+            "--cuda-graph", run_case.cuda_graph,
+            "auto: on GPUs forward and backward run as a captured CUDA graph where they can; or off"),
+        kMachine)
+      ->check(CLI::IsMember({"auto", "off"}))
       ->capture_default_str();
   group(app.add_option("--sku", run_case.sku, "Catalogue name of this machine, kept with the run"), kMachine);
   group(app.add_option("--timeout", options.watchdog_s,

@@ -80,6 +80,8 @@ NcclCommunicator::~NcclCommunicator() {
 /// Ends what NCCL still has under way. Idempotent.
 void NcclCommunicator::give_up() noexcept {
   aborted_ = true;
+  // NCCL waits for the end of every graph that holds its collectives, in ncclCommAbort too.
+  if (const auto release = std::exchange(release_, {})) release();
   if (communicator_ != nullptr) ncclCommAbort(communicator_);
   communicator_ = nullptr;
   if (barrier_memory_ != nullptr) cudaFree(barrier_memory_);
@@ -129,12 +131,10 @@ void NcclCommunicator::settle(const char* function, ncclResult_t status, Deadlin
        status);
 }
 
-void NcclCommunicator::wait_until_done(const char* function, Deadline deadline) {
+template <typename IsDone>
+void NcclCommunicator::wait_until_done(const char* function, Deadline deadline, const IsDone& is_done) {
   const auto begin = steady_clock::now();
-  for (;;) {
-    const cudaError_t status = cudaEventQuery(done_.get());
-    if (status == cudaSuccess) return;
-    if (status != cudaErrorNotReady) fail(function, cudaGetErrorString(status), status);
+  while (!is_done()) {
     ncclResult_t state = ncclSuccess;
     const ncclResult_t asked = ncclCommGetAsyncError(communicator_, &state);
     if (asked != ncclSuccess || (state != ncclSuccess && state != ncclInProgress)) {
@@ -157,7 +157,12 @@ void NcclCommunicator::run(const char* function, Action action) {
   gpu::check(cudaSetDevice(device_), "be selected");  // of this thread, whichever it is
   settle(function, action(communicator_, stream_.get()), deadline);
   gpu::check(cudaEventRecord(done_.get(), stream_.get()), "mark the end of a collective");
-  wait_until_done(function, deadline);
+  wait_until_done(function, deadline, [&] {
+    const cudaError_t status = cudaEventQuery(done_.get());
+    if (status != cudaSuccess && status != cudaErrorNotReady)
+      fail(function, cudaGetErrorString(status), status);
+    return status == cudaSuccess;
+  });
 }
 
 void NcclCommunicator::all_reduce_sum(Elements data) {
@@ -167,6 +172,20 @@ void NcclCommunicator::all_reduce_sum(Elements data) {
                          nccl_type(data.type), ncclSum, communicator, stream);
   });
   memory.bring_back();
+}
+
+void NcclCommunicator::queue_all_reduce_sum(Elements data, void* stream) {
+  const auto deadline = steady_clock::now() + options_.timeout;
+  throw_if_hopeless("all_reduce", deadline);
+  settle("all_reduce",
+         ncclAllReduce(data.data, data.data, static_cast<std::size_t>(data.count), nccl_type(data.type),
+                       ncclSum, communicator_, static_cast<cudaStream_t>(stream)),
+         deadline);
+}
+
+void NcclCommunicator::wait_until(const std::function<bool()>& is_done) {
+  gpu::check(cudaSetDevice(device_), "be selected");
+  wait_until_done("all_reduce", steady_clock::now() + options_.timeout, is_done);
 }
 
 void NcclCommunicator::broadcast(Elements data, int root) {

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "ddbench/collective/communicator.h"
 #include "ddbench/gpu/gpu.h"
@@ -15,7 +17,7 @@ namespace ddbench::collective::nccl_backend {
 /// Communicator over NCCL, on a stream of its own. Buffers are the GPU's memory, where what they hold must be
 /// complete when the call is made; small buffers may also lie in the host's, from where they are copied there
 /// and back. NCCL itself never blocks: while a call waits, it looks for errors, the time and abort().
-class NcclCommunicator final : public Communicator {
+class NcclCommunicator final : public Communicator, public QueuedCollectives {
  public:
   /// Takes the rank's GPU (gpu::select). Throws as make_communicator does.
   NcclCommunicator(const CommunicatorOptions& options, KeyValueStore& rendezvous);
@@ -35,7 +37,12 @@ class NcclCommunicator final : public Communicator {
   void send(Elements data, int peer) override;
   void receive(Elements data, int peer) override;
   void barrier() override;
+  QueuedCollectives* queued() noexcept override { return this; }
   void abort() noexcept override { aborted_ = true; }
+
+  void queue_all_reduce_sum(Elements data, void* stream) override;
+  void wait_until(const std::function<bool()>& is_done) override;
+  void on_give_up(std::function<void()> release) override { release_ = std::move(release); }
 
  private:
   using Deadline = std::chrono::steady_clock::time_point;
@@ -47,7 +54,8 @@ class NcclCommunicator final : public Communicator {
   void check_rank(const char* function, int rank) const;
   /// Waits until NCCL has queued what `status` is the answer to.
   void settle(const char* function, ncclResult_t status, Deadline deadline);
-  void wait_until_done(const char* function, Deadline deadline);
+  template <typename IsDone>
+  void wait_until_done(const char* function, Deadline deadline, const IsDone& is_done);
   void throw_if_hopeless(const char* function, Deadline deadline);
   [[noreturn]] void fail(const char* function, const std::string& why, int native_code = 0);
   void give_up() noexcept;
@@ -59,6 +67,7 @@ class NcclCommunicator final : public Communicator {
   void* barrier_memory_ = nullptr;
   ncclComm_t communicator_ = nullptr;
   std::string transport_;
+  std::function<void()> release_;
   std::atomic<bool> aborted_{false};
 };
 

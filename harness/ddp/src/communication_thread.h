@@ -31,6 +31,9 @@ class CommunicationThread {
   /// were not begun.
   void wait();
 
+  /// What jobs are given, for the calling thread: only while no job is handed in.
+  RecordedCollectives& collectives() noexcept { return collectives_; }
+
   /// Ends the thread; aborts the communicator when jobs are still under way: someone is leaving by an
   /// exception. Idempotent.
   void stop();

@@ -40,13 +40,19 @@ void RecordedCollectives::barrier(Place place) {
   record(Function::kBarrier, 0, place, [&] { communicator_.barrier(); });
 }
 
+void RecordedCollectives::wait_for_graph(const std::function<bool()>& is_done) {
+  monitor_.on_collective_begin(kNames[static_cast<std::size_t>(Function::kAllReduce)], sequence_);
+  communicator_.queued()->wait_until(is_done);
+  monitor_.on_collective_end(sequence_);
+}
+
 Span RecordedCollectives::begin(Function function, std::int64_t bytes, Place place) {
   const auto index = static_cast<std::size_t>(function);
   const std::uint64_t sequence = ++sequence_;
   monitor_.on_collective_begin(kNames[index], sequence);
   return {.begin_ns = now_ns(),
           .bytes = static_cast<std::uint64_t>(bytes),
-          .correlation = collective_key(communicator_.id(), sequence),
+          .correlation = key(sequence),
           .name_id = name_ids_[index],
           .step = place.step,
           .kind = SpanKind::kCommunication,

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "ddbench/collective/communicator.h"
@@ -45,6 +46,20 @@ class RecordedCollectives {
   template <typename Exchange>
   void pull(std::int64_t bytes, Place place, Exchange&& exchange) {
     record(Function::kPull, bytes, place, [&] { exchange(communicator_); });
+  }
+
+  /// Gives all-reduces that a graph is about to run their keys, which count on from the one returned. From
+  /// the rank's own thread, while no collective is under way.
+  std::uint64_t reserve(std::size_t collectives) noexcept {
+    const std::uint64_t first = sequence_ + 1;
+    sequence_ += collectives;
+    return first;
+  }
+  /// Blocks until `is_done` says that the graph with those collectives is, and tells the monitor.
+  void wait_for_graph(const std::function<bool()>& is_done);
+  collective::QueuedCollectives* queued() noexcept { return communicator_.queued(); }
+  std::uint64_t key(std::uint64_t sequence) const noexcept {
+    return collective_key(communicator_.id(), sequence);
   }
 
   /// Records from now to its destruction as a copy into or out of a communication buffer.

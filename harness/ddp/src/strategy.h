@@ -13,6 +13,7 @@
 #include "optimizer.h"
 #include "rank_sum.h"
 #include "step_clock.h"
+#include "step_graphs.h"
 
 namespace ddbench::ddp {
 
@@ -27,6 +28,7 @@ struct StrategySite {
   device::Device& device;
   StepClock& clock;
   workload::Probe& probe;
+  StepGraphs& graphs;
 };
 
 /// How the ranks come to the same parameters in each step: where gradients lie, how they are averaged over
@@ -68,6 +70,7 @@ class Strategy {
   bool can_measure_norms() const noexcept;
   /// Whether local_square() is computed in the step that begins, which costs a pass over the gradients.
   void measure_norms(bool measure) noexcept;
+  bool measures_norms() const noexcept { return measures_norms_; }
   /// Of the step's gradient before it was averaged over ranks: this rank's |g|^2.
   double local_square() const noexcept { return local_square_; }
   /// Of the average: a number whose mean over ranks is |g|^2. Costs a pass over this rank's slices.

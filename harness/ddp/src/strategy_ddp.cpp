@@ -75,6 +75,7 @@ class Ddp final : public Strategy {
 
   void launch(std::size_t bucket) {
     const collective::Elements data = averaged(bucket);
+    if (site_.graphs.capturing()) return site_.graphs.all_reduce(data, static_cast<std::uint16_t>(bucket));
     submit([data, where = place(bucket)](RecordedCollectives& collectives) {
       collectives.all_reduce_sum(data, where);
     });

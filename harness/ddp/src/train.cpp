@@ -17,6 +17,7 @@
 #include "optimizer.h"
 #include "parameters.h"
 #include "step_clock.h"
+#include "step_graphs.h"
 #include "strategies.h"
 #include "target_watch.h"
 
@@ -36,35 +37,64 @@ void refuse_to_go_on(const RunCase& run_case, int rank, std::uint32_t step, doub
 class StepGradients {
  public:
   StepGradients(const RunCase& run_case, Loader& loader, workload::Model& model, Strategy& strategy,
-                workload::Probe& probe)
+                workload::Probe& probe, StepGraphs& graphs)
       : micro_batches_(run_case.accumulate),
         loader_(loader),
         model_(model),
         strategy_(strategy),
         probe_(probe),
+        graphs_(graphs),
         on_ready_([&strategy](std::size_t parameter) { strategy.on_ready(parameter); }) {}
 
-  /// `before_last_backward` is called with the step's loss.
+  /// Before the strategy is told whether the step measures norms.
+  void begin_step(std::uint32_t step, std::uint32_t first_step, float loss_scale) {
+    model_.scale_loss(loss_scale);
+    graphs_.begin_step(step, first_step, loss_scale, [this](const auto& batch, const MicroBatchKind& kind) {
+      strategy_.measure_norms(kind.norms);
+      model_.queue_forward(batch, probe_);
+      strategy_.begin_backward(number_of(kind.place));
+      model_.backward(batch, probe_, on_ready_);
+    });
+  }
+
+  /// `before_last_backward` is called with the step's loss: after it, where backward runs in a graph.
   template <typename Action>
   double compute(Action&& before_last_backward) {
     double loss = 0;
     for (int micro_batch = 0; micro_batch < micro_batches_; ++micro_batch) {
       const workload::Batch& batch = loader_.next(probe_);
-      loss += model_.forward(batch, probe_) / micro_batches_;
-      if (micro_batch + 1 == micro_batches_) before_last_backward(loss);
-      strategy_.begin_backward(micro_batch);
-      model_.backward(batch, probe_, on_ready_);
+      const bool is_last = micro_batch + 1 == micro_batches_;
+      if (graphs_.run(batch, kind_of(micro_batch))) {
+        loss += model_.loss() / micro_batches_;
+        if (is_last) before_last_backward(loss);
+        strategy_.begin_backward(micro_batch);
+      } else {
+        loss += model_.forward(batch, probe_) / micro_batches_;
+        if (is_last) before_last_backward(loss);
+        strategy_.begin_backward(micro_batch);
+        model_.backward(batch, probe_, on_ready_);
+      }
       strategy_.finish_backward();
     }
     return loss;
   }
 
  private:
+  using Place = MicroBatchKind::Place;
+  MicroBatchKind kind_of(int micro_batch) const noexcept {
+    if (micro_batch + 1 == micro_batches_) return {Place::kLast, strategy_.measures_norms()};
+    return {micro_batch == 0 ? Place::kFirst : Place::kMiddle, false};
+  }
+  int number_of(Place place) const noexcept {
+    return place == Place::kLast ? micro_batches_ - 1 : place == Place::kFirst ? 0 : 1;
+  }
+
   const int micro_batches_;
   Loader& loader_;
   workload::Model& model_;
   Strategy& strategy_;
   workload::Probe& probe_;
+  StepGraphs& graphs_;
   const workload::GradientReady on_ready_;
 };
 
@@ -88,8 +118,10 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   CommunicationThread communication(communicator, recorder, monitor, kernels);
   TargetWatch target(run_case, rank, *device, communication, recorder);
   LossScale loss_scale(run_case);
-  const auto strategy = strategy_info(run_case.strategy)
-                            .make({run_case, specs, rank, world_size, communication, *device, clock, probe});
+  StepGraphs graphs(run_case, *device, communication, recorder, probe, clock, kernels);
+  const auto strategy =
+      strategy_info(run_case.strategy)
+          .make({run_case, specs, rank, world_size, communication, *device, clock, probe, graphs});
   const EndOfCommunication end_of_communication(communication);
   const auto model =
       workload->make_model(*device, strategy->parameters(), run_case.batch_per_gpu / run_case.accumulate,
@@ -110,7 +142,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   strategy->share_parameters();
   Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
                 *device, probe, std::int64_t{first_step} * run_case.accumulate);
-  StepGradients gradients(run_case, loader, *model, *strategy, probe);
+  StepGradients gradients(run_case, loader, *model, *strategy, probe, graphs);
 
   TrainResult result;
   bool ends = false;
@@ -118,8 +150,8 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   for (std::uint32_t step = first_step; step < static_cast<std::uint32_t>(run_case.total_steps()) && !ends;
        ++step) {
     clock.begin_step(step);
+    gradients.begin_step(step, first_step, loss_scale.value());
     noise.begin_step(step);
-    model->scale_loss(loss_scale.value());
     const double loss = gradients.compute([&](double own_loss) { target.submit(step, own_loss); });
     const bool finite = !loss_scale.wanted() || strategy->unscale(loss_scale.value());
     if (finite) {
@@ -127,6 +159,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
       strategy->update(*optimizer, step - loss_scale.skipped(), learning_rate(run_case, step));
     }
     clock.wait_for_device();
+    graphs.record();
 
     if (!std::isfinite(loss)) refuse_to_go_on(run_case, rank, step, loss);
     const bool reached = target.ends_training(step);

@@ -10,6 +10,8 @@
 #include "fused_attention.h"
 #include "matrix_products.h"
 #include "scratch.h"
+#include "stamps.h"
+#include "stream_capture.h"
 
 namespace ddbench::device::cuda {
 
@@ -41,6 +43,7 @@ class CudaDevice final : public Device {
   void wait_for(std::uint64_t mark) override;
   std::size_t stamp() noexcept override;
   void read_stamps(std::vector<std::int64_t>& times_ns) override;
+  GraphCapture* graph_capture() noexcept override { return &capture_; }
 
   // linear.cpp
   void linear_forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation,
@@ -107,7 +110,6 @@ class CudaDevice final : public Device {
   void widen(const Tensor& source, const Tensor& destination) override;
 
  private:
-  std::size_t stamp_on(cudaStream_t stream) noexcept;
   cudaError_t order_uploads() noexcept;
   cudaError_t end_uploads() noexcept;
 
@@ -122,10 +124,9 @@ class CudaDevice final : public Device {
 
   std::array<gpu::Event, 256> marks_;  // mark n is in slot n modulo their number
   std::uint64_t next_mark_ = 0;
-  std::vector<gpu::Event> stamps_;
-  std::size_t stamps_used_ = 0;
-  cudaError_t stamp_failure_ = cudaSuccess;
-  gpu::Event anchor_;
+  Stamps stamps_;
+  Anchor anchor_;
+  StreamCapture capture_{stream_.get(), anchor_};
   const gpu::Stream upload_stream_;
   const gpu::Event queued_;    // what was queued before the last upload ahead
   const gpu::Event uploaded_;  // the last upload ahead

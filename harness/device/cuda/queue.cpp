@@ -1,6 +1,5 @@
 // The points of the queue that others wait for, and when it passed them.
 #include "cuda_device.h"
-#include "ddbench/record/clock.h"
 
 namespace ddbench::device::cuda {
 
@@ -16,39 +15,20 @@ std::uint64_t CudaDevice::mark() {
 }
 
 void CudaDevice::wait_for(std::uint64_t mark) {
+  gpu::check(cudaSetDevice(device_), "be selected");  // or a thread's first call makes a context on GPU 0
   gpu::check(cudaEventSynchronize(marks_[mark % marks_.size()].get()), "finish what was queued");
 }
 
 std::size_t CudaDevice::stamp() noexcept {
-  return stamp_on(stream_.get());
+  return capture_.active() ? capture_.stamp() : stamps_.add(stream_.get(), cudaEventRecordDefault);
 }
 
-std::size_t CudaDevice::stamp_on(cudaStream_t stream) noexcept {
-  cudaError_t status = cudaSuccess;
-  if (stamps_used_ == stamps_.size()) {
-    cudaEvent_t made = nullptr;
-    status = cudaEventCreate(&made);
-    stamps_.emplace_back(made);
-  }
-  if (status == cudaSuccess) status = cudaEventRecord(stamps_[stamps_used_].get(), stream);
-  if (stamp_failure_ == cudaSuccess) stamp_failure_ = status;
-  return stamps_used_++;
-}
-
-// The anchor is passed when the host hears of it, but for the microseconds that hearing takes.
 void CudaDevice::read_stamps(std::vector<std::int64_t>& times_ns) {
-  gpu::check(stamp_failure_, "time what is queued");
+  stamps_.check();
   await_uploads();
-  gpu::check(cudaEventRecord(anchor_.get(), stream_.get()), "time what is queued");
-  gpu::check(cudaEventSynchronize(anchor_.get()), "finish what was queued");
-  const std::int64_t anchor_ns = now_ns();
-  times_ns.clear();
-  for (std::size_t i = 0; i < stamps_used_; ++i) {
-    float before_ms = 0;
-    gpu::check(cudaEventElapsedTime(&before_ms, stamps_[i].get(), anchor_.get()), "tell times");
-    times_ns.push_back(anchor_ns - static_cast<std::int64_t>(static_cast<double>(before_ms) * 1e6));
-  }
-  stamps_used_ = 0;
+  anchor_.drop(stream_.get());
+  stamps_.read(anchor_, times_ns);
+  stamps_.clear();
 }
 
 }  // namespace ddbench::device::cuda

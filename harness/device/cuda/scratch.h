@@ -39,6 +39,7 @@ class Scratch {
 
   void reserve(std::int64_t bytes) {
     if (bytes <= size_) return;
+    gpu::refuse_in_capture(stream_, "memory of operators would grow");
     // In the order of the stream: what still runs keeps its memory.
     gpu::check(cudaFreeAsync(std::exchange(memory_, nullptr), stream_), "free memory of operators");
     size_ = 0;

@@ -33,9 +33,9 @@ void CudaDevice::await_uploads() {
 // for.
 std::size_t CudaDevice::stamp_uploads() noexcept {
   const cudaError_t before = order_uploads();
-  const std::size_t number = stamp_on(upload_stream_.get());
+  const std::size_t number = stamps_.add(upload_stream_.get(), cudaEventRecordDefault);
   const cudaError_t after = end_uploads();
-  if (stamp_failure_ == cudaSuccess) stamp_failure_ = before != cudaSuccess ? before : after;
+  stamps_.fail(before != cudaSuccess ? before : after);
   return number;
 }
 

@@ -63,6 +63,9 @@ void check_parts_fit(const RunCase& run_case) {
   if ((run_case.precision == "tf32" || run_case.precision == "fp16") && !on_gpu) {
     refuse(fmt::format("precision {} is one of GPUs: use it with --device cuda", run_case.precision));
   }
+  if (run_case.cuda_graph != "auto" && !on_gpu) {
+    refuse("--cuda-graph is an option of GPUs: use it with --device cuda");
+  }
   if (run_case.world_size() == 1) return;
   if (on_gpu && run_case.backend != "nccl") {
     refuse(fmt::format("backend {} does not read the memory of GPUs: use --backend nccl with --device cuda",

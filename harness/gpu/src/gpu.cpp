@@ -75,4 +75,12 @@ Event make_event(bool timed) {
   return Event(event);
 }
 
+void refuse_in_capture(cudaStream_t stream, const char* why) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "tell whether it captures a graph");
+  if (status == cudaStreamCaptureStatusNone) return;
+  throw Error(ErrorCode::kRunFailed, fmt::format("a CUDA graph cannot be captured: {}", why),
+              cudaErrorStreamCaptureUnsupported, "capture a graph");
+}
+
 }  // namespace ddbench::gpu

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "ddbench/collective/communicator.h"
 
@@ -9,7 +11,7 @@ namespace ddbench::launch {
 
 /// Forwards to another communicator and remembers whether one of its collectives failed: such an error may be
 /// the fault of a peer, and the launcher looks for an earlier cause.
-class WatchedCommunicator final : public collective::Communicator {
+class WatchedCommunicator final : public collective::Communicator, public collective::QueuedCollectives {
  public:
   explicit WatchedCommunicator(collective::Communicator& real) : real_(real) {}
 
@@ -46,7 +48,18 @@ class WatchedCommunicator final : public collective::Communicator {
   void barrier() override {
     watch([&] { real_.barrier(); });
   }
+  collective::QueuedCollectives* queued() noexcept override {
+    return real_.queued() != nullptr ? this : nullptr;
+  }
   void abort() noexcept override { real_.abort(); }
+
+  void queue_all_reduce_sum(collective::Elements data, void* stream) override {
+    watch([&] { real_.queued()->queue_all_reduce_sum(data, stream); });
+  }
+  void wait_until(const std::function<bool()>& is_done) override {
+    watch([&] { real_.queued()->wait_until(is_done); });
+  }
+  void on_give_up(std::function<void()> release) override { real_.queued()->on_give_up(std::move(release)); }
 
  private:
   template <typename Collective>

@@ -25,6 +25,7 @@ class EngineProbe final : public CudaProbe {
   const std::string& unavailable() const noexcept override { return probe_->unavailable(); }
   void push(const cuda::Range& range) noexcept override { probe_->push(range); }
   void pop() noexcept override { probe_->pop(); }
+  bool follow_capture(bool follow) noexcept override { return probe_->follow_capture(follow); }
   void set_enabled(bool enabled) noexcept override { probe_->set_enabled(enabled); }
   void flush() noexcept override { probe_->flush(); }
   cuda::ProbeCounters stop() noexcept override { return probe_->stop(); }

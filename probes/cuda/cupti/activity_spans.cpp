@@ -26,8 +26,12 @@ SpanKind kind_in(SpanKind range) {
 
 }  // namespace
 
-ActivitySpans::ActivitySpans(Ranges ranges, ApiName api_name, Sink sink)
-    : ranges_(std::move(ranges)), api_name_(std::move(api_name)), sink_(std::move(sink)) {}
+ActivitySpans::ActivitySpans(Ranges ranges, Collectives collectives, Nodes nodes, ApiName api_name, Sink sink)
+    : ranges_(std::move(ranges)),
+      collectives_(std::move(collectives)),
+      nodes_(std::move(nodes)),
+      api_name_(std::move(api_name)),
+      sink_(std::move(sink)) {}
 
 void ActivitySpans::convert(std::span<const CUpti_Activity* const> records) {
   counters_.records += records.size();
@@ -120,6 +124,7 @@ void ActivitySpans::convert_kernel(const KernelRecord& kernel) {
   }
   if (!set_times(work.span, kernel.start, kernel.end)) return;
   work.call = kernel.correlationId;
+  work.node = kernel.graphNodeId;
   work.is_communication = function.has_value();
   work.span.kind = work.is_communication ? SpanKind::kCommunication : SpanKind::kCompute;
   work.span.lane = work.is_communication ? Lane::kDeviceCommunication : Lane::kDeviceCompute;
@@ -133,6 +138,7 @@ void ActivitySpans::convert_copy(const Record& copy, std::uint64_t bytes, std::s
   if (!set_times(work.span, copy.start, copy.end)) return;
   work.name = name;
   work.call = copy.correlationId;
+  work.node = copy.graphNodeId;
   work.span.kind = SpanKind::kCopy;
   work.span.lane = Lane::kDeviceCompute;
   work.span.bytes = bytes;
@@ -187,17 +193,34 @@ void ActivitySpans::add_work(const Work& work) {
   held_.pop_front();
 }
 
+/// What a graph does, it was captured for in ranges of its own; the pushed one is about its launch.
+Range ActivitySpans::range_of(const Work& work, const Range& pushed) {
+  if (work.node == 0) return pushed;
+  const Range* const captured = nodes_(work.node);
+  if (captured == nullptr) {
+    ++counters_.without_range;
+    return pushed;
+  }
+  Range range = *captured;
+  range.step = pushed.step;
+  range.correlation += pushed.correlation;
+  return range;
+}
+
 void ActivitySpans::emit(Work work, std::uint64_t external_id) {
-  if (const Range* const range = external_id != 0 ? ranges_(external_id) : nullptr) {
-    work.span.step = range->step;
-    if (work.is_communication && range->kind == SpanKind::kCommunication) {
-      work.span.bucket = range->bucket;
-      work.span.bytes = range->bytes;
-      work.span.correlation = range->correlation;
+  const Range* pushed = external_id != 0 ? ranges_(external_id) : nullptr;
+  if (external_id == 0 && work.is_communication) pushed = collectives_(work.span.begin_ns);
+  if (pushed != nullptr) {
+    const Range range = range_of(work, *pushed);
+    work.span.step = range.step;
+    if (work.is_communication && range.kind == SpanKind::kCommunication) {
+      work.span.bucket = range.bucket;
+      work.span.bytes = range.bytes;
+      work.span.correlation = range.correlation;
     } else if (work.span.kind == SpanKind::kCompute) {
-      work.span.kind = kind_in(range->kind);
+      work.span.kind = kind_in(range.kind);
     }
-    if (work.span.kind == SpanKind::kCopy) work.span.bucket = range->bucket;
+    if (work.span.kind == SpanKind::kCopy) work.span.bucket = range.bucket;
   } else if (external_id != 0) {
     ++counters_.without_range;
   }

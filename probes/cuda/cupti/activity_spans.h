@@ -38,9 +38,13 @@ class ActivitySpans {
   using Sink = std::function<void(const Span& span, std::string_view name)>;
   /// The range that was pushed with an external id; nullptr when it is no longer known.
   using Ranges = std::function<const Range*(std::uint64_t external_id)>;
+  /// The range of a collective that was pushed on any thread at a time; nullptr when there was none.
+  using Collectives = std::function<const Range*(std::int64_t time_ns)>;
+  /// The range that a node of a captured graph was captured in; nullptr when none is known.
+  using Nodes = std::function<const Range*(std::uint64_t node)>;
   using ApiName = std::function<std::string_view(const CUpti_ActivityAPI& call)>;
 
-  ActivitySpans(Ranges ranges, ApiName api_name, Sink sink);
+  ActivitySpans(Ranges ranges, Collectives collectives, Nodes nodes, ApiName api_name, Sink sink);
 
   /// One buffer.
   void convert(std::span<const CUpti_Activity* const> records);
@@ -55,6 +59,7 @@ class ActivitySpans {
     Span span;
     std::string_view name;   ///< CUPTI keeps names of kernels
     std::uint32_t call = 0;  ///< correlation id
+    std::uint64_t node = 0;  ///< of the graph that it is part of; 0 outside of one
     bool is_communication = false;
   };
 
@@ -72,9 +77,12 @@ class ActivitySpans {
   bool set_times(Span& span, std::uint64_t begin_ns, std::uint64_t end_ns);
   void add_work(const Work& work);
   void emit(Work work, std::uint64_t external_id);
+  Range range_of(const Work& work, const Range& pushed);
   void release_held(bool all);
 
   const Ranges ranges_;
+  const Collectives collectives_;
+  const Nodes nodes_;
   const ApiName api_name_;
   const Sink sink_;
   ProbeCounters counters_;

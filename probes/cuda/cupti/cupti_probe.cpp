@@ -51,9 +51,6 @@ std::uint64_t CUPTIAPI timestamp() {
   return static_cast<std::uint64_t>(now_ns());
 }
 
-void CUPTIAPI ignore_callback(void* /*user*/, CUpti_CallbackDomain /*domain*/, CUpti_CallbackId /*id*/,
-                              const void* /*data*/) {}
-
 std::string in_words(CUptiResult result, const char* what) {
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
     return "another tool (Nsight, compute-sanitizer, a debugger or a profiler of the program) holds CUPTI: "
@@ -106,6 +103,12 @@ CuptiProbe::CuptiProbe(host::Recorder& recorder)
     : recorder_(recorder),
       buffers_(0, kMostBuffers),
       spans_([this](std::uint64_t id) { return ranges_.find(id, found_range_) ? &found_range_ : nullptr; },
+             [this](std::int64_t at_ns) {
+               return collective_times_.find(at_ns, found_range_) ? &found_range_ : nullptr;
+             },
+             [this](std::uint64_t node) {
+               return captured_ranges_.find(node, found_node_) ? &found_node_ : nullptr;
+             },
              api_name, [this](const Span& span, std::string_view name) { record(span, name); }),
       compute_(recorder.track(Lane::kDeviceCompute)),
       communication_(recorder.track(Lane::kDeviceCommunication)),
@@ -128,7 +131,7 @@ void CuptiProbe::start() {
     if (result != CUPTI_SUCCESS && unavailable_.empty()) unavailable_ = in_words(result, what);
     return unavailable_.empty();
   };
-  if (!check(cuptiSubscribe(&subscriber_, ignore_callback, nullptr), "be taken")) return;
+  if (!check(cuptiSubscribe(&subscriber_, graph_callback, this), "be taken")) return;
   const bool is_ready =
       check(cuptiActivityRegisterTimestampCallback(timestamp), "use ddbench's clock") &&
       check(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed), "hand out records") &&
@@ -152,12 +155,16 @@ void CuptiProbe::enable(bool on) noexcept {
 
 void CuptiProbe::push(const Range& range) noexcept {
   inject::push_thread_range(range);
+  captured_ranges_.push(range);
+  if (range.kind == SpanKind::kCommunication) collective_times_.begin(range);
   if (!unavailable_.empty()) return;
   cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, ranges_.add(range));
 }
 
 void CuptiProbe::pop() noexcept {
+  if (inject::thread_range().kind == SpanKind::kCommunication) collective_times_.end();
   inject::pop_thread_range();
+  captured_ranges_.pop();
   if (!unavailable_.empty()) return;
   std::uint64_t id = 0;
   cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id);

@@ -11,6 +11,8 @@
 
 #include "activity_spans.h"
 #include "buffer_pool.h"
+#include "captured_ranges.h"
+#include "collective_times.h"
 #include "ddbench/cuda/cuda_probe.h"
 #include "range_table.h"
 
@@ -25,6 +27,7 @@ class CuptiProbe final : public CudaProbe {
   const std::string& unavailable() const noexcept override { return unavailable_; }
   void push(const Range& range) noexcept override;
   void pop() noexcept override;
+  bool follow_capture(bool follow) noexcept override;
   void set_enabled(bool enabled) noexcept override;
   void flush() noexcept override;
   ProbeCounters stop() noexcept override;
@@ -35,6 +38,9 @@ class CuptiProbe final : public CudaProbe {
   void flush_now_and_then();
   void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes);
   void record(const Span& span, std::string_view name);
+  void note_node(bool is_clone, const CUpti_GraphData& graph) noexcept;
+  static void CUPTIAPI graph_callback(void* probe, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                      const void* data);
   static void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records);
   static void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                         std::size_t bytes, std::size_t valid_bytes);
@@ -46,9 +52,12 @@ class CuptiProbe final : public CudaProbe {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   BufferPool buffers_;
   RangeTable ranges_;
+  CollectiveTimes collective_times_;
+  CapturedRanges captured_ranges_;
 
   std::mutex mutex_;  // of what follows: buffers are converted one after the other
   Range found_range_;
+  Range found_node_;
   ActivitySpans spans_;
   std::unordered_map<std::string, std::uint32_t> name_ids_;
   host::Recorder::Track& compute_;

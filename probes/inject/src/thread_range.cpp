@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 namespace ddbench::inject {
 namespace {
@@ -14,18 +15,37 @@ struct Ranges {
 };
 thread_local Ranges ranges;
 
+/// The collective that is called for: there is one at a time.
+struct Collective {
+  std::mutex mutex;
+  Range range;  // a default one while there is none
+};
+Collective collective;
+
+void set_collective(const Range& range) noexcept {
+  const std::lock_guard lock(collective.mutex);
+  collective.range = range;
+}
+
 }  // namespace
 
 const Range& thread_range() noexcept {
+  if (ranges.depth == 0) {
+    const std::lock_guard lock(collective.mutex);
+    ranges.nested[0] = collective.range;
+  }
   return ranges.nested[static_cast<std::size_t>(std::min(ranges.depth, kDeepest))];
 }
 
 void push_thread_range(const Range& range) noexcept {
   if (++ranges.depth <= kDeepest) ranges.nested[static_cast<std::size_t>(ranges.depth)] = range;
+  if (range.kind == SpanKind::kCommunication) set_collective(range);
 }
 
 void pop_thread_range() noexcept {
-  if (ranges.depth > 0) --ranges.depth;
+  if (ranges.depth == 0) return;
+  if (thread_range().kind == SpanKind::kCommunication) set_collective({});
+  --ranges.depth;
 }
 
 }  // namespace ddbench::inject

@@ -84,6 +84,8 @@ void validate(const RunCase& run_case) {
           run_case.target_loss, "a positive number, or 0 for none");
   require(is_loss_scale(run_case.loss_scale), "loss-scale", run_case.loss_scale,
           "dynamic, none or a positive number");
+  require(run_case.cuda_graph == "auto" || run_case.cuda_graph == "off", "cuda-graph", run_case.cuda_graph,
+          "auto or off");
   require(run_case.data_workers >= 0 && run_case.data_workers <= kMostLoaders, "data-workers",
           run_case.data_workers, "from 0 to 1024");
   require(run_case.prefetch >= 1 && run_case.prefetch <= kMostLoaders, "prefetch", run_case.prefetch,

@@ -35,6 +35,7 @@ void visit_fields(Case& run_case, Visit&& visit) {
   visit("lr_warmup", run_case.lr_warmup);
   visit("target_loss", run_case.target_loss);
   visit("loss_scale", run_case.loss_scale);
+  visit("cuda_graph", run_case.cuda_graph);
   visit("data_workers", run_case.data_workers);
   visit("prefetch", run_case.prefetch);
   visit("data_delay_ns", run_case.data_delay_ns);

@@ -321,6 +321,23 @@ TEST_F(FinalizeRun, TellsOfStepsWithoutAnUpdate) {
       1);
 }
 
+TEST_F(FinalizeRun, TellsWhetherStepsRanAsACudaGraph) {
+  run_.store_into(store());
+  finalize_run(store(), run_.id);
+  EXPECT_EQ(stored().environment.facts.count(kFactCudaGraph), 0U);
+  std::vector<std::string> names = store().span_names(run_.id, 0);
+  const auto tell = [&](const char* what) {
+    names.push_back(std::string("training.cuda_graph: ") + what);
+    store().append_spans(run_.id, 0, {}, names);
+    finalize_run(store(), run_.id);
+    return stored().environment.facts.at(kFactCudaGraph);
+  };
+  EXPECT_EQ(tell("captured from step 4"), "captured from step 4");
+  EXPECT_EQ(tell("off: from step 9 on, no memory"), "off: from step 9 on, no memory") << "the later word";
+  const std::vector<std::string> notes = summarize(store(), run_.id).notes;
+  EXPECT_EQ(std::count(notes.begin(), notes.end(), "CUDA graph off: from step 9 on, no memory"), 1);
+}
+
 TEST_F(FinalizeRun, RefusesAnUnknownRun) {
   EXPECT_THROW(finalize_run(store(), "nosuch"), Error);
 }

@@ -4,11 +4,14 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "ddbench/collective/communicator.h"
 #include "ddbench/device/device.h"
+#include "ddbench/device/graph.h"
+#include "ddbench/record/clock.h"
 #include "ddbench/record/error.h"
 #include "forked_ranks.h"
 
@@ -106,6 +109,96 @@ TEST(Nccl, CollectivesAreRightInBothMemories) {
            (ranks->transport().rfind("unknown", 0) == 0 ? ranks->transport() : "");
   });
   for (const auto& outcome : outcomes) EXPECT_EQ(outcome.text, "");
+}
+
+/// Half of each rank's numbers, summed over ranks beside the queue.
+struct HalvesInAGraph {
+  HalvesInAGraph(int rank, device::Device& device, Communicator& ranks) : vector(device, true, kChunk, rank) {
+    device::GraphCapture& capture = *device.graph_capture();
+    capture.begin();
+    device.stamp();
+    device.scale({vector.elements().data, 1, kChunk}, 0.5F);
+    capture.aside([&](void* stream) {
+      capture.stamp_aside();
+      ranks.queued()->queue_all_reduce_sum(vector.elements(), stream);
+      capture.stamp_aside();
+    });
+    graph = capture.end();
+  }
+  void run(Communicator& ranks) {
+    graph->launch();
+    ranks.queued()->wait_until([this] { return graph->is_done(); });
+  }
+  Vector vector;
+  std::unique_ptr<device::Graph> graph;
+};
+
+std::string wrong_in_a_graph(int rank, device::Device& device, Communicator& ranks) {
+  HalvesInAGraph halves(rank, device, ranks);
+  std::string wrong;
+  for (int run = 0; run < 3; ++run) {
+    halves.run(ranks);
+    std::int64_t index = 0;
+    for (const float value : halves.vector.read()) {
+      const float expected = (number(0, index) + number(1, index)) / 2;
+      if (value != expected) wrong += fmt::format("run {}, {}: {}; ", run, index, value);
+      ++index;
+    }
+  }
+  std::vector<std::int64_t> times;
+  const std::int64_t now = now_ns();
+  device.read_stamps(times);
+  halves.graph->read_stamps(times);
+  const bool in_order = times.size() == 3 && times[0] <= times[1] && times[1] < times[2];
+  if (!in_order || times[2] > now_ns() || times[0] < now - 60'000'000'000) wrong += "the stamps' times";
+  return wrong;
+}
+
+TEST(Nccl, AGraphRunsItsCollectivesAgainAndTellsTheirTimes) {
+  const auto outcomes = test::run_ranks(kRanks, [](int rank, KeyValueStore& store) {
+    const auto ranks = make_communicator("nccl", {.rank = rank, .world_size = kRanks}, store);
+    const auto device = device::make_device("cuda", {.rank = rank});
+    return wrong_in_a_graph(rank, *device, *ranks);
+  });
+  for (const auto& outcome : outcomes) EXPECT_EQ(outcome.text, "");
+}
+
+TEST(Nccl, AbortEndsAGraphThatWaitsForAPeer) {
+  const auto outcomes = test::run_ranks(kRanks, [](int rank, KeyValueStore& store) -> std::string {
+    const auto ranks = make_communicator("nccl", {.rank = rank, .world_size = kRanks}, store);
+    const auto device = device::make_device("cuda", {.rank = rank});
+    HalvesInAGraph halves(rank, *device, *ranks);
+    ranks->queued()->on_give_up([&] { halves.graph->release(); });
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(rank == 0 ? 500 : 2000));
+      ranks->abort();
+    });
+    std::string message = "nothing was thrown";
+    try {
+      if (rank == 0) halves.run(*ranks);
+    } catch (const Error& error) {
+      message = error.message();
+    }
+    stopper.join();
+    halves.graph->release();
+    return message;
+  });
+  EXPECT_NE(outcomes[0].text.find("all_reduce failed on rank 0: aborted"), std::string::npos)
+      << outcomes[0].text;
+}
+
+TEST(Nccl, ACaptureThatFailsLeavesTheDeviceAsItWas) {
+  const auto device = device::make_device("cuda");
+  Vector vector(*device, true, kChunk, 0);
+  device::GraphCapture& capture = *device->graph_capture();
+  capture.begin();
+  device->scale({vector.elements().data, 1, kChunk}, 3);
+  EXPECT_THROW(vector.read(), Error) << "a graph cannot wait for itself";
+  EXPECT_THROW(capture.end(), Error);
+  capture.cancel();
+  EXPECT_EQ(vector.read()[7], number(0, 7)) << "nothing was run";
+  device->scale({vector.elements().data, 1, kChunk}, 3);
+  EXPECT_EQ(vector.read()[7], 3 * number(0, 7));
 }
 
 TEST(Nccl, AbortEndsACollectiveThatWaitsForAPeer) {

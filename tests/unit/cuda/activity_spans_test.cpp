@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "buffer_pool.h"
-#include "range_table.h"
+#include "collective_times.h"
 
 namespace ddbench::cuda {
 namespace {
@@ -26,19 +25,24 @@ class ActivitySpansTest : public ::testing::Test {
 
   ActivitySpansTest()
       : spans_([this](std::uint64_t id) { return ranges_.contains(id) ? &ranges_.at(id) : nullptr; },
+               [this](std::int64_t at_ns) {
+                 return collectives_.find(at_ns, collective_) ? &collective_ : nullptr;
+               },
+               [this](std::uint64_t node) { return nodes_.contains(node) ? &nodes_.at(node) : nullptr; },
                [](const CUpti_ActivityAPI&) { return std::string_view("cudaLaunchKernel"); },
                [this](const Span& span, std::string_view name) {
                  out_.push_back({span, std::string(name)});
                }) {}
 
   const CUpti_Activity* kernel(const char* name, std::uint64_t begin, std::uint64_t end,
-                               std::uint32_t call = 0) {
+                               std::uint32_t call = 0, std::uint64_t node = 0) {
     auto& record = kernels_.emplace_back();
     record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     record.name = name;
     record.start = begin;
     record.end = end;
     record.correlationId = call;
+    record.graphNodeId = node;
     return reinterpret_cast<const CUpti_Activity*>(&record);
   }
   const CUpti_Activity* copy(std::uint64_t bytes, std::uint64_t begin, std::uint64_t end,
@@ -88,6 +92,9 @@ class ActivitySpansTest : public ::testing::Test {
   void convert(const std::vector<const CUpti_Activity*>& records) { spans_.convert(records); }
 
   std::map<std::uint64_t, Range> ranges_;
+  std::map<std::uint64_t, Range> nodes_;
+  CollectiveTimes collectives_;
+  Range collective_;
   std::vector<Named> out_;
   ActivitySpans spans_;
 
@@ -138,6 +145,30 @@ TEST_F(ActivitySpansTest, NcclIsCommunicationInAnyRange) {
   EXPECT_EQ(out_[0].span.step, 2u);
 }
 
+TEST_F(ActivitySpansTest, AKernelThatNcclsOwnThreadStartedIsThatOfTheCollectiveUnderWay) {
+  ranges_[1] = {SpanKind::kForward, 2, kNoBucket, 0, 0};
+  collectives_.begin({SpanKind::kCommunication, 2, 0, 64, collective_key(1, 7)}, 100);
+  collectives_.end(200);
+  collectives_.begin({SpanKind::kCommunication, 2, 1, 128, collective_key(1, 8)}, 300);
+  collectives_.end(400);
+  convert({external(1, 9), kernel("forward", 110, 320, 9), api(10, 105, 106), api(11, 305, 306),
+           api(12, 445, 446), kernel(kAllReduce, 120, 190, 10), kernel(kAllReduce, 310, 390, 11),
+           kernel(kAllReduce, 450, 460, 12), kernel("not of NCCL", 120, 130, 10)});
+  std::map<std::int64_t, Span> by_begin;
+  for (const Named& named : out_) {
+    if (named.name == "all_reduce") by_begin[named.span.begin_ns] = named.span;
+    if (named.name == "not of NCCL") {
+      EXPECT_EQ(named.span.step, kNoStep);
+    }
+  }
+  ASSERT_EQ(by_begin.size(), 3u);
+  EXPECT_EQ(by_begin[120].correlation, collective_key(1, 7));
+  EXPECT_EQ(by_begin[310].correlation, collective_key(1, 8));
+  EXPECT_EQ(by_begin[310].bucket, 1u);
+  EXPECT_EQ(by_begin[310].step, 2u);
+  EXPECT_EQ(by_begin[450].step, kNoStep) << "after the last one's end";
+}
+
 TEST_F(ActivitySpansTest, BuffersComeInAnyOrder) {
   ranges_[1] = {SpanKind::kForward, 1, kNoBucket, 0, 0};
   ranges_[2] = {SpanKind::kOptimizer, 1, kNoBucket, 0, 0};
@@ -186,6 +217,33 @@ TEST_F(ActivitySpansTest, AGraphsKernelsShareTheRangeOfItsLaunch) {
   for (std::size_t i = 1; i < 5; ++i) EXPECT_EQ(out_[i].span.step, 4u) << i;
 }
 
+TEST_F(ActivitySpansTest, ACapturedGraphsKernelsHaveTheRangesOfTheirCapture) {
+  nodes_[301] = {SpanKind::kForward, 2, kNoBucket, 0, 0};
+  nodes_[302] = {SpanKind::kBackward, 2, kNoBucket, 0, 0};
+  nodes_[303] = {SpanKind::kCommunication, kNoStep, 1, 4096, 1};
+  ranges_[1] = {SpanKind::kCompute, 7, kNoBucket, 0, collective_key(1, 90)};
+  convert({external(1, 70), kernel("forward", 10, 20, 70, 301), kernel("backward", 20, 30, 70, 302),
+           kernel(kAllReduce, 25, 40, 70, 303)});
+  ASSERT_EQ(out_.size(), 3u);
+  for (const Named& named : out_) EXPECT_EQ(named.span.step, 7u) << "that of the launch: " << named.name;
+  EXPECT_EQ(out_[0].span.kind, SpanKind::kForward);
+  EXPECT_EQ(out_[1].span.kind, SpanKind::kBackward);
+  EXPECT_EQ(out_[2].span.kind, SpanKind::kCommunication);
+  EXPECT_EQ(out_[2].span.bucket, 1u);
+  EXPECT_EQ(out_[2].span.bytes, 4096u);
+  EXPECT_EQ(out_[2].span.correlation, collective_key(1, 91));
+  EXPECT_EQ(spans_.counters().without_range, 0u);
+}
+
+TEST_F(ActivitySpansTest, ANodeOfUnknownRangeIsCountedAndStaysInItsStep) {
+  ranges_[1] = {SpanKind::kCompute, 7, kNoBucket, 0, 0};
+  convert({external(1, 70), kernel("a", 10, 20, 70, 999)});
+  ASSERT_EQ(out_.size(), 1u);
+  EXPECT_EQ(out_[0].span.step, 7u);
+  EXPECT_EQ(out_[0].span.kind, SpanKind::kCompute);
+  EXPECT_EQ(spans_.counters().without_range, 1u);
+}
+
 TEST_F(ActivitySpansTest, InvalidTimesAreCountedAndNotUsed) {
   convert({kernel("no begin", 0, 10), kernel("no end", 10, 0), kernel("backwards", 20, 10), copy(1, 0, 0),
            kernel("instant", 5, 5)});
@@ -221,30 +279,6 @@ TEST_F(ActivitySpansTest, NvtxRangesArePairedById) {
   ASSERT_EQ(out_.size(), 2u);
   EXPECT_EQ(out_[0].name, "layer");
   EXPECT_EQ(out_[1].span.duration_ns(), 10);
-}
-
-TEST(BufferPool, GivesBuffersAgainAndCountsWhatItRefuses) {
-  BufferPool pool(1, 2);
-  std::uint8_t* const first = pool.take();
-  std::uint8_t* const second = pool.take();
-  ASSERT_TRUE(first != nullptr && second != nullptr && first != second);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % 8, 0u);
-  EXPECT_EQ(pool.take(), nullptr);
-  EXPECT_EQ(pool.refused(), 1u);
-  pool.give_back(first);
-  EXPECT_EQ(pool.take(), first);
-}
-
-TEST(RangeTable, ForgetsTheOldest) {
-  RangeTable table;
-  const std::uint64_t first = table.add({SpanKind::kForward, 1, kNoBucket, 0, 0});
-  Range found;
-  EXPECT_TRUE(table.find(first, found));
-  EXPECT_EQ(found.kind, SpanKind::kForward);
-  for (std::uint64_t i = 0; i < RangeTable::kRanges; ++i) table.add({});
-  EXPECT_FALSE(table.find(first, found));
-  EXPECT_FALSE(table.find(0, found));
-  EXPECT_FALSE(table.find(first + RangeTable::kRanges + 1, found));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../host/temp_directory.h"
@@ -92,6 +93,50 @@ TEST(CudaProbe, RecordsWhatARealGpuDoesInItsRange) {
     EXPECT_GE(span.begin_ns, begin_ns - 100'000) << name << ": on ddbench's clock";
     EXPECT_LE(span.end_ns, end_ns + 100'000) << name;
   }
+}
+
+TEST(CudaProbe, ARealGraphHasTheRangesOfItsCaptureAndTheStepsOfItsLaunches) {
+  if (!has_gpu()) GTEST_SKIP() << "no GPU";
+  const testing::TempDirectory directory;
+  host::Recorder recorder({directory.path() / "rank0.spool", 4096, 0, "test"});
+  modules();
+  std::string why_not;
+  const auto probe = probe::open_cuda_probe(recorder, why_not);
+  ASSERT_NE(probe, nullptr) << why_not;
+  const Driver driver;
+  void *context = nullptr, *stream = nullptr, *graph = nullptr, *executable = nullptr;
+  unsigned long long memory = 0;
+  constexpr std::size_t kBytes = 1u << 20;
+  ASSERT_EQ(driver.call("cuInit", 0u), 0);
+  ASSERT_EQ(driver.call("cuDevicePrimaryCtxRetain", &context, 0), 0);
+  ASSERT_EQ(driver.call("cuCtxSetCurrent", context), 0);
+  ASSERT_EQ(driver.call("cuMemAlloc_v2", &memory, kBytes), 0);
+  ASSERT_EQ(driver.call("cuStreamCreate", &stream, 1u), 0);
+  ASSERT_TRUE(probe->follow_capture(true));
+  ASSERT_EQ(driver.call("cuStreamBeginCapture_v2", stream, 1), 0);
+  for (std::uint16_t bucket = 3; bucket < 5; ++bucket) {
+    probe->push({SpanKind::kCopy, kNoStep, bucket, 0, 0});
+    EXPECT_EQ(driver.call("cuMemsetD8Async", memory, static_cast<unsigned char>(bucket), kBytes, stream), 0);
+    probe->pop();
+  }
+  ASSERT_EQ(driver.call("cuStreamEndCapture", stream, &graph), 0);
+  ASSERT_EQ(driver.call("cuGraphInstantiateWithFlags", &executable, graph, 0ULL), 0);
+  ASSERT_TRUE(probe->follow_capture(false));
+  for (std::uint32_t step = 7; step < 9; ++step) {
+    probe->push({SpanKind::kCompute, step, kNoBucket, 0, 0});
+    EXPECT_EQ(driver.call("cuGraphLaunch", executable, stream), 0);
+    probe->pop();
+  }
+  EXPECT_EQ(driver.call("cuCtxSynchronize"), 0);
+  EXPECT_EQ(probe->stop().without_range, 0u);
+  recorder.stop();
+  std::map<std::pair<std::uint32_t, int>, int> seen;  // by step and bucket
+  for (const Span& span : host::SpoolReader(directory.path() / "rank0.spool").read().spans) {
+    if (span.kind == SpanKind::kCopy) ++seen[{span.step, span.bucket}];
+  }
+  const std::map<std::pair<std::uint32_t, int>, int> expected{
+      {{7, 3}, 1}, {{7, 4}, 1}, {{8, 3}, 1}, {{8, 4}, 1}};
+  EXPECT_EQ(seen, expected);
 }
 
 TEST(CudaInjection, AProgramGoesOnWithoutADriverAndItsSpoolSaysWhy) {

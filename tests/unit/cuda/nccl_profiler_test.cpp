@@ -191,6 +191,25 @@ TEST_F(NcclDriver, TheRangeOfTheEngineNamesStepAndBucket) {
   EXPECT_EQ(all.events[0].correlation, collective_key(1, 99));
 }
 
+TEST_F(NcclDriver, WhatNcclsOwnThreadEnqueuesIsInTheRangeOfTheThreadThatWaits) {
+  Comm5 comm(version_5(), 7, 2, 0);
+  void* coll = nullptr;
+  inject::push_thread_range({SpanKind::kCommunication, 12, 3, 4096, collective_key(1, 99)});
+  std::thread([&] { coll = comm.coll("AllReduce", 0, 10, 1); }).join();
+  inject::pop_thread_range();
+  comm.stop(coll);
+  comm.end_channel(comm.channel(coll, 0, timer()), timer());
+  std::thread([&] { coll = comm.coll("AllReduce", 0, 10, 2); }).join();
+  comm.stop(coll);
+  comm.end_channel(comm.channel(coll, 0, timer()), timer());
+  comm.finalize();
+  const Recorded all = recorded();
+  ASSERT_EQ(all.events.size(), 2u);
+  EXPECT_EQ(all.events[0].step, 12u);
+  EXPECT_EQ(all.events[0].correlation, collective_key(1, 99));
+  EXPECT_EQ(all.events[1].step, kNoStep) << "nobody waits";
+}
+
 TEST_F(NcclDriver, LaunchesAndGroupsAreHostTime) {
   Comm5 comm(version_5(), 8, 2, 0);
   for (const EventType type : {kGroupApi, kKernelLaunch}) {

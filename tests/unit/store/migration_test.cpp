@@ -53,6 +53,7 @@ TEST(Version1Store, IsReadAndMigratedByTodaysProgram) {
     const RunRecord run = store.find("night");
     EXPECT_EQ(run.id, "20261121T001905-3f9a1c2b");
     EXPECT_EQ(run.run_case.world_size(), 8);
+    EXPECT_EQ(run.run_case.cuda_graph, RunCase{}.cuda_graph);
     EXPECT_EQ(run.environment.facts.at("kernel"), "6.1");
     EXPECT_EQ(run.owner_host, "host");
     EXPECT_EQ(store.runs({.case_key = case_key(run.run_case)}).size(), 1u);
@@ -95,6 +96,15 @@ TEST(BuiltinMigrations, CountUpFromOne) {
     EXPECT_FALSE(migration.sql.empty());
   }
   EXPECT_GE(version, 1);
+}
+
+TEST(BuiltinMigrations, RunsOnGpusBeforeVersion5CapturedNoGraph) {
+  const test::TemporaryDirectory directory;
+  const fs::path file = directory / "old.db";
+  open_store(file, OpenMode::kReadWrite, builtin_migrations().first(1)).execute(kVersion1Rows);
+  Database(file, Access::kExisting)
+      .execute("UPDATE run SET case_json = '{\"workload\":\"mlp\",\"device\":\"cuda\"}'");
+  EXPECT_EQ(RunStore::open(file, OpenMode::kReadWrite).find("night").run_case.cuda_graph, "off");
 }
 
 TEST(BuiltinMigrations, StoresOfVersion3TakeTheStatePreempted) {

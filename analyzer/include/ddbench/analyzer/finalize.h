@@ -32,5 +32,7 @@ inline constexpr const char* kFactReducedSteps = "analysis.reduced_steps";
 /// the loss scale of the last step: absent without loss scaling.
 inline constexpr const char* kFactSkippedUpdates = "training.skipped_updates";
 inline constexpr const char* kFactLossScale = "training.loss_scale";
+/// On GPUs: "captured from step 4", "off: asked for", "off: <why>".
+inline constexpr const char* kFactCudaGraph = "training.cuda_graph";
 
 }  // namespace ddbench::analyzer

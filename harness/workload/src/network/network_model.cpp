@@ -36,7 +36,7 @@ class NetworkModel final : public Model {
 
   void scale_loss(float factor) override { pass_.loss_scale_ = factor; }
 
-  double forward(const Batch& batch, Probe& probe) override {
+  void queue_forward(const Batch& batch, Probe& probe) override {
     pass_.batch_ = &batch;
     pass_.probe_ = &probe;
     read_weights(probe);
@@ -45,6 +45,9 @@ class NetworkModel final : public Model {
       pass_.names_ = &names_[i];
       network_.nodes()[i].layer->forward(pass_);
     }
+  }
+
+  double loss() override {
     float loss = 0;
     device_.download(pass_.loss_, &loss);
     return loss;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,6 +56,22 @@ struct Elements {
   ElementType type = ElementType::kFloat32;
 };
 
+/// Collectives as work of a device's queue, which may be captured into a graph that runs them again and
+/// again. Every rank queues, captures and runs the same ones in the same order, and none of the
+/// communicator's blocking calls meanwhile.
+class QueuedCollectives {
+ public:
+  virtual ~QueuedCollectives() = default;
+  /// Queues it in `stream`, a cudaStream_t; `data` is a GPU's memory. Throws as a blocking call.
+  virtual void queue_all_reduce_sum(Elements data, void* stream) = 0;
+  /// Blocks until `is_done` says so of work that holds queued collectives. Throws as a blocking call when a
+  /// peer is gone, at abort() or after the timeout, and what `is_done` throws.
+  virtual void wait_until(const std::function<bool()>& is_done) = 0;
+  /// `release` has to let go of every graph that holds collectives: a communicator that fails does not end
+  /// before they do. Called at most once, on the thread of the call that fails. An empty one takes it back.
+  virtual void on_give_up(std::function<void()> release) = 0;
+};
+
 /// The collectives of one group of n ranks. Calls block until this rank's part is done, in the same order on
 /// every rank, from one thread at a time. A broken connection or a timeout throws Error{kRunFailed} that
 /// names the function; buffers that do not fit together throw Error{kBadInput}. Sums of 16-bit numbers are
@@ -86,12 +103,15 @@ class Communicator {
   virtual void receive(Elements data, int peer) = 0;
   virtual void barrier() = 0;
 
+  /// nullptr where collectives are no work of a device's queue: all but NCCL.
+  virtual QueuedCollectives* queued() noexcept { return nullptr; }
+
   /// From any thread: makes a blocked collective and all later ones throw soon. Idempotent.
   virtual void abort() noexcept = 0;
 };
 
-/// Opens the module of `backend` ("gloo", "mpi", "nccl") and connects all ranks; a world of one rank needs neither module
-/// nor sockets. Throws Error{kBadInput} for an unknown backend or a rank outside of the world,
+/// Opens the module of `backend` ("gloo", "mpi", "nccl") and connects all ranks; a world of one rank needs
+/// neither module nor sockets. Throws Error{kBadInput} for an unknown backend or a rank outside of the world,
 /// Error{kEnvironment} when this build has no such backend (the message says which package brings it),
 /// Error{kRunFailed} when a peer does not come.
 std::unique_ptr<Communicator> make_communicator(std::string_view backend, const CommunicatorOptions& options,
@@ -101,7 +121,7 @@ std::unique_ptr<Communicator> make_communicator(std::string_view backend, const 
 void check_backend(std::string_view backend);
 
 /// What the modules of backends export (ddbench/module/module.h).
-inline constexpr const char* kCommunicatorInterface = "communicator/1";
+inline constexpr const char* kCommunicatorInterface = "communicator/2";
 using CommunicatorFactory = std::unique_ptr<Communicator>(const CommunicatorOptions& options,
                                                           KeyValueStore& rendezvous);
 

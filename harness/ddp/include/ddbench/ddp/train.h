@@ -32,6 +32,10 @@ struct TrainResult {
   std::string parameter_hash;  ///< of all parameters' bits after the last step
 };
 
+/// How a name that a rank on a GPU interns begins, of which the rest says for people whether forward and
+/// backward ran as a captured CUDA graph: "captured from step 4", "off: asked for".
+inline constexpr const char* kCudaGraphName = "training.cuda_graph: ";
+
 /// Throws Error{kBadInput} that names what this version cannot train: an unknown precision,
 /// strategy, optimizer or workload, options that the strategy or the workload does not take, and strategies
 /// and optimizers that do not go together.
@@ -49,6 +53,8 @@ void check_supported(const RunCase& run_case);
 /// checkpoints.resume_from, training goes on after the steps that were done, as if it had never ended. Throws
 /// Error{kBadInput} as check_supported, Error{kRunFailed} when a collective fails or the loss is no number
 /// any more.
+/// On a GPU forward and backward run as captured graphs where they can (graph_policy.h), unless the case says
+/// cuda_graph = "off".
 /// `kernels`, where it is given, is available and records what a GPU does; without it, spans are those of
 /// operators and of calls.
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,

@@ -11,6 +11,8 @@
 
 namespace ddbench::device {
 
+class GraphCapture;
+
 struct SgdSettings {
   float lr = 0;
   float momentum = 0;
@@ -75,6 +77,8 @@ class Device : public NetworkOperators {
   /// Synchronizes, with uploads ahead too; the times noted, of now_ns()'s clock, of which none is left after.
   /// They lie up to some 10 microseconds late, all of one call alike.
   virtual void read_stamps(std::vector<std::int64_t>& times_ns) = 0;
+  /// Queue: what captures it as a graph (graph.h), this device's own; nullptr where nothing can.
+  virtual GraphCapture* graph_capture() noexcept { return nullptr; }
 
   virtual void fill(const Tensor& destination, float value) = 0;
   virtual void copy(const Tensor& source, const Tensor& destination) = 0;  ///< equal shapes and types

@@ -31,4 +31,8 @@ Stream make_stream();
 /// `timed` events can tell when they were passed.
 Event make_event(bool timed);
 
+/// Throws Error{kRunFailed} that says `why` while the stream is captured into a graph, which cannot hold
+/// that.
+void refuse_in_capture(cudaStream_t stream, const char* why);
+
 }  // namespace ddbench::gpu

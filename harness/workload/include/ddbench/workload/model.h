@@ -61,8 +61,14 @@ class Model {
   /// From the next forward on, gradients are `factor` times those of the loss, 1 times at first. The loss
   /// that forward returns stays as it is.
   virtual void scale_loss(float factor) = 0;
-  /// Mean loss over the labels of the batch that count. Keeps what backward needs.
-  virtual double forward(const Batch& batch, Probe& probe) = 0;
+  /// Keeps what backward needs, and the loss.
+  virtual void queue_forward(const Batch& batch, Probe& probe) = 0;
+  /// Mean loss over the labels that count of the last forward's batch, when the device has come to it.
+  virtual double loss() = 0;
+  double forward(const Batch& batch, Probe& probe) {
+    queue_forward(batch, probe);
+    return loss();
+  }
   /// Overwrites all gradients, each parameter's announced as soon as it is final, the last layer's first.
   /// `batch` is that of the forward before it.
   virtual void backward(const Batch& batch, Probe& probe, const GradientReady& ready) = 0;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ddbench/cuda/cuda_probe.h"
@@ -10,6 +11,13 @@
 #include "ddbench/host/recorder.h"
 
 namespace ddbench::workload {
+
+/// A span of an operator that a device has queued, and the stamps about it.
+struct QueuedSpan {
+  Span span;
+  std::size_t begin;
+  std::size_t end;
+};
 
 /// Spans of operators that a device has queued: what they took is known when the queue has passed them. A
 /// CudaProbe that records sees each kernel of an operator; without one, events around the operator tell.
@@ -23,11 +31,13 @@ class QueuedSpans {
 
   /// Returns what end() takes.
   std::size_t begin(const Span& span, Of of) noexcept {
+    if (muted_) return 0;
     if (kernels_ == nullptr) return stamp(of);
     kernels_->push({span.kind, span.step, span.bucket, span.bytes, span.correlation});
     return 0;
   }
   void end(const Span& span, Of of, std::size_t begin) {
+    if (muted_) return;
     if (kernels_ == nullptr) {
       spans_.push_back({span, begin, stamp(of)});
     } else {
@@ -38,12 +48,25 @@ class QueuedSpans {
   /// Waits for the device and records all spans.
   void record() {
     device_.read_stamps(times_ns_);
-    for (Queued& queued : spans_) {
-      queued.span.begin_ns = times_ns_[queued.begin];
-      queued.span.end_ns = times_ns_[queued.end];
-      track_.record(queued.span);
-    }
+    for (const QueuedSpan& queued : spans_) record(queued, times_ns_);
     spans_.clear();
+  }
+  void record(const QueuedSpan& queued, const std::vector<std::int64_t>& times_ns) noexcept {
+    Span span = queued.span;
+    span.begin_ns = times_ns[queued.begin];
+    span.end_ns = times_ns[queued.end];
+    track_.record(span);
+  }
+
+  void begin_capture(bool records) noexcept {
+    std::swap(spans_, uncaptured_);
+    muted_ = !records;
+  }
+  std::vector<QueuedSpan> end_capture() {
+    muted_ = false;
+    std::vector<QueuedSpan> captured = std::move(spans_);
+    spans_ = std::exchange(uncaptured_, {});
+    return captured;
   }
 
   /// After record(): whether kernels are recorded from now on.
@@ -53,12 +76,6 @@ class QueuedSpans {
   }
 
  private:
-  struct Queued {
-    Span span;
-    std::size_t begin;
-    std::size_t end;
-  };
-
   std::size_t stamp(Of of) noexcept {
     return of == Of::kOperators ? device_.stamp() : device_.stamp_uploads();
   }
@@ -67,7 +84,9 @@ class QueuedSpans {
   host::Recorder::Track& track_;
   cuda::CudaProbe* const kernels_;
   bool enabled_ = true;
-  std::vector<Queued> spans_;
+  bool muted_ = false;
+  std::vector<QueuedSpan> spans_;
+  std::vector<QueuedSpan> uncaptured_;  // of before a capture
   std::vector<std::int64_t> times_ns_;
 };
 
@@ -123,6 +142,19 @@ class Probe {
     if (!has_queue()) return;
     queue_->record();
     queue_->set_enabled(records_next);
+  }
+
+  /// While the device's queue is captured, in a step that is recorded: spans of operators are those of no run
+  /// yet, and end_capture() gives them back. Empty where a CudaProbe records, or unless `records`: then
+  /// nothing is to be recorded of the graph.
+  void begin_capture(bool records) noexcept { queue_->begin_capture(records); }
+  std::vector<QueuedSpan> end_capture() { return queue_->end_capture(); }
+  /// Records them in the current step, with the times of the stamps of one run.
+  void record_captured(const std::vector<QueuedSpan>& spans, const std::vector<std::int64_t>& times_ns) {
+    for (QueuedSpan queued : spans) {
+      queued.span.step = step_;
+      queue_->record(queued, times_ns);
+    }
   }
 
   /// Before the first step: the timed region must not intern.

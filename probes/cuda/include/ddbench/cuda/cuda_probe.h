@@ -35,9 +35,17 @@ class CudaProbe {
   /// then; time what is enqueued with events, and tell the reason with the run.
   virtual const std::string& unavailable() const noexcept = 0;
 
-  /// Ranges of the calling thread nest; the innermost counts. No allocation.
+  /// Ranges of the calling thread nest; the innermost counts. Ranges of collectives are pushed one at a time
+  /// in a process, by who waits for them: NCCL's own threads work in them too. No allocation, but in a
+  /// capture.
   virtual void push(const Range& range) noexcept = 0;
   virtual void pop() noexcept = 0;
+
+  /// Between true and false: work that is captured into a graph takes the ranges that are pushed meanwhile,
+  /// by one thread. When the graph runs, its work has their kind, bucket and bytes; the step is that of the
+  /// range about its launch, and the key of a collective the sum of both correlations. False when that cannot
+  /// be had.
+  virtual bool follow_capture(bool follow) noexcept = 0;
 
   /// Begins and ends a probe-off window: nothing of the device is recorded, and nothing is spent on it. What
   /// was done before is flushed; synchronise the device first, and keep the recorder enabled until this

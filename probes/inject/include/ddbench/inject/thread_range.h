@@ -18,8 +18,10 @@ struct Range {
   std::uint64_t correlation = 0;  ///< collective_key() of a collective
 };
 
-/// The innermost range of the calling thread; a default one outside of any. Shared by all shared objects of
-/// ddbench in the process (ddbench_session.so).
+/// The innermost range of the calling thread. Outside of any that of the collective that another thread has
+/// pushed (NCCL enqueues for a communicator that does not block from threads of its own, while the caller
+/// waits), or a default one. Valid until the thread's next call. Shared by all shared objects of ddbench in
+/// the process (ddbench_session.so).
 __attribute__((visibility("default"))) const Range& thread_range() noexcept;
 
 /// Beyond a depth of 16 a range is counted and does not take effect. A pop without its push does nothing.

@@ -42,10 +42,11 @@ struct RunCase {
   double target_loss = 0;  ///< the run ends when the smoothed loss has come down to it; 0: after `steps`
   /// "dynamic", a number or "none"; empty: "dynamic" for fp16, else "none".
   std::string loss_scale;
-  int data_workers = 0;            ///< loader threads of a rank; 0: batches are read in the training thread
-  int prefetch = 2;                ///< batches that loader threads are ahead
-  std::int64_t data_delay_ns = 0;  ///< injected fault: what the loader sleeps for each batch
-  int checkpoint_every = 0;        ///< steps; 0: never
+  std::string cuda_graph = "auto";  ///< on GPUs: forward and backward are captured where they can; or "off"
+  int data_workers = 0;             ///< loader threads of a rank; 0: batches are read in the training thread
+  int prefetch = 2;                 ///< batches that loader threads are ahead
+  std::int64_t data_delay_ns = 0;   ///< injected fault: what the loader sleeps for each batch
+  int checkpoint_every = 0;         ///< steps; 0: never
   std::uint64_t seed = 1;
   int steps = 60;  ///< measured steps, warm-up not counted
   int warmup = 5;  ///< steps before the measured ones; their spans are kept and marked by step < warmup
