@@ -17,7 +17,7 @@ for test in operators_test loader_test workload_models_test nccl_test test_cupti
   [ -e "$build/tests/$test" ] && cp "$build/tests/$test" "$pack/bin/"
 done
 find "$pack" -type f -exec strip --strip-unneeded {} +
-cp "$(dirname "$0")"/{run.sh,training_parity.py,pytorch_ddp.py} "$pack/tests/"
+cp "$(dirname "$0")"/{run.sh,training_parity.py,pytorch_ddp.py,pytorch_gpt2.py,against_pytorch.py,breakdown.py,lightning_mlp.py} "$pack/tests/"
 
 # Not CUDA's, which are found there, nor the C and C++ libraries of the system.
 for file in "$pack"/bin/* "$pack"/lib/ddbench/*; do ldd "$file" || true; done |

@@ -317,6 +317,7 @@ def test_collectives_of_nccl_are_seen_through_its_profiler(bench):
     seen = facts(bench)
     assert seen["nccl.all_reduce 4000000 B"] == "RING SIMPLE, 2 channels, proxy"
     assert seen["nccl.transport"] == "proxy"
+    assert {c["bytes"]: c["manner"] for c in run["collectives"]}[4_000_000] == "RING SIMPLE, 2 channels, proxy"
     assert int(seen["program.steps"]) >= 28
     assert "nccl.unfinished" not in seen and "analysis.incomplete_collectives" not in seen
     assert run["partition_ns"]["exposed_transfer"] + run["partition_ns"]["exposed_peer_wait"] > 3e6
