@@ -7,11 +7,13 @@
 #include <QPushButton>
 #include <QShortcut>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <set>
 
 #include "charts/ink_shapes.h"
 #include "charts/timeline_colors.h"
 #include "charts/timeline_view.h"
+#include "ddbench/analyzer/reduced_step.h"
 
 namespace ddbench::gui {
 namespace {
@@ -168,6 +170,9 @@ void TimelinePage::show_words() {
                ? QStringLiteral("all ranks share one clock")
                : QStringLiteral("clocks of the ranks are aligned to ± %1")
                      .arg(duration_text(static_cast<double>(timeline.uncertainty_ns), 100));
+  const auto& names = timeline.names;
+  if (std::find(names.begin(), names.end(), analyzer::kReducedName) != names.end())
+    words += QStringLiteral(" · (reduced): sums of spans that were not sent");
   if (view_->measured()) words += QStringLiteral(" · measured: ") + view_->measured_text();
   words_->setText(words);
 }

@@ -55,17 +55,6 @@ RemoteJob job_of(const RunCase& run_case, const std::string& executable, const L
   }
 }
 
-/// Where steps are known while they run: those of the reference workloads.
-bool reduces_spans(const RunCase& run_case, SentSpans spans) {
-  const bool trains = !is_program(run_case) && !micro::is_micro(run_case);
-  if (spans == SentSpans::kSampled && !trains) {
-    throw Error(ErrorCode::kBadInput,
-                "--spans sampled: only the reference workloads know their steps while they run");
-  }
-  return spans == SentSpans::kSampled ||
-         (spans == SentSpans::kAuto && trains && run_case.world_size() >= kSampledFromRanks);
-}
-
 }  // namespace
 
 Launcher choose_launcher(const std::string& name, const LauncherOptions& options) {
@@ -99,6 +88,16 @@ StartedWorld started_world() {
                             placement.world_size, placement.local_world_size));
   }
   return {placement.rank, placement.world_size / placement.local_world_size, placement.local_world_size};
+}
+
+bool reduces_spans(const RunCase& run_case, SentSpans spans) {
+  const bool trains = !is_program(run_case) && !micro::is_micro(run_case);
+  if (spans == SentSpans::kSampled && !trains) {
+    throw Error(ErrorCode::kBadInput,
+                "--spans sampled: only the reference workloads know their steps while they run");
+  }
+  return spans == SentSpans::kSampled ||
+         (spans == SentSpans::kAuto && trains && run_case.world_size() >= kSampledFromRanks);
 }
 
 void check_launcher(const RunCase& run_case, const LauncherOptions& launcher) {

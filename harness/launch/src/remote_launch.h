@@ -27,6 +27,10 @@ struct EnvDoor {
 };
 EnvDoor env_door(const LauncherOptions& options, const Placement& placement);
 
+/// Whether ranks send ReducedSpool's of what they record. Throws Error{kBadInput} where that is asked of a
+/// case whose steps are not known while it runs: only those of the reference workloads are.
+bool reduces_spans(const RunCase& run_case, SentSpans spans);
+
 /// Where the ranks report to: --interface, else the address that leads to the first of the hosts, else
 /// loopback.
 Endpoint report_endpoint(const LauncherOptions& options, const std::string& first_host);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ddbench/record/program_case.h"
 #include "expect_error.h"
 #include "remote_launch.h"
 
@@ -64,6 +65,18 @@ TEST(RemoteJobs, AStartedWorldMustBeThatOfTheCase) {
   EXPECT_NE(
       message_of(ErrorCode::kBadInput, [&] { env_job(two_by_two(), "x", {}, placement); }).find("4 on each"),
       std::string::npos);
+}
+
+TEST(RemoteJobs, ManyRanksSendSampledSpansByThemselves) {
+  RunCase run_case = two_by_two();
+  EXPECT_FALSE(reduces_spans(run_case, SentSpans::kAuto));
+  EXPECT_TRUE(reduces_spans(run_case, SentSpans::kSampled));
+  run_case.nodes = 16;  // 32 ranks
+  EXPECT_TRUE(reduces_spans(run_case, SentSpans::kAuto));
+  EXPECT_FALSE(reduces_spans(run_case, SentSpans::kAll));
+  run_case.workload = kProgramWorkload;
+  EXPECT_FALSE(reduces_spans(run_case, SentSpans::kAuto)) << "a program's steps are found when it has ended";
+  message_of(ErrorCode::kBadInput, [&] { reduces_spans(run_case, SentSpans::kSampled); });
 }
 
 TEST(RemoteJobs, OptionsWithoutUseAreNamed) {
