@@ -127,6 +127,25 @@ def test_a_foreign_checkpoint_is_refused_with_what_differs(bench):
         assert words in done.stderr, done.stderr
 
 
+def test_pruned_runs_leave_no_folders(bench):
+    run_id = interrupted(bench)
+    bench.ok("run", "--resume", run_id, "--quiet")
+    chosen = bench.tmp / "mine"
+    mine = bench.run_json(*case_of("--checkpoint-dir", chosen, steps=12))["run"]["id"]
+    bench("run", "--no-baseline", "--name", "echo", "--", "echo", "hello")
+    log = bench.tmp / "results.db.logs" / newest_run(bench) / "rank0.log"
+    assert "hello" in log.read_text()
+
+    bench.ok("db", "prune", "--state", "interrupted", "--yes")
+    assert folder_of(bench, run_id).exists(), "the run that continued it is still there"
+    bench.ok("db", "prune", "--state", "done,failed", "--spans", "--yes")
+    assert folder_of(bench, run_id).exists() and log.exists()
+    bench.ok("db", "prune", "--state", "done,failed", "--yes")
+    assert bench.rows("select count(*) from run")[0][0] == 0
+    assert not (bench.tmp / "results.db.checkpoints").exists() and not (bench.tmp / "results.db.logs").exists()
+    assert (chosen / mine).exists(), "a folder that the user named is the user's"
+
+
 def test_what_cannot_be_continued_says_why(bench):
     plain = bench.run_json("--steps", 4, "-O", "hidden=16", "--no-baseline", "--quiet", "--name", "plain")["run"]["id"]
     done = bench("run", "--resume", plain)

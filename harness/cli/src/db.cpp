@@ -93,7 +93,7 @@ void add_db_option(CLI::App& command, DbOptions& options, const char* what) {
 
 void add_prune(CLI::App& db, Action& action) {
   CLI::App* command =
-      db.add_subcommand("prune", "Delete runs, or only their raw spans, and give the room back");
+      db.add_subcommand("prune", "Delete runs, with the folders beside the store, or only their raw spans");
   const auto options = std::make_shared<PruneOptions>();
   add_selection_options(*command, options->selection);
   command->add_option("--older-than", options->older_than, "Runs that started longer ago: 12h, 90d, 4w");

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ddbench/analyzer/run_reference.h"
+#include "ddbench/experiment/run_folders.h"
 #include "ddbench/record/clock.h"
 #include "ddbench/record/error.h"
 #include "ddbench/reports/json.h"
@@ -132,6 +133,11 @@ int prune(const PruneOptions& options) {
   if (options.yes && !ids.empty()) {
     result = store::prune_store(file, ids,
                                 options.spans_only ? store::PruneWhat::kSpans : store::PruneWhat::kRuns);
+    if (!options.spans_only) {
+      const std::vector<store::RunRecord> left =
+          store::RunStore::open(file, store::OpenMode::kReadOnly).runs();
+      experiment::remove_run_folders(file, runs, left);
+    }
   }
   print_result(options, runs, kept, result);
   return 0;

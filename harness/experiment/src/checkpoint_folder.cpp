@@ -16,15 +16,17 @@ namespace {
 
 /// A folder for each run, beside its store unless told otherwise.
 fs::path new_directory(const ExecuteOptions& options, const fs::path& store, const store::RunId& id) {
-  fs::path base = options.checkpoint_directory;
-  if (base.empty()) {
-    base = store;
-    base += ".checkpoints";
-  }
-  return fs::absolute(base) / id;
+  const fs::path named = options.checkpoint_directory;
+  return (named.empty() ? checkpoint_base(store) : fs::absolute(named)) / id;
 }
 
 }  // namespace
+
+fs::path checkpoint_base(const fs::path& store) {
+  fs::path base = store;
+  base += ".checkpoints";
+  return fs::absolute(base);
+}
 
 CheckpointFolder::CheckpointFolder(const ExecuteOptions& options, const fs::path& store,
                                    store::RunRecord& run) {

@@ -10,6 +10,9 @@ inline constexpr const char* kFactCheckpointDirectory = "checkpoint.directory";
 inline constexpr const char* kFactResumedFrom = "resumed.from";        ///< id of the run that it continues
 inline constexpr const char* kFactResumedAtStep = "resumed.at_step";  ///< steps that were done
 
+/// Where the folders of checkpoints lie unless the user says otherwise: beside the store.
+std::filesystem::path checkpoint_base(const std::filesystem::path& store);
+
 /// Where a run's checkpoints lie while it runs. Makes the folder and says in the run's facts where it is and
 /// what the run continues. Its end removes what ranks began and did not finish, and a folder without any.
 class CheckpointFolder {
