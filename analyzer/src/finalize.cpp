@@ -72,6 +72,7 @@ class Finalizer {
       const std::uint32_t steps = next_range_steps(range.last - range.first + 1, spans);
       range = {range.last + 1, range.last + steps};
     }
+    run_.environment.facts.merge(nccl_facts(nccl_));
     store_.put_collectives(run_.id, collective_rows());
     store_.put_kernels(run_.id, kernels_.records());
     store_verdict();
@@ -161,7 +162,9 @@ class Finalizer {
 
   std::vector<store::CollectiveRecord> collective_rows() const {
     std::vector<store::CollectiveRecord> rows = collectives_.records();
-    for (store::CollectiveRecord& row : rows) row.manner = nccl_manner(nccl_, row.function, row.bytes);
+    for (store::CollectiveRecord& row : rows) {
+      row.manner = nccl_manner(run_.environment.facts, row.function, row.bytes);
+    }
     return rows;
   }
 
@@ -224,7 +227,6 @@ class Finalizer {
   /// What the probes of GPU and NCCL saw on all ranks, and could not use. A program's was told when it was
   /// taken in.
   void note_device_probes() {
-    run_.environment.facts.merge(nccl_facts(nccl_));
     for (const char* const name : kDeviceCounters) {
       double count = 0;
       for (const store::RankRecord& rank : ranks_) {

@@ -200,11 +200,6 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
   return join;
 }
 
-std::string nccl_manner(const NcclJoin& join, const std::string& function, std::uint64_t bytes) {
-  const auto found = join.manners.find(kind_of(function, bytes));
-  return found == join.manners.end() ? std::string() : fmt::format("{}", fmt::join(found->second, "; "));
-}
-
 std::map<std::string, std::string> nccl_facts(const NcclJoin& join) {
   std::map<std::string, std::string> facts;
   std::set<std::string> transports;
@@ -223,6 +218,12 @@ std::map<std::string, std::string> nccl_facts(const NcclJoin& join) {
     facts["nccl.unknown_kernels"] = fmt::format("{}", fmt::join(join.unknown_kernels, ", "));
   }
   return facts;
+}
+
+std::string nccl_manner(const std::map<std::string, std::string>& facts, const std::string& function,
+                        std::uint64_t bytes) {
+  const auto found = facts.find("nccl." + kind_of(function, bytes));
+  return found == facts.end() ? std::string() : found->second;
 }
 
 }  // namespace ddbench::analyzer

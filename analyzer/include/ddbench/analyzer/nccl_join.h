@@ -37,12 +37,13 @@ struct NcclJoin {
 NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& names,
                           std::uint32_t first_step = 0, std::uint32_t last_step = kNoStep);
 
-/// How collectives of this function and size were done, several manners with "; " between; empty when no
-/// event told.
-std::string nccl_manner(const NcclJoin& join, const std::string& function, std::uint64_t bytes);
-
 /// For store::Environment::facts: "nccl.all_reduce 4194304 B" = "RING LL128, 8 channels, socket", ...;
 /// "nccl.transport"; counts that are not 0; "nccl.unknown_kernels".
 std::map<std::string, std::string> nccl_facts(const NcclJoin& join);
+
+/// What these facts say of how collectives of this function and size were done, several manners with "; "
+/// between; empty when they say nothing.
+std::string nccl_manner(const std::map<std::string, std::string>& facts, const std::string& function,
+                        std::uint64_t bytes);
 
 }  // namespace ddbench::analyzer
