@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kTorchrunPort = 29500;
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_world(const std::string& why) {
   throw Error(ErrorCode::kBadInput, "--launcher env: " + why);
 }
 
@@ -30,7 +30,7 @@ std::string address_of_this_node(const LauncherOptions& options) {
     // A host whose own name leads nowhere is no better off than one whose name is loopback.
   }
   if (!is_loopback(address)) return address;
-  refuse(
+  refuse_world(
       "MASTER_ADDR is loopback, which the ranks of other nodes cannot reach; set it to rank 0's host, or "
       "name "
       "the --interface that leads to them");
@@ -40,7 +40,7 @@ std::string address_of_this_node(const LauncherOptions& options) {
 
 EnvDoor env_door(const LauncherOptions& options, const Placement& placement) {
   if (placement.master_address.empty()) {
-    refuse("nothing says where rank 0 is; set MASTER_ADDR to its host on all ranks");
+    refuse_world("nothing says where rank 0 is; set MASTER_ADDR to its host on all ranks");
   }
   const bool has_other_nodes = placement.world_size > placement.local_world_size;
   EnvDoor door;
@@ -57,11 +57,11 @@ EnvDoor env_door(const LauncherOptions& options, const Placement& placement) {
 RemoteJob env_job(const RunCase& run_case, const std::string& executable, const LauncherOptions& options,
                   const Placement& placement) {
   if (placement.rank != 0)
-    refuse(fmt::format("the run is that of rank 0, and this is rank {}", placement.rank));
+    refuse_world(fmt::format("the run is that of rank 0, and this is rank {}", placement.rank));
   if (run_case.world_size() != placement.world_size || run_case.gpus_per_node != placement.local_world_size) {
-    refuse(fmt::format("the case is on {} nodes x {} ranks, but {} started {} ranks, {} on each node",
-                       run_case.nodes, run_case.gpus_per_node, placement.source, placement.world_size,
-                       placement.local_world_size));
+    refuse_world(fmt::format("the case is on {} nodes x {} ranks, but {} started {} ranks, {} on each node",
+                             run_case.nodes, run_case.gpus_per_node, placement.source, placement.world_size,
+                             placement.local_world_size));
   }
   const EnvDoor door = env_door(options, placement);
   RemoteJob job;

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_message(const std::string& why) {
   throw Error(ErrorCode::kRunFailed, fmt::format("a control message is not understood: {}", why), 0,
               "control channel");
 }
@@ -34,13 +34,14 @@ std::string to_hex(const collective::Bytes& bytes) {
 }
 
 collective::Bytes from_hex(const std::string& text) {
-  if (text.size() % 2 != 0) refuse("bytes have an odd number of digits");
+  if (text.size() % 2 != 0) refuse_message("bytes have an odd number of digits");
   collective::Bytes bytes;
   bytes.reserve(text.size() / 2);
   for (std::size_t i = 0; i < text.size(); i += 2) {
     const std::size_t high = kHexDigits.find(text[i]);
     const std::size_t low = kHexDigits.find(text[i + 1]);
-    if (high == std::string_view::npos || low == std::string_view::npos) refuse("bytes are not hexadecimal");
+    if (high == std::string_view::npos || low == std::string_view::npos)
+      refuse_message("bytes are not hexadecimal");
     bytes.push_back(static_cast<char>(high << 4 | low));
   }
   return bytes;
@@ -87,8 +88,8 @@ class Reader {
   template <typename T>
   void operator()(const char* key, T& value) const {
     const auto entry = json_.find(key);
-    if (entry == json_.end()) refuse(fmt::format("\"{}\" is missing", key));
-    if (!read(*entry, value)) refuse(fmt::format("\"{}\" has a value that is not allowed", key));
+    if (entry == json_.end()) refuse_message(fmt::format("\"{}\" is missing", key));
+    if (!read(*entry, value)) refuse_message(fmt::format("\"{}\" has a value that is not allowed", key));
   }
 
  private:
@@ -171,7 +172,7 @@ static_assert(std::size(kTypes) == std::variant_size_v<Message>);
 template <std::size_t I = 0>
 Message decode_as(const std::string& type, const Json& json) {
   if constexpr (I == std::variant_size_v<Message>) {
-    refuse(fmt::format("type \"{}\" is unknown", type));
+    refuse_message(fmt::format("type \"{}\" is unknown", type));
   } else {
     if (type != kTypes[I]) return decode_as<I + 1>(type, json);
     std::variant_alternative_t<I, Message> message;
@@ -181,14 +182,14 @@ Message decode_as(const std::string& type, const Json& json) {
 }
 
 std::string encode_chunk(const FileChunk& chunk) {
-  if (chunk.name.size() > 255) refuse("the name of a file is too long");
+  if (chunk.name.size() > 255) refuse_message("the name of a file is too long");
   std::string payload{'\0', static_cast<char>(chunk.name.size())};
   return payload + chunk.name + pack(chunk.bytes);
 }
 
 FileChunk decode_chunk(std::string_view payload) {
   const std::size_t length = payload.empty() ? 0 : static_cast<unsigned char>(payload.front());
-  if (payload.size() < 1 + length) refuse("a piece of a file is cut short");
+  if (payload.size() < 1 + length) refuse_message("a piece of a file is cut short");
   const std::string_view packed = payload.substr(1 + length);
   return {std::string(payload.substr(1, length)), unpack(packed, FileChunk::kMostBytes), packed.size()};
 }
@@ -206,9 +207,9 @@ std::string encode(const Message& message) {
 Message decode(std::string_view payload) {
   if (payload.starts_with('\0')) return decode_chunk(payload.substr(1));
   const Json json = Json::parse(payload, nullptr, false);
-  if (!json.is_object()) refuse("it is no JSON object");
+  if (!json.is_object()) refuse_message("it is no JSON object");
   const auto type = json.find("type");
-  if (type == json.end() || !type->is_string()) refuse("it has no type");
+  if (type == json.end() || !type->is_string()) refuse_message("it has no type");
   return decode_as(type->get<std::string>(), json);
 }
 

@@ -12,7 +12,7 @@ constexpr char kPlain = 0;
 constexpr char kZstd = 1;
 constexpr int kFast = 1;  // spools are counters and names: a higher level wins little
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_packed(const std::string& why) {
   throw Error(ErrorCode::kRunFailed, fmt::format("packed bytes are not understood: {}", why), 0, "unpack");
 }
 
@@ -32,19 +32,19 @@ std::string pack(const collective::Bytes& bytes) {
 }
 
 collective::Bytes unpack(std::string_view packed, std::size_t most_bytes) {
-  if (packed.empty()) refuse("nothing is there");
+  if (packed.empty()) refuse_packed("nothing is there");
   const std::string_view body = packed.substr(1);
   if (packed.front() == kPlain) {
-    if (body.size() > most_bytes) refuse("they are too many");
+    if (body.size() > most_bytes) refuse_packed("they are too many");
     return {body.begin(), body.end()};
   }
-  if (packed.front() != kZstd) refuse("they begin with neither 0 nor 1");
+  if (packed.front() != kZstd) refuse_packed("they begin with neither 0 nor 1");
   const unsigned long long size = ::ZSTD_getFrameContentSize(body.data(), body.size());
   // Both words for "not known" are greater than any size.
-  if (size > most_bytes) refuse("their size is not told, or too large");
+  if (size > most_bytes) refuse_packed("their size is not told, or too large");
   collective::Bytes bytes(size);
   if (::ZSTD_decompress(bytes.data(), bytes.size(), body.data(), body.size()) != size)
-    refuse("they are damaged");
+    refuse_packed("they are damaged");
   return bytes;
 }
 
