@@ -264,6 +264,7 @@ void Plugin::record_counters() {
   value("nccl.unpaired", counters_.unpaired);
   value("nccl.foreign_proxies", counters_.foreign_proxies);
   value("nccl.unknown_functions", counters_.unknown_functions);
+  access.get()->flush();  // programs often end in haste after their communicators
 }
 
 PluginCounters Plugin::counters() noexcept {
