@@ -153,7 +153,8 @@ struct CollectiveRecord {
   std::string manner = {};
 };
 
-/// One row of the table `kernel`: an operator or kernel name of a run, over its measured steps and all ranks.
+/// One row of the table `kernel`: an operator or kernel name of a run, over all ranks and its measured steps
+/// whose spans were all kept.
 struct KernelRecord {
   std::string name;
   std::string kind;  ///< to_string(SpanKind)
