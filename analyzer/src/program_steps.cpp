@@ -12,9 +12,11 @@
 namespace ddbench::analyzer {
 namespace {
 
-// Times the medians: what is longer in both holds more than a step.
+// Times the medians: what is longer in both may hold more than a step,
 constexpr std::int64_t kLongPause = 5;
 constexpr std::int64_t kLongStep = 3;
+// and does where it works more often by a tenth. Steps of training do the same again and again.
+constexpr std::int64_t kTenth = 10;
 
 struct Window {
   std::int64_t begin_ns = 0;
@@ -117,23 +119,54 @@ std::int64_t median(std::vector<std::int64_t> values) {
   return *middle;
 }
 
-/// By step: whether rank 0 was too long at something else before the step's first collective, for a step of
-/// training.
-std::vector<bool> holds_more_than_a_step(const std::vector<std::optional<Window>>& windows,
+/// How many of `times`, ascending, are in the window.
+std::int64_t count_in(const Window& window, const std::vector<std::int64_t>& times) {
+  return std::lower_bound(times.begin(), times.end(), window.end_ns) -
+         std::lower_bound(times.begin(), times.end(), window.begin_ns);
+}
+
+/// When spans began of which `is_one` says so, ascending.
+template <typename Predicate>
+std::vector<std::int64_t> begins_of(const std::vector<Span>& spans, const Predicate& is_one) {
+  std::vector<std::int64_t> begins;
+  for (const Span& span : spans) {
+    if (is_one(span)) begins.push_back(span.begin_ns);
+  }
+  std::sort(begins.begin(), begins.end());
+  return begins;
+}
+
+/// By step of rank 0: whether an evaluation or a checkpoint comes before the step's first collective.
+std::vector<bool> holds_more_than_a_step(const ProgramRank& rank,
+                                         const std::vector<std::optional<Window>>& windows,
                                          const std::vector<Span>& collectives, const StepPattern& pattern) {
+  const auto works = begins_of(
+      rank.spans, [](const Span& span) { return is_compute(span.kind) || span.kind == SpanKind::kCopy; });
+  const auto opens = begins_of(rank.spans, [&](const Span& span) {
+    return span.kind == SpanKind::kHost && rank.names[span.name_id] == kFileOpenedName;
+  });
   std::vector<std::int64_t> pauses_ns;
   std::vector<std::int64_t> lengths_ns;
+  std::vector<std::int64_t> work_counts;
+  std::vector<std::int64_t> open_counts;
   for (std::size_t step = 0; step < windows.size(); ++step) {
     const Window window = windows[step].value_or(Window{});
     const std::int64_t pause_ns = collectives[pattern.firsts[step]].begin_ns - window.begin_ns;
     pauses_ns.push_back(windows[step] ? std::max<std::int64_t>(pause_ns, 0) : 0);
     lengths_ns.push_back(window.end_ns - window.begin_ns);
+    work_counts.push_back(count_in(window, works));
+    open_counts.push_back(count_in(window, opens));
   }
   const std::int64_t long_pause_ns = kLongPause * median(pauses_ns);
   const std::int64_t long_step_ns = kLongStep * median(lengths_ns);
+  const std::int64_t usual_works = median(work_counts);
+  const std::int64_t usual_opens = median(open_counts);
   std::vector<bool> more;
   for (std::size_t step = 0; step < windows.size(); ++step) {
-    more.push_back(pauses_ns[step] > long_pause_ns && lengths_ns[step] > long_step_ns);
+    const bool is_long = pauses_ns[step] > long_pause_ns && lengths_ns[step] > long_step_ns;
+    const bool does_more =
+        kTenth * work_counts[step] > (kTenth + 1) * usual_works || open_counts[step] > usual_opens;
+    more.push_back(is_long && does_more);
   }
   return more;
 }
@@ -142,7 +175,7 @@ std::vector<Windows> steps_of_pattern(const std::vector<ProgramRank>& ranks,
                                       const std::vector<Span>& collectives, const StepPattern& pattern) {
   std::vector<std::vector<std::optional<Window>>> found;
   for (const ProgramRank& rank : ranks) found.push_back(windows_of(rank, collectives, pattern));
-  const std::vector<bool> more = holds_more_than_a_step(found.front(), collectives, pattern);
+  const std::vector<bool> more = holds_more_than_a_step(ranks.front(), found.front(), collectives, pattern);
   std::vector<Windows> windows(ranks.size());
   for (std::size_t step = 0; step < pattern.firsts.size(); ++step) {
     const bool whole =

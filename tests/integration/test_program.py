@@ -94,6 +94,13 @@ def test_evaluations_are_no_steps(bench):
 
 
 @needs_torch
+def test_checkpoints_are_no_steps(bench):
+    """Told by the files that rank 0 opens to write them; a step that is slow for another reason stays one."""
+    measured(bench, *DDP, "--steps", 30, "--checkpoint-every", 9, "--checkpoint", bench.tmp / "model")
+    assert len(bench.rows("select distinct step from step")) == 29 - 3
+
+
+@needs_torch
 def test_every_kind_of_collective_is_seen(bench):
     run = measured(bench, *COLLECTIVES, options=("--nodes", 1, "--gpus", 3))
     # torch's barrier is one of Gloo's; what a collective moves is counted as nccl-tests count it.

@@ -41,7 +41,11 @@ std::string bridge_commands(const std::vector<int>& node_namespace_fds) {
 }
 
 std::string node_commands(int node) {
-  return fmt::format("link set lo up\naddress add {}/16 dev eth0\nlink set eth0 up\n", node_address(node));
+  const std::string address = node_address(node);
+  return fmt::format(
+      "link set lo up\naddress add {0}/16 dev eth0 noprefixroute\nlink set eth0 up\n"
+      "route add 10.77.0.0/16 dev eth0 src {0} congctl reno\n",
+      address);
 }
 
 std::string shaping_command(const std::string& device, const Shaping& shaping) {
@@ -69,6 +73,14 @@ std::optional<LinkRate> rate_from_qdisc(const std::string& line) {
     case 'b': return LinkRate{value};
     default: return std::nullopt;
   }
+}
+
+std::string congestion_control_of(const std::string& routes) {
+  constexpr std::string_view kMark = " congctl ";
+  const std::size_t mark = routes.find(kMark);
+  if (mark == std::string::npos) return "";
+  const std::size_t begin = mark + kMark.size();
+  return routes.substr(begin, routes.find_first_of(" \n", begin) - begin);
 }
 
 std::int64_t dropped_packets(const std::string& qdisc_statistics) {

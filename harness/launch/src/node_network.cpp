@@ -56,6 +56,8 @@ NodeNetwork::Facts NodeNetwork::set_up() {
   bring_loopback_up();
   if (isolation_ == Isolation::kPrivate) return facts;
   join_nodes();
+  const std::string routes = run_tool({{"ip", "route", "show"}, {}, nodes_.front().get(), {}});
+  facts["network.tcp_congestion_control"] = congestion_control_of(routes);
   facts["network.nodes"] = fmt::format("{} namespaces, veth pairs and a bridge on one machine", plan_.nodes);
   if (!plan_.link) return facts;
   shape_links();

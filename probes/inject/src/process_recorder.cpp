@@ -116,6 +116,10 @@ RecorderAccess::RecorderAccess(int rank) noexcept : RecorderAccess() {
   generation_ = generations.load();
 }
 
+bool recorder_is_open() noexcept {
+  return current.load(std::memory_order_relaxed) != nullptr;
+}
+
 unsigned recorder_generation() noexcept {
   return generations.load(std::memory_order_relaxed);
 }

@@ -17,8 +17,9 @@ namespace {
 constexpr int kMostThreads = 256;
 
 constexpr std::array<const char*, kCallNameCount> kNames = {
-    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "gather",
-    "scatter",    "all_to_all", "barrier",        "onednn",    "blas",   "step"};
+    "all_reduce", "all_gather", "reduce_scatter",      "broadcast", "reduce",
+    "gather",     "scatter",    "all_to_all",          "barrier",   "onednn",
+    "blas",       "step",       kFileOpenedName.data()};
 
 using NameIds = std::array<std::uint32_t, kCallNameCount>;
 
@@ -106,6 +107,17 @@ void mark_step() noexcept {
   span.kind = SpanKind::kStep;
   span.name_id = name_id(CallName::kStep);
   span.step = steps.fetch_add(1);
+  track->record(span);
+}
+
+void note_file_opened() noexcept {
+  if (!recorder_is_open() || thread_state.depth > 0) return;
+  host::Recorder::Track* const track = track_of_thread(Lane::kMain);
+  if (track == nullptr) return;
+  Span span;
+  span.begin_ns = span.end_ns = now_ns();
+  span.kind = SpanKind::kHost;
+  span.name_id = name_id(CallName::kFileOpened);
   track->record(span);
 }
 

@@ -22,8 +22,9 @@ enum class CallName : std::uint8_t {
   kOneDnn,
   kBlas,
   kStep,
+  kFileOpened,
 };
-inline constexpr int kCallNameCount = 12;
+inline constexpr int kCallNameCount = 13;
 
 /// A collective as it is recorded; `correlation` as collective_key().
 struct Collective {
@@ -72,5 +73,9 @@ class PendingCall {
 
 /// A step ends, and the next begins, now.
 void mark_step() noexcept;
+
+/// The program opened a file to write it, just now: host time without a length. Does nothing in a process
+/// that has recorded nothing yet: a shell that writes a file is no rank.
+void note_file_opened() noexcept;
 
 }  // namespace ddbench::inject

@@ -14,6 +14,8 @@ parser.add_argument("--batch", type=int, default=64)
 parser.add_argument("--hidden", type=int, default=512)
 parser.add_argument("--accumulate", type=int, default=1)
 parser.add_argument("--evaluate-every", type=int, default=0)
+parser.add_argument("--checkpoint-every", type=int, default=0)
+parser.add_argument("--checkpoint", default="")
 parser.add_argument("--profile", default="")
 options = parser.parse_args()
 
@@ -44,6 +46,9 @@ with profiler or contextlib.nullcontext():
             with torch.no_grad():
                 correct = (model(torch.randn(2048, 784)).argmax(1) == 0).float().mean()
             dist.all_reduce(correct)
+        if options.checkpoint_every and (step + 1) % options.checkpoint_every == 0 and rank == 0:
+            for part in range(20):
+                torch.save(model.state_dict(), f"{options.checkpoint}.{part}")
         ends.append(time.monotonic())
     steps = sorted(end - begin for begin, end in zip(ends, ends[1:]))
     step_ms, tenth_ms, processor_ms = (1000 * seconds for seconds in (

@@ -9,7 +9,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-enum Name : std::uint32_t { kAllReduce, kBroadcast, kBlas };
+enum Name : std::uint32_t { kAllReduce, kBroadcast, kBlas, kFileOpened };
 
 Span span_of(SpanKind kind, Name name, std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t bytes = 0,
              std::uint64_t sequence = 0) {
@@ -27,7 +27,7 @@ Span span_of(SpanKind kind, Name name, std::int64_t begin_ns, std::int64_t end_n
 /// and of 16 bytes [700,900). The second rank's clock is `offset_ns` ahead.
 ProgramRank rank_of(int steps, std::int64_t offset_ns = 0) {
   ProgramRank rank;
-  rank.names = {"all_reduce", "broadcast", "blas"};
+  rank.names = {"all_reduce", "broadcast", "blas", std::string(kFileOpenedName)};
   std::uint64_t sequence = 1;
   rank.spans.push_back(
       span_of(SpanKind::kCommunication, kBroadcast, offset_ns, offset_ns + 100, 999, sequence++));
@@ -89,19 +89,56 @@ TEST(ProgramSteps, TheOrderInWhichThreadsRecordDoesNotMatter) {
   EXPECT_EQ(assign_program_steps(ranks, 0).steps, 12u);
 }
 
-TEST(ProgramSteps, AStepThatHoldsAnEvaluationIsLeftOut) {
+constexpr std::int64_t kPauseBegin_ns = 500 + 11 * 1000;
+
+/// Two ranks of 20 steps that both come to their twelfth 50,000 ns late.
+std::vector<ProgramRank> ranks_with_a_pause() {
   std::vector<ProgramRank> ranks = {rank_of(20), rank_of(20)};
   for (ProgramRank& rank : ranks) {
     for (Span& span : rank.spans) {
-      if (span.begin_ns < 500 + 11 * 1000) continue;
+      if (span.begin_ns < kPauseBegin_ns) continue;
       span.begin_ns += 50'000;
       span.end_ns += 50'000;
     }
   }
+  return ranks;
+}
+
+TEST(ProgramSteps, AStepThatHoldsAnEvaluationIsLeftOut) {
+  std::vector<ProgramRank> ranks = ranks_with_a_pause();
+  ranks[0].spans.push_back(
+      span_of(SpanKind::kCompute, kBlas, kPauseBegin_ns + 1000, kPauseBegin_ns + 40'000));
   const ProgramSteps found = assign_program_steps(ranks, 0);
   EXPECT_EQ(found.steps, 19u);
   EXPECT_EQ(found.outside_ns, 51'000);
   EXPECT_EQ(steps_of(ranks[0]).back().step, 18u);
+}
+
+TEST(ProgramSteps, AStepThatHoldsACheckpointIsLeftOut) {
+  std::vector<ProgramRank> ranks = ranks_with_a_pause();
+  const std::int64_t at_ns = kPauseBegin_ns + 2000;
+  ranks[0].spans.push_back(span_of(SpanKind::kHost, kFileOpened, at_ns, at_ns));
+  const ProgramSteps found = assign_program_steps(ranks, 0);
+  EXPECT_EQ(found.steps, 19u);
+  EXPECT_EQ(found.outside_ns, 51'000);
+}
+
+TEST(ProgramSteps, ASlowStepStaysOne) {
+  std::vector<ProgramRank> ranks = ranks_with_a_pause();
+  const ProgramSteps found = assign_program_steps(ranks, 0);
+  EXPECT_EQ(found.steps, 20u);
+  EXPECT_EQ(found.outside_ns, 0);
+  EXPECT_EQ(steps_of(ranks[0])[11].duration_ns(), 51'000);
+}
+
+TEST(ProgramSteps, AFileThatIsOpenedInEachStepShowsNoCheckpoint) {
+  std::vector<ProgramRank> ranks = ranks_with_a_pause();
+  for (const Span& step : rank_of(20).spans) {
+    if (step.kind != SpanKind::kCompute) continue;
+    const std::int64_t at_ns = step.begin_ns + (step.begin_ns < kPauseBegin_ns ? 0 : 50'000);
+    ranks[0].spans.push_back(span_of(SpanKind::kHost, kFileOpened, at_ns, at_ns));
+  }
+  EXPECT_EQ(assign_program_steps(ranks, 0).steps, 20u);
 }
 
 TEST(ProgramSteps, ACollectiveThatARankDidNotRecordCostsItsStepsOnAllRanks) {

@@ -41,6 +41,8 @@ TEST(NetworkPlan, ReadsTheRateThatTcTells) {
   EXPECT_FALSE(rate_from_qdisc("qdisc noqueue 0: dev lo root refcnt 2"));
   EXPECT_FALSE(rate_from_qdisc("qdisc tbf 8001: root refcnt 3 rate fast"));
   EXPECT_FALSE(rate_from_qdisc(""));
+  EXPECT_EQ(congestion_control_of("10.77.0.0/16 dev eth0 scope link src 10.77.0.1 congctl reno \n"), "reno");
+  EXPECT_EQ(congestion_control_of("10.77.0.0/16 dev eth0 scope link src 10.77.0.1 \n"), "");
 }
 
 TEST(NetworkPlan, TellsNcclTheNetworkThatWasAskedFor) {

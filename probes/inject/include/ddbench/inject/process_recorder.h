@@ -32,6 +32,9 @@ class DDBENCH_SESSION_API RecorderAccess {
   unsigned generation_ = 0;
 };
 
+/// Whether the process has a recorder now. Opens none, takes no lock.
+DDBENCH_SESSION_API bool recorder_is_open() noexcept;
+
 /// The generation now, without a lock.
 DDBENCH_SESSION_API unsigned recorder_generation() noexcept;
 

@@ -37,6 +37,9 @@ enum class Lane : std::uint8_t {
   kDeviceCommunication = 4
 };
 
+/// The name of kHost spans without a length: a program opened a file to write it.
+inline constexpr std::string_view kFileOpenedName = "file_opened";
+
 inline constexpr std::uint32_t kNoStep = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint16_t kNoBucket = std::numeric_limits<std::uint16_t>::max();
 
