@@ -15,6 +15,15 @@ if(DDBENCH_SANITIZE)
   target_link_options(ddbench_build_options INTERFACE -fsanitize=${DDBENCH_SANITIZE})
 endif()
 
+# What `quickstart test` builds of a preset: in `release` what users run, with the tests from outside and those
+# that want its speed or its arithmetic; under the sanitizers the unit tests, or what several threads touch.
+add_custom_target(programs)
+foreach(label IN ITEMS calibration gui release tsan unit)
+  add_custom_target(${label}_tests)
+endforeach()
+add_custom_target(outside_tests)
+add_dependencies(outside_tests programs calibration_tests gui_tests release_tests)
+
 # ddbench_add_library(<name> SOURCES ... [PUBLIC libs...] [PRIVATE libs...])
 # A static, position-independent library ddbench::<name> with its public headers in include/ddbench/<name>/.
 function(ddbench_add_library name)
@@ -38,6 +47,7 @@ function(ddbench_add_module name)
   target_link_libraries(ddbench_${name} PRIVATE ${ARG_PRIVATE} ddbench_build_options)
   install(TARGETS ddbench_${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ddbench")
   set_property(GLOBAL APPEND PROPERTY DDBENCH_MODULES ddbench_${name})
+  add_dependencies(programs ddbench_${name})
 endfunction()
 
 # ddbench_not_hot(<target>): where no time is spent at run time, none is spent on optimising it.
@@ -48,10 +58,6 @@ function(ddbench_not_hot target)
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
   endif()
 endfunction()
-
-# The sanitizer builds need only these: unit_tests, and tsan_tests for what several threads touch.
-add_custom_target(unit_tests)
-add_custom_target(tsan_tests)
 
 # ddbench_add_unit_test(<name> SOURCES ... [LIBS libs...] [LABELS ...] [OWN_PRECOMPILED_HEADERS])
 # A GoogleTest executable, registered as one CTest test.
@@ -67,6 +73,10 @@ function(ddbench_add_unit_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support")
   # GoogleTest's macros at -O3 are half of a clean build; what is tested keeps the preset's optimisation.
   target_compile_options(${name} PRIVATE -O0)
+  # What is tested is looked at for undefined behaviour; looking at the tests too is a third of their build.
+  if(DDBENCH_SANITIZE MATCHES "undefined")
+    target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
+  endif()
   # So are its headers, for which all tests share one precompiled header.
   if(NOT TARGET ddbench_test_headers)
     file(WRITE "${CMAKE_BINARY_DIR}/test_headers.cpp" "")
@@ -74,6 +84,9 @@ function(ddbench_add_unit_test name)
     set_target_properties(ddbench_test_headers PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE OFF)
     target_link_libraries(ddbench_test_headers PRIVATE GTest::gtest fmt::fmt ddbench_build_options)
     target_compile_options(ddbench_test_headers PRIVATE -O0)
+    if(DDBENCH_SANITIZE MATCHES "undefined")
+      target_compile_options(ddbench_test_headers PRIVATE -fno-sanitize=undefined)
+    endif()
     target_precompile_headers(ddbench_test_headers PRIVATE
       <gtest/gtest.h> <fmt/format.h> <algorithm> <filesystem> <functional> <map> <memory> <optional> <string> <vector>)
   endif()
@@ -97,4 +110,5 @@ function(ddbench_add_benchmark name)
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} benchmark::benchmark ddbench_build_options)
+  add_dependencies(programs ${name})
 endfunction()

@@ -39,7 +39,7 @@ std::string baselines_differ(const GateVerdict& verdict) {
   return {};
 }
 
-double geometric_mean(const std::vector<RunMeasures>& runs, RunMetric metric) {
+double geometric_mean_of_runs(const std::vector<RunMeasures>& runs, RunMetric metric) {
   double sum = 0;
   for (const RunMeasures& run : runs) sum += std::log(*run[metric]);
   return std::exp(sum / static_cast<double>(runs.size()));
@@ -47,8 +47,8 @@ double geometric_mean(const std::vector<RunMeasures>& runs, RunMetric metric) {
 
 MetricVerdict::Estimate estimate_of(const GateVerdict& verdict, RunMetric metric, const LogRatio& ratio) {
   MetricVerdict::Estimate estimate;
-  estimate.baseline = geometric_mean(verdict.baseline.runs, metric);
-  estimate.candidate = geometric_mean(verdict.candidate.runs, metric);
+  estimate.baseline = geometric_mean_of_runs(verdict.baseline.runs, metric);
+  estimate.candidate = geometric_mean_of_runs(verdict.candidate.runs, metric);
   estimate.worse_by = std::expm1(ratio.estimate());
   estimate.worse_by_interval = {std::expm1(ratio.quantile((1 - kIntervalLevel) / 2)),
                                 std::expm1(ratio.quantile((1 + kIntervalLevel) / 2)), kIntervalLevel,

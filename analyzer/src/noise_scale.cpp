@@ -12,7 +12,7 @@ namespace ddbench::analyzer {
 namespace {
 
 constexpr std::size_t kFewestPairs = 5;
-constexpr double kLevel = 0.95;
+constexpr double kNoiseScaleLevel = 0.95;
 
 struct Pair {
   double noise = 0;
@@ -74,7 +74,7 @@ MeanErrors errors_of_mean(const std::vector<Pair>& pairs) {
 
 /// All r with |noise - r gradient| <= t * its standard error.
 void set_interval(const MeanErrors& errors, NoiseScale& result) {
-  const double t = t_quantile((1 + kLevel) / 2, errors.degrees_of_freedom);
+  const double t = t_quantile((1 + kNoiseScaleLevel) / 2, errors.degrees_of_freedom);
   const double noise = result.noise_trace;
   const double gradient = result.gradient_square;
   const double square = gradient * gradient - t * t * errors.gradient;
@@ -87,7 +87,7 @@ void set_interval(const MeanErrors& errors, NoiseScale& result) {
     result.samples =
         Estimate{value,
                  {std::min(std::max(0.0, (middle - reach) / square), value),
-                  std::max(std::max(0.0, (middle + reach) / square), value), kLevel,
+                  std::max(std::max(0.0, (middle + reach) / square), value), kNoiseScaleLevel,
                   fmt::format("Fieller over {} steps, errors from successive ones", result.steps)}};
     return;
   }

@@ -113,7 +113,7 @@ std::vector<std::optional<Window>> windows_of(const ProgramRank& rank, const std
   return windows;
 }
 
-std::int64_t median(std::vector<std::int64_t> values) {
+std::int64_t median_of(std::vector<std::int64_t> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
@@ -157,10 +157,10 @@ std::vector<bool> holds_more_than_a_step(const ProgramRank& rank,
     work_counts.push_back(count_in(window, works));
     open_counts.push_back(count_in(window, opens));
   }
-  const std::int64_t long_pause_ns = kLongPause * median(pauses_ns);
-  const std::int64_t long_step_ns = kLongStep * median(lengths_ns);
-  const std::int64_t usual_works = median(work_counts);
-  const std::int64_t usual_opens = median(open_counts);
+  const std::int64_t long_pause_ns = kLongPause * median_of(pauses_ns);
+  const std::int64_t long_step_ns = kLongStep * median_of(lengths_ns);
+  const std::int64_t usual_works = median_of(work_counts);
+  const std::int64_t usual_opens = median_of(open_counts);
   std::vector<bool> more;
   for (std::size_t step = 0; step < windows.size(); ++step) {
     const bool is_long = pauses_ns[step] > long_pause_ns && lengths_ns[step] > long_step_ns;

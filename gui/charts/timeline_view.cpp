@@ -13,8 +13,8 @@ constexpr double kAxisHeight = 40;
 constexpr double kLowestLane = 15;
 constexpr double kHighestLane = 46;
 constexpr double kNarrowest_ns = 50;
-constexpr double kZoomStep = 1.25;
-constexpr double kReach = 3;  ///< pixels about a span that count as the span
+constexpr double kTimelineZoomStep = 1.25;
+constexpr double kSpanReach = 3;  ///< pixels about a span that count as the span
 
 }  // namespace
 
@@ -221,7 +221,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
   std::unique_ptr<SpanPlace> place;
   if (lane >= 0) {
     place = span_at(*timeline_, static_cast<std::size_t>(lane), static_cast<std::int64_t>(time_of(at.x())),
-                    static_cast<std::int64_t>(kReach * seen.ns_per_column()));
+                    static_cast<std::int64_t>(kSpanReach * seen.ns_per_column()));
   }
   hovered_ = place ? std::optional(*place) : std::nullopt;
   update();
@@ -251,7 +251,8 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
     const double shift = -by / 1200 * (end_ns_ - begin_ns_);
     show_window(begin_ns_ + shift, end_ns_ + shift);
   } else {
-    zoom(by > 0 ? kZoomStep : 1 / kZoomStep, window().time_at(event->position().x() - plot().left()));
+    zoom(by > 0 ? kTimelineZoomStep : 1 / kTimelineZoomStep,
+         window().time_at(event->position().x() - plot().left()));
   }
   event->accept();
 }

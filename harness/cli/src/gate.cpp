@@ -102,7 +102,7 @@ int gate(const GateOptions& options) {
   return exit_code_of(verdict.outcome);
 }
 
-constexpr const char* kFooter =
+constexpr const char* kGateFooter =
     R"(A REF is a run id, a sweep id, a part of one, a named baseline, a run's name, or conditions
 field=value[,field=value], as in name=main,state=done. All runs that it matches are repetitions.
 
@@ -132,7 +132,7 @@ void add_gate_command(CLI::App& app, Action& action) {
   command->add_option("--junit", options->junit, "Also write the verdict as JUnit XML");
   command->add_flag("--json", options->json, "For a program; the schema is reports/schema/gate.schema.json");
   command->add_flag("--quiet", options->quiet, "No progress");
-  command->footer(kFooter);
+  command->footer(kGateFooter);
   command->callback([&action, options, run] {
     options->runs_itself = run->count() > 0;
     action = [options] { return gate(*options); };

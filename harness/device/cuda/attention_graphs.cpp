@@ -10,9 +10,9 @@ using Sizes = Operations::Sizes;
 constexpr std::size_t kDimensions = 4;  // batch, heads, rows, columns
 
 /// A graph of attention in the making, with the tensors that both passes have.
-class Graph {
+class AttentionGraph {
  public:
-  explicit Graph(const FusedShape& shape)
+  explicit AttentionGraph(const FusedShape& shape)
       : b_(shape.attention.batch),
         h_(shape.attention.heads),
         t_(shape.attention.sequence),
@@ -65,7 +65,7 @@ class Graph {
 }  // namespace
 
 Operations attention_forward_graph(const FusedShape& shape) {
-  Graph graph(shape);
+  AttentionGraph graph(shape);
   const auto number = [&]() -> const Descriptor& { return graph->inner(graph.number_sizes()); };
   const Descriptor& products =
       graph->matmul(graph.rows(kQueries, 3), graph.columns(kKeys, 3), graph.scores());
@@ -88,7 +88,7 @@ Operations attention_forward_graph(const FusedShape& shape) {
 // is written by its product makes an engine keep dS in its workspace and add up in a fixed order; with a
 // float32 tensor between, it would add with atomics, and not say so in its notes.
 Operations attention_backward_graph(const FusedShape& shape) {
-  Graph graph(shape);
+  AttentionGraph graph(shape);
   const Descriptor& q = graph.rows(kQueries, 3);
   const Descriptor& k = graph.columns(kKeys, 3);
   const Descriptor& dy = graph.rows(kOutputGradient, 1);

@@ -31,7 +31,7 @@ Json policy_json(const analyzer::GatePolicy& policy) {
           {"drift_spread", policy.drift_spread}, {"vary", policy.vary}};
 }
 
-Json metric_json(const MetricVerdict& metric) {
+Json metric_verdict_json(const MetricVerdict& metric) {
   Json json = {{"metric", std::string(to_string(metric.metric))},
                {"unit", std::string(unit_of(metric.metric))},
                {"lower_is_better", lower_is_better(metric.metric)},
@@ -118,7 +118,7 @@ std::string gate_json(const GateVerdict& verdict) {
                {"collectives", collectives_json(verdict.collectives)},
                {"explanation", verdict.explanation},
                {"notes", verdict.notes}};
-  for (const MetricVerdict& metric : verdict.metrics) json["metrics"].push_back(metric_json(metric));
+  for (const MetricVerdict& metric : verdict.metrics) json["metrics"].push_back(metric_verdict_json(metric));
   return dumped(json);
 }
 

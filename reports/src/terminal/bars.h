@@ -5,6 +5,9 @@
 
 namespace ddbench::reports {
 
+/// The width of a bar beside the other columns of a table.
+inline constexpr std::size_t kBarColumns = 10;
+
 /// `share` (0 to 1) of `columns`, to an eighth of a column, in block characters. A positive share shows at
 /// least an eighth.
 std::string bar(double share, std::size_t columns);

@@ -16,10 +16,6 @@ namespace {
 using analyzer::BatchCurve;
 using analyzer::BatchRow;
 
-std::string shown(const Measured<double>& value, int significant = 3) {
-  return value ? number(*value, significant) : std::string("–");
-}
-
 std::string duration(const Measured<double>& seconds) {
   return seconds ? time_in_words(*seconds * 1e9) : std::string("–");
 }
@@ -58,11 +54,11 @@ std::string rows_section(const BatchCurve& curve, const Paint& paint, std::size_
          {count_in_words(row.global_batch)},
          {number(row.run_case.lr)},
          {row.missed == 0 ? std::to_string(runs) : fmt::format("{}/{}", row.run_steps.size(), runs)},
-         {shown(row.steps, 4)},
-         {shown(row.samples, 4)},
+         {number_or_dash(row.steps, 4)},
+         {number_or_dash(row.samples, 4)},
          {row.step_time_ns ? time_in_words(*row.step_time_ns) : "–"},
          {duration(row.time_s)},
-         {shown(row.gpu_hours)},
+         {number_or_dash(row.gpu_hours)},
          {row.usd ? fmt::format("{:.2f}", *row.usd) : "–"},
          {row.return_of_added ? percent_in_words(*row.return_of_added) : "–"},
          {provenance_in_letters(row.provenance)}});

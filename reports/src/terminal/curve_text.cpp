@@ -18,7 +18,6 @@ namespace {
 using analyzer::CurveRow;
 using analyzer::ScalingCurve;
 
-constexpr std::size_t kBarColumns = 10;
 constexpr std::size_t kMostStragglers = 5;
 
 Tone tone_of(double efficiency) {

@@ -85,6 +85,10 @@ std::string time_in_words(double time_ns) {
   return number(time_ns * scale.factor, 4) + " " + scale.unit;
 }
 
+std::string number_or_dash(const Measured<double>& value, int significant) {
+  return value ? number(*value, significant) : std::string("–");
+}
+
 std::string percent_in_words(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "ddbench/record/measured.h"
 #include "ddbench/store/records.h"
 
 namespace ddbench::reports {
@@ -21,5 +22,7 @@ std::string utc_time(std::int64_t wall_ns);       ///< "2026-11-21 00:19"; "" fo
 std::string count_in_words(std::int64_t count);   ///< "10,240"
 std::string time_in_words(double time_ns);        ///< "103.4 ms": four digits
 std::string percent_in_words(double share);       ///< "11.8 %" of 0.118
+/// "1.234", or a dash where nothing was measured.
+std::string number_or_dash(const Measured<double>& value, int significant = 3);
 
 }  // namespace ddbench::reports

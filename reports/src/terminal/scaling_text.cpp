@@ -17,12 +17,6 @@ namespace {
 
 using analyzer::ScalingRow;
 
-constexpr std::size_t kBarColumns = 10;
-
-std::string shown(const Measured<double>& value, int significant = 3) {
-  return value ? number(*value, significant) : std::string("–");
-}
-
 /// Half the width of the interval, relative to the step time.
 std::string spread(const ScalingRow& row) {
   if (!row.step_time_ns || row.step_time_ns.value().value <= 0) return "–";
@@ -89,13 +83,13 @@ std::vector<TableCell> cells_of(const ScalingRow& row, const OptionalColumns& op
       {std::to_string(row.run_case.nodes)},
       efficiency,
       bar_cell(row),
-      {shown(row.speedup)},
+      {number_or_dash(row.speedup)},
       {step_time(row)},
       {spread(row)},
-      {shown(row.samples_per_s, 4)},
+      {number_or_dash(row.samples_per_s, 4)},
       {row.repetitions > 0 ? percent_in_words(row.exposed_communication_share) : std::string("–")},
       {provenance_in_letters(row.provenance)}};
-  if (optional.serial) cells.push_back({shown(row.serial_fraction)});
+  if (optional.serial) cells.push_back({number_or_dash(row.serial_fraction)});
   if (optional.batch) cells.push_back({count_in_words(row.run_case.batch_per_gpu)});
   if (optional.runs) cells.push_back({std::to_string(row.repetitions)});
   if (optional.link) cells.push_back({visible(row.run_case.link)});

@@ -52,10 +52,6 @@ std::string heading(const Paint& paint, const std::string& title, const std::str
   return paint(Tone::kStrong, title) + "  " + paint(Tone::kFaint, fitted(detail, room)) + "\n";
 }
 
-std::string bandwidth(const Measured<double>& gb_per_s) {
-  return gb_per_s ? number(*gb_per_s) : std::string("–");
-}
-
 }  // namespace
 
 std::string partition_section(const analyzer::RunSummary& summary, const Paint& paint, std::size_t width) {
@@ -136,8 +132,8 @@ std::string collectives_section(const analyzer::RunSummary& summary, const Paint
                                   {count_in_words(static_cast<std::int64_t>(record.count))},
                                   {quantity(static_cast<double>(record.bytes), "B")},
                                   {quantity(static_cast<double>(record.transfer_ns), "ns")},
-                                  {bandwidth(collective.algbw_gb_per_s)},
-                                  {bandwidth(collective.busbw_gb_per_s)},
+                                  {number_or_dash(collective.algbw_gb_per_s)},
+                                  {number_or_dash(collective.busbw_gb_per_s)},
                                   {wait}};
     if (manners) row.push_back({visible(record.manner)});
     table.add_row(std::move(row));

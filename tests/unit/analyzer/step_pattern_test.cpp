@@ -92,6 +92,37 @@ TEST(StepPattern, NoiseOfStepTimesDoesNotMatter) {
   EXPECT_EQ(program.found().firsts, program.begins());
 }
 
+TEST(StepPattern, ABusyMachineMakesNoOtherSteps) {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    std::mt19937 random(seed);
+    // Equal buckets, and such with another one at their end, as DDP's are.
+    std::vector<std::uint64_t> buckets(1 + random() % 4, 25);
+    if (random() % 2 == 0) buckets.push_back(7);
+    Program program;
+    program.start_as_ddp_does();
+    const int steps = 16 + static_cast<int>(random() % 40);
+    for (int i = 0; i < steps; ++i) {
+      // One step in seven comes late, by up to twenty times its pause.
+      if (random() % 7 == 0) program.compute(static_cast<std::int64_t>(random() % 20'000));
+      program.step(buckets);
+    }
+    EXPECT_EQ(program.found().firsts, program.begins())
+        << "seed " << seed << " buckets " << testing::PrintToString(buckets) << " steps " << steps;
+  }
+}
+
+TEST(StepPattern, ACheckpointEverySoManyStepsMakesNoLongerSteps) {
+  for (const int every : {8, 9, 12, 25}) {
+    Program program;
+    program.start_as_ddp_does();
+    for (int i = 1; i <= 12 * every; ++i) {
+      program.step({1000, 2000});
+      if (i % every == 0) program.compute(60'000);
+    }
+    EXPECT_EQ(program.found().firsts, program.begins()) << every;
+  }
+}
+
 TEST(StepPattern, WhatDoesNotRepeatIsNoTraining) {
   std::mt19937 random(2);
   Program program;

@@ -19,8 +19,9 @@ struct ObservedCollective {
 struct StepPattern {
   std::size_t period = 0;           ///< collectives a step; 0: there is no pattern
   std::vector<std::size_t> firsts;  ///< index of the first collective of each step, ascending
-  /// 0 to 1: the share of collectives that belong to steps, from the first one on, times the square of the
-  /// share of steps that begin with a pause of about the median's length.
+  double covered = 0;  ///< 0 to 1: the share of collectives, from the first step on, that belong to steps
+  /// 0 to 1: the share of collectives that belong to steps, from the first one on, times the share of steps
+  /// that begin with a pause of about the median's length.
   double confidence = 0;
 };
 
@@ -29,9 +30,10 @@ inline constexpr double kLeastStepConfidence = 0.5;
 
 /// Training repeats itself: the shortest sequence of collectives (function, bytes) whose repetitions cover
 /// what the program did about as well as any other, begun where the longest pause lies (forward, where
-/// nothing is communicated). So a step with several equal buckets is told from several steps by its pauses,
-/// and an evaluation or a checkpoint between two steps belongs to neither. Needs three repetitions. Looks for
-/// periods up to 2048 collectives in the first 16384.
+/// nothing is communicated). A step with up to seven equal buckets is told from several steps by its pauses:
+/// nearly all that begin a step are clearly longer than nearly all others, however a busy machine stretches
+/// some. An evaluation or a checkpoint between two steps belongs to neither. Needs three repetitions. Looks
+/// for periods up to 2048 collectives in the first 16384.
 StepPattern find_step_pattern(std::span<const ObservedCollective> collectives);
 
 }  // namespace ddbench::analyzer
