@@ -4,11 +4,14 @@
 Starts the script on two ranks as it is, under ddbench's recording object, and under torch.profiler, interleaved, and
 prints ratios with their 95 % intervals (Student's t of logarithms over rounds): of the mean step time, of the time that the
 fastest tenth of the steps stay below, which other programs on the machine disturb least while recording costs the same in every
-step, and of the processor time of a step (all threads).
+step, and of the processor time of a step (all threads). Two processes started alike differ by some per cent, so the cost is
+also counted: the calls that are recorded in a step, times the processor time that recording one takes (of the caller and of
+the thread that writes it out), of a step's time.
 
     python3 tests/bench/program/overhead.py [rounds]
 """
 
+import json
 import math
 import os
 import pathlib
@@ -20,14 +23,17 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "tests/integration/programs/ddp_mlp.py"
+CALLS = ROOT / "tests/bench/program/recorded_calls.c"
+DDBENCH = ROOT / "build/release/bin/ddbench"
 LIBRARY = ROOT / "build/release/lib/ddbench/ddbench_inject.so"
+STEPS = 120
 STUDENT_975 = {4: 2.776, 9: 2.262, 14: 2.145, 19: 2.093, 29: 2.045}
 PORT = 29650
 
 
 def step_ms(directory, preload=False, profile=False):
     """Mean time, time of the fastest tenth and processor time of a step, each the mean over both ranks."""
-    command = [sys.executable, str(SCRIPT), "--steps", "120", "--hidden", "1024"]
+    command = [sys.executable, str(SCRIPT), "--steps", str(STEPS), "--hidden", "1024"]
     if profile:
         command += ["--profile", str(directory / "profile")]
     ranks = []
@@ -43,6 +49,31 @@ def step_ms(directory, preload=False, profile=False):
     told = [re.search(r"([\d.]+) ms a step, ([\d.]+) ms in the fastest tenth, ([\d.]+) ms of processor", output)
             for output in outputs]
     return [statistics.mean(float(each[figure]) for each in told) for figure in (1, 2, 3)]
+
+
+def recorded_calls_a_step(directory):
+    database, trace = directory / "run.db", directory / "trace.json"
+    where = ["--db", str(database)]
+    subprocess.run([DDBENCH, "run", "--gpus", "2", "--no-baseline", "--quiet", *where, "--", sys.executable, SCRIPT,
+                    "--steps", str(STEPS), "--hidden", "1024"], check=True, capture_output=True)
+    subprocess.run([DDBENCH, "report", "--format", "perfetto", "-o", trace, *where], check=True, capture_output=True)
+    events = json.loads(trace.read_text())["traceEvents"]
+    calls = [e for e in events if e["ph"] == "X" and e["name"] not in ("step", "host")]
+    return len(calls) / 2 / STEPS
+
+
+def processor_ns_a_call(directory, rounds):
+    """What recording adds to a call of BLAS that computes nothing, by rounds."""
+    program = directory / "recorded_calls"
+    subprocess.run(["cc", "-O2", "-o", program, CALLS, "-l:libblas.so.3"], check=True)
+    recording = dict(os.environ, LD_PRELOAD=str(LIBRARY), DDBENCH_SPOOL=str(directory / "calls"), DDBENCH_RUN_ID="overhead",
+                     RANK="0")
+
+    def once(environment):
+        done = subprocess.run([program, "400000"], env=environment, check=True, capture_output=True, text=True)
+        return float(done.stdout.split()[0])
+
+    return [once(recording) - once(dict(os.environ)) for _ in range(rounds)]
 
 
 def told(name, ratios):
@@ -61,6 +92,8 @@ def main():
     plain, recorded, profiled = [], [], []
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
+        calls = recorded_calls_a_step(directory)
+        call_ns = processor_ns_a_call(directory, 5)
         for round_ in range(rounds):
             # The order alternates: drift of the machine falls on all alike.
             sides = [lambda: plain.append(step_ms(directory)),
@@ -74,6 +107,9 @@ def main():
     for name, side in ("ddbench", recorded), ("torch.profiler", profiled):
         for figure, what in enumerate(("time", "fastest tenth", "processor time")):
             told(f"{name}, {what}", [a[figure] / b[figure] for a, b in zip(side, plain)])
+
+    print(f"counted: {calls:.1f} recorded calls a step, {statistics.median(call_ns):.0f} ns each ({min(call_ns):.0f} to "
+          f"{max(call_ns):.0f} in {len(call_ns)} rounds): {calls * max(call_ns) / (1e6 * time_ms):.2%} of a step at the most")
 
 
 if __name__ == "__main__":

@@ -158,8 +158,8 @@ TEST(StepPattern, RandomLoopsAreFound) {
 
 TEST(StepPattern, LongProgramsAreSearchedAtTheirBeginAndCoveredToTheEnd) {
   Program program;
-  for (int i = 0; i < 9000; ++i) program.step({1000, 2000, 3000});
-  EXPECT_EQ(program.found().firsts.size(), 9000u);
+  for (int i = 0; i < 6000; ++i) program.step({1000, 2000, 3000});
+  EXPECT_EQ(program.found().firsts.size(), 6000u);
 }
 
 }  // namespace
