@@ -12,7 +12,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-// Times the medians: what is longer in both may hold more than a step,
+// Times the medians: what is longer in both may hold an evaluation,
 constexpr std::int64_t kLongPause = 5;
 constexpr std::int64_t kLongStep = 3;
 // and does where it works more often by a tenth. Steps of training do the same again and again.
@@ -164,9 +164,8 @@ std::vector<bool> holds_more_than_a_step(const ProgramRank& rank,
   std::vector<bool> more;
   for (std::size_t step = 0; step < windows.size(); ++step) {
     const bool is_long = pauses_ns[step] > long_pause_ns && lengths_ns[step] > long_step_ns;
-    const bool does_more =
-        kTenth * work_counts[step] > (kTenth + 1) * usual_works || open_counts[step] > usual_opens;
-    more.push_back(is_long && does_more);
+    const bool evaluates = is_long && kTenth * work_counts[step] > (kTenth + 1) * usual_works;
+    more.push_back(evaluates || open_counts[step] > usual_opens);
   }
   return more;
 }

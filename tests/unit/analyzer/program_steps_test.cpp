@@ -123,6 +123,12 @@ TEST(ProgramSteps, AStepThatHoldsACheckpointIsLeftOut) {
   EXPECT_EQ(found.outside_ns, 51'000);
 }
 
+TEST(ProgramSteps, AShortCheckpointIsOne) {
+  std::vector<ProgramRank> ranks = {rank_of(20), rank_of(20)};
+  ranks[0].spans.push_back(span_of(SpanKind::kHost, kFileOpened, kPauseBegin_ns + 10, kPauseBegin_ns + 10));
+  EXPECT_EQ(assign_program_steps(ranks, 0).steps, 19u);
+}
+
 TEST(ProgramSteps, ASlowStepStaysOne) {
   std::vector<ProgramRank> ranks = ranks_with_a_pause();
   const ProgramSteps found = assign_program_steps(ranks, 0);

@@ -30,11 +30,12 @@ struct ProgramSteps {
 /// and their host time (here all of a step, so that what is neither compute in a known library nor
 /// communication is host time). Steps are those that the program marked, else those of the pattern of rank
 /// 0's collectives in its largest communicator: a step ends on each rank where its last collective does. A
-/// step holds an evaluation or a checkpoint as well, and is left out, where rank 0 shows it: it is more than
-/// three times as long as the median, the time to its first collective more than five times, and there it
-/// computed or copied more often than in other steps, by more than a tenth, or opened more files to write.
-/// Without that it is a slow step: a machine that stood still is a part of what is measured. Where nothing
-/// repeats, the window from the first to the last span is one step, numbered `warmup` so that it counts.
+/// step holds an evaluation or a checkpoint as well, and is left out, where rank 0 shows it. A checkpoint:
+/// it opened more files to write than in most steps, however long that took. An evaluation: the step is more
+/// than three times as long as the median, the time to its first collective more than five times, and there
+/// it computed or copied more often than in other steps, by more than a tenth. Without that it is a slow
+/// step: a machine that stood still is a part of what is measured. Where nothing repeats, the window from the
+/// first to the last span is one step, numbered `warmup` so that it counts.
 ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup);
 
 }  // namespace ddbench::analyzer
