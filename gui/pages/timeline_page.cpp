@@ -47,7 +47,7 @@ QString legend_text(SpanKind kind) {
 
 TimelinePage::TimelinePage(Workspace& workspace)
     : Page(workspace, QStringLiteral("Timeline"),
-           QStringLiteral("Every span of a run. Wheel: zoom · drag: move · Shift+drag: measure · click: "
+           QStringLiteral("The spans of a run. Wheel: zoom · drag: move · Shift+drag: measure · click: "
                           "choose a span.")) {
   add_subject_box();
   add_run_box();

@@ -2,7 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace ddbench::experiment {
+namespace {
+
+constexpr double kMuchStolen_percent = 5;  // from here on steps are visibly longer than the machine's own
+
+double stolen_percent(const host::ProcessorTicks& ticks) {
+  const auto wanted = static_cast<double>(ticks.busy + ticks.stolen);
+  return wanted > 0 ? 100 * static_cast<double>(ticks.stolen) / wanted : 0;
+}
+
+}  // namespace
 
 MachineMeter::MachineMeter() : before_(host::read_counters()) {
   std::string why_not;  // a machine without a GPU has nothing to tell of one
@@ -30,13 +42,25 @@ std::map<std::string, std::string> MachineMeter::facts(double samples) {
       if (value != 0) facts[fmt::format("counted.ib.{}.{}", port, name)] = std::to_string(value);
     }
   }
+  if (counted.processors) {
+    stolen_percent_ = stolen_percent(*counted.processors);
+    facts["counted.cpu.stolen_percent"] = fmt::format("{:.1f}", stolen_percent_);
+  }
   counter_notes_ = counted.notes;
   return facts;
 }
 
 std::vector<std::string> MachineMeter::notes() {
-  if (gpus_ == nullptr) return {};
-  std::vector<std::string> notes = cuda::gpu_notes(gpus_->stop());
+  std::vector<std::string> notes;
+  if (stolen_percent_ > kMuchStolen_percent) {
+    notes.push_back(
+        fmt::format("a hypervisor gave {:.0f} % of the processor time that this machine wanted to others: "
+                    "steps are longer "
+                    "than on a quiet machine",
+                    stolen_percent_));
+  }
+  if (gpus_ == nullptr) return notes;
+  for (std::string& note : cuda::gpu_notes(gpus_->stop())) notes.push_back(std::move(note));
   // Interfaces of emulated nodes come and go; what physical ones lack matters on machines with GPUs.
   notes.insert(notes.end(), counter_notes_.begin(), counter_notes_.end());
   return notes;

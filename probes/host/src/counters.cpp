@@ -77,6 +77,22 @@ Measured<std::uint64_t> read_tcp_retransmits(const fs::path& root) {
   return Measured<std::uint64_t>::missing("/proc/net/snmp has no RetransSegs");
 }
 
+Measured<ProcessorTicks> read_processors(const fs::path& root) {
+  const Measured<std::string> text = read_text(root / "proc/stat");
+  if (!text) return Measured<ProcessorTicks>::missing(text.reason());
+  const std::vector<std::string_view> columns = words(split(*text, '\n').front());
+  enum { kUser = 1, kNice, kSystem, kIdle, kWait, kInterrupts, kSoftInterrupts, kStolen, kColumns };
+  if (columns.size() < kColumns || columns.front() != "cpu") {
+    return Measured<ProcessorTicks>::missing("/proc/stat does not tell what a hypervisor took");
+  }
+  const auto ticks = [&](int column) {
+    return parse_number<std::uint64_t>(columns[static_cast<std::size_t>(column)]).value_or(0);
+  };
+  return ProcessorTicks{
+      ticks(kUser) + ticks(kNice) + ticks(kSystem) + ticks(kInterrupts) + ticks(kSoftInterrupts),
+      ticks(kStolen)};
+}
+
 Measured<std::int64_t> read_peak_memory(const fs::path& root) {
   const Measured<std::string> status = read_text(root / "proc/self/status");
   if (!status) return Measured<std::int64_t>::missing(status.reason());
@@ -138,6 +154,17 @@ Measured<std::uint64_t> subtract(const Measured<std::uint64_t>& before,
   return *after - *before;
 }
 
+Measured<ProcessorTicks> subtract(const Measured<ProcessorTicks>& before,
+                                  const Measured<ProcessorTicks>& after) {
+  if (!before) return before;
+  if (!after) return after;
+  // The kernel lets none of them go backwards but where a machine was moved.
+  if (after->busy < before->busy || after->stolen < before->stolen) {
+    return Measured<ProcessorTicks>::missing("the counter was reset between the readings");
+  }
+  return ProcessorTicks{after->busy - before->busy, after->stolen - before->stolen};
+}
+
 }  // namespace
 
 Counters read_counters(const fs::path& root) {
@@ -145,6 +172,7 @@ Counters read_counters(const fs::path& root) {
   counters.at_ns = now_ns();
   counters.interfaces = read_interface_counters(root);
   counters.infiniband = read_infiniband_counters(root);
+  counters.processors = read_processors(root);
   counters.tcp_retransmitted_segments = read_tcp_retransmits(root);
   counters.peak_memory_bytes = read_peak_memory(root);
   rusage usage{};
@@ -159,6 +187,7 @@ Counters difference(const Counters& before, const Counters& after) {
   result.at_ns = after.at_ns - before.at_ns;
   subtract_all(before.interfaces, after.interfaces, result.interfaces, result.notes);
   subtract_all(before.infiniband, after.infiniband, result.infiniband, result.notes);
+  result.processors = subtract(before.processors, after.processors);
   result.tcp_retransmitted_segments =
       subtract(before.tcp_retransmitted_segments, after.tcp_retransmitted_segments);
   result.peak_memory_bytes = after.peak_memory_bytes;

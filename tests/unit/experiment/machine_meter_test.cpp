@@ -13,6 +13,7 @@ TEST(MachineMeter, TellsOnlyWhatWasCountedInTheRun) {
     EXPECT_FALSE(value.empty()) << name;
   }
   EXPECT_FALSE(facts.contains("counted.nic.lo.sent_bytes"));
+  EXPECT_TRUE(facts.contains("counted.cpu.stolen_percent"));
   meter.notes();
 }
 

@@ -35,6 +35,7 @@ TEST_F(CountersTest, ReadsEveryColumn) {
       "Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails EstabResets CurrEstab "
       "InSegs "
       "OutSegs RetransSegs InErrs OutRsts InCsumErrors\nTcp: 1 200 120000 -1 12 2 0 0 0 480 451 17 0 0 0\n");
+  tree.write("proc/stat", "cpu  100 20 30 4000 50 6 7 80 9 1\ncpu0 1 2 3 4 5 6 7 8 9 10\n");
   tree.write("proc/self/status", "VmPeak:\t  9000 kB\nVmHWM:\t    2152 kB\n");
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1/counters/";
   tree.write(port + "port_xmit_data", "1000\n");
@@ -48,6 +49,7 @@ TEST_F(CountersTest, ReadsEveryColumn) {
   EXPECT_EQ(counters.interfaces.at("eth0"), (InterfaceCounters{10188675, 479, 1, 2, 34873, 457, 7, 8}));
   EXPECT_EQ(*counters.tcp_retransmitted_segments, 17u);
   EXPECT_EQ(*counters.peak_memory_bytes, 2152 * 1024);
+  EXPECT_EQ(*counters.processors, (ProcessorTicks{.busy = 163, .stolen = 80}));
   using Port = std::map<std::string, std::uint64_t>;
   EXPECT_EQ(counters.infiniband.at("mlx5_0/1"),
             (Port{{"port_xmit_bytes", 4000}, {"port_rcv_bytes", 8000}, {"port_xmit_wait", 3}}));
@@ -62,6 +64,10 @@ TEST_F(CountersTest, AbsenceHasAReason) {
   tree.write("proc/net/snmp", "Tcp: InSegs\nTcp: 1\n");
   EXPECT_EQ(read_counters(tree.path()).tcp_retransmitted_segments.reason(),
             "/proc/net/snmp has no RetransSegs");
+  EXPECT_NE(counters.processors.reason().find("proc/stat"), std::string::npos);
+  tree.write("proc/stat", "cpu  100 20 30 4000\n");
+  EXPECT_EQ(read_counters(tree.path()).processors.reason(),
+            "/proc/stat does not tell what a hypervisor took");
 }
 
 Counters sample_counters() {
@@ -69,6 +75,7 @@ Counters sample_counters() {
   counters.at_ns = 1000;
   counters.interfaces = {{"eth0", {100, 10, 0, 0, 200, 20, 0, 1}}, {"veth0", {5, 5, 5, 5, 5, 5, 5, 5}}};
   counters.infiniband = {{"mlx5_0/1", {{"port_xmit_wait", 10}, {"gone", 1}}}};
+  counters.processors = ProcessorTicks{.busy = 100, .stolen = 10};
   counters.tcp_retransmitted_segments = 3;
   counters.peak_memory_bytes = 1 << 20;
   counters.voluntary_switches = 7;
@@ -82,6 +89,7 @@ TEST(CountersDifference, CountsBetweenTheReadings) {
   after.at_ns = 5000;
   after.interfaces.at("eth0") = {150, 15, 0, 2, 300, 30, 0, 1};
   after.infiniband.at("mlx5_0/1") = {{"port_xmit_wait", 25}, {"new", 9}};
+  after.processors = ProcessorTicks{.busy = 150, .stolen = 10};
   after.tcp_retransmitted_segments = 8;
   after.peak_memory_bytes = 3 << 20;
   after.voluntary_switches = 17;
@@ -92,6 +100,7 @@ TEST(CountersDifference, CountsBetweenTheReadings) {
   EXPECT_EQ(counted.interfaces.at("veth0"), InterfaceCounters{});
   EXPECT_EQ(counted.infiniband.at("mlx5_0/1"),
             (std::map<std::string, std::uint64_t>{{"port_xmit_wait", 15}}));
+  EXPECT_EQ(*counted.processors, (ProcessorTicks{.busy = 50, .stolen = 0}));
   EXPECT_EQ(*counted.tcp_retransmitted_segments, 5u);
   EXPECT_EQ(*counted.peak_memory_bytes, 3 << 20);
   EXPECT_EQ(counted.voluntary_switches, 10u);
@@ -106,11 +115,13 @@ TEST(CountersDifference, WhatCannotBeComparedIsLeftOutAndNamed) {
   after.interfaces["eth1"] = {};
   after.interfaces.at("eth0").sent_bytes = 1;
   after.infiniband.at("mlx5_0/1").at("port_xmit_wait") = 1;
+  after.processors = ProcessorTicks{.busy = 150, .stolen = 9};
   after.tcp_retransmitted_segments = 1;
   const Counters counted = difference(before, after);
   EXPECT_TRUE(counted.interfaces.empty());
   EXPECT_TRUE(counted.infiniband.empty());
   EXPECT_EQ(counted.tcp_retransmitted_segments.reason(), "the counter was reset between the readings");
+  EXPECT_EQ(counted.processors.reason(), "the counter was reset between the readings");
   EXPECT_EQ(counted.notes, (std::vector<std::string>{
                                "the counters of eth0 were reset between the readings: not counted",
                                "eth1 appeared between the readings: not counted",

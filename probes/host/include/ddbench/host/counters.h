@@ -23,13 +23,21 @@ struct InterfaceCounters {
   friend bool operator==(const InterfaceCounters&, const InterfaceCounters&) = default;
 };
 
-/// One reading of what the kernel counts about the network and this process.
+/// /proc/stat, all processors of the machine together, in the kernel's ticks.
+struct ProcessorTicks {
+  std::uint64_t busy = 0;    ///< not idle
+  std::uint64_t stolen = 0;  ///< wanted, but a hypervisor gave the processor to others
+  friend bool operator==(const ProcessorTicks&, const ProcessorTicks&) = default;
+};
+
+/// One reading of what the kernel counts about the machine, the network and this process.
 struct Counters {
   std::int64_t at_ns = 0;                               ///< now_ns(); in a difference: how long it lasted
   std::map<std::string, InterfaceCounters> interfaces;  ///< by name
   /// "mlx5_0/1" -> the port's counters by the kernel's name ("port_xmit_wait", "symbol_error", ...); the two
   /// data counters, which the kernel counts in 4-byte words, come as "port_xmit_bytes" and "port_rcv_bytes".
   std::map<std::string, std::map<std::string, std::uint64_t>> infiniband;
+  Measured<ProcessorTicks> processors = Measured<ProcessorTicks>::missing("not read");
   Measured<std::uint64_t> tcp_retransmitted_segments = Measured<std::uint64_t>::missing("not read");
   Measured<std::int64_t> peak_memory_bytes =
       Measured<std::int64_t>::missing("not read");  ///< VmHWM of this process
