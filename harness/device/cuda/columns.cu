@@ -52,9 +52,8 @@ template <int kSums, typename F, typename G>
 void sum_columns(cudaStream_t stream, std::int64_t rows, std::int64_t columns, float* scratch, F f, G g) {
   const std::int64_t splits = splits_of(rows, columns);
   const dim3 blocks(static_cast<unsigned>(tiles_of(columns)), static_cast<unsigned>(splits));
-  partial_sums<kSums><<<blocks, dim3(kTileColumns, kTileRows), 0, stream>>>(
-      rows, columns, (rows + splits - 1) / splits, scratch, f);
-  gpu::check(cudaGetLastError(), "start a kernel");
+  launch(stream, blocks, dim3(kTileColumns, kTileRows), partial_sums<kSums, F>, rows, columns,
+         (rows + splits - 1) / splits, scratch, f);
   each(stream, columns, [=] __device__(std::int64_t column) {
     double totals[kSums];
     for (int k = 0; k < kSums; ++k) {

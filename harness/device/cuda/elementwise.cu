@@ -201,9 +201,8 @@ void add_scaled(cudaStream_t stream, const Tensor& source, float factor, const T
 void add_squares(cudaStream_t stream, const Tensor& values, double* partials, double* sum) {
   const std::int64_t wanted = (values.elements() + kThreads - 1) / kThreads;
   const int blocks = static_cast<int>(wanted < kSquareBlocks ? wanted : kSquareBlocks);
-  square_partials<<<blocks, kThreads, 0, stream>>>(elements_of<float>(values), values.elements(), partials);
-  add_partials<<<1, 1, 0, stream>>>(partials, blocks, sum);
-  gpu::check(cudaGetLastError(), "start a kernel");
+  launch(stream, blocks, kThreads, square_partials, elements_of<float>(values), values.elements(), partials);
+  launch(stream, 1, 1, add_partials, partials, blocks, sum);
 }
 
 }  // namespace ddbench::device::cuda

@@ -182,10 +182,9 @@ void row_products(cudaStream_t stream, const Tensor& x, const Tensor& y, float* 
   constexpr int kRows = kThreads / 32;
   with_type(x.type, [&](auto type) {
     using T = decltype(type);
-    row_product<<<static_cast<unsigned>((x.rows + kRows - 1) / kRows), kThreads, 0, stream>>>(
-        elements_of<const T>(x), elements_of<const T>(y), x.rows, x.columns, sums);
+    launch(stream, static_cast<unsigned>((x.rows + kRows - 1) / kRows), kThreads, row_product<T>,
+           elements_of<const T>(x), elements_of<const T>(y), x.rows, x.columns, sums);
   });
-  gpu::check(cudaGetLastError(), "start a kernel");
 }
 
 void max_pool_forward(cudaStream_t stream, const Window& window, const Tensor& x, const Tensor& y) {

@@ -48,6 +48,17 @@ void with_type(DataType type, const Action& action) {
 
 constexpr int kThreads = 256;
 
+/// Starts kernel(arguments...) on the stream.
+template <typename... Parameters, typename... Arguments>
+void launch(cudaStream_t stream, dim3 blocks, dim3 threads, void (*kernel)(Parameters...),
+            Arguments... arguments) {
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = blocks;
+  configuration.blockDim = threads;
+  configuration.stream = stream;
+  gpu::check(cudaLaunchKernelEx(&configuration, kernel, arguments...), "start a kernel");
+}
+
 /// f(i) for 0 <= i < n, in any order.
 template <typename F>
 __global__ void each_kernel(std::int64_t n, F f) {
@@ -62,9 +73,8 @@ template <typename F>
 void each(cudaStream_t stream, std::int64_t n, F f) {
   constexpr std::int64_t kMostBlocks = 1 << 20;
   const std::int64_t blocks = (n + kThreads - 1) / kThreads;
-  each_kernel<<<static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks), kThreads, 0, stream>>>(n,
-                                                                                                           f);
-  gpu::check(cudaGetLastError(), "start a kernel");
+  launch(stream, static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks), kThreads, each_kernel<F>,
+         n, f);
 }
 
 /// What all threads of a block have, combined, for all of them; of up to 1024 threads, all of whole warps.

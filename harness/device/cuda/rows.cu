@@ -197,57 +197,50 @@ int threads_for(std::int64_t columns) {
   return static_cast<int>(warps * 32 < kThreads ? warps * 32 : kThreads);
 }
 
-void check_start() {
-  gpu::check(cudaGetLastError(), "start a kernel");
-}
-
 }  // namespace
 
 void layer_norm_forward(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& shift,
                         float epsilon, const Tensor& statistics, const Tensor& y) {
   with_type(x.type, [&](auto type) {
     using T = decltype(type);
-    layer_norm_row<<<blocks_of(x.rows), threads_for(x.columns), 0, stream>>>(
-        elements_of<const T>(x), x.columns, elements_of<float>(scale), elements_of<float>(shift), epsilon,
-        elements_of<float>(statistics), elements_of<T>(y));
+    launch(stream, blocks_of(x.rows), threads_for(x.columns), layer_norm_row<T>, elements_of<const T>(x),
+           x.columns, elements_of<float>(scale), elements_of<float>(shift), epsilon,
+           elements_of<float>(statistics), elements_of<T>(y));
   });
-  check_start();
 }
 
 void layer_norm_input(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& statistics,
                       const Tensor& dy, GradientWrite write, const Tensor& dx) {
   with_type(x.type, [&](auto type) {
     using T = decltype(type);
-    layer_norm_input_row<<<blocks_of(x.rows), threads_for(x.columns), 0, stream>>>(
-        elements_of<const T>(x), x.columns, elements_of<float>(scale), elements_of<float>(statistics),
-        elements_of<const T>(dy), write == GradientWrite::kAccumulate, elements_of<T>(dx));
+    launch(stream, blocks_of(x.rows), threads_for(x.columns), layer_norm_input_row<T>,
+           elements_of<const T>(x), x.columns, elements_of<float>(scale), elements_of<float>(statistics),
+           elements_of<const T>(dy), write == GradientWrite::kAccumulate, elements_of<T>(dx));
   });
-  check_start();
 }
 
 void softmax_cross_entropy(cudaStream_t stream, const Tensor& logits, const Tensor& labels,
                            const Tensor& loss, float scale, const Tensor& dlogits, float* losses) {
   const auto* const label = elements_of<const std::int32_t>(labels);
   float* const share = losses + logits.rows;
-  share_of_labels<<<1, 1024, 0, stream>>>(label, logits.rows, share);
+  launch(stream, 1, 1024, share_of_labels, label, logits.rows, share);
   with_type(logits.type, [&](auto type) {
     using T = decltype(type);
-    cross_entropy_row<<<blocks_of(logits.rows), threads_for(logits.columns), 0, stream>>>(
-        elements_of<const T>(logits), label, logits.columns, share, scale, losses, elements_of<T>(dlogits));
+    launch(stream, blocks_of(logits.rows), threads_for(logits.columns), cross_entropy_row<T>,
+           elements_of<const T>(logits), label, logits.columns, share, scale, losses,
+           elements_of<T>(dlogits));
   });
-  mean_loss<<<1, kThreads, 0, stream>>>(losses, logits.rows, share, elements_of<float>(loss));
-  check_start();
+  launch(stream, 1, kThreads, mean_loss, losses, logits.rows, share, elements_of<float>(loss));
 }
 
 void gather_rows(cudaStream_t stream, const Tensor& table, const Tensor& indices, GradientWrite write,
                  const Tensor& y) {
   with_type(table.type, [&](auto type) {
     using T = decltype(type);
-    gather_row<<<blocks_of(y.rows), threads_for(y.columns), 0, stream>>>(
-        elements_of<const T>(table), table.rows, table.columns, elements_of<const std::int32_t>(indices),
-        write == GradientWrite::kAccumulate, elements_of<T>(y));
+    launch(stream, blocks_of(y.rows), threads_for(y.columns), gather_row<T>, elements_of<const T>(table),
+           table.rows, table.columns, elements_of<const std::int32_t>(indices),
+           write == GradientWrite::kAccumulate, elements_of<T>(y));
   });
-  check_start();
 }
 
 void scatter_add_rows(cudaStream_t stream, const Tensor& dy, const Tensor& indices, GradientWrite write,
@@ -255,22 +248,20 @@ void scatter_add_rows(cudaStream_t stream, const Tensor& dy, const Tensor& indic
   const dim3 blocks(blocks_of(dtable.rows), blocks_of((dy.columns + kThreads - 1) / kThreads));
   with_type(dy.type, [&](auto type) {
     using T = decltype(type);
-    scatter_row<<<blocks, kThreads, 0, stream>>>(
-        elements_of<const T>(dy), elements_of<const std::int32_t>(indices), dy.rows, dy.columns,
-        write == GradientWrite::kAccumulate, elements_of<float>(dtable));
+    launch(stream, blocks, kThreads, scatter_row<T>, elements_of<const T>(dy),
+           elements_of<const std::int32_t>(indices), dy.rows, dy.columns, write == GradientWrite::kAccumulate,
+           elements_of<float>(dtable));
   });
-  check_start();
 }
 
 void attention_softmax(cudaStream_t stream, const Tensor& scores, std::int64_t queries, float scale,
                        bool causal, const Tensor& probabilities, float* statistics) {
   with_type(probabilities.type, [&](auto type) {
     using T = decltype(type);
-    softmax_row<<<blocks_of(scores.rows), threads_for(scores.columns), 0, stream>>>(
-        elements_of<const float>(scores), queries, scores.columns, scale, causal,
-        elements_of<T>(probabilities), statistics);
+    launch(stream, blocks_of(scores.rows), threads_for(scores.columns), softmax_row<T>,
+           elements_of<const float>(scores), queries, scores.columns, scale, causal,
+           elements_of<T>(probabilities), statistics);
   });
-  check_start();
 }
 
 void attention_softmax_backward(cudaStream_t stream, const Tensor& scores, const float* statistics,
@@ -279,11 +270,10 @@ void attention_softmax_backward(cudaStream_t stream, const Tensor& scores, const
                                 const Tensor& dscores) {
   with_type(probabilities.type, [&](auto type) {
     using T = decltype(type);
-    softmax_backward_row<<<blocks_of(scores.rows), threads_for(scores.columns), 0, stream>>>(
-        elements_of<const float>(scores), statistics, sums, queries, scores.columns, scale, causal,
-        elements_of<const float>(dprobabilities), elements_of<T>(probabilities), elements_of<T>(dscores));
+    launch(stream, blocks_of(scores.rows), threads_for(scores.columns), softmax_backward_row<T>,
+           elements_of<const float>(scores), statistics, sums, queries, scores.columns, scale, causal,
+           elements_of<const float>(dprobabilities), elements_of<T>(probabilities), elements_of<T>(dscores));
   });
-  check_start();
 }
 
 }  // namespace ddbench::device::cuda

@@ -14,7 +14,9 @@ namespace ddbench::device::cuda {
 class Scratch {
  public:
   explicit Scratch(cudaStream_t stream) noexcept : stream_(stream) {}
-  ~Scratch() { cudaFreeAsync(memory_, stream_); }
+  ~Scratch() {
+    if (memory_ != nullptr) cudaFreeAsync(memory_, stream_);
+  }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
@@ -41,7 +43,9 @@ class Scratch {
     if (bytes <= size_) return;
     gpu::refuse_in_capture(stream_, "memory of operators would grow");
     // In the order of the stream: what still runs keeps its memory.
-    gpu::check(cudaFreeAsync(std::exchange(memory_, nullptr), stream_), "free memory of operators");
+    if (memory_ != nullptr) {
+      gpu::check(cudaFreeAsync(std::exchange(memory_, nullptr), stream_), "free memory of operators");
+    }
     size_ = 0;
     gpu::check(cudaMallocAsync(&memory_, static_cast<std::size_t>(bytes), stream_),
                "allocate memory of operators");
