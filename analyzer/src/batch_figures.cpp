@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "gpu_count.h"
+
 namespace ddbench::analyzer {
 
 Figure time_to_target_figure(const BatchCurve& curve) {
@@ -14,12 +16,12 @@ Figure time_to_target_figure(const BatchCurve& curve) {
   std::map<int, Series> by_gpus;
   for (const BatchRow& row : curve.rows) {
     if (!row.time_s) {
-      figure.notes.push_back(fmt::format("a batch of {} on {} GPUs has no point: {}", row.global_batch,
-                                         row.world_size, row.time_s.reason()));
+      figure.notes.push_back(fmt::format("a batch of {} on {} has no point: {}", row.global_batch,
+                                         gpus(row.world_size), row.time_s.reason()));
       continue;
     }
     Series& series = by_gpus[row.world_size];
-    series.name = fmt::format("{} GPU{}", row.world_size, row.world_size == 1 ? "" : "s");
+    series.name = gpus(row.world_size);
     series.shape = SeriesShape::kLine;
     series.points.push_back({static_cast<double>(row.global_batch), *row.time_s, {}, {}});
     series.provenance = ProvenanceSet::from_bits(series.provenance.bits() | row.provenance.bits());

@@ -79,16 +79,16 @@ Measured<double> efficiency_of(std::size_t index, const std::vector<GroupCell>& 
 }
 
 void add_notes(GroupComparison& result) {
-  const std::string& reference = result.values.front();
+  const std::string reference =
+      result.values.front().empty() ? "(none)" : fmt::format("\"{}\"", result.values.front());
   if (result.values.size() < 2) {
-    result.notes.push_back(fmt::format("all runs have {} {}: there is nothing to compare", result.field,
-                                       reference.empty() ? "\"\"" : reference));
+    result.notes.push_back(
+        fmt::format("all runs have {} {}: there is nothing to compare", result.field, reference));
   } else if (!result.rows.empty() &&
              std::none_of(result.rows.begin(), result.rows.end(),
                           [](const GroupRow& row) { return bool(row.against_reference); })) {
-    result.notes.push_back(
-        fmt::format("no case was run with {} \"{}\" and with another one: ratios need equal cases",
-                    result.field, reference));
+    result.notes.push_back(fmt::format(
+        "no case was run with {} {} and with another one: ratios need equal cases", result.field, reference));
   }
   std::set<std::uint32_t> provenances;
   for (const GroupRow& row : result.rows) provenances.insert(row.provenance.bits());

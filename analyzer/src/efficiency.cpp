@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include "ddbench/analyzer/scaling.h"
+#include "gpu_count.h"
 #include "step_series.h"
 
 namespace ddbench::analyzer {
 namespace {
-
-std::string gpus(int count) {
-  return fmt::format("{} GPU{}", count, count == 1 ? "" : "s");
-}
 
 /// Empty when the pair can be compared.
 std::string reason_against_comparing(const RunSummary& baseline, const RunSummary& summary) {

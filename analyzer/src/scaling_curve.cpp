@@ -8,16 +8,13 @@
 #include "curve_rows.h"
 #include "ddbench/analyzer/run_reference.h"
 #include "ddbench/record/error.h"
+#include "gpu_count.h"
 #include "one_curve.h"
 
 namespace ddbench::analyzer {
 namespace {
 
 constexpr int kStepsForStragglers = 500;
-
-std::string gpus(int count) {
-  return fmt::format("{} GPU{}", count, count == 1 ? "" : "s");
-}
 
 [[noreturn]] void throw_bad(const std::string& message) {
   throw Error(ErrorCode::kBadInput, message);
