@@ -115,13 +115,25 @@ void NcclCommunicator::throw_if_hopeless(const char* function, Deadline deadline
     fail(function, "it has not ended in time: a peer or the network is stuck");
 }
 
-void NcclCommunicator::settle(const char* function, ncclResult_t status, Deadline deadline) {
-  while (status == ncclInProgress) {
-    throw_if_hopeless(function, deadline);
+/// Waits until the next look at what has begun at `begin`: briefly while that may take no longer than a
+/// kernel's start.
+void NcclCommunicator::rest(steady_clock::time_point begin) {
+  if (steady_clock::now() - begin < kSpinTime) {
+    std::this_thread::yield();
+  } else {
     std::this_thread::sleep_for(kLookPeriod);
+  }
+}
+
+void NcclCommunicator::settle(const char* function, ncclResult_t status, Deadline deadline) {
+  const auto begin = steady_clock::now();
+  while (status == ncclInProgress) {
     if (const ncclResult_t asked = ncclCommGetAsyncError(communicator_, &status); asked != ncclSuccess) {
       status = asked;
     }
+    if (status != ncclInProgress) break;
+    throw_if_hopeless(function, deadline);
+    rest(begin);
   }
   if (status == ncclSuccess) return;
   const char* const details = ncclGetLastError(communicator_);
@@ -141,11 +153,7 @@ void NcclCommunicator::wait_until_done(const char* function, Deadline deadline, 
       settle(function, asked != ncclSuccess ? asked : state, deadline);
     }
     throw_if_hopeless(function, deadline);
-    if (steady_clock::now() - begin < kSpinTime) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(kLookPeriod);
-    }
+    rest(begin);
   }
 }
 

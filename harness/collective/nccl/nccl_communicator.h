@@ -56,6 +56,7 @@ class NcclCommunicator final : public Communicator, public QueuedCollectives {
   void settle(const char* function, ncclResult_t status, Deadline deadline);
   template <typename IsDone>
   void wait_until_done(const char* function, Deadline deadline, const IsDone& is_done);
+  static void rest(std::chrono::steady_clock::time_point begin);
   void throw_if_hopeless(const char* function, Deadline deadline);
   [[noreturn]] void fail(const char* function, const std::string& why, int native_code = 0);
   void give_up() noexcept;

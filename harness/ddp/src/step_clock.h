@@ -17,7 +17,8 @@ constexpr bool is_probed(std::uint32_t step, int warmup) noexcept {
 }
 
 /// Records the frame of each step: the step itself, from the end of the one before it to its own end, and the
-/// time that this rank's thread was active in it (host). Time in operators lies inside host spans, and counts
+/// time that this rank's thread was active in it (host). Probes are turned on and off between two steps, in
+/// time that belongs to neither. Time in operators lies inside host spans, and counts
 /// as what the operator is; time between pause_host() and resume_host() is no host time.
 class StepClock {
  public:
@@ -41,7 +42,7 @@ class StepClock {
   void wait_for_device() {
     if (!probe_.has_queue()) return;
     pause_host();
-    probe_.drain_queue(is_probed(probe_.step() + 1, warmup_));
+    probe_.drain_queue();
     resume_host();
   }
   void end_step() noexcept {
@@ -50,6 +51,10 @@ class StepClock {
     const bool probed = is_probed(probe_.step(), warmup_);
     record(SpanKind::kStep, step_name_, step_begin_ns_, end_ns, probed ? kNoBucket : std::uint16_t{0});
     step_begin_ns_ = end_ns;
+    const bool probes_next = is_probed(probe_.step() + 1, warmup_);
+    if (probes_next == probed || !probe_.has_queue()) return;
+    probe_.record_kernels(probes_next);
+    step_begin_ns_ = now_ns();
   }
 
  private:

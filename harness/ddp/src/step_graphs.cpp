@@ -64,6 +64,8 @@ StepGraphs::StepGraphs(const RunCase& run_case, device::Device& device, Communic
   collective::QueuedCollectives* const queued = communication_.collectives().queued();
   if (queued == nullptr) return;
   queued->on_give_up([this] {
+    // A capture under way counts for NCCL too.
+    if (capturing_ != nullptr) capture_->cancel();
     for (auto& [key, captured] : graphs_) captured.graph->release();
   });
 }
@@ -130,7 +132,8 @@ void StepGraphs::capture_all(std::uint32_t step, const Pass& pass) {
 }
 
 void StepGraphs::capture(const Seen& seen, bool probed, const Pass& pass) {
-  Captured captured{.probed = probed};
+  Captured captured;
+  captured.probed = probed;
   CaptureScope scope(*capture_, probe_, probed, probed ? kernels_ : nullptr);
   capture_->begin();
   capturing_ = &captured;

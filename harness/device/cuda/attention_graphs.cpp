@@ -25,8 +25,7 @@ class AttentionGraph {
 
   /// [T,width] of each head, `parts` of which lie side by side in a row of the memory.
   const Descriptor& rows(AttentionTensor id, std::int64_t parts) {
-    const std::int64_t row = parts * h_ * w_;
-    return made_.memory(id, type_, row_sizes(), {t_ * row, w_, row, 1});
+    return made_.memory(id, type_, row_sizes(), row_strides(parts));
   }
   /// The transpose of that.
   const Descriptor& columns(AttentionTensor id, std::int64_t parts) {
@@ -39,7 +38,19 @@ class AttentionGraph {
   }
   const Descriptor& constant(AttentionTensor id) { return made_.number(id, kDimensions); }
 
+  /// Columns as rows again.
+  const Descriptor& as_rows(const Descriptor& columns, std::int64_t parts) {
+    return made_.view(columns, type_, row_sizes(), row_strides(parts));
+  }
+  const Descriptor& transposed_scores(const Descriptor& x) {
+    return made_.view(x, type_, score_sizes(), {h_ * t_ * t_, t_ * t_, 1, t_});
+  }
+
   Sizes row_sizes() const { return {b_, h_, t_, w_}; }
+  Sizes row_strides(std::int64_t parts) const {
+    const std::int64_t row = parts * h_ * w_;
+    return {t_ * row, w_, row, 1};
+  }
   Sizes score_sizes() const { return {b_, h_, t_, t_}; }
   Sizes number_sizes() const { return {b_, h_, t_, 1}; }
   cudnnDataType_t type() const noexcept { return type_; }
@@ -93,7 +104,6 @@ Operations attention_backward_graph(const FusedShape& shape) {
   const Descriptor& k = graph.columns(kKeys, 3);
   const Descriptor& dy = graph.rows(kOutputGradient, 1);
   const Descriptor& scale = graph.constant(kScale);
-  const auto narrow = [&]() -> const Descriptor& { return graph->inner(graph.score_sizes(), graph.type()); };
 
   const Descriptor& product =
       graph->pointwise(CUDNN_POINTWISE_MUL, {dy, graph.rows(kOutput, 1)}, graph->inner(graph.row_sizes()));
@@ -107,16 +117,15 @@ Operations attention_backward_graph(const FusedShape& shape) {
   const Descriptor& logarithms = graph.masked(
       graph->pointwise(CUDNN_POINTWISE_SUB, {scores, graph.numbers(kStatistics)}, graph.scores()));
   const Descriptor& probabilities = graph->pointwise(CUDNN_POINTWISE_EXP, {logarithms}, graph.scores());
-  graph->matmul(graph->transpose(probabilities, narrow()), dy, graph.rows(kValuesGradient, 3));
+  graph->matmul(graph.transposed_scores(probabilities), dy, graph.rows(kValuesGradient, 3));
 
   const Descriptor& slopes = graph->matmul(dy, graph.columns(kValues, 3), graph.scores());
   const Descriptor& centred = graph->pointwise(CUDNN_POINTWISE_SUB, {slopes, row_products}, graph.scores());
   const Descriptor& weighted =
       graph->pointwise(CUDNN_POINTWISE_MUL, {centred, probabilities}, graph.scores());
   const Descriptor& dscores = graph->pointwise(CUDNN_POINTWISE_MUL, {weighted, scale}, graph.scores());
-  graph->matmul(graph->transpose(dscores, narrow()), q, graph.rows(kKeysGradient, 3));
-  const Descriptor& keys = graph->transpose(k, graph->inner(graph.row_sizes(), graph.type()));
-  graph->matmul(dscores, keys, graph.rows(kQueriesGradient, 3));
+  graph->matmul(graph.transposed_scores(dscores), q, graph.rows(kKeysGradient, 3));
+  graph->matmul(dscores, graph.as_rows(k, 3), graph.rows(kQueriesGradient, 3));
   return graph.take();
 }
 

@@ -99,7 +99,10 @@ const Descriptor& Operations::reduce(cudnnReduceTensorOp_t mode, const Descripto
   return add(std::move(operation), y);
 }
 
-const Descriptor& Operations::transpose(const Descriptor& x, const Descriptor& y) {
+const Descriptor& Operations::view(const Descriptor& x, cudnnDataType_t type, const Sizes& dimensions,
+                                   const Sizes& strides) {
+  const Descriptor& y =
+      keep(tensor_descriptor(inner_++, type, dimensions, strides, kAlignment, TensorPlace::kGraph));
   Descriptor operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
   operation.set(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x);
   operation.set(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y);

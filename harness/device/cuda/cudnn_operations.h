@@ -27,7 +27,7 @@ class Operations {
                            const Sizes& strides, std::int64_t alignment = kAlignment);
   /// One float32 of the host's memory, which is read when the graph is started.
   const Descriptor& number(std::int64_t id, std::size_t dimensions);
-  /// What one operation hands on to another; it need not ever lie in memory.
+  /// What one operation hands on to another; it need not ever lie in memory. Dense, row by row.
   const Descriptor& inner(const Sizes& dimensions, cudnnDataType_t type = CUDNN_DATA_FLOAT);
 
   // Each returns its result, `y`. Sums are float32.
@@ -42,8 +42,9 @@ class Operations {
   const Descriptor& index(std::int64_t axis, const Descriptor& like, const Descriptor& y);
   /// Over the dimensions in which `y` has size 1.
   const Descriptor& reduce(cudnnReduceTensorOp_t mode, const Descriptor& x, const Descriptor& y);
-  /// The last two dimensions change places: the dimensions of `y` say so.
-  const Descriptor& transpose(const Descriptor& x, const Descriptor& y);
+  /// `x` seen otherwise: what lies in it as its strides say is taken as these dimensions and strides say.
+  const Descriptor& view(const Descriptor& x, cudnnDataType_t type, const Sizes& dimensions,
+                         const Sizes& strides);
 
   std::span<const Descriptor> all() const noexcept { return operations_; }
 

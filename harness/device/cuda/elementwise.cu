@@ -49,24 +49,19 @@ void convert_from(cudaStream_t stream, const Tensor& source, float factor, Gradi
 }
 
 __global__ void square_partials(const float* values, std::int64_t n, double* partials) {
-  __shared__ double shared[kThreads];
   double sum = 0;
   for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x; i < n;
        i += static_cast<std::int64_t>(gridDim.x) * kThreads) {
     sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
   }
-  shared[threadIdx.x] = sum;
-  for (int half = kThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (static_cast<int>(threadIdx.x) < half) shared[threadIdx.x] += shared[threadIdx.x + half];
-  }
-  if (threadIdx.x == 0) partials[blockIdx.x] = shared[0];
+  const double total = sum_of_threads(sum);
+  if (threadIdx.x == 0) partials[blockIdx.x] = total;
 }
 
 __global__ void add_partials(const double* partials, int count, double* sum) {
-  double total = *sum;
-  for (int i = 0; i < count; ++i) total += partials[i];
-  *sum = total;
+  static_assert(kSquareBlocks <= kThreads);
+  const double total = sum_of_threads(static_cast<int>(threadIdx.x) < count ? partials[threadIdx.x] : 0.0);
+  if (threadIdx.x == 0) *sum += total;
 }
 
 }  // namespace
@@ -202,7 +197,7 @@ void add_squares(cudaStream_t stream, const Tensor& values, double* partials, do
   const std::int64_t wanted = (values.elements() + kThreads - 1) / kThreads;
   const int blocks = static_cast<int>(wanted < kSquareBlocks ? wanted : kSquareBlocks);
   launch(stream, blocks, kThreads, square_partials, elements_of<float>(values), values.elements(), partials);
-  launch(stream, 1, 1, add_partials, partials, blocks, sum);
+  launch(stream, 1, kThreads, add_partials, partials, blocks, sum);
 }
 
 }  // namespace ddbench::device::cuda

@@ -60,9 +60,11 @@ bool is_suitable(const FusedShape& shape, std::initializer_list<Tensor> tensors)
 }
 
 /// The samples that one call of the backward engine takes: it keeps a matrix of scores in 16 bits of each
-/// head. By fours, so that the statistics of the next ones are aligned too.
+/// head, in tiles of up to 128 rows and columns. By fours, so that the statistics of the next ones are
+/// aligned too.
 std::int64_t samples_at_once(const AttentionShape& shape) {
-  const std::int64_t bytes = shape.heads * shape.sequence * shape.sequence * 2;
+  const std::int64_t kept = (shape.sequence + 127) / 128 * 128;
+  const std::int64_t bytes = shape.heads * kept * kept * 2;
   const std::int64_t most = std::max<std::int64_t>(kMostKeptBytes / bytes, 1);
   if (most >= shape.batch) return shape.batch;
   return most < 4 ? most : most / 4 * 4;

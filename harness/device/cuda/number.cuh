@@ -112,4 +112,15 @@ __device__ inline float block_largest(float value) {
   return combine_block(value, Largest{}, -INFINITY);
 }
 
+/// The sum of what the kThreads threads of a block have, for thread 0; once a kernel.
+__device__ inline double sum_of_threads(double value) {
+  __shared__ double shared[kThreads];
+  shared[threadIdx.x] = value;
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < half) shared[threadIdx.x] += shared[threadIdx.x + half];
+  }
+  return shared[0];
+}
+
 }  // namespace ddbench::device::cuda

@@ -96,15 +96,10 @@ __global__ void cross_entropy_row(const T* logits, const std::int32_t* labels, s
 }
 
 __global__ void mean_loss(const float* losses, std::int64_t rows, const float* share, float* loss) {
-  __shared__ double shared[kThreads];
   double sum = 0;
   for (std::int64_t i = threadIdx.x; i < rows; i += kThreads) sum += static_cast<double>(losses[i]);
-  shared[threadIdx.x] = sum;
-  for (int half = kThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (static_cast<int>(threadIdx.x) < half) shared[threadIdx.x] += shared[threadIdx.x + half];
-  }
-  if (threadIdx.x == 0) *loss = static_cast<float>(shared[0] * static_cast<double>(*share));
+  const double total = sum_of_threads(sum);
+  if (threadIdx.x == 0) *loss = static_cast<float>(total * static_cast<double>(*share));
 }
 
 template <typename T>

@@ -89,8 +89,6 @@ void ActivitySpans::convert_record(const CUpti_Activity& record) {
       return convert_copy(as<PeerCopyRecord>(record), as<PeerCopyRecord>(record).bytes, "memcpy_peer");
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return convert_copy(as<MemsetRecord>(record), as<MemsetRecord>(record).bytes, "memset");
-    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-      return convert_synchronization(as<SynchronizationRecord>(record));
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: return convert_api(as<CUpti_ActivityAPI>(record));
     case CUPTI_ACTIVITY_KIND_MARKER: return convert_marker(as<MarkerRecord>(record));
@@ -142,17 +140,6 @@ void ActivitySpans::convert_copy(const Record& copy, std::uint64_t bytes, std::s
   work.span.kind = SpanKind::kCopy;
   work.span.lane = Lane::kDeviceCompute;
   work.span.bytes = bytes;
-  add_work(work);
-}
-
-void ActivitySpans::convert_synchronization(const SynchronizationRecord& synchronization) {
-  // One that makes a stream wait blocks nobody on the host.
-  if (synchronization.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT) return;
-  Work work;
-  if (!set_times(work.span, synchronization.start, synchronization.end)) return;
-  work.name = "cuda_synchronize";
-  work.call = synchronization.correlationId;
-  work.span.kind = SpanKind::kHost;
   add_work(work);
 }
 

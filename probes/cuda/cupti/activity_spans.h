@@ -17,12 +17,10 @@ namespace ddbench::cuda {
 #if CUPTI_API_VERSION >= 130000
 using KernelRecord = CUpti_ActivityKernel10;
 using MemcpyRecord = CUpti_ActivityMemcpy6;
-using SynchronizationRecord = CUpti_ActivitySynchronization2;
 using OverheadRecord = CUpti_ActivityOverhead3;
 #else
 using KernelRecord = CUpti_ActivityKernel9;
 using MemcpyRecord = CUpti_ActivityMemcpy5;
-using SynchronizationRecord = CUpti_ActivitySynchronization;
 using OverheadRecord = CUpti_ActivityOverhead2;
 #endif
 using MemsetRecord = CUpti_ActivityMemset4;
@@ -70,7 +68,6 @@ class ActivitySpans {
   void convert_record(const CUpti_Activity& record);
   void convert_kernel(const KernelRecord& kernel);
   void convert_api(const CUpti_ActivityAPI& call);
-  void convert_synchronization(const SynchronizationRecord& synchronization);
   void convert_marker(const MarkerRecord& marker);
   template <typename Record>
   void convert_copy(const Record& copy, std::uint64_t bytes, std::string_view name);

@@ -19,12 +19,17 @@ constexpr std::uint64_t kSpansBetweenDrains = 1u << 12;
 constexpr std::chrono::milliseconds kFlushPeriod{500};
 constexpr std::size_t kLongestName = 160;
 
-constexpr CUpti_ActivityKind kKinds[] = {
-    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-    CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
-    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
-    CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
-    CUPTI_ACTIVITY_KIND_OVERHEAD,          CUPTI_ACTIVITY_KIND_MARKER};
+// Not SYNCHRONIZATION: calls that wait are among those of the runtime and the driver, and it has a record of
+// each question whether an event was passed.
+constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                         CUPTI_ACTIVITY_KIND_MEMSET,
+                                         CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                                         CUPTI_ACTIVITY_KIND_RUNTIME,
+                                         CUPTI_ACTIVITY_KIND_DRIVER,
+                                         CUPTI_ACTIVITY_KIND_OVERHEAD,
+                                         CUPTI_ACTIVITY_KIND_MARKER};
 
 // Called without end, and of no account.
 constexpr CUpti_runtime_api_trace_cbid kNoisyRuntime[] = {
@@ -172,8 +177,7 @@ void CuptiProbe::pop() noexcept {
 
 void CuptiProbe::set_enabled(bool enabled) noexcept {
   if (!unavailable_.empty() || stopped_ || enabled == enabled_) return;
-  if (!enabled) flush();
-  enable(enabled);
+  enable(enabled);  // what was recorded comes with the next flush
 }
 
 void CuptiProbe::flush() noexcept {

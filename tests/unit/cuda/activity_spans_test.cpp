@@ -71,14 +71,6 @@ class ActivitySpansTest : public ::testing::Test {
     record.end = end;
     return reinterpret_cast<const CUpti_Activity*>(&record);
   }
-  const CUpti_Activity* synchronization(CUpti_ActivitySynchronizationType type) {
-    auto& record = synchronizations_.emplace_back();
-    record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
-    record.type = type;
-    record.start = 10;
-    record.end = 20;
-    return reinterpret_cast<const CUpti_Activity*>(&record);
-  }
   const CUpti_Activity* marker(std::uint32_t id, CUpti_ActivityFlag flags, std::uint64_t at,
                                const char* name) {
     auto& record = markers_.emplace_back();
@@ -103,7 +95,6 @@ class ActivitySpansTest : public ::testing::Test {
   std::deque<MemcpyRecord> copies_;
   std::deque<CUpti_ActivityExternalCorrelation> externals_;
   std::deque<CUpti_ActivityAPI> apis_;
-  std::deque<SynchronizationRecord> synchronizations_;
   std::deque<MarkerRecord> markers_;
 };
 
@@ -261,13 +252,6 @@ TEST_F(ActivitySpansTest, UnknownKernelsOfNcclAreListedOnceAndCountAsCommunicati
   EXPECT_EQ(spans_.counters().unknown_kernels[0], "ncclDevKernel_Frobnicate");
   EXPECT_EQ(out_[0].span.kind, SpanKind::kCommunication);
   EXPECT_EQ(out_[0].name, "ncclDevKernel_Frobnicate");
-}
-
-TEST_F(ActivitySpansTest, SynchronisingIsHostTimeAndNeverCompute) {
-  convert({synchronization(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE),
-           synchronization(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT)});
-  ASSERT_EQ(out_.size(), 1u);
-  EXPECT_EQ(out_[0].span.kind, SpanKind::kHost);
 }
 
 TEST_F(ActivitySpansTest, NvtxRangesArePairedById) {

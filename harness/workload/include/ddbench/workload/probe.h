@@ -69,7 +69,7 @@ class QueuedSpans {
     return captured;
   }
 
-  /// After record(): whether kernels are recorded from now on.
+  /// Whether kernels are recorded from now on.
   void set_enabled(bool enabled) noexcept {
     if (kernels_ != nullptr && enabled != enabled_) kernels_->set_enabled(enabled);
     enabled_ = enabled;
@@ -137,11 +137,13 @@ class Probe {
   }
   /// Whether operators may still be under way when their calls have returned.
   bool has_queue() const noexcept { return queue_ != nullptr; }
-  /// Waits until they are done and records them. `records_next`: the next step is no probe-off window.
-  void drain_queue(bool records_next) {
-    if (!has_queue()) return;
-    queue_->record();
-    queue_->set_enabled(records_next);
+  /// Waits until they are done and records them.
+  void drain_queue() {
+    if (has_queue()) queue_->record();
+  }
+  /// Between steps: whether the kernels of what comes are recorded. Turning that on or off takes time.
+  void record_kernels(bool enabled) noexcept {
+    if (has_queue()) queue_->set_enabled(enabled);
   }
 
   /// While the device's queue is captured, in a step that is recorded: spans of operators are those of no run
