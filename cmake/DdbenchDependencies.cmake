@@ -25,14 +25,16 @@ find_package(CUDAToolkit QUIET)
 # The device needs nvcc too, and nothing of it can be sanitized.
 set(DDBENCH_WITH_CUDA FALSE)
 set(DDBENCH_WITH_NCCL FALSE)
+if(CUDAToolkit_FOUND)
+  find_package(CUDNN QUIET)  # CUDNN::cudnn
+  find_package(NCCL QUIET)   # NCCL::nccl
+endif()
 if(CUDAToolkit_FOUND AND NOT DDBENCH_SANITIZE)
   include(CheckLanguage)
   if(CUDAToolkit_NVCC_EXECUTABLE AND NOT CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
   endif()
   check_language(CUDA)
-  find_package(CUDNN QUIET)  # CUDNN::cudnn
-  find_package(NCCL QUIET)   # NCCL::nccl
   if(CMAKE_CUDA_COMPILER AND TARGET CUDA::cublasLt AND TARGET CUDA::cudart_static AND CUDNN_FOUND)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
       set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # A100, H100 and H200; later GPUs compile what 90 has as PTX
@@ -50,6 +52,12 @@ endif()
 if(DDBENCH_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(benchmark REQUIRED)
+  # What stands in for a GPU's threads; of CUDA only the headers.
+  find_package(Boost QUIET OPTIONAL_COMPONENTS context)
+  set(DDBENCH_CUDA_ON_HOST FALSE)
+  if(TARGET Boost::context AND CUDAToolkit_FOUND AND CUDNN_FOUND AND NCCL_FOUND)
+    set(DDBENCH_CUDA_ON_HOST TRUE)
+  endif()
 endif()
 
 function(ddbench_print_summary)

@@ -1,0 +1,152 @@
+#include "stream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "block.h"
+
+namespace ddbench::cuda_on_host {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 20ms;  // before streams go on that nobody waits for: another process may
+constexpr unsigned kMostThreads = 1024;
+constexpr unsigned kMostBlocks = 65535;  // but in the first dimension
+
+struct Streams {
+  std::vector<cudaStream_t> all;
+  bool is_driven = false;
+};
+// Never destroyed: threads and modules outlive static objects.
+Streams& streams() {
+  static auto& kept = *new Streams;
+  return kept;
+}
+
+void drive() {
+  for (;;) {
+    std::this_thread::sleep_for(kPatience);
+    const std::lock_guard lock(device_lock());
+    for (const cudaStream_t stream : streams().all) advance(*stream->queue, stream->queue->added);
+  }
+}
+
+bool fits(const cudaLaunchConfig_t& c) {
+  const auto threads = std::uint64_t{c.blockDim.x} * c.blockDim.y * c.blockDim.z;
+  const auto blocks = std::uint64_t{c.gridDim.x} * c.gridDim.y * c.gridDim.z;
+  return threads > 0 && threads <= kMostThreads && blocks > 0 && c.gridDim.x <= 0x7FFF'FFFFU &&
+         c.gridDim.y <= kMostBlocks && c.gridDim.z <= kMostBlocks && c.dynamicSmemBytes == 0;
+}
+
+void run_grid(dim3 grid, dim3 block, const std::function<void()>& body) {
+  for (unsigned z = grid.z; z-- > 0;) {
+    for (unsigned y = grid.y; y-- > 0;) {
+      for (unsigned x = grid.x; x-- > 0;) run_block(block, grid, {x, y, z}, body);
+    }
+  }
+}
+
+}  // namespace
+
+std::recursive_mutex& device_lock() {
+  static auto& lock = *new std::recursive_mutex;
+  return lock;
+}
+
+bool advance(Queue& queue, std::uint64_t last) {
+  if (queue.running) return queue.done >= last;  // this work waits for itself, or for what is behind it
+  queue.running = true;
+  while (queue.done < last && !queue.work.empty() && queue.work.front()()) {
+    queue.work.pop_front();
+    ++queue.done;
+  }
+  queue.running = false;
+  return queue.done >= last;
+}
+
+void finish_everything() {
+  for (;;) {
+    {
+      const std::lock_guard lock(device_lock());
+      bool done = true;
+      for (const cudaStream_t stream : streams().all) done &= advance(*stream->queue, stream->queue->added);
+      if (done) return;
+    }
+    std::this_thread::sleep_for(kRest);
+  }
+}
+
+cudaError_t enqueue(cudaStream_t stream, Work work) {
+  const std::lock_guard lock(device_lock());
+  if (stream == nullptr)
+    return remember(cudaErrorInvalidResourceHandle);  // nobody here uses the default stream
+  if (stream->capture) {
+    stream->capture->work.push_back(std::move(work));
+    const auto other = stream->capture->others.find(stream);
+    if (other != stream->capture->others.end()) other->second = false;
+    return cudaSuccess;
+  }
+  stream->queue->work.push_back(std::move(work));
+  ++stream->queue->added;
+  return cudaSuccess;
+}
+
+cudaError_t launch(const cudaLaunchConfig_t& configuration, std::function<void()> body) {
+  if (!fits(configuration)) return remember(cudaErrorInvalidConfiguration);
+  return enqueue(configuration.stream,
+                 [grid = configuration.gridDim, block = configuration.blockDim, body = std::move(body)] {
+                   run_grid(grid, block, body);
+                   return true;
+                 });
+}
+
+}  // namespace ddbench::cuda_on_host
+
+using namespace ddbench::cuda_on_host;
+
+extern "C" {
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  const std::lock_guard lock(device_lock());
+  *stream = new CUstream_st;
+  streams().all.push_back(*stream);
+  if (!std::exchange(streams().is_driven, true)) std::thread(drive).detach();
+  return cudaSuccess;
+}
+
+// What it still has to do is done first, which is later than CUDA says and no program can tell.
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  cudaStreamSynchronize(stream);
+  const std::lock_guard lock(device_lock());
+  std::erase(streams().all, stream);
+  delete stream;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  std::unique_lock lock(device_lock());
+  if (stream->capture) {
+    stream->capture->broken = true;
+    return remember(cudaErrorStreamCaptureUnsupported);
+  }
+  const auto queue = stream->queue;
+  const std::uint64_t last = queue->added;
+  while (!advance(*queue, last)) {
+    lock.unlock();
+    std::this_thread::sleep_for(kRest);
+    lock.lock();
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  const std::lock_guard lock(device_lock());
+  *status = !stream->capture          ? cudaStreamCaptureStatusNone
+            : stream->capture->broken ? cudaStreamCaptureStatusInvalidated
+                                      : cudaStreamCaptureStatusActive;
+  return cudaSuccess;
+}
+
+}  // extern "C"
