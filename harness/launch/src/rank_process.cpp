@@ -39,7 +39,7 @@ void set_environment(const FabricPlan& plan, int rank, Isolation isolation, int 
   if (isolation == Isolation::kNone) return;
   // A program that asks the resolver for its address finds the host's loopback, which is not that of the
   // other nodes.
-  const char* const interface = plan.nodes > 1 ? "eth0" : "lo";
+  const char* const interface = isolation == Isolation::kLinks ? "eth0" : "lo";
   for (const char* variable : {"GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"}) {
     set(variable, interface);
   }
