@@ -35,6 +35,8 @@ needs | awk '$5 ~ /^\// {print $5}' | sort -u | { grep -v -E "/($cuda|$system)" 
 
 wrong=$(needs | { grep -E "not found|$build/" || true; } | { grep -v -E "needs\s+$cuda" || true; })
 [ -z "$wrong" ] || { printf 'would not start there:\n%s\n' "$wrong" >&2; exit 1; }
-python3 "$pack/tests/training_parity.py" reference "$build/bin/ddbench" "$pack/reference.json"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+DDBENCH_DB=$scratch/results.db python3 "$pack/tests/training_parity.py" reference "$build/bin/ddbench" "$pack/reference.json"
 rm -rf "$pack/tests/__pycache__"
 du -sh "$pack"
