@@ -32,7 +32,7 @@ class NcclJoinTest : public ::testing::Test {
     Span span = kernel(nccl_event_name({function, "RING", "LL", 2, "socket"}), begin, end);
     span.kind = SpanKind::kNcclEvent;
     span.bytes = 1000 * (sequence + 1);
-    span.correlation = collective_key(5, nccl_sequence(nccl_function_number(function), sequence, 0));
+    span.correlation = collective_key(5, nccl_sequence(nccl_function_number(function), sequence));
     return span;
   }
   NcclJoin join() { return join_nccl_events(spans_, names_); }
@@ -165,7 +165,7 @@ TEST(NcclJoin, StepsOfAProgramAreFoundFromItsKernels) {
         span.name_id = static_cast<std::uint32_t>(3 + function);
         span.bytes = function == 0 ? 4'000'000 : 8'000'000;
         const int number = nccl_function_number(function == 0 ? "all_gather" : "reduce_scatter");
-        span.correlation = collective_key(9, nccl_sequence(number, sequence[function]++, 0));
+        span.correlation = collective_key(9, nccl_sequence(number, sequence[function]++));
         spans.push_back(span);
         at += 1'000'000;
       }
