@@ -11,6 +11,10 @@ namespace {
 
 // Times of events are late by the polling of NCCL's proxy thread; further off, it is another kernel's.
 constexpr std::int64_t kMostLate_ns = 2'000'000;
+// An event without a length says when its collective was enqueued: told soon after the kernel's launch, which
+// may have waited so long for the GPU.
+constexpr std::int64_t kToldAfterLaunch_ns = 200'000;
+constexpr std::int64_t kLongestQueued_ns = 1'000'000'000;
 
 struct Event {
   Span span;
@@ -78,12 +82,34 @@ class KernelsByTime {
   }
 
   Kernel* find(const Event& event) {
-    const auto same_key = by_key_.find(event.span.correlation);
-    if (event.span.correlation != 0 && same_key != by_key_.end()) return &kernels_[same_key->second];
+    if (Kernel* const same_key = of_its_key(event)) return same_key;
+    return is_timed(event) ? beside(event) : next_after(event);
+  }
+
+  static bool is_timed(const Event& event) { return event.span.end_ns > event.span.begin_ns; }
+
+ private:
+  /// Several kernels have one key where a step of the engine's takes two collectives.
+  Kernel* of_its_key(const Event& event) {
     Kernel* best = nullptr;
-    const std::int64_t first_ns = event.span.begin_ns - longest_ns_ - kMostLate_ns;
-    auto kernel = std::lower_bound(kernels_.begin(), kernels_.end(), first_ns,
-                                   [](const Kernel& a, std::int64_t at) { return a.span->begin_ns < at; });
+    if (event.span.correlation == 0) return best;
+    const auto [first, last] = by_key_.equal_range(event.span.correlation);
+    for (auto found = first; found != last; ++found) {
+      Kernel& kernel = kernels_[found->second];
+      if (best == nullptr || fits_better(kernel, *best, event)) best = &kernel;
+    }
+    return best;
+  }
+
+  /// The first that begins at this time or later.
+  auto from(std::int64_t first_ns) {
+    return std::lower_bound(kernels_.begin(), kernels_.end(), first_ns,
+                            [](const Kernel& a, std::int64_t at) { return a.span->begin_ns < at; });
+  }
+
+  Kernel* beside(const Event& event) {
+    Kernel* best = nullptr;
+    auto kernel = from(event.span.begin_ns - longest_ns_ - kMostLate_ns);
     for (; kernel != kernels_.end() && kernel->span->begin_ns <= event.span.end_ns + kMostLate_ns; ++kernel) {
       if (kernel->span->correlation != 0) continue;  // of another collective
       if (overlap_ns(*kernel->span, event.span) < -kMostLate_ns) continue;
@@ -92,7 +118,17 @@ class KernelsByTime {
     return best;
   }
 
- private:
+  /// Kernels run in the order in which they were enqueued.
+  Kernel* next_after(const Event& event) {
+    auto kernel = from(event.span.begin_ns - kToldAfterLaunch_ns);
+    for (; kernel != kernels_.end() && kernel->span->begin_ns <= event.span.begin_ns + kLongestQueued_ns;
+         ++kernel) {
+      const bool may_be = kernel->function.empty() || kernel->function == event.what.function;
+      if (may_be && kernel->events.empty() && kernel->span->correlation == 0) return &*kernel;
+    }
+    return nullptr;
+  }
+
   static bool fits_better(const Kernel& kernel, const Kernel& best, const Event& event) {
     const bool same = kernel.function == event.what.function;
     const bool best_is_same = best.function == event.what.function;
@@ -102,7 +138,7 @@ class KernelsByTime {
 
   std::vector<Kernel>& kernels_;
   std::int64_t longest_ns_ = 0;
-  std::unordered_map<std::uint64_t, std::size_t> by_key_;
+  std::unordered_multimap<std::uint64_t, std::size_t> by_key_;
 };
 
 Span communication_of(const Event& event, std::vector<std::string>& names) {
@@ -115,13 +151,13 @@ Span communication_of(const Event& event, std::vector<std::string>& names) {
 
 /// The one collective of a kernel, or the first of several, takes the kernel's place.
 void apply(Kernel& kernel, std::vector<std::string>& names, std::vector<Span>& added) {
-  const bool is_group = kernel.events.size() > 1;
   const Span own = *kernel.span;
   for (std::size_t i = 0; i < kernel.events.size(); ++i) {
     const Event& event = *kernel.events[i];
     Span span = communication_of(event, names);
-    span.begin_ns = is_group ? std::clamp(event.span.begin_ns, own.begin_ns, own.end_ns) : own.begin_ns;
-    span.end_ns = is_group ? std::clamp(event.span.end_ns, span.begin_ns, own.end_ns) : own.end_ns;
+    const bool is_part = kernel.events.size() > 1 && KernelsByTime::is_timed(event);
+    span.begin_ns = is_part ? std::clamp(event.span.begin_ns, own.begin_ns, own.end_ns) : own.begin_ns;
+    span.end_ns = is_part ? std::clamp(event.span.end_ns, span.begin_ns, own.end_ns) : own.end_ns;
     if (own.step != kNoStep) span.step = own.step;
     if (own.bucket != kNoBucket) span.bucket = own.bucket;
     if (own.correlation != 0) {
@@ -172,12 +208,14 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
                           std::uint32_t last_step) {
   NcclJoin join;
   const auto counts = [=](const Span& span) { return span.step >= first_step && span.step <= last_step; };
-  const std::vector<Event> events = take_events(spans, names);
+  std::vector<Event> events = take_events(spans, names);
   std::vector<Kernel> kernels = kernels_of(spans, names, join);
   if (events.empty()) {
     number(kernels, join);
     return join;
   }
+  // Those that say when they ran have the first choice.
+  std::stable_partition(events.begin(), events.end(), KernelsByTime::is_timed);
   KernelsByTime by_time(kernels);
   std::vector<Span> added;
   for (const Event& event : events) {
@@ -193,7 +231,9 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
     }
   }
   for (Kernel& kernel : kernels) {
-    join.kernels_without_event += kernel.events.empty() && counts(*kernel.span);
+    // Those of a captured graph have the engine's key, and no events (probes/cuda).
+    join.kernels_without_event +=
+        kernel.events.empty() && kernel.span->correlation == 0 && counts(*kernel.span);
     apply(kernel, names, added);
   }
   spans.insert(spans.end(), added.begin(), added.end());

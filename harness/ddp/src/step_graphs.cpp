@@ -136,6 +136,7 @@ void StepGraphs::capture(const Seen& seen, bool probed, const Pass& pass) {
   captured.probed = probed;
   CaptureScope scope(*capture_, probe_, probed, probed ? kernels_ : nullptr);
   capture_->begin();
+  const cuda::NcclEventsPaused paused(kernels_);
   capturing_ = &captured;
   try {
     pass(seen.batch, seen.kind);

@@ -102,6 +102,13 @@ class DeviceRecording {
           fmt::format("kernels of NCCL that ddbench does not know count as communication: {}",
                       fmt::join(join_.unknown_kernels, ", ")));
     }
+    const auto untimed = counters_.find("nccl.untimed");
+    if (!has_kernels_ && untimed != counters_.end() && untimed->second > 0) {
+      recording.notes.push_back(fmt::format(
+          "the times of {:.0f} collectives are not known and count as none: without CUPTI they are "
+          "NCCL's, which tells those of others after CUDA graphs and pauses",
+          untimed->second));
+    }
     if (join_.numbered > 0) {
       recording.notes.push_back(
           "NCCL's profiler told nothing (it needs NCCL 2.26.2 or later): its kernels are joined across ranks "

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "ddbench/cuda/cupti.h"
+#include "ddbench/inject/nccl_plugin.h"
 #include "ddbench/inject/process_recorder.h"
 #include "ddbench/module/module.h"
 #include "ddbench/probe/open_cuda_probe.h"
@@ -26,9 +27,14 @@ class EngineProbe final : public CudaProbe {
   void push(const cuda::Range& range) noexcept override { probe_->push(range); }
   void pop() noexcept override { probe_->pop(); }
   bool follow_capture(bool follow) noexcept override { return probe_->follow_capture(follow); }
+  void pause_nccl_events(bool paused) noexcept override { inject::pause_nccl_events(paused); }
   void set_enabled(bool enabled) noexcept override { probe_->set_enabled(enabled); }
   void flush() noexcept override { probe_->flush(); }
-  cuda::ProbeCounters stop() noexcept override { return probe_->stop(); }
+  cuda::ProbeCounters stop() noexcept override {
+    const cuda::ProbeCounters counters = probe_->stop();
+    inject::conclude_nccl_events();  // the communicator ends after the recorder
+    return counters;
+  }
 
  private:
   const std::unique_ptr<CudaProbe> probe_;

@@ -28,16 +28,7 @@ Handle Handle::decode(const void* handle) noexcept {
           static_cast<std::uint32_t>(bits >> kGenerationShift), static_cast<std::uint32_t>(bits & 0xFFFF)};
 }
 
-void Operation::begin_round() noexcept {
-  ++round;
-  ended = false;
-  channels_begun = channels_open = proxies = 0;
-  begin_ns = end_ns = 0;
-  begin_timer = end_timer = 0;
-}
-
 void Operation::begin_channel(std::uint64_t timer, std::int64_t at_ns) noexcept {
-  if (ended && captured) begin_round();
   begin_ns = channels_begun == 0 ? at_ns : std::min(begin_ns, at_ns);
   if (timer != 0) begin_timer = begin_timer == 0 ? timer : std::min(begin_timer, timer);
   ++channels_begun;

@@ -11,13 +11,6 @@
 
 namespace ddbench::nccl {
 
-/// One communicator of this process, for the life of the process: late events may still name it.
-struct Communicator {
-  std::uint64_t id = 0;
-  int ranks = 1;  ///< 1 where version 3 does not tell
-  int rank = 0;
-};
-
 /// What NCCL hands out and asks for again: which operation of the table, and which part of it. It is no
 /// address, so that one that NCCL kept too long is recognised instead of followed.
 struct Handle {
@@ -30,42 +23,49 @@ struct Handle {
   static Handle decode(const void* handle) noexcept;
 };
 
-/// A collective or point-to-point operation from when it is enqueued until its last channel has ended.
+/// One communicator of this process, for the life of the process: late events may still name it.
+struct Communicator {
+  std::uint64_t id = 0;
+  int ranks = 1;  ///< 1 where version 3 does not tell
+  int rank = 0;
+  Handle newest;  ///< of its operations that have begun
+};
+
+/// A collective or point-to-point operation from when it is enqueued until its last channel has ended. One
+/// that a CUDA graph was captured from comes again, as an operation of its own, with each replay.
 struct Operation {
-  const Communicator* communicator = nullptr;  ///< null: the slot is free
+  Communicator* communicator = nullptr;  ///< null: the slot is free
   std::uint32_t generation = 1;
   EventType type = kColl;
   std::string_view function;  ///< ddbench's word; points to static text
   const char* algorithm = "";
   const char* protocol = "";
   std::uint64_t bytes = 0;
-  std::uint64_t sequence = 0;  ///< 48 bits of collective_key(), without the round
-  bool captured = false;       ///< in a CUDA graph: its kernel may run again and again
+  std::uint64_t sequence = 0;  ///< 48 bits of collective_key()
+  bool captured = false;       ///< in a CUDA graph
   inject::Range range;         ///< of the thread that enqueued it
   int channels = 0;            ///< that will tell of themselves; 0: not known
-  bool enqueued = false;       ///< stopEvent was called: no more than that
+  std::int64_t enqueued_ns = 0;
+  bool enqueued = false;     ///< stopEvent was called: no more than that
+  bool newer_began = false;  ///< of the same communicator, which runs them in their order
 
-  // Of the present round (one; more where a graph is replayed).
-  std::uint32_t round = 0;
-  bool ended = false;
   int channels_begun = 0;
   int channels_open = 0;
   int proxies = 0;
-  int proxies_open = 0;
   std::int64_t network = 0;       ///< kNetInfiniband, kNetSocket, 0
+  bool untimed = false;           ///< a timer was an earlier operation's, and so its channels' ends may be
   std::int64_t begin_ns = 0;      ///< now_ns() of the first callback of a channel, or of an API call
   std::int64_t end_ns = 0;        ///< of the last one
   std::uint64_t begin_timer = 0;  ///< of the GPU; 0 where NCCL gives none
   std::uint64_t end_timer = 0;
 
-  /// Every channel that was seen has ended, and none is missing as far as that is known.
+  /// Every channel that was seen has ended, and none is missing as far as that is known. Proxies may go on:
+  /// those of CollNet never say that they are done.
   bool told_all() const noexcept {
-    return enqueued && channels_begun > 0 && channels_begun >= channels && channels_open == 0 &&
-           proxies_open == 0;
+    return enqueued && channels_begun > 0 && channels_begun >= channels && channels_open == 0;
   }
-  /// Nothing will follow in this round.
-  bool complete() const noexcept { return !ended && channels > 0 && told_all(); }
-  void begin_round() noexcept;
+  /// Nothing will follow.
+  bool complete() const noexcept { return told_all() && (channels > 0 || newer_began); }
   void begin_channel(std::uint64_t timer, std::int64_t at_ns) noexcept;
   void stop_timer(std::uint64_t timer) noexcept;
   void end_channel(std::int64_t at_ns) noexcept;

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <atomic>
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "ddbench/host/recorder.h"
-#include "ddbench/record/nccl_event.h"
+#include "operation_spans.h"
 #include "operations.h"
 #include "sample_windows.h"
 
@@ -35,15 +33,6 @@ struct EventStart {
   bool captured = false;
 };
 
-/// What went otherwise than a pair of start and stop each. Since the process started.
-struct PluginCounters {
-  std::uint64_t events = 0;      ///< operations that were started
-  std::uint64_t unfinished = 0;  ///< whose channels did not all end: aborted, or pushed out by newer ones
-  std::uint64_t unpaired = 0;    ///< starts below, and stops of, operations that are not known (any more)
-  std::uint64_t foreign_proxies = 0;  ///< proxy operations of another process's collectives
-  std::uint64_t unknown_functions = 0;
-};
-
 /// NCCL's profiler plug-in without its versions: turns events into spans of kind kNcclEvent in the process's
 /// recorder. One a process, never destroyed: NCCL calls it from several threads until it is gone. Nothing
 /// throws.
@@ -60,36 +49,37 @@ class Plugin {
   void stop(void* handle) noexcept;
   /// The communicator ended or was aborted: what is under way is recorded as far as it came.
   void close(void* context) noexcept;
-
-  PluginCounters counters() noexcept;
+  /// The recorder is about to stop; programs, and the engine, end it before their communicators.
+  void conclude() noexcept;
+  /// From true to false nothing is wanted of what NCCL enqueues.
+  void pause(bool paused) noexcept;
 
  private:
   Plugin();
-  void* start_operation(const Communicator& communicator, const EventStart& event);
+  void* start_operation(Communicator& communicator, const EventStart& event);
   void* start_child(const EventStart& event);
   /// Of version 3, whose events name their communicator.
-  const Communicator& known(std::uint64_t id, int rank);
+  Communicator& known(std::uint64_t id, int rank);
+  void begin_channel(Operation& operation, const Handle& handle, std::uint64_t timer);
+  std::uint64_t own_timer(Operation& operation, std::uint64_t timer, std::int64_t at_ns);
   void finish(Operation& operation);
-  void record(const Operation& operation, SpanKind kind, const std::string& name, std::int64_t begin_ns,
-              std::int64_t end_ns);
-  void record_counters();
-  void set_mask(int value) noexcept;
+  void finish_all(const Communicator* communicator);
+  void prove_transport(const Operation& operation) noexcept;
+  void apply_mask() noexcept;
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Communicator>> communicators_;
   int open_ = 0;  // communicators between open() and close()
-  std::uint32_t closed_ = 0;
   Operations operations_;
   DeviceClock clock_;
   PluginCounters counters_;
   int* mask_ = nullptr;
-  bool transport_proved_ = false;
-  std::atomic<int> wanted_;
+  int wanted_;
+  bool paused_ = false;
+  bool window_is_on_ = true;
+  int with_proxies_ = 0;  // operations, until what the bytes travel by is proved or cannot be
   std::unique_ptr<SampleWindows> windows_;
-  // Of the recorder's generation.
-  unsigned generation_ = 0;
-  host::Recorder::Track* track_ = nullptr;
-  std::unordered_map<std::string, std::uint32_t> name_ids_;
+  OperationSpans recorded_;
 };
 
 }  // namespace ddbench::nccl

@@ -42,8 +42,7 @@ EventStart parts_of_all(const Event& event) {
 EventStart start_of(const EventV3& event) {
   EventStart start = parts_of_all(event);
   if (event.type == kColl) {
-    start.communicator = event.coll.commHash;
-    start.channels = event.coll.nMaxChannels;
+    start.communicator = event.coll.commHash;  // and nMaxChannels, of which it may use less
   } else if (event.type == kP2p) {
     start.communicator = event.p2p.commHash;
   }
@@ -71,7 +70,9 @@ EventStart start_of(const EventV5& event) {
 
 template <typename Event>
 Result start_event(void* context, void** handle, Event* event) {
-  *handle = Plugin::instance().start(context, start_of(*event));
+  // What a rank sends to itself is a copy in a kernel that tells of no channel.
+  const bool is_own = event->type == kP2p && event->p2p.peer == event->rank;
+  *handle = is_own ? nullptr : Plugin::instance().start(context, start_of(*event));
   return kSuccess;
 }
 

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "ddbench/inject/nccl_plugin.h"
+
 namespace ddbench::inject {
 namespace {
 
@@ -33,6 +35,7 @@ std::optional<int> rank_of_process() noexcept {
 }
 
 void stop_recording() noexcept {
+  conclude_nccl_events();  // programs end without their communicators'
   try {
     const std::lock_guard lock(mutex);
     if (opened_here != nullptr) opened_here->stop();
@@ -43,6 +46,7 @@ void stop_recording() noexcept {
 // A forked child has no drain thread: if it records at all, it gets a spool of its own. What the parent
 // recorded stays the parent's.
 void forget_parent() noexcept {
+  set_nccl_plugin(nullptr);  // one of the parent's threads may hold its lock
   current.store(nullptr);
   opened_here = nullptr;
   decided.store(false);

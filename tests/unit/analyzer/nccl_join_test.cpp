@@ -32,7 +32,7 @@ class NcclJoinTest : public ::testing::Test {
     Span span = kernel(nccl_event_name({function, "RING", "LL", 2, "socket"}), begin, end);
     span.kind = SpanKind::kNcclEvent;
     span.bytes = 1000 * (sequence + 1);
-    span.correlation = collective_key(5, nccl_sequence(nccl_function_number(function), sequence, 0));
+    span.correlation = collective_key(5, nccl_sequence(nccl_function_number(function), sequence));
     return span;
   }
   NcclJoin join() { return join_nccl_events(spans_, names_); }
@@ -76,6 +76,55 @@ TEST_F(NcclJoinTest, TheEnginesKeyWinsAndAGenericKernelGetsAName) {
   EXPECT_EQ(spans_[0].correlation, collective_key(1, 7));
   EXPECT_EQ(spans_[0].begin_ns, 1'000);
   EXPECT_EQ(names_[spans_[0].name_id], "all_reduce");
+}
+
+TEST_F(NcclJoinTest, OfKernelsWithOneKeyTheOneOfTheFunctionIsTheEvents) {
+  const std::uint64_t key = collective_key(1, 7);  // a parameter server's push and pull
+  spans_ = {kernel("reduce", 1'000, 2'000, key), kernel("broadcast", 3'000, 4'000, key),
+            event("broadcast", 900, 900, 0), event("reduce", 3'000, 4'000, 0)};
+  spans_[2].correlation = spans_[3].correlation = key;
+  spans_[3].bytes = 77;
+  const NcclJoin result = join();
+  EXPECT_EQ(result.joined, 2u);
+  ASSERT_EQ(spans_.size(), 2u);
+  EXPECT_EQ(names_[spans_[0].name_id], "reduce");
+  EXPECT_EQ(spans_[0].bytes, 77u);
+  EXPECT_EQ(names_[spans_[1].name_id], "broadcast");
+  EXPECT_EQ(spans_[1].begin_ns, 3'000);
+}
+
+TEST_F(NcclJoinTest, KernelsOfAReplayedGraphHaveTheEnginesKeyAndNoEvents) {
+  spans_ = {kernel("all_reduce", 1'000, 2'000),
+            kernel("all_reduce", 90'000'000, 90'002'000, collective_key(1, 8)),
+            event("all_reduce", 1'000, 2'000, 0)};
+  EXPECT_EQ(join().kernels_without_event, 0u);
+  EXPECT_EQ(spans_.size(), 2u);
+}
+
+TEST_F(NcclJoinTest, EventsThatOnlySayWhenTheyWereEnqueuedAreOfTheNextKernels) {
+  constexpr std::int64_t kMs = 1'000'000;
+  spans_ = {kernel("all_reduce", 5 * kMs, 6 * kMs),   kernel("all_gather", 6 * kMs, 7 * kMs),
+            kernel("all_reduce", 8 * kMs, 9 * kMs),   kernel("all_reduce", 11 * kMs, 12 * kMs),
+            event("all_reduce", 1 * kMs, 1 * kMs, 0), event("all_reduce", 2 * kMs, 2 * kMs, 1),
+            event("all_gather", 3 * kMs, 3 * kMs, 2), event("all_reduce", 8 * kMs, 9 * kMs, 3)};
+  const NcclJoin result = join();
+  EXPECT_EQ(result.joined, 4u);
+  ASSERT_EQ(spans_.size(), 4u);
+  EXPECT_EQ(spans_[0].bytes, 1'000u);
+  EXPECT_EQ(spans_[0].end_ns, 6 * kMs);
+  EXPECT_EQ(spans_[1].bytes, 3'000u);
+  EXPECT_EQ(spans_[2].bytes, 4'000u) << "whose event says when it ran";
+  EXPECT_EQ(spans_[3].bytes, 2'000u);
+}
+
+TEST_F(NcclJoinTest, PartsOfAGroupOfWhichNoTimesAreKnownAreAllOfIt) {
+  const std::uint64_t key = collective_key(1, 7);
+  spans_ = {kernel("generic", 1'000, 9'000, key), event("all_reduce", 900, 900, 0),
+            event("all_reduce", 900, 900, 1)};
+  spans_[1].correlation = spans_[2].correlation = key;
+  EXPECT_EQ(join().joined, 2u);
+  ASSERT_EQ(spans_.size(), 2u);
+  for (const Span& span : spans_) EXPECT_EQ(span.duration_ns(), 8'000);
 }
 
 TEST_F(NcclJoinTest, AGroupsKernelBecomesOneSpanForEachCollective) {
@@ -165,7 +214,7 @@ TEST(NcclJoin, StepsOfAProgramAreFoundFromItsKernels) {
         span.name_id = static_cast<std::uint32_t>(3 + function);
         span.bytes = function == 0 ? 4'000'000 : 8'000'000;
         const int number = nccl_function_number(function == 0 ? "all_gather" : "reduce_scatter");
-        span.correlation = collective_key(9, nccl_sequence(number, sequence[function]++, 0));
+        span.correlation = collective_key(9, nccl_sequence(number, sequence[function]++));
         spans.push_back(span);
         at += 1'000'000;
       }

@@ -116,6 +116,17 @@ class Comm {
     plugin_.recordEventState(handle, kStateKernelChStop, &state);
     plugin_.stopEvent(handle);
   }
+  void* p2p(const char* function, int rank, int peer) {
+    Event event{};
+    event.type = static_cast<decltype(event.type)>(kP2p);
+    event.rank = rank;
+    event.p2p.func = function;
+    event.p2p.count = 1;
+    event.p2p.datatype = "ncclFloat32";
+    event.p2p.peer = peer;
+    event.p2p.nChannels = 1;
+    return start(event);
+  }
   void* proxy(void* parent, pid_t pid) {
     Event event{};
     event.type = static_cast<decltype(event.type)>(kProxyOp);
@@ -132,5 +143,31 @@ class Comm {
   Plugin& plugin_;
   void* context_ = nullptr;
 };
+using Comm4 = Comm<PluginV4, EventV4>;
+using Comm5 = Comm<PluginV5, EventV5>;
+
+inline PluginV5& version_5() {
+  struct Open : NcclDriver {
+    using NcclDriver::plugin;
+  };
+  return Open::plugin<PluginV5>("ncclProfiler_v5");
+}
+
+/// A GPU timer that runs beside the process's clock.
+inline std::uint64_t timer(std::int64_t ahead_ns = 0) {
+  return static_cast<std::uint64_t>(now_ns() + 1'000'000'000'000 + ahead_ns);
+}
+
+/// As NCCL does it: enqueued at once, its channels told of later.
+template <typename C>
+void whole(C& comm, const char* function, std::uint64_t sequence, std::size_t count, int channels) {
+  void* const coll = comm.coll(function, sequence, count, static_cast<std::uint8_t>(channels));
+  comm.stop(coll);
+  std::vector<void*> handles;
+  for (int channel = 0; channel < channels; ++channel) {
+    handles.push_back(comm.channel(coll, static_cast<std::uint8_t>(channel), timer()));
+  }
+  for (void* const handle : handles) comm.end_channel(handle, timer());
+}
 
 }  // namespace ddbench::nccl

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "device_clock.h"
@@ -28,7 +29,28 @@ TEST(DeviceClock, FollowsAClockThatDrifts) {
     clock.observe(second * kSecond, second * (kSecond + 10'000) + 500);
   }
   const std::int64_t error = 99 * (kSecond + 10'000) - clock.to_host(99 * kSecond);
-  EXPECT_LT(error, 21 * 10'000) << "two windows of 10 s";
+  EXPECT_LE(std::abs(error), 500) << "that by which each pair is late";
+}
+
+TEST(DeviceClock, FollowsFastDriftFromPairsOfWhichFewAreGood) {
+  DeviceClock clock;
+  const auto host_of = [](std::int64_t device) { return device + device / 20'000; };  // 50 ppm
+  std::int64_t worst = 0;
+  for (std::int64_t pair = 0; pair < 10'000; ++pair) {
+    const std::int64_t device = pair * 10'000'000;
+    clock.observe(device, host_of(device) + (pair % 10 == 0 ? 5'000 : 400'000));
+    if (pair > 10) worst = std::max(worst, std::abs(clock.to_host(device) - host_of(device)));
+  }
+  EXPECT_LE(worst, 15'000) << "the good pairs' delay, and what drift can be until the next of them";
+}
+
+TEST(DeviceClock, PairsThatAreMuchTooLateMoveItByNoMoreThanDrift) {
+  DeviceClock clock;
+  clock.observe(1'000'000'000, 1'500'000'000);
+  EXPECT_EQ(clock.to_host(1'000'000'000), 1'500'000'000);
+  clock.observe(1'000'000'000, 2'500'000'000);  // one second later, the same timer
+  EXPECT_EQ(clock.to_host(2'000'000'000), 2'500'100'000);
+  EXPECT_EQ(clock.latest(2'000'000'000, 3'500'000'000), 2'500'200'000);
 }
 
 TEST(SampleWindow, IsOnAndPeriodInMilliseconds) {

@@ -15,8 +15,8 @@ namespace ddbench::analyzer {
 struct NcclJoin {
   std::uint64_t joined = 0;                 ///< events that have their kernel
   std::uint64_t events_without_kernel = 0;  ///< though kernels of NCCL were recorded on the rank
-  std::uint64_t kernels_without_event =
-      0;  ///< though events were: they have no key, and are joined with nobody
+  /// Though events were: they have no key, and are joined with nobody. The engine's kernels have theirs.
+  std::uint64_t kernels_without_event = 0;
   std::uint64_t numbered =
       0;  ///< kernels of a rank without events: their key is their place in the rank's order
   std::set<std::string> unknown_kernels;  ///< named nccl*, of no function that ddbench knows
@@ -27,13 +27,14 @@ struct NcclJoin {
 };
 
 /// Gives the kernels of one rank the keys and bytes of the events that tell of them, and takes the events out
-/// of `spans`; spans are those of a time range, in any order. The event of a kernel that has a key already
-/// (the engine's) is the one with that key; else it is the one that the kernel ran longest beside, of the
-/// same function where there is one. A kernel that did several collectives (a group) becomes one span for
-/// each. An event without a kernel becomes a communication by itself: nobody recorded kernels. Where there
-/// are no events (no plug-in, or a NCCL that is too old), kernels without a key but those of send and receive
-/// are numbered in their order, which holds as long as all ranks use one communicator. `names` may grow.
-/// Counted is what is marked with a step from `first_step` to `last_step`.
+/// of `spans`; spans are those of a time range, in any order. The kernel of an event is the one with its key
+/// (the engine's; of several the one of its function), else the one that it ran longest beside, of the same
+/// function where there is one, or for an event that only says when it was enqueued (it has no length) the
+/// next of its function that has no event. A kernel that did several collectives (a group) becomes one span
+/// for each. An event without a kernel becomes a communication by itself: nobody recorded kernels. Where
+/// there are no events (no plug-in, or a NCCL that is too old), kernels without a key but those of send and
+/// receive are numbered in their order, which holds as long as all ranks use one communicator. `names` may
+/// grow. Counted is what is marked with a step from `first_step` to `last_step`.
 NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& names,
                           std::uint32_t first_step = 0, std::uint32_t last_step = kNoStep);
 

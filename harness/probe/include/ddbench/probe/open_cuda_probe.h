@@ -10,7 +10,7 @@ namespace ddbench::probe {
 /// What the module ddbench_cuda_probe.so makes, and in which version.
 using CudaProbeFactory = std::unique_ptr<cuda::CudaProbe>(host::Recorder& recorder);
 inline constexpr const char* kCudaProbeFile = "ddbench_cuda_probe.so";
-inline constexpr const char* kCudaProbeInterface = "cuda_probe/2";
+inline constexpr const char* kCudaProbeInterface = "cuda_probe/3";
 
 /// Starts recording what the GPUs of this process do into `recorder`, which outlives it; NCCL's profiler
 /// plug-in records there, too, as long as the probe lives. Make it before the first communicator. nullptr,

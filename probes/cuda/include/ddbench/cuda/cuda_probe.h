@@ -47,6 +47,11 @@ class CudaProbe {
   /// be had.
   virtual bool follow_capture(bool follow) noexcept = 0;
 
+  /// Between true and false NCCL's profiler tells nothing of the collectives that are enqueued. Those that
+  /// are captured then run without it: NCCL would put a host's work before each one's kernel, in every
+  /// replay.
+  virtual void pause_nccl_events(bool /*paused*/) noexcept {}
+
   /// Begins and ends a probe-off window: nothing of the device is recorded, and nothing is spent on it. What
   /// was done before is flushed; synchronise the device first, and keep the recorder enabled until this
   /// returns.
@@ -68,6 +73,22 @@ class ScopedRange {
   }
   ScopedRange(const ScopedRange&) = delete;
   ScopedRange& operator=(const ScopedRange&) = delete;
+
+ private:
+  CudaProbe* probe_;
+};
+
+/// No events of NCCL's profiler from construction to destruction.
+class NcclEventsPaused {
+ public:
+  explicit NcclEventsPaused(CudaProbe* probe) noexcept : probe_(probe) {
+    if (probe_ != nullptr) probe_->pause_nccl_events(true);
+  }
+  ~NcclEventsPaused() {
+    if (probe_ != nullptr) probe_->pause_nccl_events(false);
+  }
+  NcclEventsPaused(const NcclEventsPaused&) = delete;
+  NcclEventsPaused& operator=(const NcclEventsPaused&) = delete;
 
  private:
   CudaProbe* probe_;

@@ -18,15 +18,16 @@ int nccl_function_number(std::string_view function) noexcept;
 /// function, "generic" when it serves any, "" when the name is one that ddbench does not know.
 std::optional<std::string_view> nccl_kernel_function(std::string_view kernel) noexcept;
 
-/// How NCCL did a collective, as its profiler plug-in was told. It travels as the name of the span.
+/// How NCCL did a collective, as its profiler plug-in was told. It travels as the name of the span, which has
+/// no length where only the enqueueing is known.
 struct NcclEvent {
   std::string function;   ///< "all_reduce"
   std::string algorithm;  ///< "RING"; empty for point-to-point
   std::string protocol;   ///< "LL128"
   int channels = 0;
   /// How the bytes travelled, and what proves it: "infiniband" and "socket" (events of the network plug-in),
-  /// "proxy" (a proxy moved them: network or shared memory), "direct" (no proxy took part: NVLink, PCIe or
-  /// NVLS), "" not seen.
+  /// "proxy" (a proxy moved them: network or shared memory; an engine run's fact `transport` says which),
+  /// "direct" (no proxy took part: NVLink, PCIe or NVLS), "" not seen.
   std::string transport;
   friend bool operator==(const NcclEvent&, const NcclEvent&) = default;
 };
@@ -34,12 +35,10 @@ std::string nccl_event_name(const NcclEvent& event);  ///< "nccl/all_reduce/RING
 std::optional<NcclEvent> parse_nccl_event(std::string_view name);
 
 /// The 48-bit sequence of collective_key() for the `sequence`-th call (from 0) of a function in a
-/// communicator; `round` counts the replays of a captured graph. The function's number lies in the highest
-/// bits: keys tell collectives apart and do not order them.
-constexpr std::uint64_t nccl_sequence(int function_number, std::uint64_t sequence,
-                                      std::uint32_t round) noexcept {
-  return (static_cast<std::uint64_t>(function_number & 0xF) << 44) |
-         (static_cast<std::uint64_t>(round & 0xFFF) << 32) | ((sequence + 1) & 0xFFFF'FFFFULL);
+/// communicator; NCCL counts each replay of a captured one as a call. The function's number lies in the
+/// highest bits: keys tell collectives apart and do not order them.
+constexpr std::uint64_t nccl_sequence(int function_number, std::uint64_t sequence) noexcept {
+  return (static_cast<std::uint64_t>(function_number & 0xF) << 44) | ((sequence + 1) & 0xFFF'FFFF'FFFFULL);
 }
 
 /// A communicator's 64-bit id in the 16 bits that collective_key() has for it.

@@ -1,0 +1,86 @@
+#include "operation_spans.h"
+
+#include "ddbench/inject/process_recorder.h"
+#include "ddbench/record/nccl_event.h"
+
+namespace ddbench::nccl {
+namespace {
+
+Span timed(const Operation& operation, const DeviceClock& clock) {
+  Span span;
+  span.kind = SpanKind::kNcclEvent;
+  span.begin_ns = operation.begin_ns;
+  span.end_ns = operation.end_ns;
+  if (operation.untimed) {
+    span.begin_ns = span.end_ns = operation.enqueued_ns;
+  } else if (operation.begin_timer != 0 && operation.end_timer >= operation.begin_timer) {
+    span.begin_ns = clock.to_host(static_cast<std::int64_t>(operation.begin_timer));
+    span.end_ns = clock.to_host(static_cast<std::int64_t>(operation.end_timer));
+  }
+  return span;
+}
+
+}  // namespace
+
+void OperationSpans::event(const Operation& operation, const DeviceClock& clock) {
+  Span span = timed(operation, clock);
+  if (operation.channels_begun == 0 || span.end_ns < span.begin_ns) return;
+  const inject::Range& range = operation.range;
+  const bool is_engines = range.kind == SpanKind::kCommunication;
+  span.bytes = is_engines && range.bytes != 0 ? range.bytes : operation.bytes;
+  span.bucket = is_engines ? range.bucket : kNoBucket;
+  const int function = nccl_function_number(operation.function);
+  if (is_engines && range.correlation != 0) {
+    span.correlation = range.correlation;
+  } else if (operation.type == kColl && function != 0) {
+    span.correlation = collective_key(fold_communicator(operation.communicator->id),
+                                      nccl_sequence(function, operation.sequence));
+  }
+  const NcclEvent event{std::string(operation.function), operation.algorithm, operation.protocol,
+                        operation.channels_begun, std::string(operation.transport())};
+  record(span, operation, nccl_event_name(event));
+}
+
+void OperationSpans::call(const Operation& operation) {
+  if (operation.end_ns == 0) return;  // it did not come back
+  Span span;
+  span.kind = SpanKind::kHost;
+  span.begin_ns = operation.enqueued_ns;
+  span.end_ns = operation.end_ns;
+  record(span, operation, operation.type == kGroupApi ? "nccl_group" : "nccl_launch");
+}
+
+void OperationSpans::record(Span span, const Operation& operation, const std::string& name) {
+  const inject::RecorderAccess access(operation.communicator->rank);
+  if (access.get() == nullptr) return;
+  if (access.generation() != generation_) {
+    generation_ = access.generation();
+    name_ids_.clear();
+    device_ = &access.get()->track(Lane::kDeviceCommunication);
+    host_ = &access.get()->track(Lane::kMain);
+  }
+  const auto [id, is_new] = name_ids_.try_emplace(name, 0);
+  if (is_new) id->second = access.get()->intern(name);
+  span.name_id = id->second;
+  span.step = operation.range.step;
+  (span.kind == SpanKind::kHost ? host_ : device_)->record(span);
+}
+
+void OperationSpans::counters(const PluginCounters& counters) {
+  const inject::RecorderAccess access;
+  if (access.get() == nullptr) return;
+  // So far, each time that a communicator or the recorder ends: the last of them counts.
+  const std::uint32_t order = told_++;
+  const auto value = [&access, order](const char* name, std::uint64_t count) {
+    access.get()->record_scalar(name, order, static_cast<double>(count));
+  };
+  value("nccl.events", counters.events);
+  value("nccl.unfinished", counters.unfinished);
+  value("nccl.untimed", counters.untimed);
+  value("nccl.unpaired", counters.unpaired);
+  value("nccl.foreign_proxies", counters.foreign_proxies);
+  value("nccl.unknown_functions", counters.unknown_functions);
+  access.get()->flush();  // programs often end in haste after their communicators
+}
+
+}  // namespace ddbench::nccl
