@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""gpt2-124m in bfloat16 on one GPU: ddbench's reference engine against PyTorch, eager and compiled, and what the probes of each
-cost. The sides are interleaved; prints ratios, larger is better for ddbench.
+"""gpt2-124m in bfloat16 on one GPU: ddbench's reference engine against PyTorch, eager and compiled, and what watching costs. The
+sides are interleaved.
 
-    against_pytorch.py throughput DDBENCH
-    against_pytorch.py overhead DDBENCH
+    against_pytorch.py throughput DDBENCH   ratios, larger is better for ddbench; exit code 1 when a side failed
+    against_pytorch.py overhead DDBENCH     of ddbench's probes in its own engine, and of PyTorch's eager step under ddbench and under
+                                            torch.profiler
 """
 
 import json
@@ -13,50 +14,68 @@ import subprocess
 import sys
 import tempfile
 
+from one_run import last_line, mfu_text, one_run
+
 HERE = pathlib.Path(__file__).resolve().parent
 BATCH, SEQUENCE = 8, 1024
+ENGINE = ["--device", "cuda", "--workload", "gpt2-124m", "--precision", "bf16", "--batch-per-gpu", BATCH, "--optimizer", "adamw",
+          "--lr", "0.0003", "--warmup", 10]
+SCRIPT = [sys.executable, HERE / "pytorch_gpt2.py", "--batch", BATCH, "--sequence", SEQUENCE]
 
 
-def of_ddbench(ddbench, steps):
+def of_pytorch(*options, ddbench=None):
+    """What the script tells of its steps, by itself or watched by ddbench."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([ddbench, "run", "--device", "cuda", "--workload", "gpt2-124m", "--precision", "bf16", "--batch-per-gpu",
-                               str(BATCH), "--optimizer", "adamw", "--lr", "0.0003", "--warmup", "10", "--steps", str(steps),
-                               "--no-baseline", "--quiet", "--json", "--db", f"{folder}/results.db"], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"ddbench: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout)
-
-
-def of_pytorch(*options):
-    done = subprocess.run([sys.executable, HERE / "pytorch_gpt2.py", "--batch", str(BATCH), "--sequence", str(SEQUENCE), *options],
-                          capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"PyTorch: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+        command = [*SCRIPT, *options, "--result", f"{folder}/result"]
+        if ddbench:
+            one_run(ddbench, "--device", "cuda", "--", *command)
+        else:
+            done = subprocess.run([*map(str, command)], capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(f"PyTorch {' '.join(options)}: {last_line(done.stderr)}")
+        return json.loads(pathlib.Path(folder, "result").read_text())
 
 
 def throughput(ddbench):
-    before = of_ddbench(ddbench, 40)
+    before = one_run(ddbench, *ENGINE, "--steps", 40)
     eager = of_pytorch("--steps", "40")
-    compiled = of_pytorch("--steps", "40", "--compile")
-    after = of_ddbench(ddbench, 40)
+    try:
+        compiled = of_pytorch("--steps", "40", "--compile")
+    except RuntimeError as error:  # it needs a C compiler: what was measured is told nevertheless
+        compiled = None
+        not_compiled = f"; not compiled: {error}"
+    after = one_run(ddbench, *ENGINE, "--steps", 40)
     tokens = statistics.mean(run["samples_per_s"] * SEQUENCE for run in (before, after))
-    mfu = f"MFU {100 * after['mfu']:.1f} %" if after["mfu"] is not None else f"MFU not known: {after['missing']['mfu']}"
-    print(f"gpt2-124m bf16, batch {BATCH}: {tokens:,.0f} tokens/s, {mfu}; "
-          f"{tokens / eager['tokens_per_s']:.2f} times PyTorch {eager['torch']} eager ({eager['tokens_per_s']:,.0f}), "
-          f"{tokens / compiled['tokens_per_s']:.2f} times compiled ({compiled['tokens_per_s']:,.0f})")
+    beside = [f"{tokens / side['tokens_per_s']:.2f} times {name} ({side['tokens_per_s']:,.0f})"
+              for name, side in (("eager", eager), ("compiled", compiled)) if side]
+    print(f"gpt2-124m bf16, batch {BATCH}: {tokens:,.0f} tokens/s, {mfu_text(after)}; PyTorch {eager['torch']}: "
+          f"{', '.join(beside)}{'' if compiled else not_compiled}")
+    return 0 if compiled else 1
 
 
 def overhead(ddbench):
-    run = of_ddbench(ddbench, 200)  # every fourth of them without probes
-    told = run["probe_overhead"]
-    theirs = of_pytorch("--windows", "--steps", "100")
-    cost = 100 * (theirs["profiled_step_ms"] / theirs["step_ms"] - 1)
-    ours = f"{run['probe_overhead_percent']:+.2f} % (95 % CI {told['ci_low']:+.2f} to {told['ci_high']:+.2f})" if told and run["probe_overhead_percent"] is not None else "not known"
-    print(f"of a gpt2-124m bf16 step: ddbench's probes {ours}; torch.profiler {cost:+.2f} % of PyTorch's eager step")
+    engine = one_run(ddbench, *ENGINE, "--steps", 200)  # every fourth of them without probes
+    told = engine["probe_overhead"]
+    ours = "not known"
+    if told and engine["probe_overhead_percent"] is not None:
+        ours = f"{engine['probe_overhead_percent']:+.2f} % (95 % CI {told['ci_low']:+.2f} to {told['ci_high']:+.2f})"
+    steps = {"plain": [], "watched": [], "profiled": []}
+    for _ in range(3):
+        steps["plain"].append(of_pytorch("--steps", "40")["step_ms"])
+        steps["watched"].append(of_pytorch("--steps", "40", ddbench=ddbench)["step_ms"])
+        steps["profiled"].append(of_pytorch("--steps", "40", "--profiler")["step_ms"])
+    plain = statistics.median(steps["plain"])
+    cost = {side: 100 * (statistics.median(times) / plain - 1) for side, times in steps.items()}
+    spread = 100 * (max(steps["plain"]) - min(steps["plain"])) / plain
+    print(f"of a gpt2-124m bf16 step: ddbench's probes in its own engine {ours}; of PyTorch's eager step of {plain:.2f} ms: ddbench "
+          f"{cost['watched']:+.2f} %, torch.profiler {cost['profiled']:+.2f} %, where 3 plain processes differ by {spread:.2f} %")
+    return 0
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] not in ("throughput", "overhead"):
         sys.exit(__doc__)
-    {"throughput": throughput, "overhead": overhead}[sys.argv[1]](sys.argv[2])
+    try:
+        sys.exit({"throughput": throughput, "overhead": overhead}[sys.argv[1]](sys.argv[2]))
+    except RuntimeError as error:
+        sys.exit(str(error))

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""PyTorch Lightning as its users write it: knows nothing of ddbench, which starts one process a node (Lightning takes RANK's like
-from the environment). Each node has one GPU, or they share one."""
+"""PyTorch Lightning as its users write it: knows nothing of ddbench, which starts one process a node. Each node has one GPU, or they
+share one."""
 
 import os
 
-os.environ.setdefault("NCCL_HOSTID", f"rank{os.environ.get('RANK', '0')}")
-
 import pytorch_lightning
 import torch
+from pytorch_lightning.plugins.environments import LightningEnvironment
 from torch.utils.data import DataLoader, TensorDataset
 
 
@@ -28,8 +27,8 @@ def main():
     gpu = torch.cuda.is_available()
     data = TensorDataset(torch.randn(64 * 64, 784), torch.randint(10, (64 * 64,)))
     trainer = pytorch_lightning.Trainer(accelerator="gpu" if gpu else "cpu", devices=1, num_nodes=int(os.environ.get("WORLD_SIZE", 1)),
-                                        strategy="ddp", max_epochs=1, logger=False, enable_checkpointing=False,
-                                        enable_progress_bar=False, enable_model_summary=False)
+                                        strategy="ddp", plugins=[LightningEnvironment()], max_epochs=1, logger=False,
+                                        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
     trainer.fit(Mlp(), DataLoader(data, batch_size=32))
 
 

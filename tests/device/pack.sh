@@ -1,29 +1,42 @@
 #!/bin/bash
-# Puts what a machine with a GPU needs to run the tests of tests/device into one folder, below 64 MiB: executables, modules, the
-# few shared libraries beside CUDA's, and losses of the CPU device as a reference. Run it where ddbench is built.
+# Builds what a machine with a GPU needs to run the tests of tests/device, and puts it into one folder, below 64 MiB: executables,
+# modules, the few shared libraries beside CUDA's, and losses of the CPU device as a reference. Run it where ddbench is configured;
+# exit code 1 when something is missing or would not start there.
 #   tests/device/pack.sh [build folder] [pack folder]
 set -euo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
-build=${1:-$root/build/release}
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$(cd "${1:-$root/build/release}" && pwd)
 pack=${2:-$root/build/device}
+modules=(device_cuda collective_nccl cuda_probe inject_cuda inject nccl_profiler session)
+tests=(operators_test loader_test workload_models_test nccl_test test_cupti_probe)
+
+cmake --build "$build" --target ddbench ddbench_device_cpu "${modules[@]/#/ddbench_}" "${tests[@]}"
 
 rm -rf "$pack"
 mkdir -p "$pack/bin" "$pack/lib/ddbench" "$pack/libs" "$pack/tests"
-cp "$build/bin/ddbench" "$pack/bin/"
-for module in device_cuda collective_nccl cuda_probe inject_cuda inject nccl_profiler session; do
-  [ -e "$build/lib/ddbench/ddbench_$module.so" ] && cp "$build/lib/ddbench/ddbench_$module.so" "$pack/lib/ddbench/"
-done
-for test in operators_test loader_test workload_models_test nccl_test test_cupti_probe; do
-  [ -e "$build/tests/$test" ] && cp "$build/tests/$test" "$pack/bin/"
-done
+pack=$(cd "$pack" && pwd)
+cp "$build/bin/ddbench" "${tests[@]/#/$build/tests/}" "$pack/bin/"
+for module in "${modules[@]}"; do cp "$build/lib/ddbench/ddbench_$module.so" "$pack/lib/ddbench/"; done
 find "$pack" -type f -exec strip --strip-unneeded {} +
-cp "$(dirname "$0")"/{run.sh,training_parity.py,pytorch_ddp.py,pytorch_gpt2.py,against_pytorch.py,breakdown.py,lightning_mlp.py} "$pack/tests/"
+cp "$here"/run.sh "$here"/*.py "$pack/tests/"
 
+# Each library that each file needs, as run.sh finds it.
+needs() {
+  for file in "$pack"/bin/* "$pack"/lib/ddbench/*; do
+    LD_LIBRARY_PATH="$pack/lib/ddbench:$pack/libs" ldd "$file" | sed "s|^|${file##*/} needs|"
+  done
+}
 # Not CUDA's, which are found there, nor the C and C++ libraries of the system.
-for file in "$pack"/bin/* "$pack"/lib/ddbench/*; do ldd "$file" || true; done |
-  awk '$3 ~ /^\// {print $3}' | sort -u |
-  { grep -v -E '/(lib(cu|nccl|nv)[a-zA-Z]*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|libutil|libddbench|ddbench|ld-linux)[-.0-9a-z_]*so' || true; } |
+cuda='lib(cu|nccl|nv)[a-zA-Z]*[-.0-9a-z_]*so'
+system='(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|util)|ld-linux)[-.0-9a-z_]*so'
+needs | awk '$5 ~ /^\// {print $5}' | sort -u | { grep -v -E "/($cuda|$system)" || true; } | { grep -v "^$pack/" || true; } |
   while read -r library; do cp -L "$library" "$pack/libs/"; done
 
-python3 "$pack/tests/training_parity.py" reference "$build/bin/ddbench" "$pack/reference.json"
+wrong=$(needs | { grep -E "not found|$build/" || true; } | { grep -v -E "needs\s+$cuda" || true; })
+[ -z "$wrong" ] || { printf 'would not start there:\n%s\n' "$wrong" >&2; exit 1; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+DDBENCH_DB=$scratch/results.db python3 "$pack/tests/training_parity.py" reference "$build/bin/ddbench" "$pack/reference.json"
+rm -rf "$pack/tests/__pycache__"
 du -sh "$pack"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """GPT-2 as PyTorch's users train it: autocast to bfloat16, scaled_dot_product_attention, AdamW, DistributedDataParallel, and
-optionally torch.compile. The same model, batch and sequence as ddbench's workload. Prints one line of JSON. A rank of a world that
-its environment tells of (torchrun, `ddbench run --`), or a world of one.
+optionally torch.compile. The same model, batch and sequence as ddbench's workload. Prints one line of JSON, and writes it to
+--result. A rank of a world that its environment tells of (torchrun, `ddbench run --`), or a world of one.
 
-    --profile FILE   records the measured steps with torch.profiler into FILE.<rank>.json
-    --windows        has torch.profiler on in every second ten steps, and prints the time of steps with and without it
+    --profiler       records the measured steps with torch.profiler
+    --profile FILE   and writes what it recorded to FILE.<rank>.json
 """
 
 import argparse
@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import json
 import os
+import pathlib
 import statistics
 import time
 
@@ -67,9 +68,9 @@ class Training:
             torch.cuda.set_device(self.device)
         torch.manual_seed(0)
         model = Gpt2(options.layers, options.width, options.sequence).to(self.device)
-        self.model = nn.parallel.DistributedDataParallel(model)
         if options.compile:
-            self.model = torch.compile(self.model)
+            model.compile()  # inside of DDP, which else splits the graph at its buckets
+        self.model = nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=3e-4, **({"fused": True} if self.cuda else {}))
         shape = (options.batch, options.sequence)
         self.batches = [[torch.randint(VOCABULARY, shape, device=self.device) for _ in range(2)] for _ in range(4)]
@@ -98,20 +99,8 @@ def profiler():
     return torch.profiler.profile(activities=activities)
 
 
-def in_windows(training, steps):
-    """Times without and with the profiler, of all steps but the first of each window."""
-    times = {False: [], True: []}
-    for first in range(0, steps, 10):
-        profiled = (first // 10) % 2 == 1
-        with profiler() if profiled else contextlib.nullcontext():
-            times[profiled] += [training.step(first + i) for i in range(10)][1:]
-    return {"step_ms": 1e3 * statistics.median(times[False]), "profiled_step_ms": 1e3 * statistics.median(times[True])}
-
-
 def measure(training, options):
-    if options.windows:
-        return in_windows(training, options.steps)
-    recording = profiler() if options.profile else contextlib.nullcontext()
+    recording = profiler() if options.profile or options.profiler else contextlib.nullcontext()
     with recording:
         times = [training.step(i) for i in range(options.steps)]
     if options.profile:
@@ -130,14 +119,17 @@ def main():
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--profile", default="")
-    parser.add_argument("--windows", action="store_true")
+    parser.add_argument("--profiler", action="store_true")
+    parser.add_argument("--result", default=os.devnull)
     options = parser.parse_args()
     training = Training(options)
     for i in range(options.warmup):
         training.step(i)
     result = measure(training, options)
     if os.environ["RANK"] == "0":
-        print(json.dumps({"torch": torch.__version__, **result}), flush=True)
+        line = json.dumps({"torch": torch.__version__, **result})
+        pathlib.Path(options.result).write_text(line)
+        print(line, flush=True)
     torch.distributed.destroy_process_group()
 
 

@@ -1,25 +1,32 @@
 #!/bin/bash
-# What needs a GPU. Takes the folder that pack.sh has made and installs nothing. Its parts end well within 10 minutes each:
-#   engine   parity of operators and of training with the CPU, probes, NCCL between two ranks on one GPU, throughput, graphs
+# What needs a GPU. Takes the folder that pack.sh has made and installs nothing. Where a command may take 10 minutes, run the parts one
+# by one: each ends within 10 minutes, its last steps unmade if need be.
+#   tests    a first run of everything; parity of operators and of training with the CPU; probes, NCCL between two ranks on one GPU,
+#            graphs
+#   speed    throughput of the engine, with and without graphs; 10,000 all-reduces joined with the events of NCCL's profiler
 #   pytorch  where python3 has torch: against PyTorch and its profiler, programs that ddbench did not write
-# Writes into $OUT: results.md (rows for RESULTS.md), log.txt, parity.json and the store results.db. Exit codes: 0 all passed,
-# 1 something failed, 5 no GPU.
-#   OUT=folder tests/device/run.sh [pack folder [engine|pytorch]]
+# Writes into $OUT: results.md (rows for RESULTS.md), log.txt (with the JSON of each run), parity.json and the store results.db.gz.
+# Exit codes: 0 all passed, 1 something failed or was not reached, 5 no GPU.
+#   OUT=folder tests/device/run.sh [pack folder [tests|speed|pytorch]]
 here=$(cd "$(dirname "$0")" && pwd)
 if ! nvidia-smi -L > /dev/null 2>&1 && ! [ -e /dev/nvidiactl ]; then
   echo "no GPU: this machine has no NVIDIA driver" >&2
   exit 5
 fi
-case ${2:-engine} in engine | pytorch) ;; *) echo "there is no part $2: engine or pytorch" >&2; exit 2 ;; esac
+case ${2:-tests} in tests | speed | pytorch) ;; *) echo "there is no part $2: tests, speed or pytorch" >&2; exit 2 ;; esac
 pack=$(cd "${1:-$here/..}" && pwd)
 [ -x "$pack/bin/ddbench" ] || pack=$(cd "$here/../../build/device" 2> /dev/null && pwd)
 [ -x "$pack/bin/ddbench" ] || { echo "no pack: run tests/device/pack.sh where ddbench is built" >&2; exit 2; }
+ddbench=$pack/bin/ddbench
 out=${OUT:-$pack/out}
 mkdir -p "$out"
-log=$out/log.txt
+scratch=$(mktemp -d)
 results=$out/results.md
+export LOG=$out/log.txt DDBENCH_DB=$out/results.db DDBENCH_MODULE_DIR=$pack/lib/ddbench PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 failures=0
-: > "$log"
+part_seconds=560  # what is told to end gets 25 more
+part_ends=$part_seconds  # in bash's SECONDS
+: > "$LOG"
 
 # The toolkit's libraries, or those that Python's packages bring.
 cuda_folders() {
@@ -31,120 +38,116 @@ for folder in [*sys.path, *site.getsitepackages()]:
         print(library.rsplit("/", 1)[0])
 PY
 }
-LD_LIBRARY_PATH=$pack/libs:$(cuda_folders | sort -u | paste -sd:):${LD_LIBRARY_PATH:-}
+LD_LIBRARY_PATH=$pack/lib/ddbench:$pack/libs:$(cuda_folders | sort -u | paste -sd:):${LD_LIBRARY_PATH:-}
 export LD_LIBRARY_PATH
-export DDBENCH_MODULE_DIR=$pack/lib/ddbench DDBENCH_DB=$out/results.db
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1)
+case $gpu in  # whose peaks MFU is a share of
+  *NVL* | *PCIe* | *GH200*) ;;
+  *H100*) export SKU=Standard_ND96isr_H100_v5 ;;
+  *H200*) export SKU=Standard_ND96isr_H200_v5 ;;
+esac
 row() { echo "| $(date +%F) | ${gpu%,*} | ${gpu#*, } | $1 | $2 |" | tee -a "$results"; }
+fail() { row "$1" "FAILED$2"; failures=$((failures + 1)); }
 
-# step WHAT SECONDS COMMAND...: a row that says passed, failed or skipped, with the last line of the output.
+# step WHAT SECONDS COMMAND...: a row that says passed or failed, with the last line of the output; its exit code.
 step() {
-  local what=$1 limit=$2 status last
+  local what=$1 limit=$2 left=$((part_ends - SECONDS)) status last
   shift 2
-  echo "=== $what: $*" >> "$log"
-  timeout "$limit" "$@" > "$out/step.txt" 2>&1
+  [ "$left" -ge 5 ] || { fail "$what" ": not reached within the part's 10 minutes"; return 1; }
+  [ "$limit" -le "$left" ] || limit=$left
+  echo "=== $what: $*" >> "$LOG"
+  timeout -k 25 "$limit" "$@" > "$out/step.txt" 2>&1
   status=$?
-  cat "$out/step.txt" >> "$log"
+  cat "$out/step.txt" >> "$LOG"
   last=$(grep -E '^\[  (PASSED|FAILED)' "$out/step.txt" | head -n 1)  # GoogleTest's
-  last=$(echo "${last:-$(tail -n 1 "$out/step.txt")}" | tr '|' '/')
+  last=$(echo "${last:-$(tail -n 1 "$out/step.txt")}" | tr '|' '/' | cut -c-800)
   case $status in
     0) row "$what" "passed: $last" ;;
-    77) row "$what" "skipped: $last" ;;
-    124) row "$what" "FAILED: not done after $limit s"; failures=$((failures + 1)) ;;
-    *) row "$what" "FAILED ($status): $last"; failures=$((failures + 1)) ;;
+    77) fail "$what" ": skipped, though there is a GPU: $last" ;;
+    124 | 137) fail "$what" ": not done after $limit s; its last line: $last" ;;
+    *) fail "$what" " ($status): $last" ;;
   esac
   rm -f "$out/step.txt"
+  return "$status"
 }
-bench() { "$pack/bin/ddbench" "$@"; }
-on_gpu() { DDBENCH_TEST_DEVICE=cuda "$pack/bin/$1"; }
-export -f bench on_gpu
-export pack
+on_gpu() { step "$1" 90 env DDBENCH_TEST_DEVICE=cuda "$pack/bin/$2"; }
+throughput() { step "$1" 60 python3 "$here/row.py" throughput "$ddbench" --device cuda "${@:2}"; }
+program() { step "$1" "$2" python3 "$here/row.py" program "$ddbench" --device cuda "${@:3}"; }
+parity() { step "$1" 240 python3 "$here/training_parity.py" "${@:2}"; }
+has() { python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"; }
 
-throughput() {
-  bench run --device cuda --no-baseline --steps "$1" --quiet --json "${@:2}" > "$out/run.json" || return
-  python3 - "$out/run.json" << 'PY'
-import json, sys
-run = json.load(open(sys.argv[1]))
-overhead = run["probe_overhead_percent"]
-print(f"{run['samples_per_s']:.1f} samples/s, step {run['partition_step_ns'] / 1e6:.3f} ms, "
-      f"communication {(run['communication_ns'] or 0) / 1e6:.3f} ms of which {(run['overlap_ns'] or 0) / 1e6:.3f} overlap, "
-      f"probes {'not known' if overhead is None else f'{overhead:.2f} %'}, network {run['environment']['network']}, "
-      f"graph {run['environment']['facts'].get('training.cuda_graph')}")
-PY
+# The figures, or all that was said when they are wrong.
+known_lengths() {
+  "$pack/bin/test_cupti_probe" --gtest_filter='KnownLengths.*' > "$scratch/known.txt" 2>&1 || { cat "$scratch/known.txt"; return 1; }
+  grep ' recorded ' "$scratch/known.txt" | paste -sd';' | grep .
 }
+export -f known_lengths
+export pack scratch
 
-# 10,000 all-reduces of two ranks: each kernel that CUPTI saw has its event of NCCL's profiler, and none is lost.
-join() {
-  bench run --device cuda --no-baseline --quiet --json --gpus 2 --share-gpus --cuda-graph off --warmup 10 --steps 3400 \
-    -O hidden=512,512,512,512 --bucket-mb 0.01 > "$out/run.json" || return
-  python3 - "$out/run.json" << 'PY'
-import json, sys
-run = json.load(open(sys.argv[1]))
-facts = run["environment"]["facts"]
-lost = {name: facts[name] for name in ("nccl.events_without_kernel", "nccl.kernels_without_event", "nccl.unfinished", "nccl.unpaired",
-                                       "cupti.dropped_records", "analysis.incomplete_collectives") if name in facts}
-count = sum(c["count"] for c in run["collectives"] if c["function"] == "all_reduce")
-manners = {c["manner"] for c in run["collectives"]}
-print(f"{count} all-reduces, lost: {lost or 'none'}, {run['dropped_spans']} spans dropped; {'; '.join(sorted(manners))}")
-sys.exit(1 if lost or run["dropped_spans"] or count < 10_000 or "" in manners else 0)
-PY
-}
-export -f throughput join
-export here out
-
-run_engine() {
-  bench doctor >> "$log" 2>&1
-  step "operators against formulas" 90 bash -c "on_gpu operators_test"
-  step "models: gradients against differences" 90 bash -c "on_gpu workload_models_test"
-  step "batches sent ahead" 60 bash -c "on_gpu loader_test"
+run_tests() {
+  step "what ddbench finds here" 60 "$ddbench" doctor
+  throughput "a first run" --steps 20
+  throughput "a first run of two ranks" --steps 20 --gpus 2 --share-gpus
+  if has torch; then
+    program "a first program" 90 --warmup 1 -- python3 "$here/pytorch_gpt2.py" --layers 2 --batch 2 --sequence 256 --warmup 1 --steps 3
+  fi
+  on_gpu "operators against formulas" operators_test
+  on_gpu "models: gradients against differences" workload_models_test
+  on_gpu "batches sent ahead" loader_test
   step "NCCL, two ranks on the GPUs there are" 60 "$pack/bin/nccl_test"
-  [ -x "$pack/bin/test_cupti_probe" ] && step "CUPTI probe" 60 "$pack/bin/test_cupti_probe"
-  step "50 steps, losses against the CPU device" 150 \
-    python3 "$here/training_parity.py" compare "$pack/bin/ddbench" "$pack/reference.json" "$out/parity.json"
-  step "50 steps, losses with CUDA graphs against without" 120 python3 "$here/training_parity.py" graphs "$pack/bin/ddbench"
-
-  step "resnet50 bf16, batch 64" 60 bash -c "throughput 40 --workload resnet50 --precision bf16 --batch-per-gpu 64 --data-workers 8"
-  step "gpt2-124m bf16, batch 8" 60 bash -c "throughput 40 --workload gpt2-124m --precision bf16 --batch-per-gpu 8 --optimizer adamw --lr 0.0003"
-  step "gpt2-124m fp16, batch 8" 60 bash -c "throughput 40 --workload gpt2-124m --precision fp16 --batch-per-gpu 8 --optimizer adamw --lr 0.0003"
-  step "bert-base bf16, batch 16" 60 bash -c "throughput 40 --workload bert-base --precision bf16 --batch-per-gpu 16 --optimizer adamw --lr 0.0001"
-  step "mlp 2048,2048, two ranks on the GPUs there are" 60 bash -c "throughput 100 --gpus 2 --share-gpus -O hidden=2048,2048 --batch-per-gpu 256"
-  step "mlp 2048,2048, one rank" 60 bash -c "throughput 100 -O hidden=2048,2048 --batch-per-gpu 256"
-  step "mlp 2048,2048, two ranks, no graph" 60 bash -c "throughput 100 --cuda-graph off --gpus 2 --share-gpus -O hidden=2048,2048 --batch-per-gpu 256"
-  step "mlp 2048,2048, one rank, no graph" 60 bash -c "throughput 100 --cuda-graph off -O hidden=2048,2048 --batch-per-gpu 256"
-  step "gpt2-124m bf16, batch 8, no graph" 60 bash -c "throughput 40 --cuda-graph off --workload gpt2-124m --precision bf16 --batch-per-gpu 8 --optimizer adamw --lr 0.0003"
-  step "all-reduces of two ranks joined with the events of NCCL's profiler" 90 bash -c join
-  rm -f "$out/run.json"
+  step "CUPTI probe" 60 "$pack/bin/test_cupti_probe" --gtest_filter='-KnownLengths.*'
+  step "known kernels and copies within 1 %" 60 bash -c known_lengths
+  parity "50 steps, losses against the CPU device" compare "$ddbench" "$pack/reference.json" "$out/parity.json"
+  parity "50 steps, losses with CUDA graphs against without" graphs "$ddbench"
 }
 
-# A program that Lightning drives: two of its nodes on one GPU.
-lightning() {
-  bench run --device cuda --no-baseline --quiet --json --nodes 2 --gpus 1 --share-gpus --warmup 5 -- python3 "$here/lightning_mlp.py" > "$out/run.json" || return
-  python3 - "$out/run.json" << 'PY'
-import json, sys
-run = json.load(open(sys.argv[1]))
-print(f"{run['steps']['measured']} steps of {run['partition_step_ns'] / 1e6:.3f} ms, communication {run['communication_ns'] / 1e6:.3f} ms, "
-      f"steps from {run['environment']['facts']['program.steps_from']}")
-sys.exit(0 if run["run"]["valid"] else 1)
-PY
+run_speed() {
+  local gpt2=(--steps 40 --workload gpt2-124m --batch-per-gpu 8 --optimizer adamw --lr 0.0003)
+  local mlp=(--steps 100 -O "hidden=2048,2048" --batch-per-gpu 256)
+  throughput "resnet50 bf16, batch 64" --steps 40 --workload resnet50 --precision bf16 --batch-per-gpu 64 --data-workers 8
+  throughput "gpt2-124m bf16, batch 8" "${gpt2[@]}" --precision bf16
+  throughput "gpt2-124m bf16, batch 8, no graph" "${gpt2[@]}" --precision bf16 --cuda-graph off
+  throughput "gpt2-124m fp16, batch 8" "${gpt2[@]}" --precision fp16
+  throughput "bert-base bf16, batch 16" --steps 40 --workload bert-base --precision bf16 --batch-per-gpu 16 --optimizer adamw --lr 0.0001
+  throughput "mlp 2048,2048, one rank" "${mlp[@]}"
+  throughput "mlp 2048,2048, one rank, no graph" "${mlp[@]}" --cuda-graph off
+  throughput "mlp 2048,2048, two ranks on the GPUs there are" "${mlp[@]}" --gpus 2 --share-gpus
+  throughput "mlp 2048,2048, two ranks, no graph" "${mlp[@]}" --gpus 2 --share-gpus --cuda-graph off
+  # Six buckets: the widest layer fills the first one, which holds 1 MiB.
+  step "all-reduces of two ranks joined with the events of NCCL's profiler" 240 \
+    python3 "$here/row.py" join "$ddbench" --device cuda --db "$scratch/join.db" --gpus 2 --share-gpus --cuda-graph off --warmup 10 \
+    --steps 2400 -O hidden=64,64,64,64,512,512 --bucket-mb 0.01
 }
-export -f lightning
 
 run_pytorch() {
-  if ! python3 -c "import torch" 2> /dev/null; then
-    row "programs of PyTorch" "skipped: python3 has no torch"
-    return
-  fi
+  has torch || { row "programs of PyTorch" "skipped: python3 has no torch"; return; }
+  step "PyTorch itself" 90 python3 -c "import torch; print(torch.__version__, torch.cuda.get_device_name())" || return
   step "PyTorch DDP: the same mlp, one rank" 60 python3 "$here/pytorch_ddp.py"
-  step "gpt2-124m against PyTorch" 300 python3 "$here/against_pytorch.py" throughput "$pack/bin/ddbench"
-  step "probes against torch.profiler" 120 python3 "$here/against_pytorch.py" overhead "$pack/bin/ddbench"
-  step "a PyTorch step by ddbench and by torch.profiler, one rank" 120 python3 "$here/breakdown.py" "$pack/bin/ddbench" 1
-  step "a PyTorch step by ddbench and by torch.profiler, two ranks" 120 python3 "$here/breakdown.py" "$pack/bin/ddbench" 2
-  if python3 -c "import pytorch_lightning" 2> /dev/null; then
-    step "Lightning over NCCL, two nodes" 120 bash -c lightning
+  step "a PyTorch step by ddbench and by torch.profiler, one rank" 120 python3 "$here/breakdown.py" "$ddbench" 1
+  step "gpt2-124m against PyTorch" 240 python3 "$here/against_pytorch.py" throughput "$ddbench"
+  step "what watching costs" 240 python3 "$here/against_pytorch.py" overhead "$ddbench"
+  if has pytorch_lightning; then
+    # Two of its nodes on one GPU.
+    program "Lightning over NCCL, two nodes" 120 --nodes 2 --gpus 1 --share-gpus --warmup 5 -- python3 "$here/lightning_mlp.py"
   fi
-  rm -f "$out/run.json"
+  step "a PyTorch step by ddbench and by torch.profiler, two ranks" 180 python3 "$here/breakdown.py" "$ddbench" 2
 }
 
-for part in ${2:-engine pytorch}; do "run_$part"; done
+# The store in one file, what programs said in the log. Files above 16 MiB do not come back from a borrowed machine.
+keep_store() {
+  [ -e "$DDBENCH_DB" ] || return
+  python3 -c "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA wal_checkpoint(TRUNCATE)')" "$DDBENCH_DB"
+  gzip -c "$DDBENCH_DB" | split -b 15M -d - "$out/results.db.gz."
+  [ -e "$out/results.db.gz.01" ] || mv "$out/results.db.gz.00" "$out/results.db.gz"
+  find "$DDBENCH_DB.logs" -type f -exec tail -n 200 {} + >> "$LOG" 2> /dev/null
+  rm -rf "$DDBENCH_DB" "$DDBENCH_DB"-wal "$DDBENCH_DB"-shm "$DDBENCH_DB.logs"
+}
+
+for part in ${2:-tests speed pytorch}; do
+  "run_$part"
+  part_ends=$((SECONDS + part_seconds))
+done
+keep_store
+rm -rf "$scratch"
 echo "$failures failed"
 [ "$failures" = 0 ]

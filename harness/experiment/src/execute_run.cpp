@@ -80,15 +80,14 @@ class LaunchRelay : public launch::LaunchObserver {
   std::exception_ptr failure_;
 };
 
-ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machine,
+ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machine, bool may_share_gpus,
                             const std::string& network) {
   ProvenanceSet provenance{Provenance::kMeasured};
   if (run_case.nodes > 1 || network.find('@') != std::string::npos)
     provenance.add(Provenance::kEmulatedNetwork);
   const bool shares_cores = machine.cores && run_case.world_size() > *machine.cores;
-  const bool shares_gpus =
-      run_case.device == "cuda" && !machine.gpus.empty() && run_case.world_size() > usable_gpus(machine);
-  if (shares_cores || shares_gpus) provenance.add(Provenance::kOversubscribed);
+  if (shares_cores || shares_gpus(run_case, machine, may_share_gpus))
+    provenance.add(Provenance::kOversubscribed);
   return provenance;
 }
 
@@ -124,7 +123,7 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
     run.environment.facts["strategy.traffic"] = traffic.formula;
   }
   run.started_wall_ns = wall_ns();
-  run.provenance = provenance_of(run_case, machine, "");
+  run.provenance = provenance_of(run_case, machine, options.launcher.share_gpus, "");
   store::set_owner_to_this_process(run);
   return run;
 }
@@ -148,7 +147,8 @@ bool has_ranks(const host::Machine& machine, const std::vector<host::Facts>& mac
                      [&](const host::Facts& other) { return other.at("boot_id") == boot_id; });
 }
 
-void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, const host::Machine& machine) {
+void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, const host::Machine& machine,
+               bool may_share_gpus) {
   run.state = outcome.state;
   run.reason = outcome.reason;
   run.environment.network = proved_network(outcome.network, outcome.transport);
@@ -158,7 +158,8 @@ void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, cons
   for (std::size_t i = 0; i < outcome.notes.size(); ++i) {
     run.environment.facts[fmt::format("note.{}", i + 1)] = outcome.notes[i];
   }
-  run.provenance = outcome.provenance.value_or(provenance_of(run.run_case, machine, outcome.network));
+  run.provenance =
+      outcome.provenance.value_or(provenance_of(run.run_case, machine, may_share_gpus, outcome.network));
   run.finished_wall_ns = wall_ns();
 }
 
@@ -212,6 +213,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     launch_options.preemption_grace = options.preemption_grace;
     launch_options.checkpoints = checkpoints.plan();
     launch_options.start_deadline = options.launcher.start_deadline;
+    launch_options.shares_gpus = shares_gpus(run_case, machine, options.launcher.share_gpus);
     MachineMeter meter;
     launch::LaunchOutcome outcome = launch::launch(run_case, launch_options, options.launcher, relay);
     if (has_ranks(machine, outcome.machines)) {
@@ -230,7 +232,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
       rank.dropped_spans = std::max(rank.dropped_spans, ingest.dropped_spans(rank.rank));
     }
     store.put_ranks(run.id, outcome.ranks);
-    take_over(run, outcome, machine);
+    take_over(run, outcome, machine, options.launcher.share_gpus);
     // Stored before its rows are computed, so that finalize_run sees what the run was; done only after them.
     store.update_run(run);
     analyzer::finalize_run(store, run.id);

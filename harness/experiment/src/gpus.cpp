@@ -19,15 +19,20 @@ int usable_gpus(const host::Machine& machine) {
   return static_cast<int>(std::min<std::ptrdiff_t>(here, named));
 }
 
-void check_gpus(const RunCase& run_case, const host::Machine& machine, bool may_share) {
+bool shares_gpus(const RunCase& run_case, const host::Machine& machine, bool may_share) {
+  const bool on_gpus = run_case.device == "cuda" || (is_program(run_case) && may_share);
   const int gpus = usable_gpus(machine);
-  if (may_share || run_case.device != "cuda" || gpus == 0 || run_case.world_size() <= gpus) return;
+  return on_gpus && gpus > 0 && run_case.world_size() > gpus;
+}
+
+void check_gpus(const RunCase& run_case, const host::Machine& machine, bool may_share) {
+  if (may_share || !shares_gpus(run_case, machine, false)) return;
   throw Error(
       ErrorCode::kBadInput,
       fmt::format("{} ranks ({} x {}) need as many GPUs, and this machine has {}. Start them where the GPUs "
                   "are (--hosts, or inside a Slurm allocation), take --device cpu, or let ranks share "
                   "GPUs with --share-gpus: the run is then marked oversubscribed",
-                  run_case.world_size(), run_case.nodes, run_case.gpus_per_node, gpus));
+                  run_case.world_size(), run_case.nodes, run_case.gpus_per_node, usable_gpus(machine)));
 }
 
 }  // namespace ddbench::experiment

@@ -26,6 +26,8 @@ struct FabricPlan {
   int nodes = 1;
   int ranks_per_node = 1;
   std::optional<LinkRate> link;
+  bool runs_program = false;                       ///< which ddbench did not write
+  bool shares_gpus = false;                        ///< LaunchOptions
   std::vector<std::string> command;                ///< of every rank; "--control-fd N" follows
   std::vector<int> control_fds;                    ///< by rank: the rank's end of its control socket
   std::map<std::string, std::string> environment;  ///< of every rank, beside what the fabric sets itself

@@ -10,6 +10,7 @@
 
 #include "ddbench/launch/link_rate.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/program_case.h"
 #include "fabric.h"
 #include "network_plan.h"
 #include "supervisor.h"
@@ -90,6 +91,8 @@ LaunchOutcome launch_local(const RunCase& run_case, const LaunchOptions& options
   plan.nodes = run_case.nodes;
   plan.ranks_per_node = run_case.gpus_per_node;
   if (!run_case.link.empty()) plan.link = parse_link_rate(run_case.link);
+  plan.runs_program = is_program(run_case);
+  plan.shares_gpus = options.shares_gpus;
   plan.environment = network_settings(run_case.requested_network);
   plan.command = {options.executable.string(), "worker"};
   for (const UniqueFd& end : sockets.rank_ends) plan.control_fds.push_back(end.get());

@@ -27,6 +27,16 @@ std::vector<std::string> arguments_of(const FabricPlan& plan, int rank) {
   return arguments;
 }
 
+/// What NCCL in a program shall take for a rank's host: it refuses ranks of one host that share a GPU, and
+/// goes past the links between nodes that it takes for one host. Empty: what it finds; the engine's own
+/// backend sees by itself who shares what.
+std::string nccl_host(const FabricPlan& plan, int rank, Isolation isolation) {
+  if (!plan.runs_program) return {};
+  if (plan.shares_gpus) return fmt::format("ddbench-rank-{}", rank);
+  if (isolation == Isolation::kLinks) return fmt::format("ddbench-node-{}", rank / plan.ranks_per_node);
+  return {};
+}
+
 /// In the child: nothing else reads its environment.
 void set_environment(const FabricPlan& plan, int rank, Isolation isolation, int port) {
   const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
@@ -35,11 +45,13 @@ void set_environment(const FabricPlan& plan, int rank, Isolation isolation, int 
     set(name.c_str(), value);
   }
   ::setenv("OMP_NUM_THREADS", "1", 0);
+  const std::string host = nccl_host(plan, rank, isolation);
+  if (!host.empty()) ::setenv("NCCL_HOSTID", host.c_str(), 0);
   for (const auto& [name, value] : plan.environment) set(name.c_str(), value);
   if (isolation == Isolation::kNone) return;
   // A program that asks the resolver for its address finds the host's loopback, which is not that of the
   // other nodes.
-  const char* const interface = plan.nodes > 1 ? "eth0" : "lo";
+  const char* const interface = isolation == Isolation::kLinks ? "eth0" : "lo";
   for (const char* variable : {"GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"}) {
     set(variable, interface);
   }

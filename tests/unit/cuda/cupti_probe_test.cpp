@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
@@ -15,19 +14,14 @@
 #include "ddbench/host/spool.h"
 #include "ddbench/inject/process_recorder.h"
 #include "ddbench/probe/open_cuda_probe.h"
+#include "real_gpu.h"
 
 namespace ddbench {
 namespace {
 
-/// Of the build, or of the folder that it was packed into.
-std::string modules() {
-  ::setenv("DDBENCH_MODULE_DIR", DDBENCH_MODULES, 0);
-  return std::getenv("DDBENCH_MODULE_DIR");
-}
-
-bool has_gpu() {
-  return std::filesystem::exists("/dev/nvidiactl");
-}
+using testing::Driver;
+using testing::has_gpu;
+using testing::modules;
 
 TEST(CudaProbe, SaysWhyItCannotRecordOnAMachineWithoutADriver) {
   if (has_gpu()) GTEST_SKIP() << "this machine has a GPU";
@@ -41,16 +35,6 @@ TEST(CudaProbe, SaysWhyItCannotRecordOnAMachineWithoutADriver) {
   EXPECT_EQ(inject::RecorderAccess(0).get(), nullptr) << "and nobody opens a spool of his own in its process";
 }
 
-/// The driver's functions that the test below calls, without linking the driver.
-struct Driver {
-  template <typename... Arguments>
-  int call(const char* name, Arguments... arguments) const {
-    const auto function = reinterpret_cast<int (*)(Arguments...)>(::dlsym(library, name));
-    return function != nullptr ? function(arguments...) : -1;
-  }
-  void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
-};
-
 TEST(CudaProbe, RecordsWhatARealGpuDoesInItsRange) {
   if (!has_gpu()) GTEST_SKIP() << "no GPU";
   const testing::TempDirectory directory;
@@ -60,13 +44,10 @@ TEST(CudaProbe, RecordsWhatARealGpuDoesInItsRange) {
   const auto probe = probe::open_cuda_probe(recorder, why_not);
   ASSERT_NE(probe, nullptr) << why_not;
   const Driver driver;
-  void* context = nullptr;
   unsigned long long memory = 0;
   constexpr std::size_t kBytes = 64u << 20;
   std::vector<char> host_memory(kBytes);
-  ASSERT_EQ(driver.call("cuInit", 0u), 0);
-  ASSERT_EQ(driver.call("cuDevicePrimaryCtxRetain", &context, 0), 0);
-  ASSERT_EQ(driver.call("cuCtxSetCurrent", context), 0);
+  ASSERT_TRUE(driver.take_gpu());
   ASSERT_EQ(driver.call("cuMemAlloc_v2", &memory, kBytes), 0);
   const std::int64_t begin_ns = now_ns();
   probe->push({SpanKind::kCopy, 7, 3, 0, 0});
@@ -104,12 +85,10 @@ TEST(CudaProbe, ARealGraphHasTheRangesOfItsCaptureAndTheStepsOfItsLaunches) {
   const auto probe = probe::open_cuda_probe(recorder, why_not);
   ASSERT_NE(probe, nullptr) << why_not;
   const Driver driver;
-  void *context = nullptr, *stream = nullptr, *graph = nullptr, *executable = nullptr;
+  void *stream = nullptr, *graph = nullptr, *executable = nullptr;
   unsigned long long memory = 0;
   constexpr std::size_t kBytes = 1u << 20;
-  ASSERT_EQ(driver.call("cuInit", 0u), 0);
-  ASSERT_EQ(driver.call("cuDevicePrimaryCtxRetain", &context, 0), 0);
-  ASSERT_EQ(driver.call("cuCtxSetCurrent", context), 0);
+  ASSERT_TRUE(driver.take_gpu());
   ASSERT_EQ(driver.call("cuMemAlloc_v2", &memory, kBytes), 0);
   ASSERT_EQ(driver.call("cuStreamCreate", &stream, 1u), 0);
   ASSERT_TRUE(probe->follow_capture(true));

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "ddbench/record/program_case.h"
 #include "expect_error.h"
 
 namespace ddbench::experiment {
@@ -49,6 +50,16 @@ TEST_F(Gpus, SharingIsAllowedOnDemand) {
   EXPECT_NO_THROW(check_gpus(case_of(4, 4, "cpu"), machine_with(2), false));
   EXPECT_NO_THROW(check_gpus(case_of(4, 4), machine_with(0), false))
       << "check_device says that there is none";
+}
+
+TEST_F(Gpus, WhoSharesThem) {
+  EXPECT_TRUE(shares_gpus(case_of(1, 3), machine_with(2), true));
+  EXPECT_FALSE(shares_gpus(case_of(1, 2), machine_with(2), true));
+  EXPECT_FALSE(shares_gpus(case_of(1, 3, "cpu"), machine_with(2), true));
+  RunCase program = case_of(1, 3, "");
+  set_program(program, {"./train"});
+  EXPECT_TRUE(shares_gpus(program, machine_with(2), true));
+  EXPECT_FALSE(shares_gpus(program, machine_with(2), false)) << "it may run on CPUs";
 }
 
 }  // namespace

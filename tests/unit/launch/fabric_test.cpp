@@ -63,7 +63,7 @@ TEST(Fabric, NodesReachEachOtherOverTheirOwnNetwork) {
   EXPECT_FALSE(facts.contains("network.link_rate"));
 }
 
-TEST(Fabric, RanksOfOneNodeNeedNoTools) {
+TEST(Fabric, NodesWithoutLinksShareALoopbackAndAreToldOfIt) {
   EXPECT_GT(measure(2, "", 4 << 20, Isolation::kPrivate), 0.0);
 }
 

@@ -10,6 +10,8 @@
 #include <fstream>
 #include <thread>
 
+#include "ddbench/record/program_case.h"
+
 namespace ddbench::launch {
 
 using namespace std::chrono_literals;
@@ -19,7 +21,7 @@ RankTrace read_trace(const fs::path& directory, int rank) {
   RankTrace trace;
   std::ifstream(directory / fmt::format("rank{}.trace", rank)) >> trace.pid >> trace.network_namespace >>
       trace.world_size >> trace.local_rank >> trace.local_world_size >> trace.node_rank >>
-      trace.master_address >> trace.master_port >> trace.address;
+      trace.master_address >> trace.master_port >> trace.address >> trace.nccl_host;
   return trace;
 }
 
@@ -73,6 +75,7 @@ LaunchOutcome LaunchTest::launch(const std::string& scenario, int culprit, int n
   run_case.nodes = nodes;
   run_case.gpus_per_node = gpus_per_node;
   run_case.steps = 20;
+  if (runs_program_) set_program(run_case, {"a program"});
   const std::size_t files = open_files();
   const auto begin = std::chrono::steady_clock::now();
   LaunchOutcome outcome = launch_local(run_case, options_, observer_);

@@ -38,7 +38,8 @@ class RecordingObserver final : public LaunchObserver {
 struct RankTrace {
   pid_t pid = 0;
   ino_t network_namespace = 0;
-  std::string world_size, local_rank, local_world_size, node_rank, master_address, master_port, address;
+  std::string world_size, local_rank, local_world_size, node_rank, master_address, master_port, address,
+      nccl_host;
 };
 RankTrace read_trace(const std::filesystem::path& directory, int rank);
 
@@ -63,6 +64,7 @@ class LaunchTest : public ::testing::Test {
 
   test::TemporaryDirectory directory_;
   LaunchOptions options_;
+  bool runs_program_ = false;  ///< says the case; the test ranks are what they are
   RecordingObserver observer_;
 };
 

@@ -61,6 +61,27 @@ TEST_F(LaunchTest, RanksThatTrainToTheEnd) {
   }
 }
 
+TEST_F(LaunchTest, NcclOfAProgramTakesNodesAndRanksThatShareAGpuForHosts) {
+  const auto host_of = [&](int rank) { return read_trace(directory_.path(), rank).nccl_host; };
+  options_.shares_gpus = true;
+  launch("train", -1, 1, 2);
+  EXPECT_EQ(host_of(1), "") << "the engine's own backend finds out";
+  options_.shares_gpus = false;
+  runs_program_ = true;
+  const bool links = launch("train", -1, 2, 2).network == "veth";
+  EXPECT_EQ(host_of(3), links ? "ddbench-node-1" : "");
+  launch("train", -1, 1, 2);
+  EXPECT_EQ(host_of(1), "") << "what NCCL finds by itself";
+  options_.shares_gpus = true;
+  launch("train", -1, 1, 2);
+  EXPECT_EQ(host_of(0), "ddbench-rank-0");
+  EXPECT_EQ(host_of(1), "ddbench-rank-1");
+  ::setenv("NCCL_HOSTID", "the-users", 1);
+  launch("train", -1, 1, 2);
+  ::unsetenv("NCCL_HOSTID");
+  EXPECT_EQ(host_of(1), "the-users");
+}
+
 TEST_F(LaunchTest, ARankThatIsKilledIsNamedAndTheOthersStop) {
   const LaunchOutcome outcome = launch("kill", 2);
   EXPECT_EQ(outcome.state, RunState::kFailed);

@@ -70,7 +70,8 @@ class TestRank {
         << host_pid() << ' ' << network.st_ino << ' ' << from_environment("WORLD_SIZE") << ' '
         << from_environment("LOCAL_RANK") << ' ' << from_environment("LOCAL_WORLD_SIZE") << ' '
         << from_environment("NODE_RANK") << ' ' << from_environment("MASTER_ADDR") << ' '
-        << from_environment("MASTER_PORT") << ' ' << assignment_.address << '\n';
+        << from_environment("MASTER_PORT") << ' ' << assignment_.address << ' '
+        << from_environment("NCCL_HOSTID") << '\n';
   }
 
   void train() {

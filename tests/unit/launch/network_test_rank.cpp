@@ -1,8 +1,10 @@
 // Measures the network between rank 0 and the last rank: the last one streams to rank 0 over TCP, rank 0
 // writes
-// "<bytes per second>\n" on its control socket. Ends when the stream does. Ranks in between do nothing.
+// "<bytes per second>\n" on its control socket. Ends when the stream does. Ranks in between do nothing. A
+// rank that is told of an interface which its network lacks ends at once.
 
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -73,11 +75,17 @@ int stream(std::size_t bytes) {
   return 1;
 }
 
+bool has_its_interface() {
+  const char* const name = std::getenv("NCCL_SOCKET_IFNAME");
+  return name == nullptr || ::if_nametoindex(name) != 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const int control_fd = std::atoi(argv[argc - 1]);
   const int rank = std::atoi(std::getenv("RANK"));
+  if (!has_its_interface()) return 1;
   if (rank == 0) {
     const std::string rate = receive();
     return ::write(control_fd, rate.data(), rate.size()) > 0 ? 0 : 1;

@@ -30,6 +30,8 @@ struct LaunchOptions {
   std::chrono::milliseconds preemption_grace{20'000};
   /// Ranks elsewhere send the spans of sampled and slow steps, and of the others what their partition needs.
   bool reduce_spans = false;
+  bool shares_gpus =
+      false;  ///< on this machine: a program's NCCL is told that each rank is a host of its own
 };
 
 /// What the ranks tell while they run; called on the launching thread.

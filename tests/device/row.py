@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""One run of ddbench as the text of a row of results.md; exit code 1, and the reason, when it failed.
+
+    row.py throughput DDBENCH OPTION...              of `ddbench run`
+    row.py join DDBENCH OPTION...                    10,000 all-reduces: each kernel that CUPTI saw has its event of NCCL's
+                                                     profiler, and none is lost
+    row.py program DDBENCH OPTION... -- COMMAND...   a program that ddbench did not write
+"""
+
+import sys
+
+from one_run import mfu_text, one_run
+
+
+def milliseconds(run):
+    return f"step {run['partition_step_ns'] / 1e6:.3f} ms, communication {(run['communication_ns'] or 0) / 1e6:.3f} ms"
+
+
+def throughput(run):
+    overhead = run["probe_overhead_percent"]
+    print(f"{run['samples_per_s']:.1f} samples/s, {mfu_text(run)}, {milliseconds(run)} of which "
+          f"{(run['overlap_ns'] or 0) / 1e6:.3f} overlap, probes {'not known' if overhead is None else f'{overhead:.2f} %'}, "
+          f"network {run['environment']['network']}, graph {run['environment']['facts'].get('training.cuda_graph')}")
+    return 0
+
+
+def join(run):
+    facts = run["environment"]["facts"]
+    lost = {name: facts[name] for name in ("nccl.events_without_kernel", "nccl.kernels_without_event", "nccl.unfinished",
+                                           "nccl.unpaired", "cupti.dropped_records", "analysis.incomplete_collectives") if name in facts}
+    count = sum(c["count"] for c in run["collectives"] if c["function"] == "all_reduce")
+    manners = {c["manner"] for c in run["collectives"]}
+    print(f"{count} all-reduces, lost: {lost or 'none'}, {run['dropped_spans']} spans dropped; {'; '.join(sorted(manners))}")
+    return 1 if lost or run["dropped_spans"] or count < 10_000 or "" in manners else 0
+
+
+def program(run):
+    print(f"{run['steps']['measured']} steps, {milliseconds(run)}, steps from "
+          f"{run['environment']['facts'].get('program.steps_from')}, network {run['environment']['network']}")
+    return 0
+
+
+if __name__ == "__main__":
+    KINDS = {"throughput": throughput, "join": join, "program": program}
+    if len(sys.argv) < 3 or sys.argv[1] not in KINDS:
+        sys.exit(__doc__)
+    try:
+        sys.exit(KINDS[sys.argv[1]](one_run(*sys.argv[2:], timeout_s=230)))
+    except RuntimeError as error:
+        sys.exit(str(error))
