@@ -172,8 +172,10 @@ class Finalizer {
     if (measured_steps_ == 0 && is_program(run_.run_case)) {
       return all_steps_ == 0
                  ? std::string(
-                       "the program made no collective that ddbench can see (those of NCCL, of MPI and of "
-                       "Gloo's shared library), so nothing is known of its steps")
+                       "the program made no collective that ddbench can see (those of NCCL, of MPI, and of "
+                       "Gloo in PyTorch or in a shared library), so nothing is known of its steps: if it "
+                       "starts its ranks itself, use --per-node; no option helps where a framework hides a "
+                       "Gloo of its own (Horovod) or has other collectives (TensorFlow)")
                  : fmt::format("only {} steps of the program were found; the first {} are warm-up (--warmup)",
                                all_steps_ / ranks_.size(), run_.run_case.warmup);
     }

@@ -139,15 +139,31 @@ const char* name_of(analyzer::StepSource source) {
   return "";
 }
 
-void describe(const analyzer::ProgramSteps& steps, bool has_kernels, ProgramRecording& recording) {
+/// What counted as compute.
+enum class ComputeSource : std::uint8_t { kKernels, kOperators, kLibraries };
+
+ComputeSource compute_source(const DeviceRecording& device, const std::vector<analyzer::ProgramRank>& ranks) {
+  if (device.has_kernels()) return ComputeSource::kKernels;
+  const auto has_operators = [](const analyzer::ProgramRank& rank) {
+    return std::any_of(rank.names.begin(), rank.names.end(),
+                       [](const std::string& name) { return name.starts_with("aten::"); });
+  };
+  return std::any_of(ranks.begin(), ranks.end(), has_operators) ? ComputeSource::kOperators
+                                                                : ComputeSource::kLibraries;
+}
+
+std::string meaning_of_compute(ComputeSource source) {
+  const std::string on_host = ", and what it spends neither there nor in collectives is host time";
+  const std::string what = source == ComputeSource::kKernels     ? "its kernels do on the GPU"
+                           : source == ComputeSource::kOperators ? "PyTorch's operators take" + on_host
+                                                                 : "it spends in oneDNN and BLAS" + on_host;
+  return "of a program, compute is what " + what + ": forward and backward are not told apart";
+}
+
+void describe(const analyzer::ProgramSteps& steps, ComputeSource compute, ProgramRecording& recording) {
   recording.facts["program.steps_from"] = name_of(steps.source);
   recording.facts["program.steps"] = std::to_string(steps.steps);
-  recording.notes.push_back(
-      has_kernels
-          ? "of a program, compute is what its kernels do on the GPU: forward and backward are not told apart"
-          : "of a program, compute is what it spends in oneDNN and BLAS, and what it spends neither there "
-            "nor in "
-            "collectives is host time: forward and backward are not told apart");
+  recording.notes.push_back(meaning_of_compute(compute));
   recording.facts["program.outside_steps_ns"] = std::to_string(steps.outside_ns);
   if (steps.outside_ns > 0) recording.notes.push_back(time_outside(steps));
   if (steps.source == analyzer::StepSource::kPattern) {
@@ -178,7 +194,8 @@ ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& 
     device.take(process);
     ranks.push_back(std::move(process.spans));
   }
-  describe(analyzer::assign_program_steps(ranks, run.run_case.warmup), device.has_kernels(), recording);
+  const ComputeSource compute = compute_source(device, ranks);
+  describe(analyzer::assign_program_steps(ranks, run.run_case.warmup), compute, recording);
   device.describe(recording);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (ranks[rank].spans.empty()) continue;

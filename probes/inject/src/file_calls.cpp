@@ -14,8 +14,6 @@ namespace {
 using ddbench::inject::note_file_opened;
 using ddbench::inject::original;
 
-constexpr auto kC = {"libc.so.6"};
-
 bool makes(int flags) {
   return (flags & O_CREAT) != 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
@@ -49,7 +47,7 @@ int open(const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = mode_of(flags, rest);
   va_end(rest);
-  return noted(original<&open>(kC)(path, flags, mode), flags);
+  return noted(original<&open>()(path, flags, mode), flags);
 }
 
 int open64(const char* path, int flags, ...) {
@@ -57,7 +55,7 @@ int open64(const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = mode_of(flags, rest);
   va_end(rest);
-  return noted(original<&open64>(kC)(path, flags, mode), flags);
+  return noted(original<&open64>()(path, flags, mode), flags);
 }
 
 int openat(int folder, const char* path, int flags, ...) {
@@ -65,7 +63,7 @@ int openat(int folder, const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = mode_of(flags, rest);
   va_end(rest);
-  return noted(original<&openat>(kC)(folder, path, flags, mode), flags);
+  return noted(original<&openat>()(folder, path, flags, mode), flags);
 }
 
 int openat64(int folder, const char* path, int flags, ...) {
@@ -73,15 +71,15 @@ int openat64(int folder, const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = mode_of(flags, rest);
   va_end(rest);
-  return noted(original<&openat64>(kC)(folder, path, flags, mode), flags);
+  return noted(original<&openat64>()(folder, path, flags, mode), flags);
 }
 
 FILE* fopen(const char* path, const char* mode) {
-  return noted(original<&fopen>(kC)(path, mode), mode);
+  return noted(original<&fopen>()(path, mode), mode);
 }
 
 FILE* fopen64(const char* path, const char* mode) {
-  return noted(original<&fopen64>(kC)(path, mode), mode);
+  return noted(original<&fopen64>()(path, mode), mode);
 }
 
 }  // extern "C"

@@ -1,4 +1,5 @@
-// Stands before the collectives of Gloo as Debian's PyTorch calls them: through libgloo.so. Being the
+// Stands before the collectives of Gloo as PyTorch calls them: Debian's through
+// libgloo.so, the wheels through the PLT of libtorch_cpu.so, which exports its own Gloo. Being the
 // functions that Gloo's options name as friends, these may read them.
 #include <gloo/allgather.h>
 #include <gloo/allgatherv.h>
@@ -15,7 +16,6 @@
 
 #include <map>
 #include <mutex>
-#include <numeric>
 
 #include "original.h"
 #include "session.h"
@@ -47,7 +47,14 @@ std::uint64_t size_of(const std::unique_ptr<gloo::transport::UnboundBuffer>& buf
   return buffer ? buffer->size : 0;
 }
 
-constexpr auto kGloo = {"libgloo.so.0", "libgloo.so"};
+// How many ranks a context has. Its class, of one name, has a virtual destructor in Debian's Gloo and none in
+// that of PyTorch's wheels (2.4 to 2.15), where its numbers lie at its very begin: told by the table that
+// only the one has. The options are laid out alike in both.
+std::uint64_t ranks_of(const gloo::Context* context) {
+  static const bool has_table = ddbench::inject::find_function_if_any("_ZTVN4gloo7ContextE") != nullptr;
+  const auto* const rank_and_size = reinterpret_cast<const int*>(context) + (has_table ? 2 : 0);
+  return static_cast<std::uint64_t>(rank_and_size[1]);
+}
 
 }  // namespace
 
@@ -57,56 +64,56 @@ void allreduce(const AllreduceOptions& options) {
   const auto& impl = options.impl_;
   const Call call(CallName::kAllReduce, impl.elements * impl.elementSize,
                   key_of(impl.context.get(), impl.tag));
-  ddbench::inject::original<static_cast<void (*)(const AllreduceOptions&)>(&allreduce)>(kGloo)(options);
+  ddbench::inject::original<static_cast<void (*)(const AllreduceOptions&)>(&allreduce)>()(options);
 }
 
 void allgather(AllgatherOptions& options) {
   const Call call(CallName::kAllGather, size_of(options.out), key_of(options.context.get(), options.tag));
-  ddbench::inject::original<static_cast<void (*)(AllgatherOptions&)>(&allgather)>(kGloo)(options);
+  ddbench::inject::original<static_cast<void (*)(AllgatherOptions&)>(&allgather)>()(options);
 }
 
 void allgatherv(AllgathervOptions& options) {
   const Call call(CallName::kAllGather, size_of(options.out), key_of(options.context.get(), options.tag));
-  ddbench::inject::original<static_cast<void (*)(AllgathervOptions&)>(&allgatherv)>(kGloo)(options);
+  ddbench::inject::original<static_cast<void (*)(AllgathervOptions&)>(&allgatherv)>()(options);
 }
 
 void broadcast(BroadcastOptions& options) {
   const Call call(CallName::kBroadcast, options.elements * options.elementSize,
                   key_of(options.context.get(), options.tag));
-  ddbench::inject::original<static_cast<void (*)(BroadcastOptions&)>(&broadcast)>(kGloo)(options);
+  ddbench::inject::original<static_cast<void (*)(BroadcastOptions&)>(&broadcast)>()(options);
 }
 
 void barrier(BarrierOptions& options) {
   const Call call(CallName::kBarrier, 0, key_of(options.context.get(), options.tag));
-  ddbench::inject::original<static_cast<void (*)(BarrierOptions&)>(&barrier)>(kGloo)(options);
+  ddbench::inject::original<static_cast<void (*)(BarrierOptions&)>(&barrier)>()(options);
 }
 
 void reduce(ReduceOptions& options) {
   const Call call(CallName::kReduce, options.elements * options.elementSize,
                   key_of(options.context.get(), options.tag));
-  ddbench::inject::original<static_cast<void (*)(ReduceOptions&)>(&reduce)>(kGloo)(options);
+  ddbench::inject::original<static_cast<void (*)(ReduceOptions&)>(&reduce)>()(options);
 }
 
 void gather(GatherOptions& options) {
-  const std::uint64_t all = size_of(options.in) * static_cast<std::uint64_t>(options.context->size);
+  const std::uint64_t all = size_of(options.in) * ranks_of(options.context.get());
   const Call call(CallName::kGather, all, key_of(options.context.get(), options.tag));
-  ddbench::inject::original<static_cast<void (*)(GatherOptions&)>(&gather)>(kGloo)(options);
+  ddbench::inject::original<static_cast<void (*)(GatherOptions&)>(&gather)>()(options);
 }
 
 void scatter(ScatterOptions& options) {
-  const std::uint64_t all = size_of(options.out) * static_cast<std::uint64_t>(options.context->size);
+  const std::uint64_t all = size_of(options.out) * ranks_of(options.context.get());
   const Call call(CallName::kScatter, all, key_of(options.context.get(), options.tag));
-  ddbench::inject::original<static_cast<void (*)(ScatterOptions&)>(&scatter)>(kGloo)(options);
+  ddbench::inject::original<static_cast<void (*)(ScatterOptions&)>(&scatter)>()(options);
 }
 
 void alltoall(AlltoallOptions& options) {
   const Call call(CallName::kAllToAll, size_of(options.in), key_of(options.context.get(), options.tag));
-  ddbench::inject::original<static_cast<void (*)(AlltoallOptions&)>(&alltoall)>(kGloo)(options);
+  ddbench::inject::original<static_cast<void (*)(AlltoallOptions&)>(&alltoall)>()(options);
 }
 
 void alltoallv(AlltoallvOptions& options) {
   const Call call(CallName::kAllToAll, size_of(options.in), key_of(options.context.get(), options.tag));
-  ddbench::inject::original<static_cast<void (*)(AlltoallvOptions&)>(&alltoallv)>(kGloo)(options);
+  ddbench::inject::original<static_cast<void (*)(AlltoallvOptions&)>(&alltoallv)>()(options);
 }
 
 }  // namespace gloo

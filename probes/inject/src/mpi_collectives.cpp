@@ -11,23 +11,32 @@ namespace {
 
 using Question = int(Handle, int*);
 
-int asked(const char* function, Handle about) {
+// The program's MPI is one, and does not go away.
+Question* find_question(const char* function) {
+  return reinterpret_cast<Question*>(find_function(function));
+}
+
+int asked(Question* question, Handle about) {
   int answer = 0;
-  reinterpret_cast<Question*>(find_function(function, kLibraries))(about, &answer);
+  question(about, &answer);
   return answer;
 }
 
 std::uint64_t bytes_of(std::int64_t count, Handle type) {
-  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(asked("PMPI_Type_size", type));
+  static Question* const size = find_question("PMPI_Type_size");
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(asked(size, type));
 }
 
 /// Between two groups of ranks, what a rank gives or takes is counted by the other group.
 bool is_between_groups(Handle communicator) {
-  return asked("PMPI_Comm_test_inter", communicator) != 0;
+  static Question* const test = find_question("PMPI_Comm_test_inter");
+  return asked(test, communicator) != 0;
 }
 
 std::int64_t size_of(Handle communicator) {
-  return asked(is_between_groups(communicator) ? "PMPI_Comm_remote_size" : "PMPI_Comm_size", communicator);
+  static Question* const own = find_question("PMPI_Comm_size");
+  static Question* const others = find_question("PMPI_Comm_remote_size");
+  return asked(is_between_groups(communicator) ? others : own, communicator);
 }
 
 std::int64_t sum(const int* counts, Handle communicator) {
@@ -37,7 +46,8 @@ std::int64_t sum(const int* counts, Handle communicator) {
 /// At the root the side that it must give has a meaning, elsewhere the other one.
 std::uint64_t bytes_of_all(Part here, Part at_root, int root, Handle communicator) {
   if (is_between_groups(communicator)) return 0;  // which side has a meaning depends on the group
-  const Part part = asked("PMPI_Comm_rank", communicator) == root ? at_root : here;
+  static Question* const rank = find_question("PMPI_Comm_rank");
+  const Part part = asked(rank, communicator) == root ? at_root : here;
   return bytes_of(part.count * size_of(communicator), part.type);
 }
 

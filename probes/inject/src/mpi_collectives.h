@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 
 #include "session.h"
 
@@ -14,8 +13,6 @@ namespace ddbench::inject::mpi {
 
 struct OpaqueHandle;
 using Handle = OpaqueHandle*;
-
-inline constexpr auto kLibraries = {"libmpi.so.40", "libmpi.so.80", "libmpi.so.12", "libmpich.so.12"};
 
 Collective all_reduce(int count, Handle type, Handle communicator);
 Collective reduce(int count, Handle type, Handle communicator);

@@ -14,8 +14,8 @@ extern "C" {
 int MPI_Iallreduce(const void* send, void* receive, int count, Handle type, Handle operation,
                    Handle communicator, void* request) {
   const PendingCall call(mpi::all_reduce(count, type, communicator));
-  const int status = original<&MPI_Iallreduce>(mpi::kLibraries)(send, receive, count, type, operation,
-                                                                communicator, request);
+  const int status =
+      original<&MPI_Iallreduce>()(send, receive, count, type, operation, communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
@@ -23,22 +23,22 @@ int MPI_Iallreduce(const void* send, void* receive, int count, Handle type, Hand
 int MPI_Ireduce(const void* send, void* receive, int count, Handle type, Handle operation, int root,
                 Handle communicator, void* request) {
   const PendingCall call(mpi::reduce(count, type, communicator));
-  const int status = original<&MPI_Ireduce>(mpi::kLibraries)(send, receive, count, type, operation, root,
-                                                             communicator, request);
+  const int status =
+      original<&MPI_Ireduce>()(send, receive, count, type, operation, root, communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
 
 int MPI_Ibcast(void* buffer, int count, Handle type, int root, Handle communicator, void* request) {
   const PendingCall call(mpi::broadcast(count, type, communicator));
-  const int status = original<&MPI_Ibcast>(mpi::kLibraries)(buffer, count, type, root, communicator, request);
+  const int status = original<&MPI_Ibcast>()(buffer, count, type, root, communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
 
 int MPI_Ibarrier(Handle communicator, void* request) {
   const PendingCall call(mpi::barrier(communicator));
-  const int status = original<&MPI_Ibarrier>(mpi::kLibraries)(communicator, request);
+  const int status = original<&MPI_Ibarrier>()(communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
@@ -46,8 +46,8 @@ int MPI_Ibarrier(Handle communicator, void* request) {
 int MPI_Iallgather(const void* send, int send_count, Handle send_type, void* receive, int count, Handle type,
                    Handle communicator, void* request) {
   const PendingCall call(mpi::all_gather(count, type, communicator));
-  const int status = original<&MPI_Iallgather>(mpi::kLibraries)(send, send_count, send_type, receive, count,
-                                                                type, communicator, request);
+  const int status =
+      original<&MPI_Iallgather>()(send, send_count, send_type, receive, count, type, communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
@@ -55,8 +55,8 @@ int MPI_Iallgather(const void* send, int send_count, Handle send_type, void* rec
 int MPI_Iallgatherv(const void* send, int send_count, Handle send_type, void* receive, const int* counts,
                     const int* displacements, Handle type, Handle communicator, void* request) {
   const PendingCall call(mpi::all_gather(counts, type, communicator));
-  const int status = original<&MPI_Iallgatherv>(mpi::kLibraries)(send, send_count, send_type, receive, counts,
-                                                                 displacements, type, communicator, request);
+  const int status = original<&MPI_Iallgatherv>()(send, send_count, send_type, receive, counts, displacements,
+                                                  type, communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
@@ -64,8 +64,8 @@ int MPI_Iallgatherv(const void* send, int send_count, Handle send_type, void* re
 int MPI_Ireduce_scatter_block(const void* send, void* receive, int count, Handle type, Handle operation,
                               Handle communicator, void* request) {
   const PendingCall call(mpi::reduce_scatter(count, type, communicator));
-  const int status = original<&MPI_Ireduce_scatter_block>(mpi::kLibraries)(send, receive, count, type,
-                                                                           operation, communicator, request);
+  const int status =
+      original<&MPI_Ireduce_scatter_block>()(send, receive, count, type, operation, communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
@@ -73,8 +73,8 @@ int MPI_Ireduce_scatter_block(const void* send, void* receive, int count, Handle
 int MPI_Ireduce_scatter(const void* send, void* receive, const int* counts, Handle type, Handle operation,
                         Handle communicator, void* request) {
   const PendingCall call(mpi::reduce_scatter(counts, type, communicator));
-  const int status = original<&MPI_Ireduce_scatter>(mpi::kLibraries)(send, receive, counts, type, operation,
-                                                                     communicator, request);
+  const int status =
+      original<&MPI_Ireduce_scatter>()(send, receive, counts, type, operation, communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
@@ -82,8 +82,8 @@ int MPI_Ireduce_scatter(const void* send, void* receive, const int* counts, Hand
 int MPI_Igather(const void* send, int send_count, Handle send_type, void* receive, int count, Handle type,
                 int root, Handle communicator, void* request) {
   const PendingCall call(mpi::gather({send_count, send_type}, {count, type}, root, communicator));
-  const int status = original<&MPI_Igather>(mpi::kLibraries)(send, send_count, send_type, receive, count,
-                                                             type, root, communicator, request);
+  const int status = original<&MPI_Igather>()(send, send_count, send_type, receive, count, type, root,
+                                              communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
@@ -91,8 +91,8 @@ int MPI_Igather(const void* send, int send_count, Handle send_type, void* receiv
 int MPI_Iscatter(const void* send, int send_count, Handle send_type, void* receive, int count, Handle type,
                  int root, Handle communicator, void* request) {
   const PendingCall call(mpi::scatter({count, type}, {send_count, send_type}, root, communicator));
-  const int status = original<&MPI_Iscatter>(mpi::kLibraries)(send, send_count, send_type, receive, count,
-                                                              type, root, communicator, request);
+  const int status = original<&MPI_Iscatter>()(send, send_count, send_type, receive, count, type, root,
+                                               communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
@@ -100,8 +100,8 @@ int MPI_Iscatter(const void* send, int send_count, Handle send_type, void* recei
 int MPI_Ialltoall(const void* send, int send_count, Handle send_type, void* receive, int count, Handle type,
                   Handle communicator, void* request) {
   const PendingCall call(mpi::all_to_all(count, type, communicator));
-  const int status = original<&MPI_Ialltoall>(mpi::kLibraries)(send, send_count, send_type, receive, count,
-                                                               type, communicator, request);
+  const int status =
+      original<&MPI_Ialltoall>()(send, send_count, send_type, receive, count, type, communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;
 }
@@ -110,8 +110,7 @@ int MPI_Ialltoallv(const void* send, const int* send_counts, const int* send_dis
                    void* receive, const int* counts, const int* displacements, Handle type,
                    Handle communicator, void* request) {
   const PendingCall call(mpi::all_to_all(counts, type, communicator));
-  const int status =
-      original<&MPI_Ialltoallv>(mpi::kLibraries)(send, send_counts, send_displacements, send_type, receive,
+  const int status = original<&MPI_Ialltoallv>()(send, send_counts, send_displacements, send_type, receive,
                                                  counts, displacements, type, communicator, request);
   if (status == mpi::kSuccess) mpi::begin(request, call);
   return status;

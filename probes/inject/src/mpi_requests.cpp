@@ -28,7 +28,7 @@ UnderWay& under_way() {
 bool requests_are_addresses() {
   static const bool are = [] {
     Dl_info library{};
-    if (::dladdr(find_function("PMPI_Wait", kLibraries), &library) == 0) return true;
+    if (::dladdr(find_function("PMPI_Wait"), &library) == 0) return true;
     void* const handle = ::dlopen(library.dli_fname, RTLD_NOW | RTLD_NOLOAD);
     return handle != nullptr && ::dlsym(handle, "ompi_mpi_comm_world") != nullptr;
   }();

@@ -1,24 +1,44 @@
 #pragma once
 
-#include <initializer_list>
+#include <array>
+#include <cstdint>
 
 namespace ddbench::inject {
 
-/// The function `name` of the program, or, where the program loaded the library for itself alone (Python
-/// does), of the first of `libraries` that is loaded. Ends the process with a message when there is none: the
-/// program called a function that it does not have.
-void* find_function(const char* name, std::initializer_list<const char*> libraries);
+/// The function `name` that the program would call if ddbench were not there. Where the program loaded the
+/// library for itself alone (Python does), it is the one that the object sees whose code `caller` is: several
+/// may be loaded, as NumPy and PyTorch bring a BLAS each. Else, and without a caller, the first of any loaded
+/// object. Ends the process with a message when there is none: the program called a function that it does not
+/// have.
+void* find_function(const char* name, const void* caller = nullptr);
 
-/// The function that this shared object stands before: the next definition of `own`'s name, found as
-/// find_function() does it.
-void* find_original(void* own, std::initializer_list<const char*> libraries);
+/// Null: no loaded object has it.
+void* find_function_if_any(const char* name, const void* caller = nullptr);
 
-/// The same, found once. `own` is the function that calls it.
+/// The name of one of our functions that stand before others.
+const char* name_of_function(void* own);
+
+/// Its next definition in the scope that the whole program shares; null where there is none.
+void* find_next(void* own);
+
+/// What a call of one place leads to. Its thread's alone: no lock is taken in a call, nor held while the
+/// program forks.
+struct CallTarget {
+  const void* caller = nullptr;
+  void* function = nullptr;
+};
+
+/// The function that `own`, which calls it, stands before, found once for each place that calls `own`.
 template <auto own>
-auto original(std::initializer_list<const char*> libraries) {
-  static const auto found =
-      reinterpret_cast<decltype(own)>(find_original(reinterpret_cast<void*>(own), libraries));
-  return found;
+auto original(const void* caller = __builtin_return_address(0)) {
+  using Function = decltype(own);
+  void* const self = reinterpret_cast<void*>(own);
+  static void* const next = find_next(self);
+  if (next != nullptr) return reinterpret_cast<Function>(next);
+  thread_local std::array<CallTarget, 8> targets;
+  CallTarget& target = targets[(reinterpret_cast<std::uintptr_t>(caller) >> 4) % targets.size()];
+  if (target.caller != caller) target = {caller, find_function(name_of_function(self), caller)};
+  return reinterpret_cast<Function>(target.function);
 }
 
 }  // namespace ddbench::inject

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 
 #include "ddbench/inject/process_recorder.h"
 #include "ddbench/record/clock.h"
+#include "torch_operators.h"
 
 namespace ddbench::inject {
 namespace {
@@ -23,12 +25,19 @@ constexpr std::array<const char*, kCallNameCount> kNames = {
 
 using NameIds = std::array<std::uint32_t, kCallNameCount>;
 
+// A program has some hundred operators, of which each runs again and again.
+struct OperatorId {
+  const char* name = nullptr;
+  std::uint32_t id = 0;
+};
+
 // Where the calling thread records, in the recorder of one generation.
 struct ThreadState {
   unsigned generation = 0;
   int depth = 0;
   host::Recorder::Track* track = nullptr;
   NameIds name_ids{};
+  std::array<OperatorId, 512> operator_ids{};
 };
 
 std::atomic<int> threads{0};  // with a track
@@ -42,9 +51,11 @@ bool is_main_thread() noexcept {
 host::Recorder::Track* track_of_thread(Lane lane) noexcept {
   ThreadState& state = thread_state;
   if (state.generation == recorder_generation()) return state.track;
+  watch_torch_operators();
   const RecorderAccess access;
   state.generation = access.generation();
   state.track = nullptr;
+  state.operator_ids = {};
   if (access.get() == nullptr || threads.fetch_add(1) >= kMostThreads) return nullptr;
   try {
     for (std::size_t i = 0; i < kNames.size(); ++i) state.name_ids[i] = access.get()->intern(kNames[i]);
@@ -58,16 +69,44 @@ std::uint32_t name_id(CallName name) noexcept {
   return thread_state.name_ids[static_cast<std::size_t>(name)];
 }
 
+// Of a thread that records; none where there is no memory for it.
+std::optional<std::uint32_t> operator_id(const char* name) noexcept {
+  ThreadState& state = thread_state;
+  OperatorId& known =
+      state.operator_ids[(reinterpret_cast<std::uintptr_t>(name) >> 4) % state.operator_ids.size()];
+  if (known.name == name) return known.id;
+  const RecorderAccess access;
+  if (access.get() == nullptr || access.generation() != state.generation) return std::nullopt;
+  try {
+    known = {name, access.get()->intern(name)};
+    return known.id;
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
-Call::Call(CallName name, SpanKind kind, std::uint64_t bytes, std::uint64_t correlation) noexcept {
-  if (thread_state.depth++ > 0) return;
+bool Call::begins(SpanKind kind) noexcept {
+  if (thread_state.depth++ > 0) return false;
   track_ = track_of_thread(kind == SpanKind::kCommunication ? Lane::kCommunication : Lane::kMain);
-  if (track_ == nullptr) return;
   span_.kind = kind;
+  return track_ != nullptr;
+}
+
+Call::Call(CallName name, SpanKind kind, std::uint64_t bytes, std::uint64_t correlation) noexcept {
+  if (!begins(kind)) return;
   span_.name_id = name_id(name);
   span_.bytes = bytes;
   span_.correlation = correlation;
+  span_.begin_ns = now_ns();
+}
+
+Call::Call(const char* operator_name, SpanKind kind) noexcept {
+  if (!begins(kind)) return;
+  const std::optional<std::uint32_t> id = operator_id(operator_name);
+  if (!id) track_ = nullptr;
+  span_.name_id = id.value_or(0);
   span_.begin_ns = now_ns();
 }
 

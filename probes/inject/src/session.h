@@ -41,6 +41,8 @@ class Call {
  public:
   /// Compute in a maths library.
   explicit Call(CallName name) noexcept : Call(name, SpanKind::kCompute, 0, 0) {}
+  /// An operator of a framework, by the name that it has there, which stays where it is.
+  Call(const char* operator_name, SpanKind kind) noexcept;
   /// A collective; `correlation` as collective_key().
   Call(CallName name, std::uint64_t bytes, std::uint64_t correlation) noexcept
       : Call(name, SpanKind::kCommunication, bytes, correlation) {}
@@ -52,6 +54,8 @@ class Call {
 
  private:
   Call(CallName name, SpanKind kind, std::uint64_t bytes, std::uint64_t correlation) noexcept;
+  /// Whether this call is recorded: it is then to be given a name.
+  bool begins(SpanKind kind) noexcept;
 
   host::Recorder::Track* track_ = nullptr;  // null: not recorded
   Span span_;

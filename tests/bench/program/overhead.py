@@ -5,13 +5,12 @@ Starts the script on two ranks as it is, under ddbench's recording object, and u
 prints ratios with their 95 % intervals (Student's t of logarithms over rounds): of the mean step time, of the time that the
 fastest tenth of the steps stay below, which other programs on the machine disturb least while recording costs the same in every
 step, and of the processor time of a step (all threads). Two processes started alike differ by some per cent, so the cost is
-also counted: the calls that are recorded in a step, times the processor time that recording one takes (of the caller and of
-the thread that writes it out), of a step's time.
+also counted: the processor time that recording adds to a step of the same script with next to nothing to compute, which makes
+the same calls and runs the same operators, of a step's time.
 
     python3 tests/bench/program/overhead.py [rounds]
 """
 
-import json
 import math
 import os
 import pathlib
@@ -23,22 +22,21 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "tests/integration/programs/ddp_mlp.py"
-CALLS = ROOT / "tests/bench/program/recorded_calls.c"
-DDBENCH = ROOT / "build/release/bin/ddbench"
 LIBRARY = ROOT / "build/release/lib/ddbench/ddbench_inject.so"
 STEPS = 120
+NOTHING_TO_COMPUTE = ["--hidden", "8", "--batch", "1", "--steps", "3000"]
 STUDENT_975 = {4: 2.776, 9: 2.262, 14: 2.145, 19: 2.093, 29: 2.045}
 PORT = 29650
 
 
-def step_ms(directory, preload=False, profile=False):
-    """Mean time, time of the fastest tenth and processor time of a step, each the mean over both ranks."""
-    command = [sys.executable, str(SCRIPT), "--steps", str(STEPS), "--hidden", "1024"]
+def step_ms(directory, preload=False, profile=False, size=("--hidden", "1024", "--steps", str(STEPS)), world=2):
+    """Mean time, time of the fastest tenth and processor time of a step, each the mean over the ranks."""
+    command = [sys.executable, str(SCRIPT), *size]
     if profile:
         command += ["--profile", str(directory / "profile")]
     ranks = []
-    for rank in range(2):
-        environment = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
+    for rank in range(world):
+        environment = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1",
                            MASTER_PORT=str(PORT), OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo")
         if preload:
             environment |= {"LD_PRELOAD": str(LIBRARY), "DDBENCH_SPOOL": str(directory / f"rank{rank}"),
@@ -51,29 +49,12 @@ def step_ms(directory, preload=False, profile=False):
     return [statistics.mean(float(each[figure]) for each in told) for figure in (1, 2, 3)]
 
 
-def recorded_calls_a_step(directory):
-    database, trace = directory / "run.db", directory / "trace.json"
-    where = ["--db", str(database)]
-    subprocess.run([DDBENCH, "run", "--gpus", "2", "--no-baseline", "--quiet", *where, "--", sys.executable, SCRIPT,
-                    "--steps", str(STEPS), "--hidden", "1024"], check=True, capture_output=True)
-    subprocess.run([DDBENCH, "report", "--format", "perfetto", "-o", trace, *where], check=True, capture_output=True)
-    events = json.loads(trace.read_text())["traceEvents"]
-    calls = [e for e in events if e["ph"] == "X" and e["name"] not in ("step", "host")]
-    return len(calls) / 2 / STEPS
+def processor_us_added(directory, rounds):
+    """What recording adds to the processor time of a step, by rounds."""
+    def once(preload):
+        return 1000 * step_ms(directory, preload, size=NOTHING_TO_COMPUTE, world=1)[2]
 
-
-def processor_ns_a_call(directory, rounds):
-    """What recording adds to a call of BLAS that computes nothing, by rounds."""
-    program = directory / "recorded_calls"
-    subprocess.run(["cc", "-O2", "-o", program, CALLS, "-l:libblas.so.3"], check=True)
-    recording = dict(os.environ, LD_PRELOAD=str(LIBRARY), DDBENCH_SPOOL=str(directory / "calls"), DDBENCH_RUN_ID="overhead",
-                     RANK="0")
-
-    def once(environment):
-        done = subprocess.run([program, "400000"], env=environment, check=True, capture_output=True, text=True)
-        return float(done.stdout.split()[0])
-
-    return [once(recording) - once(dict(os.environ)) for _ in range(rounds)]
+    return [once(True) - once(False) for _ in range(rounds)]
 
 
 def told(name, ratios):
@@ -92,8 +73,7 @@ def main():
     plain, recorded, profiled = [], [], []
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
-        calls = recorded_calls_a_step(directory)
-        call_ns = processor_ns_a_call(directory, 5)
+        added_us = processor_us_added(directory, 5)
         for round_ in range(rounds):
             # The order alternates: drift of the machine falls on all alike.
             sides = [lambda: plain.append(step_ms(directory)),
@@ -108,8 +88,8 @@ def main():
         for figure, what in enumerate(("time", "fastest tenth", "processor time")):
             told(f"{name}, {what}", [a[figure] / b[figure] for a, b in zip(side, plain)])
 
-    print(f"counted: {calls:.1f} recorded calls a step, {statistics.median(call_ns):.0f} ns each ({min(call_ns):.0f} to "
-          f"{max(call_ns):.0f} in {len(call_ns)} rounds): {calls * max(call_ns) / (1e6 * time_ms):.2%} of a step at the most")
+    print(f"counted: {statistics.median(added_us):.0f} us a step ({min(added_us):.0f} to {max(added_us):.0f} in {len(added_us)} "
+          f"rounds): {max(added_us) / (1000 * time_ms):.2%} of a step at the most")
 
 
 if __name__ == "__main__":
