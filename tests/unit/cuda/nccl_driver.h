@@ -2,8 +2,12 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,6 +69,23 @@ class NcclDriver : public ::testing::Test {
       result.counters[before->first] = scalar.value - before->second;
     }
     return result;
+  }
+
+  /// The spool of a program of NCCL's without ddbench, for which only the environment says where to write:
+  /// rank 1, which does what `body` does and exits in order.
+  template <typename Body>
+  std::filesystem::path spool_of_program(const Body& body) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::setenv("DDBENCH_SPOOL_DIR", directory_.path().c_str(), 1);
+      ::unsetenv("DDBENCH_SPOOL");
+      body();
+      std::exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    return directory_.path() / ("rank1." + std::to_string(child) + ".spool");
   }
 
   testing::TempDirectory directory_;

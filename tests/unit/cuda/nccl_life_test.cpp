@@ -108,18 +108,10 @@ TEST_F(NcclDriver, TheEnginesRecorderEndsBeforeItsCommunicator) {
 
 TEST_F(NcclDriver, AProgramThatEndsWithItsCommunicatorsToldAll) {
   PluginV5& v5 = version_5();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::setenv("DDBENCH_SPOOL_DIR", directory_.path().c_str(), 1);
-    ::unsetenv("DDBENCH_SPOOL");
+  host::SpoolReader reader(spool_of_program([&v5] {
     Comm5 comm(v5, 16, 2, 1);
     whole(comm, "AllReduce", 0, 1, 1);
-    std::exit(0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  ASSERT_EQ(status, 0);
-  host::SpoolReader reader(directory_.path() / ("rank1." + std::to_string(child) + ".spool"));
+  }));
   const host::SpoolBatch batch = reader.read();
   EXPECT_TRUE(batch.ended);
   EXPECT_EQ(batch.spans.size(), 1u);

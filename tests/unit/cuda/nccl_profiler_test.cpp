@@ -1,5 +1,3 @@
-#include <sys/wait.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <set>
@@ -251,19 +249,11 @@ TEST_F(NcclDriver, Version6IsThere) {
 /// In any program of NCCL's, without ddbench: only NCCL_PROFILER_PLUGIN is set.
 TEST_F(NcclDriver, AloneItWritesASpoolIntoTheFolderOfTheEnvironment) {
   PluginV5& v5 = version_5();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::setenv("DDBENCH_SPOOL_DIR", directory_.path().c_str(), 1);
-    ::unsetenv("DDBENCH_SPOOL");
+  host::SpoolReader reader(spool_of_program([&v5] {
     Comm5 comm(v5, 12, 2, 1);
     whole(comm, "AllReduce", 0, 1, 1);
     comm.finalize();
-    std::exit(0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  ASSERT_EQ(status, 0);
-  host::SpoolReader reader(directory_.path() / ("rank1." + std::to_string(child) + ".spool"));
+  }));
   const host::SpoolBatch batch = reader.read();
   EXPECT_EQ(reader.rank(), 1);
   EXPECT_TRUE(batch.ended);
