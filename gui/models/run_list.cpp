@@ -70,8 +70,12 @@ std::vector<SweepChoice> sweeps_of(const RunList& list) {
     }
     ++sweeps[place->second].runs;
   }
-  for (SweepChoice& sweep : sweeps) sweep.label += QStringLiteral(" · %1 runs").arg(sweep.runs);
+  for (SweepChoice& sweep : sweeps) sweep.label += QStringLiteral(" · ") + runs_text(sweep.runs);
   return sweeps;
+}
+
+QString runs_text(std::size_t count) {
+  return QString::number(count) + (count == 1 ? QStringLiteral(" run") : QStringLiteral(" runs"));
 }
 
 std::vector<store::RunRecord> records_of_sweep(const RunList& list, const std::string& sweep_id) {

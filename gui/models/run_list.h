@@ -36,7 +36,7 @@ void measure_entries(const store::RunStore& store, RunList& list, std::size_t fi
 struct SweepChoice {
   std::string id;
   QString label;  ///< "21 Nov 02:00 · mlp · 12 runs"
-  int runs = 0;
+  std::size_t runs = 0;
 };
 std::vector<SweepChoice> sweeps_of(const RunList& list);  ///< newest first
 
@@ -44,6 +44,8 @@ std::vector<SweepChoice> sweeps_of(const RunList& list);  ///< newest first
 std::vector<store::RunRecord> records_of_sweep(const RunList& list, const std::string& sweep_id);
 std::vector<store::RunRecord> records_with_ids(const RunList& list, const std::set<store::RunId>& ids);
 
+/// "1 run", "12 runs"
+QString runs_text(std::size_t count);
 /// Local date and time, "21 Nov 2026 02:00".
 QString date_text(std::int64_t wall_ns);
 /// Without the year, "21 Nov 02:00".

@@ -176,11 +176,9 @@ void RegressionsPage::load() {
         std::vector<Series> loaded;
         for (const analyzer::HistorySeries& series : all.series) {
           analyzer::RunHistory one{metric, {series}, notes_of(all, series)};
-          loaded.push_back({QStringLiteral("%1 · %2 runs")
-                                .arg(QString::fromStdString(series.label))
-                                .arg(series.points.size()),
-                            analyzer::history_figure(one),
-                            change_table(series, std::string(analyzer::unit_of(metric)))});
+          loaded.push_back(
+              {QString::fromStdString(series.label) + QStringLiteral(" · ") + runs_text(series.points.size()),
+               analyzer::history_figure(one), change_table(series, std::string(analyzer::unit_of(metric)))});
         }
         // The longest history tells most.
         std::stable_sort(loaded.begin(), loaded.end(), [](const Series& a, const Series& b) {

@@ -219,9 +219,8 @@ void MainWindow::take_list(RunList list, bool complete) {
     if (!subject_chosen_) choose_subject();
     open_page(page_);
   }
-  status_->setText(QStringLiteral("%1 · %2 runs")
-                       .arg(QString::fromStdString(jobs_.file().string()))
-                       .arg(workspace_.runs->size()));
+  status_->setText(QString::fromStdString(jobs_.file().string()) + QStringLiteral(" · ") +
+                   runs_text(workspace_.runs->size()));
   tell_pages();
   if (complete && list_again_) read_list();
 }
