@@ -1,6 +1,7 @@
 """Drives the real ddbench. Every test also proves that nothing is left behind: processes, namespaces, files."""
 
 import contextlib
+import glob
 import json
 import os
 import pathlib
@@ -110,6 +111,10 @@ class Bench:
         with contextlib.closing(sqlite3.connect(self.db)) as connection, connection:
             connection.row_factory = sqlite3.Row
             return connection.execute(sql, parameters).fetchall()
+
+    def spools(self):
+        """Of the runs that are going on. Folders of theirs come and go meanwhile, at which pathlib's glob would fail."""
+        return [pathlib.Path(p) for p in glob.glob(f"{self.run_directories}/**/rank*.spool", recursive=True)]
 
     def workers(self):
         """{rank: pid} of the ranks that are running."""

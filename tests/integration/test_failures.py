@@ -1,11 +1,14 @@
 """Ranks that die, hang or are interrupted: the run ends in time, says who and why, and keeps what it measured."""
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import time
 
 import pytest
+from conftest import wait_until
 
 LONG = ["--nodes", 2, "--gpus", 2, "--steps", 100000, "--warmup", 2, "-O", "hidden=64", "--no-baseline", "--quiet"]
 
@@ -71,6 +74,22 @@ def test_an_interrupt_stores_what_was_measured(bench, signal_number):
     assert process.returncode == 130
     assert took_s < 10
     assert stored_run(bench)["state"] == ("interrupted" if signal_number == signal.SIGINT else "preempted")
+    assert bench.rows("select count(*) from step")[0][0] > 0
+
+
+def test_ranks_are_watched_over_while_the_store_is_locked(bench):
+    process = bench.start("run", *LONG)
+    bench.wait_for_step(process, 5, 4)
+    with contextlib.closing(sqlite3.connect(bench.db, isolation_level=None)) as other:
+        other.execute("begin immediate")
+        time.sleep(4)  # every two seconds spans are moved into the store: that waits now
+        process.send_signal(signal.SIGINT)
+        wait_until(lambda: not bench.workers(), 8, "all ranks have ended")
+        assert process.poll() is None
+        other.execute("rollback")
+    finish(process, 20)
+    assert process.returncode == 130
+    assert stored_run(bench)["state"] == "interrupted"
     assert bench.rows("select count(*) from step")[0][0] > 0
 
 

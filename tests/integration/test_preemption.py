@@ -18,7 +18,7 @@ def wait_for_steps(bench, process):
     """Until some are done; the store hears of them only every two seconds."""
     def spooled():
         assert process.poll() is None, process.communicate()
-        spools = list(bench.run_directories.glob("*/rank?.spool"))
+        spools = bench.spools()
         return len(spools) >= 2 and all(spool.stat().st_size > 4000 for spool in spools)
     wait_until(spooled, 30, "some steps on both ranks")
 

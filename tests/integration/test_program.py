@@ -239,8 +239,8 @@ def test_marked_steps_win(bench):
 def test_what_was_recorded_before_the_end_is_kept(bench):
     """A program that is told to end, and does so by the signal's own action, runs no exit handlers."""
     process = bench.start("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--", *DDP, "--steps", 100000)
-    spools = lambda: [p for p in bench.run_directories.rglob("rank*.spool") if p.stat().st_size > 200000]
-    wait_until(lambda: len(spools()) == 2, 60, "both ranks have recorded some steps")
+    filled = lambda: [spool for spool in bench.spools() if spool.stat().st_size > 200000]
+    wait_until(lambda: len(filled()) == 2, 60, "both ranks have recorded some steps")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     assert process.returncode == 130

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <future>
 #include <map>
 #include <string>
 #include <utility>
@@ -33,11 +35,14 @@
 namespace ddbench::experiment {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::int64_t kIngestEvery_ns = 2'000'000'000;
 
-/// Hears the launcher: passes progress on, and moves spools into the store every few seconds. An error of the
-/// store must not unwind through the launcher while ranks run: it stops the ranks and is thrown when they are
-/// gone.
+/// Hears the launcher: passes progress on, and moves spools into the store every few seconds, on a thread of
+/// its own: however long a locked store, a slow disk or a crowded machine holds that up, Ctrl-C and a dead
+/// rank are answered. An error of the store must not unwind through the launcher while ranks run: it stops
+/// the ranks and is thrown when they are gone.
 class LaunchRelay : public launch::LaunchObserver {
  public:
   LaunchRelay(const RunCase& run_case, SpanIngest& ingest, ProgramOutput& output, RunObserver& observer)
@@ -56,28 +61,40 @@ class LaunchRelay : public launch::LaunchObserver {
   }
   void on_tick() override {
     output_.show(observer_);
+    if (ingesting_.valid()) {
+      if (ingesting_.wait_for(0s) != std::future_status::ready) return;
+      take_ingested();
+    }
     if (failure_ || now_ns() - last_ingest_ns_ < kIngestEvery_ns) return;
     last_ingest_ns_ = now_ns();
-    try {
-      ingest_.poll();
-    } catch (const Error&) {
-      failure_ = std::current_exception();
-    }
+    // The first tick comes after the launcher has forked for the last time.
+    ingesting_ = std::async(std::launch::async, [this] { ingest_.poll(); });
   }
   bool interrupted() override { return failure_ || observer_.interrupted(); }
   bool preempted() override { return observer_.preempted(); }
 
-  void rethrow_failure() const {
+  /// When the ranks are gone. From here on the store is the caller's alone again.
+  void finish() {
+    if (ingesting_.valid()) take_ingested();
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
+  void take_ingested() {
+    try {
+      ingesting_.get();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+
   ProgressTracker tracker_;
   SpanIngest& ingest_;
   ProgramOutput& output_;
   RunObserver& observer_;
   std::int64_t last_ingest_ns_;
   std::exception_ptr failure_;
+  std::future<void> ingesting_;  // waited for before what it uses ends
 };
 
 ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machine, bool may_share_gpus,
@@ -220,7 +237,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
       outcome.facts.merge(meter.facts(samples_of(run, outcome)));
       for (std::string& note : meter.notes()) outcome.notes.push_back(std::move(note));
     }
-    relay.rethrow_failure();
+    relay.finish();
     output.show(observer);
     output.keep(output_directory(store.file(), run.id));
     if (is_program(run_case)) {

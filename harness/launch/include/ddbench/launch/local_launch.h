@@ -47,7 +47,8 @@ class LaunchObserver {
   virtual void on_network(const std::string& network,
                           const std::string& note) = 0;  ///< what was set up, and why not more
   virtual void on_progress(const RankProgress& progress) = 0;
-  /// About once a second, whatever happens: the harness moves spools into the store here.
+  /// About once a second, whatever happens, from when all processes are started. Ranks are watched over by
+  /// the same thread: what takes time belongs on another.
   virtual void on_tick() = 0;
   virtual bool interrupted() = 0;  ///< Ctrl-C was pressed: stop the ranks
   /// A scheduler wants the machines: end the ranks with their work kept.
