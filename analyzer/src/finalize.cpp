@@ -218,7 +218,7 @@ class Finalizer {
     note_device_probes();
     note_gemm_peak();
     note_loss_scale(note);
-    note_cuda_graph();
+    note_names();
     if (std::string reason = reason_against_use(); !reason.empty()) {
       run_.valid = false;
       run_.invalid_reason = std::move(reason);
@@ -244,12 +244,18 @@ class Finalizer {
     if (!peak.empty()) run_.environment.facts[kFactGemmPeak] = fmt::format("{:.6g}", peak.back().second);
   }
 
-  /// All ranks capture, or none. A later word is of what happened later; rank 0 tells its own.
-  void note_cuda_graph() {
-    if (ranks_.empty()) return;
-    const std::string prefix = std::string(kFactCudaGraph) + ": ";
-    for (const std::string& name : store_.span_names(run_.id, ranks_.front().rank)) {
-      if (name.starts_with(prefix)) run_.environment.facts[kFactCudaGraph] = name.substr(prefix.size());
+  /// Facts that ranks tell as names. A later word is of what happened later; of ranks, the first has it: all
+  /// capture graphs, or none, and what holds CUPTI holds it everywhere.
+  void note_names() {
+    for (const char* const fact : {kFactCudaGraph, kFactCuptiUnavailable}) {
+      const std::string prefix = std::string(fact) + ": ";
+      std::string told;
+      for (std::size_t rank = 0; rank < ranks_.size() && told.empty(); ++rank) {
+        for (const std::string& name : store_.span_names(run_.id, ranks_[rank].rank)) {
+          if (name.starts_with(prefix)) told = name.substr(prefix.size());
+        }
+      }
+      if (!told.empty()) run_.environment.facts[fact] = told;
     }
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace ddbench::analyzer {
 namespace {
@@ -21,9 +22,11 @@ struct Event {
   NcclEvent what;
 };
 
+/// Or, where no kernels were recorded, what the engine recorded about its call.
 struct Kernel {
   Span* span = nullptr;
   std::string_view function;  ///< "" where the name does not tell
+  bool is_call = false;
   std::vector<const Event*> events;
 };
 
@@ -51,13 +54,18 @@ std::vector<Event> take_events(std::vector<Span>& spans, const std::vector<std::
 }
 
 std::vector<Kernel> kernels_of(std::vector<Span>& spans, const std::vector<std::string>& names,
-                               NcclJoin& join) {
+                               const std::vector<Event>& events, NcclJoin& join) {
+  std::unordered_set<std::uint64_t> keys;
+  for (const Event& event : events) keys.insert(event.span.correlation);
+  keys.erase(0);
   std::vector<Kernel> kernels;
   for (Span& span : spans) {
-    if (span.kind != SpanKind::kCommunication || span.lane != Lane::kDeviceCommunication) continue;
+    if (span.kind != SpanKind::kCommunication) continue;
+    const bool is_call = span.lane != Lane::kDeviceCommunication;
+    if (is_call && !keys.contains(span.correlation)) continue;  // another library's, or one without an event
     const std::string_view name = name_of(span, names);
-    if (nccl_kernel_function(name) == "") join.unknown_kernels.emplace(name);
-    kernels.push_back({&span, nccl_function_number(name) != 0 ? name : "", {}});
+    if (!is_call && nccl_kernel_function(name) == "") join.unknown_kernels.emplace(name);
+    kernels.push_back({&span, nccl_function_number(name) != 0 ? name : "", is_call, {}});
   }
   std::sort(kernels.begin(), kernels.end(),
             [](const Kernel& a, const Kernel& b) { return a.span->begin_ns < b.span->begin_ns; });
@@ -149,8 +157,10 @@ Span communication_of(const Event& event, std::vector<std::string>& names) {
   return span;
 }
 
-/// The one collective of a kernel, or the first of several, takes the kernel's place.
+/// The one collective of a kernel, or the first of several, takes the kernel's place. A call stays what the
+/// engine said of it: not every NCCL tells the GPU's times.
 void apply(Kernel& kernel, std::vector<std::string>& names, std::vector<Span>& added) {
+  if (kernel.is_call) return;
   const Span own = *kernel.span;
   for (std::size_t i = 0; i < kernel.events.size(); ++i) {
     const Event& event = *kernel.events[i];
@@ -209,7 +219,7 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
   NcclJoin join;
   const auto counts = [=](const Span& span) { return span.step >= first_step && span.step <= last_step; };
   std::vector<Event> events = take_events(spans, names);
-  std::vector<Kernel> kernels = kernels_of(spans, names, join);
+  std::vector<Kernel> kernels = kernels_of(spans, names, events, join);
   if (events.empty()) {
     number(kernels, join);
     return join;

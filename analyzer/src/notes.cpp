@@ -8,6 +8,7 @@
 
 #include "clock_alignment.h"
 #include "ddbench/analyzer/finalize.h"
+#include "ddbench/record/program_case.h"
 #include "numeric_fact.h"
 
 namespace ddbench::analyzer {
@@ -180,6 +181,14 @@ void note_cuda_graph(const RunSummary& summary, Notes& notes) {
                       : fmt::format("forward and backward ran as a CUDA graph, {} (--cuda-graph)", what));
 }
 
+void note_missing_kernels(const RunSummary& summary, Notes& notes) {
+  const std::string why = fact(summary.run, kFactCuptiUnavailable);
+  if (why.empty()) return;
+  const bool is_engines = !is_program(summary.run.run_case);
+  notes.push_back(fmt::format("no kernels of GPUs were recorded{}: {}",
+                              is_engines ? ", and operators are timed by CUDA's events" : "", why));
+}
+
 void note_peer_wait(const RunSummary& summary, Notes& notes) {
   if (summary.run.run_case.world_size() == 1 || summary.collectives.empty()) return;
   if (!summary.peer_wait_ns) {
@@ -235,6 +244,7 @@ std::vector<std::string> notes_on(const RunSummary& summary) {
   note_reduced_steps(summary, notes);
   note_skipped_updates(summary, notes);
   note_cuda_graph(summary, notes);
+  note_missing_kernels(summary, notes);
   note_peer_wait(summary, notes);
   note_overhead(summary, notes);
   return notes;

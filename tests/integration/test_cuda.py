@@ -59,6 +59,22 @@ def test_every_step_is_partitioned_and_every_all_reduce_is_seen(bench, cuda):
     assert run["run"]["valid"] and "NCCL" in run["environment"]["facts"]["transport"]
 
 
+@pytest.mark.skipif(not os.path.exists(os.path.join(MODULES, "ddbench_cuda_probe.so")), reason="CUPTI is not installed")
+def test_without_cupti_nccls_profiler_tells_how_collectives_were_done(bench, cuda):
+    """The real probe, which finds no driver, and the real plug-in."""
+    run = cuda("--steps", 14, "--gpus", 2, "--cuda-graph", "off")
+    facts = run["environment"]["facts"]
+    assert "CUPTI cannot" in facts["cupti.unavailable"]
+    assert facts["nccl.transport"] == "direct"
+    assert not {name for name in facts if name.startswith("nccl.") and facts[name].isdigit()}, "events that found no collective"
+    (collective,) = run["collectives"]
+    assert collective["manner"] == "RING SIMPLE, 2 channels, direct"
+    # Once each: as the engine's span, and not as the event, too.
+    assert collective["count"] == len(bench.rows("select distinct step from step where probes_on and step >= 3 and step < 17"))
+    shown = " ".join(bench.ok("show").stdout.split())
+    assert "no kernels of GPUs were recorded, and operators are timed by CUDA's events: CUPTI cannot" in shown
+
+
 def test_a_killed_rank_ends_the_run_and_is_named(bench, cuda):
     process = bench.start("run", "--device", "cuda", *TRAINING, "--steps", 100000, "--gpus", 2)
     bench.wait_for_step(process, 8, 2)

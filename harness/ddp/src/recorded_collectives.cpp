@@ -62,7 +62,7 @@ Span RecordedCollectives::begin(Function function, std::int64_t bytes, Place pla
 
 void RecordedCollectives::finish(Span& span) {
   span.end_ns = now_ns();
-  if (kernels_ == nullptr) track_->record(span);
+  if (cuda::if_it_records(kernels_) == nullptr) track_->record(span);
   monitor_.on_collective_end(sequence_);
 }
 

@@ -55,7 +55,8 @@ StepGraphs::StepGraphs(const RunCase& run_case, device::Device& device, Communic
       recorder_(recorder),
       probe_(probe),
       clock_(clock),
-      kernels_(kernels),
+      kernels_(cuda::if_it_records(kernels)),
+      nccl_events_(kernels),
       capture_(device.graph_capture()),
       track_(capture_ != nullptr ? &recorder.track(Lane::kCommunication) : nullptr),
       all_reduce_name_(recorder.intern("all_reduce")),
@@ -136,7 +137,7 @@ void StepGraphs::capture(const Seen& seen, bool probed, const Pass& pass) {
   captured.probed = probed;
   CaptureScope scope(*capture_, probe_, probed, probed ? kernels_ : nullptr);
   capture_->begin();
-  const cuda::NcclEventsPaused paused(kernels_);
+  const cuda::NcclEventsPaused paused(nccl_events_);
   capturing_ = &captured;
   try {
     pass(seen.batch, seen.kind);

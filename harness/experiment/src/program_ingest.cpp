@@ -66,15 +66,6 @@ ProcessRecording take_rank(std::vector<ProcessRecording>& processes, int rank,
   return best;
 }
 
-/// Why the kernels of a process were not recorded; empty when they were, or when it has none.
-std::string why_no_kernels(const ProcessRecording& process) {
-  constexpr std::string_view kUnavailable = "cupti unavailable: ";
-  for (const std::string& name : process.spans.names) {
-    if (name.starts_with(kUnavailable)) return name.substr(kUnavailable.size());
-  }
-  return {};
-}
-
 /// What the probes of GPU and NCCL saw on all ranks, and what they could not use.
 class DeviceRecording {
  public:
@@ -82,7 +73,6 @@ class DeviceRecording {
   void take(ProcessRecording& process) {
     join_.add(analyzer::join_nccl_events(process.spans.spans, process.spans.names));
     for (const auto& [name, value] : process.counters) counters_[name] += value;
-    if (why_not_.empty()) why_not_ = why_no_kernels(process);
     has_kernels_ |= std::any_of(process.spans.spans.begin(), process.spans.spans.end(),
                                 [](const Span& span) { return span.lane == Lane::kDeviceCompute; });
   }
@@ -92,10 +82,6 @@ class DeviceRecording {
     recording.facts.merge(analyzer::nccl_facts(join_));
     for (const auto& [name, value] : counters_) {
       if (value != 0) recording.facts[name] = fmt::format("{:.0f}", value);
-    }
-    if (!why_not_.empty()) {
-      recording.facts["cupti.unavailable"] = why_not_;
-      recording.notes.push_back(why_not_);
     }
     if (!join_.unknown_kernels.empty()) {
       recording.notes.push_back(
@@ -120,7 +106,6 @@ class DeviceRecording {
  private:
   analyzer::NcclJoin join_;
   std::map<std::string, double> counters_;
-  std::string why_not_;
   bool has_kernels_ = false;
 };
 

@@ -201,13 +201,12 @@ class Worker {
     });
   }
 
-  /// Before the first communicator. Where it is not to be had, events around operators tell their times. What
-  /// is measured without steps is measured without probes.
+  /// Before the first communicator. What is measured without steps is measured without probes.
   void open_cuda_probe() {
     if (assignment_.run_case.device != "cuda" || micro::is_micro(assignment_.run_case)) return;
     std::string why_not;
     kernels_ = probe::open_cuda_probe(*recorder_, why_not);
-    if (!kernels_) fmt::print(stderr, "ddbench: no spans of kernels, but of operators: {}\n", why_not);
+    if (!why_not.empty()) recorder_->intern(cuda::kUnavailableName + why_not);
   }
 
   void connect() {

@@ -49,11 +49,8 @@ void choose_nccl_profiler() {
 }
 
 std::unique_ptr<CudaProbe> make_probe(host::Recorder& recorder) {
-  auto probe = std::make_unique<EngineProbe>(recorder);
-  // Without kernels the engine times its collectives itself, and NCCL's profiler would tell of them once
-  // more.
-  if (probe->unavailable().empty()) choose_nccl_profiler();
-  return probe;
+  choose_nccl_profiler();
+  return std::make_unique<EngineProbe>(recorder);
 }
 
 const module::ModuleEntry kEntry{module::kEntryLayout, kCudaProbeInterface,

@@ -22,7 +22,7 @@ std::unique_ptr<cuda::CudaProbe> open_cuda_probe(host::Recorder& recorder, std::
   try {
     auto probe = open_factory()(recorder);
     why_not = probe->unavailable();
-    return why_not.empty() ? std::move(probe) : nullptr;
+    return probe;
   } catch (const Error& error) {
     why_not = error.message();
     return nullptr;

@@ -58,9 +58,7 @@ std::uint64_t CUPTIAPI timestamp() {
 
 std::string in_words(CUptiResult result, const char* what) {
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-    return "another tool (Nsight, compute-sanitizer, a debugger or a profiler of the program) holds CUPTI: "
-           "kernels "
-           "are not recorded. Run without it to see them";
+    return "another tool (Nsight, compute-sanitizer, a debugger or a profiler of the program) holds CUPTI";
   }
   const char* text = nullptr;
   cuptiGetResultString(result, &text);

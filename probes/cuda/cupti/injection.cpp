@@ -31,7 +31,8 @@ DDBENCH_EXPORT int InitializeInjection() try {
   if (probe->unavailable().empty()) {
     std::atexit(stop_probe);
   } else {
-    recorder->intern("cupti unavailable: " + probe->unavailable());  // a name that the launcher finds
+    recorder->intern(ddbench::cuda::kUnavailableName +
+                     probe->unavailable());  // a name that the launcher finds
   }
   return 1;
 } catch (...) {

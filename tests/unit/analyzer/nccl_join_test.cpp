@@ -66,6 +66,38 @@ TEST_F(NcclJoinTest, FunctionsThatRunBesideEachOtherAreToldApart) {
   }
 }
 
+TEST_F(NcclJoinTest, WithoutKernelsTheEnginesOwnSpansStayAndLearnHowTheyWereDone) {
+  Span call = kernel("all_reduce", 1'000, 9'000, collective_key(1, 7));
+  call.lane = Lane::kCommunication;
+  call.bytes = 4096;
+  Span its_event = event("all_reduce", 2'000, 8'000, 0);
+  its_event.correlation = call.correlation;
+  its_event.bytes = 4096;
+  Span of_a_graph = call;  // whose collectives have no events
+  of_a_graph.correlation = collective_key(1, 8);
+  of_a_graph.begin_ns += 10'000;
+  of_a_graph.end_ns += 10'000;
+  spans_ = {its_event, call, of_a_graph};
+  const NcclJoin result = join();
+  EXPECT_EQ(result.joined, 1u);
+  EXPECT_EQ(result.events_without_kernel, 0u);
+  EXPECT_EQ(result.kernels_without_event, 0u);
+  EXPECT_TRUE(result.unknown_kernels.empty());
+  EXPECT_EQ(spans_, (std::vector<Span>{call, of_a_graph}));
+  EXPECT_EQ(nccl_manner(nccl_facts(result), "all_reduce", 4096), "RING LL, 2 channels, socket");
+}
+
+TEST_F(NcclJoinTest, AnotherLibrarysCallIsNotTheEventsThatRanBesideIt) {
+  Span of_gloo = kernel("all_reduce", 1'000, 9'000, collective_key(1, 7));
+  of_gloo.lane = Lane::kCommunication;
+  spans_ = {of_gloo, event("all_reduce", 1'000, 9'000, 0)};
+  EXPECT_EQ(join().joined, 0u);
+  ASSERT_EQ(spans_.size(), 2u) << "the event is a collective of its own: nobody recorded kernels";
+  EXPECT_EQ(spans_[0], of_gloo);
+  EXPECT_EQ(spans_[1].kind, SpanKind::kCommunication);
+  EXPECT_EQ(spans_[1].lane, Lane::kDeviceCommunication);
+}
+
 TEST_F(NcclJoinTest, TheEnginesKeyWinsAndAGenericKernelGetsAName) {
   const Span engines = kernel("generic", 1'000, 2'000, collective_key(1, 7));
   Span its_event = event("all_reduce", 50'000'000, 50'001'000, 0);  // far off in time

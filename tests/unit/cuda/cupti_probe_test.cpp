@@ -29,10 +29,23 @@ TEST(CudaProbe, SaysWhyItCannotRecordOnAMachineWithoutADriver) {
   host::Recorder recorder({directory.path() / "rank0.spool", 1024, 0, "test"});
   modules();
   std::string why_not;
-  EXPECT_EQ(probe::open_cuda_probe(recorder, why_not), nullptr);
+  const auto probe = probe::open_cuda_probe(recorder, why_not);
+  ASSERT_NE(probe, nullptr) << why_not;
   EXPECT_TRUE(why_not.find("CUPTI cannot") != std::string::npos) << why_not;
-  EXPECT_EQ(std::getenv("NCCL_PROFILER_PLUGIN"), nullptr) << "the engine times its collectives itself";
-  EXPECT_EQ(inject::RecorderAccess(0).get(), nullptr) << "and nobody opens a spool of his own in its process";
+  EXPECT_EQ(probe->unavailable(), why_not);
+  EXPECT_EQ(cuda::if_it_records(probe.get()), nullptr);
+  EXPECT_FALSE(probe->follow_capture(true));
+  // NCCL's profiler still tells how collectives were done: it records for the engine, in its ranges.
+  const char* const plugin = std::getenv("NCCL_PROFILER_PLUGIN");
+  ASSERT_NE(plugin, nullptr);
+  EXPECT_TRUE(std::string(plugin).ends_with("ddbench_nccl_profiler.so")) << plugin;
+  EXPECT_EQ(inject::RecorderAccess(0).get(), &recorder);
+  probe->push({SpanKind::kCommunication, 7, 3, 4096, 42});
+  EXPECT_EQ(inject::thread_range().correlation, 42u);
+  probe->pop();
+  EXPECT_EQ(inject::thread_range().correlation, 0u);
+  const cuda::ProbeCounters counters = probe->stop();
+  EXPECT_EQ(counters.records, 0u);
 }
 
 TEST(CudaProbe, RecordsWhatARealGpuDoesInItsRange) {
@@ -140,7 +153,7 @@ TEST(CudaInjection, AProgramGoesOnWithoutADriverAndItsSpoolSaysWhy) {
   const host::SpoolBatch batch = reader.read();
   EXPECT_TRUE(batch.ended);
   ASSERT_EQ(batch.new_names.size(), 1u);
-  EXPECT_TRUE(batch.new_names[0].starts_with("cupti unavailable: ")) << batch.new_names[0];
+  EXPECT_TRUE(batch.new_names[0].starts_with("cupti.unavailable: ")) << batch.new_names[0];
 }
 
 }  // namespace

@@ -34,5 +34,7 @@ inline constexpr const char* kFactSkippedUpdates = "training.skipped_updates";
 inline constexpr const char* kFactLossScale = "training.loss_scale";
 /// On GPUs: "captured from step 4", "off: asked for", "off: <why>".
 inline constexpr const char* kFactCudaGraph = "training.cuda_graph";
+/// Why no kernels were recorded: absent when they were, or without a GPU.
+inline constexpr const char* kFactCuptiUnavailable = "cupti.unavailable";
 
 }  // namespace ddbench::analyzer

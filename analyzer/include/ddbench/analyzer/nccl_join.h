@@ -13,7 +13,7 @@ namespace ddbench::analyzer {
 
 /// What became of the events of NCCL's profiler plug-in and of the kernels that CUPTI recorded.
 struct NcclJoin {
-  std::uint64_t joined = 0;                 ///< events that have their kernel
+  std::uint64_t joined = 0;                 ///< events that have their kernel, or the engine's call
   std::uint64_t events_without_kernel = 0;  ///< though kernels of NCCL were recorded on the rank
   /// Though events were: they have no key, and are joined with nobody. The engine's kernels have theirs.
   std::uint64_t kernels_without_event = 0;
@@ -31,10 +31,11 @@ struct NcclJoin {
 /// (the engine's; of several the one of its function), else the one that it ran longest beside, of the same
 /// function where there is one, or for an event that only says when it was enqueued (it has no length) the
 /// next of its function that has no event. A kernel that did several collectives (a group) becomes one span
-/// for each. An event without a kernel becomes a communication by itself: nobody recorded kernels. Where
-/// there are no events (no plug-in, or a NCCL that is too old), kernels without a key but those of send and
-/// receive are numbered in their order, which holds as long as all ranks use one communicator. `names` may
-/// grow. Counted is what is marked with a step from `first_step` to `last_step`.
+/// for each. Where no kernels were recorded, the engine's own span of an event's key takes its place and
+/// stays as it is; an event with neither becomes a communication by itself. Where there are no events (no
+/// plug-in, or a NCCL that is too old), kernels without a key but those of send and receive are numbered in
+/// their order, which holds as long as all ranks use one communicator. `names` may grow. Counted is what is
+/// marked with a step from `first_step` to `last_step`.
 NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& names,
                           std::uint32_t first_step = 0, std::uint32_t last_step = kNoStep);
 

@@ -55,8 +55,8 @@ void check_supported(const RunCase& run_case);
 /// any more.
 /// On a GPU forward and backward run as captured graphs where they can (graph_policy.h), unless the case says
 /// cuda_graph = "off".
-/// `kernels`, where it is given, is available and records what a GPU does; without it, spans are those of
-/// operators and of calls.
+/// `kernels`, where it is given and available, records what a GPU does; else spans are those of operators and
+/// of calls, and NCCL's profiler, which it tells what belongs where, may know more of collectives.
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
                   TrainingMonitor& monitor, const CheckpointPlan& checkpoints = {},
                   cuda::CudaProbe* kernels = nullptr);

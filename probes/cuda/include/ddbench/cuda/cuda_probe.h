@@ -10,6 +10,9 @@
 
 namespace ddbench::cuda {
 
+/// How a recorder tells why there are no kernels: a name that begins so, with the reason behind it.
+inline const std::string kUnavailableName = "cupti.unavailable: ";
+
 /// What the device does for the calls that a thread makes between push() and pop().
 using Range = inject::Range;
 
@@ -31,9 +34,11 @@ class CudaProbe {
  public:
   virtual ~CudaProbe() = default;
 
-  /// Empty while it records. Else why it cannot: another tool holds CUPTI, no driver. All else does nothing
-  /// then; time what is enqueued with events, and tell the reason with the run.
+  /// Empty while it records. Else why it cannot: another tool holds CUPTI, no driver. Then NCCL's profiler
+  /// still gets ranges and pauses, and all else does nothing: time what is enqueued with events, and tell the
+  /// reason with the run.
   virtual const std::string& unavailable() const noexcept = 0;
+  bool records() const noexcept { return unavailable().empty(); }
 
   /// Ranges of the calling thread nest; the innermost counts. Ranges of collectives are pushed one at a time
   /// in a process, by who waits for them: NCCL's own threads work in them too. No allocation, but in a
@@ -61,6 +66,11 @@ class CudaProbe {
   /// Flushes and lets CUPTI go. The recorder may end afterwards. Idempotent.
   virtual ProbeCounters stop() noexcept = 0;
 };
+
+/// The probe, if it records what the device does.
+inline CudaProbe* if_it_records(CudaProbe* probe) noexcept {
+  return probe != nullptr && probe->records() ? probe : nullptr;
+}
 
 /// A range from construction to destruction; none where there is no probe.
 class ScopedRange {
