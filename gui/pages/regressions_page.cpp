@@ -232,10 +232,13 @@ void RegressionsPage::load_verdict() {
       [baseline, candidate](JobContext& context) {
         analyzer::GatePolicy policy;
         policy.metrics = {analyzer::RunMetric::kStepTime, analyzer::RunMetric::kThroughput};
-        const analyzer::GateVerdict judged =
+        analyzer::GateVerdict judged =
             analyzer::judge(analyzer::gate_side(context.store(), baseline),
                             analyzer::gate_side(context.store(), candidate), policy);
         Verdict verdict{judged.outcome, QString::fromStdString(judged.headline), metric_table(judged)};
+        std::erase_if(judged.reasons, [&judged](const std::string& reason) {
+          return judged.headline.ends_with(reason);  // it is said already
+        });
         for (const auto* sentences : {&judged.reasons, &judged.explanation, &judged.notes}) {
           if (!sentences->empty()) verdict.words += QLatin1Char('\n') + joined(*sentences);
         }

@@ -27,7 +27,8 @@ def throughput(run):
 def join(run):
     facts = run["environment"]["facts"]
     lost = {name: facts[name] for name in ("nccl.events_without_kernel", "nccl.kernels_without_event", "nccl.unfinished",
-                                           "nccl.unpaired", "cupti.dropped_records", "analysis.incomplete_collectives") if name in facts}
+                                           "nccl.unpaired", "cupti.dropped_records", "cupti.unavailable", "analysis.incomplete_collectives")
+            if name in facts}
     count = sum(c["count"] for c in run["collectives"] if c["function"] == "all_reduce")
     manners = {c["manner"] for c in run["collectives"]}
     print(f"{count} all-reduces, lost: {lost or 'none'}, {run['dropped_spans']} spans dropped; {'; '.join(sorted(manners))}")

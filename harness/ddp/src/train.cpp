@@ -113,7 +113,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   const std::vector<workload::ParameterSpec> specs = workload->parameters();
 
   workload::Probe probe(recorder);
-  probe.observe(*device, cuda::if_it_records(kernels));
+  probe.observe(*device, kernels);
   StepClock clock(run_case, recorder, probe);
   CommunicationThread communication(communicator, recorder, monitor, kernels);
   TargetWatch target(run_case, rank, *device, communication, recorder);

@@ -1,6 +1,7 @@
 // The module's entry for the engine; and what makes NCCL's profiler plug-in record beside it.
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 
@@ -27,8 +28,15 @@ class EngineProbe final : public CudaProbe {
   void push(const cuda::Range& range) noexcept override { probe_->push(range); }
   void pop() noexcept override { probe_->pop(); }
   bool follow_capture(bool follow) noexcept override { return probe_->follow_capture(follow); }
-  void pause_nccl_events(bool paused) noexcept override { inject::pause_nccl_events(paused); }
-  void set_enabled(bool enabled) noexcept override { probe_->set_enabled(enabled); }
+  void pause_nccl_events(bool paused) noexcept override {
+    is_paused_ = paused;
+    tell_nccl();
+  }
+  void set_enabled(bool enabled) noexcept override {
+    probe_->set_enabled(enabled);
+    is_enabled_ = enabled;
+    tell_nccl();
+  }
   void flush() noexcept override { probe_->flush(); }
   cuda::ProbeCounters stop() noexcept override {
     const cuda::ProbeCounters counters = probe_->stop();
@@ -37,7 +45,13 @@ class EngineProbe final : public CudaProbe {
   }
 
  private:
+  /// After a pause NCCL may tell the times of earlier collectives (probes/cuda/README.md). None of them is
+  /// needed: the engine's collectives have those of their kernels, or its own.
+  void tell_nccl() noexcept { inject::pause_nccl_events(is_paused_ || !is_enabled_); }
+
   const std::unique_ptr<CudaProbe> probe_;
+  std::atomic<bool> is_paused_ = false;
+  std::atomic<bool> is_enabled_ = true;
 };
 
 /// NCCL reads the variable when the first communicator is made.

@@ -55,7 +55,7 @@ TEST(CudaProbe, RecordsWhatARealGpuDoesInItsRange) {
   modules();
   std::string why_not;
   const auto probe = probe::open_cuda_probe(recorder, why_not);
-  ASSERT_NE(probe, nullptr) << why_not;
+  ASSERT_TRUE(probe && probe->records()) << why_not;
   const Driver driver;
   unsigned long long memory = 0;
   constexpr std::size_t kBytes = 64u << 20;
@@ -96,7 +96,7 @@ TEST(CudaProbe, ARealGraphHasTheRangesOfItsCaptureAndTheStepsOfItsLaunches) {
   modules();
   std::string why_not;
   const auto probe = probe::open_cuda_probe(recorder, why_not);
-  ASSERT_NE(probe, nullptr) << why_not;
+  ASSERT_TRUE(probe && probe->records()) << why_not;
   const Driver driver;
   void *stream = nullptr, *graph = nullptr, *executable = nullptr;
   unsigned long long memory = 0;

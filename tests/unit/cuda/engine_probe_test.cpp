@@ -28,6 +28,12 @@ TEST(EngineProbe, PausesNcclsEventsAndConcludesThemBeforeTheRecorderStops) {
   { const cuda::NcclEventsPaused paused(probe.get()); }
   { const cuda::NcclEventsPaused no_probe(nullptr); }
   EXPECT_EQ(pauses, (std::vector<bool>{true, false}));
+  pauses.clear();
+  probe->set_enabled(false);  // a probe-off window, in which a graph is captured
+  { const cuda::NcclEventsPaused paused(probe.get()); }
+  EXPECT_EQ(pauses, (std::vector<bool>{true, true, true}));
+  probe->set_enabled(true);
+  EXPECT_FALSE(pauses.back());
   EXPECT_EQ(concluded, 0);
   probe->stop();
   EXPECT_EQ(concluded, 1);

@@ -50,7 +50,7 @@ class KnownLengths : public ::testing::Test {
     testing::modules();
     std::string why_not;
     probe_ = probe::open_cuda_probe(recorder_, why_not);
-    ASSERT_NE(probe_, nullptr) << why_not;
+    ASSERT_TRUE(probe_ && probe_->records()) << why_not;
     ASSERT_TRUE(driver_.take_gpu());
   }
 

@@ -23,8 +23,8 @@ struct QueuedSpan {
 /// CudaProbe that records sees each kernel of an operator; without one, events around the operator tell.
 class QueuedSpans {
  public:
-  QueuedSpans(device::Device& device, host::Recorder::Track& track, cuda::CudaProbe* kernels)
-      : device_(device), track_(track), kernels_(kernels) {}
+  QueuedSpans(device::Device& device, host::Recorder::Track& track, cuda::CudaProbe* probe)
+      : device_(device), track_(track), probe_(probe), kernels_(cuda::if_it_records(probe)) {}
 
   /// What a span is around: operators of the queue, or uploads beside it.
   enum class Of : std::uint8_t { kOperators, kUploadsAhead };
@@ -69,9 +69,9 @@ class QueuedSpans {
     return captured;
   }
 
-  /// Whether kernels are recorded from now on.
+  /// Whether kernels and NCCL's events are recorded from now on.
   void set_enabled(bool enabled) noexcept {
-    if (kernels_ != nullptr && enabled != enabled_) kernels_->set_enabled(enabled);
+    if (probe_ != nullptr && enabled != enabled_) probe_->set_enabled(enabled);
     enabled_ = enabled;
   }
 
@@ -82,6 +82,7 @@ class QueuedSpans {
 
   device::Device& device_;
   host::Recorder::Track& track_;
+  cuda::CudaProbe* const probe_;
   cuda::CudaProbe* const kernels_;
   bool enabled_ = true;
   bool muted_ = false;
@@ -129,11 +130,10 @@ class Probe {
  public:
   explicit Probe(host::Recorder& recorder) : recorder_(recorder), track_(recorder.track(Lane::kMain)) {}
 
-  /// Before the first span: operators run on `device`, and take the time that they take there. `kernels`,
-  /// where there is one, records.
-  void observe(device::Device& device, cuda::CudaProbe* kernels = nullptr) {
+  /// Before the first span: operators run on `device`, and take the time that they take there.
+  void observe(device::Device& device, cuda::CudaProbe* probe = nullptr) {
     if (device.is_host()) return;
-    queue_ = std::make_unique<QueuedSpans>(device, recorder_.track(Lane::kDeviceCompute), kernels);
+    queue_ = std::make_unique<QueuedSpans>(device, recorder_.track(Lane::kDeviceCompute), probe);
   }
   /// Whether operators may still be under way when their calls have returned.
   bool has_queue() const noexcept { return queue_ != nullptr; }
@@ -141,7 +141,8 @@ class Probe {
   void drain_queue() {
     if (has_queue()) queue_->record();
   }
-  /// Between steps: whether the kernels of what comes are recorded. Turning that on or off takes time.
+  /// Between steps: whether the kernels of what comes, and NCCL's events, are recorded. Turning that on or
+  /// off takes time.
   void record_kernels(bool enabled) noexcept {
     if (has_queue()) queue_->set_enabled(enabled);
   }

@@ -57,9 +57,9 @@ class CudaProbe {
   /// replay.
   virtual void pause_nccl_events(bool /*paused*/) noexcept {}
 
-  /// Begins and ends a probe-off window: nothing of the device is recorded, and nothing is spent on it. What
-  /// was done before is flushed; synchronise the device first, and keep the recorder enabled until this
-  /// returns.
+  /// Begins and ends a probe-off window: nothing of the device is recorded, NCCL's profiler tells nothing,
+  /// and nothing is spent on either. What was done before is flushed; synchronise the device first, and keep
+  /// the recorder enabled until this returns.
   virtual void set_enabled(bool enabled) noexcept = 0;
   /// Everything that the device has finished is in the recorder afterwards. Blocks.
   virtual void flush() noexcept = 0;
