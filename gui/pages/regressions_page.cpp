@@ -26,6 +26,7 @@ struct RegressionsPage::Series {
   QString label;
   analyzer::Figure figure;
   CellTable changes;
+  QString about_changes;
 };
 
 struct RegressionsPage::Verdict {
@@ -60,6 +61,13 @@ QComboBox* reference_box(const QString& name) {
   box->setMinimumWidth(230);
   box->lineEdit()->setPlaceholderText(QStringLiteral("name=main, a baseline, a run"));
   return box;
+}
+
+QString about_changes(const analyzer::HistorySeries& series) {
+  if (!series.changes.empty()) return {};
+  const std::size_t needed = 2 * analyzer::ChangePointOptions().least_segment;
+  return series.points.size() < needed ? QStringLiteral("Not known: %1 runs or more are needed.").arg(needed)
+                                       : QStringLiteral("The level has not changed.");
 }
 
 }  // namespace
@@ -178,7 +186,8 @@ void RegressionsPage::load() {
           analyzer::RunHistory one{metric, {series}, notes_of(all, series)};
           loaded.push_back(
               {QString::fromStdString(series.label) + QStringLiteral(" · ") + runs_text(series.points.size()),
-               analyzer::history_figure(one), change_table(series, std::string(analyzer::unit_of(metric)))});
+               analyzer::history_figure(one), change_table(series, std::string(analyzer::unit_of(metric))),
+               about_changes(series)});
         }
         // The longest history tells most.
         std::stable_sort(loaded.begin(), loaded.end(), [](const Series& a, const Series& b) {
@@ -208,7 +217,7 @@ void RegressionsPage::show_series() {
   }
   const Series& series = series_[static_cast<std::size_t>(series_box_->currentIndex())];
   history_->set_figure(series.figure);
-  changes_->set_words(series.changes.rows.empty() ? QStringLiteral("The level has not changed.") : QString());
+  changes_->set_words(series.about_changes);
   changes_->table().set_table(series.changes);
 }
 
