@@ -61,9 +61,12 @@ void DataTable::set_table(CellTable table) {
   horizontalHeader()->setResizeContentsPrecision(60);
   // A number at the far right of an empty stretch belongs to no column.
   const auto& rows = model_->table().rows;
-  horizontalHeader()->setStretchLastSection(rows.empty() || !rows.front().back().is_number);
+  const bool stretches = rows.empty() || !rows.front().back().is_number;
+  horizontalHeader()->setStretchLastSection(stretches);
   resizeColumnsToContents();
-  for (int i = 0; i < model_->columnCount(); ++i) setColumnWidth(i, std::min(columnWidth(i) + 10, 420));
+  // One that fills what the others leave would be too wide by what it gets here.
+  const int widened = model_->columnCount() - (stretches ? 1 : 0);
+  for (int i = 0; i < widened; ++i) setColumnWidth(i, std::min(columnWidth(i) + 10, 420));
 }
 
 int DataTable::current_source_row() const {
