@@ -26,10 +26,12 @@ constexpr std::uint32_t kFirstRangeSteps = 64;
 constexpr std::uint64_t kSpansInARange = 1'000'000;  // of one rank: 48 MB
 constexpr std::uint32_t kLongestRangeSteps = 1 << 16;
 
-// As probes/cuda names them. Each that is not 0 limits what the figures say.
+// As probes/cuda names them. Each that is not 0, but the first, limits what the figures say.
+constexpr const char* kCuptiRecords = "cupti.records";
 constexpr const char* kDeviceCounters[] = {
-    "cupti.dropped_records", "cupti.invalid_times", "cupti.without_range",  "cupti.overhead_ns",
-    "nccl.unfinished",       "nccl.unpaired",       "nccl.foreign_proxies", "nccl.unknown_functions"};
+    kCuptiRecords,         kFactDroppedCuptiRecords, "cupti.invalid_times",
+    "cupti.without_range", "cupti.overhead_ns",      "nccl.unfinished",
+    "nccl.unpaired",       "nccl.foreign_proxies",   "nccl.unknown_functions"};
 
 using Losses = std::vector<std::pair<std::uint32_t, double>>;
 
@@ -95,7 +97,8 @@ class Finalizer {
     Loaded loaded{store_.spans(run_.id, ranks_[rank].rank, before, range.last + 1),
                   store_.span_names(run_.id, ranks_[rank].rank),
                   {}};
-    loaded.nccl = join_nccl_events(loaded.spans, loaded.names, range.first, range.last);
+    loaded.nccl = join_nccl_events(loaded.spans, loaded.names, range.first, range.last,
+                                   static_cast<std::uint32_t>(run_.run_case.warmup));
     return loaded;
   }
 
@@ -183,6 +186,7 @@ class Finalizer {
       return fmt::format("no measured step was recorded ({} warm-up and {} measured steps were asked for)",
                          run_.run_case.warmup, run_.run_case.steps);
     }
+    if (std::string reason = unrecognised_kernels(); !reason.empty()) return reason;
     for (std::size_t rank = 0; rank < ranks_.size() && ranks_.size() > 1; ++rank) {
       if (probed_steps_[rank] == 0 || communication_ns_[rank] != 0) continue;
       return fmt::format(
@@ -191,6 +195,18 @@ class Finalizer {
           ranks_[rank].rank, ranks_.size());
     }
     return differing_replicas();
+  }
+
+  /// They would count as compute, beside the collectives that NCCL's profiler told of.
+  std::string unrecognised_kernels() const {
+    const auto& facts = run_.environment.facts;
+    const auto alone = facts.find(kFactNcclEventsAlone);
+    if (alone == facts.end() || !facts.contains(kCuptiRecords)) return {};
+    return fmt::format(
+        "NCCL's profiler told of {} collectives on ranks where CUPTI's records have no kernel that is "
+        "recognised "
+        "as NCCL's: what of these is compute is not known",
+        alone->second);
   }
 
   std::string differing_replicas() const {
@@ -256,6 +272,13 @@ class Finalizer {
         }
       }
       if (!told.empty()) run_.environment.facts[fact] = told;
+    }
+    // NCCL's settings as rank 0's process had them: "nccl.NCCL_ALGO: Ring".
+    if (ranks_.empty()) return;
+    for (const std::string& name : store_.span_names(run_.id, ranks_.front().rank)) {
+      const std::size_t end = name.find(": ");
+      if (!name.starts_with("nccl.NCCL_") || end == std::string::npos) continue;
+      run_.environment.facts[name.substr(0, end)] = name.substr(end + 2);
     }
   }
 

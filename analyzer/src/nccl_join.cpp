@@ -208,6 +208,7 @@ std::string manner_of(const NcclEvent& event) {
 void NcclJoin::add(const NcclJoin& other) {
   joined += other.joined;
   events_without_kernel += other.events_without_kernel;
+  events_alone += other.events_alone;
   kernels_without_event += other.kernels_without_event;
   unknown_kernels.insert(other.unknown_kernels.begin(), other.unknown_kernels.end());
   numbered += other.numbered;
@@ -215,9 +216,10 @@ void NcclJoin::add(const NcclJoin& other) {
 }
 
 NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& names, std::uint32_t first_step,
-                          std::uint32_t last_step) {
+                          std::uint32_t last_step, std::uint32_t warmup) {
   NcclJoin join;
-  const auto counts = [=](const Span& span) { return span.step >= first_step && span.step <= last_step; };
+  const auto is_told = [=](const Span& span) { return span.step >= first_step && span.step <= last_step; };
+  const auto counts = [=](const Span& span) { return is_told(span) && span.step >= warmup; };
   std::vector<Event> events = take_events(spans, names);
   std::vector<Kernel> kernels = kernels_of(spans, names, events, join);
   if (events.empty()) {
@@ -229,14 +231,14 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
   KernelsByTime by_time(kernels);
   std::vector<Span> added;
   for (const Event& event : events) {
-    if (counts(event.span)) {
+    if (is_told(event.span)) {
       join.manners[kind_of(event.what.function, event.span.bytes)].insert(manner_of(event.what));
     }
     if (Kernel* const kernel = by_time.find(event)) {
       kernel->events.push_back(&event);
       join.joined += counts(event.span);
     } else {
-      join.events_without_kernel += !kernels.empty() && counts(event.span);
+      (kernels.empty() ? join.events_alone : join.events_without_kernel) += counts(event.span);
       added.push_back(communication_of(event, names));
     }
   }
@@ -261,11 +263,13 @@ std::map<std::string, std::string> nccl_facts(const NcclJoin& join) {
   const auto count = [&facts](const char* name, std::uint64_t value) {
     if (value != 0) facts[name] = std::to_string(value);
   };
+  count("nccl.joined", join.joined);
   count("nccl.events_without_kernel", join.events_without_kernel);
+  count(kFactNcclEventsAlone, join.events_alone);
   count("nccl.kernels_without_event", join.kernels_without_event);
   count("nccl.kernels_joined_by_order", join.numbered);
   if (!join.unknown_kernels.empty()) {
-    facts["nccl.unknown_kernels"] = fmt::format("{}", fmt::join(join.unknown_kernels, ", "));
+    facts[kFactUnknownNcclKernels] = fmt::format("{}", fmt::join(join.unknown_kernels, ", "));
   }
   return facts;
 }

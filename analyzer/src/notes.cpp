@@ -8,6 +8,7 @@
 
 #include "clock_alignment.h"
 #include "ddbench/analyzer/finalize.h"
+#include "ddbench/analyzer/nccl_join.h"
 #include "ddbench/record/program_case.h"
 #include "numeric_fact.h"
 
@@ -143,6 +144,14 @@ void note_losses_of_data(const RunSummary& summary, Notes& notes) {
     notes.push_back(
         fmt::format("{} spans were dropped (rings full): parts of the steps are missing and count as idle",
                     summary.dropped_spans));
+  }
+  if (const std::int64_t count = numeric_fact(summary.run, kFactDroppedCuptiRecords); count > 0) {
+    notes.push_back(fmt::format(
+        "CUPTI dropped {} record(s): what kernels are missing is not known, and counts as idle", count));
+  }
+  if (const std::string names = fact(summary.run, kFactUnknownNcclKernels); !names.empty()) {
+    notes.push_back(
+        fmt::format("kernels of NCCL that ddbench does not know count as communication: {}", names));
   }
   if (const std::int64_t count = numeric_fact(summary.run, kFactIncompleteCollectives); count > 0) {
     notes.push_back(

@@ -30,9 +30,13 @@ def join(run):
                                            "nccl.unpaired", "cupti.dropped_records", "cupti.unavailable", "analysis.incomplete_collectives")
             if name in facts}
     count = sum(c["count"] for c in run["collectives"] if c["function"] == "all_reduce")
+    # Both are of measured steps with probes, of whole runs: every collective of every rank has its event.
+    wanted = sum(c["count"] for c in run["collectives"]) * run["run"]["world_size"]
+    joined = int(facts.get("nccl.joined", 0))
     manners = {c["manner"] for c in run["collectives"]}
-    print(f"{count} all-reduces, lost: {lost or 'none'}, {run['dropped_spans']} spans dropped; {'; '.join(sorted(manners))}")
-    return 1 if lost or run["dropped_spans"] or count < 10_000 or "" in manners else 0
+    print(f"{count} all-reduces, {joined} of {wanted} on all ranks joined, lost: {lost or 'none'}, "
+          f"{run['dropped_spans']} spans dropped; {'; '.join(sorted(manners))}")
+    return 1 if lost or run["dropped_spans"] or count < 10_000 or joined != wanted or "" in manners else 0
 
 
 def program(run):

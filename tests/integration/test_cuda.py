@@ -62,15 +62,21 @@ def test_every_step_is_partitioned_and_every_all_reduce_is_seen(bench, cuda):
 @pytest.mark.skipif(not os.path.exists(os.path.join(MODULES, "ddbench_cuda_probe.so")), reason="CUPTI is not installed")
 def test_without_cupti_nccls_profiler_tells_how_collectives_were_done(bench, cuda):
     """The real probe, which finds no driver, and the real plug-in."""
+    bench.environment["NCCL_BUFFSIZE"] = "1048576"
     run = cuda("--steps", 14, "--gpus", 2, "--cuda-graph", "off")
     facts = run["environment"]["facts"]
     assert "CUPTI cannot" in facts["cupti.unavailable"]
     assert facts["nccl.transport"] == "direct"
-    assert not {name for name in facts if name.startswith("nccl.") and facts[name].isdigit()}, "events that found no collective"
+    lost = {"nccl.events_without_kernel", "nccl.events_alone", "nccl.kernels_without_event", "nccl.unfinished", "nccl.unpaired"}
+    assert not lost & set(facts)
     (collective,) = run["collectives"]
     assert collective["manner"] == "RING SIMPLE, 2 channels, direct"
+    assert int(facts["nccl.joined"]) == 2 * collective["count"], "on both ranks"
     # Once each: as the engine's span, and not as the event, too.
     assert collective["count"] == len(bench.rows("select distinct step from step where probes_on and step >= 3 and step < 17"))
+    # What it runs with is what rank 0's NCCL found, not what the launcher was given.
+    assert facts["nccl.NCCL_BUFFSIZE"] == "1048576" and "nccl.NCCL_PROFILER_PLUGIN" not in facts
+    assert facts["nccl.NCCL_HOSTID"]
     shown = " ".join(bench.ok("show").stdout.split())
     assert "no kernels of GPUs were recorded, and operators are timed by CUDA's events: CUPTI cannot" in shown
 

@@ -188,8 +188,9 @@ void take_recording(const ProgramRecording& recording, launch::LaunchOutcome& ou
   outcome.notes.insert(outcome.notes.end(), recording.notes.begin(), recording.notes.end());
 }
 
-/// Of a run that did what its case says; 0 where that is not known.
+/// Of a run that did what its case says, on the machine whose GPUs were measured; 0 where that is not known.
 double samples_of(const store::RunRecord& run, const launch::LaunchOutcome& outcome) {
+  if (outcome.machines.size() > 1) return 0;
   const bool is_whole = outcome.state == store::RunState::kDone && run.run_case.target_loss == 0 &&
                         !is_program(run.run_case) && !micro::is_micro(run.run_case);
   return is_whole ? static_cast<double>(run.run_case.global_batch()) * run.run_case.total_steps() : 0;

@@ -83,11 +83,6 @@ class DeviceRecording {
     for (const auto& [name, value] : counters_) {
       if (value != 0) recording.facts[name] = fmt::format("{:.0f}", value);
     }
-    if (!join_.unknown_kernels.empty()) {
-      recording.notes.push_back(
-          fmt::format("kernels of NCCL that ddbench does not know count as communication: {}",
-                      fmt::join(join_.unknown_kernels, ", ")));
-    }
     const auto untimed = counters_.find("nccl.untimed");
     if (!has_kernels_ && untimed != counters_.end() && untimed->second > 0) {
       recording.notes.push_back(fmt::format(

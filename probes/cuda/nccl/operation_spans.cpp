@@ -1,5 +1,7 @@
 #include "operation_spans.h"
 
+#include <unistd.h>
+
 #include "ddbench/inject/process_recorder.h"
 #include "ddbench/record/nccl_event.h"
 
@@ -20,11 +22,23 @@ Span timed(const Operation& operation, const DeviceClock& clock) {
   return span;
 }
 
+/// What NCCL found in its environment, which whoever started the rank, and the rank, may have changed. As
+/// names, of which the analyzer makes facts.
+void tell_settings(host::Recorder& recorder) {
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view setting(*entry);
+    const std::size_t equals = setting.find('=');
+    if (!setting.starts_with("NCCL_") || equals == std::string_view::npos) continue;
+    const std::string name(setting.substr(0, equals));
+    if (name == "NCCL_PROFILER_PLUGIN") continue;  // which is this
+    recorder.intern("nccl." + name + ": " + std::string(setting.substr(equals + 1)));
+  }
+}
+
 }  // namespace
 
 void OperationSpans::event(const Operation& operation, const DeviceClock& clock) {
   Span span = timed(operation, clock);
-  if (operation.channels_begun == 0 || span.end_ns < span.begin_ns) return;
   const inject::Range& range = operation.range;
   const bool is_engines = range.kind == SpanKind::kCommunication;
   span.bytes = is_engines && range.bytes != 0 ? range.bytes : operation.bytes;
@@ -36,6 +50,15 @@ void OperationSpans::event(const Operation& operation, const DeviceClock& clock)
     span.correlation = collective_key(fold_communicator(operation.communicator->id),
                                       nccl_sequence(function, operation.sequence));
   }
+  // That of what was captured is the graph's launch.
+  if (!operation.captured && operation.enqueued_end_ns != 0) {
+    Span enqueueing = span;
+    enqueueing.kind = SpanKind::kHost;
+    enqueueing.begin_ns = operation.enqueued_ns;
+    enqueueing.end_ns = operation.enqueued_end_ns;
+    record(enqueueing, operation, "nccl_enqueue");
+  }
+  if (operation.channels_begun == 0 || span.end_ns < span.begin_ns) return;
   const NcclEvent event{std::string(operation.function), operation.algorithm, operation.protocol,
                         operation.channels_begun, std::string(operation.transport())};
   record(span, operation, nccl_event_name(event));
@@ -58,6 +81,7 @@ void OperationSpans::record(Span span, const Operation& operation, const std::st
     name_ids_.clear();
     device_ = &access.get()->track(Lane::kDeviceCommunication);
     host_ = &access.get()->track(Lane::kMain);
+    tell_settings(*access.get());
   }
   const auto [id, is_new] = name_ids_.try_emplace(name, 0);
   if (is_new) id->second = access.get()->intern(name);

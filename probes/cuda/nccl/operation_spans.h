@@ -25,7 +25,8 @@ struct PluginCounters {
 class OperationSpans {
  public:
   /// A span of kind kNcclEvent, from the first channel's begin to the last one's end. It has no length, and
-  /// begins where the operation was enqueued, where no more is known.
+  /// begins where the operation was enqueued, where no more is known. And the host's span "nccl_enqueue", of
+  /// the same key, unless it was captured.
   void event(const Operation& operation, const DeviceClock& clock);
   /// A call of NCCL's functions, or its launch of a kernel, on the host.
   void call(const Operation& operation);

@@ -41,13 +41,13 @@ struct Operation {
   const char* algorithm = "";
   const char* protocol = "";
   std::uint64_t bytes = 0;
-  std::uint64_t sequence = 0;  ///< 48 bits of collective_key()
-  bool captured = false;       ///< in a CUDA graph
-  inject::Range range;         ///< of the thread that enqueued it
-  int channels = 0;            ///< that will tell of themselves; 0: not known
-  std::int64_t enqueued_ns = 0;
-  bool enqueued = false;     ///< stopEvent was called: no more than that
-  bool newer_began = false;  ///< of the same communicator, which runs them in their order
+  std::uint64_t sequence = 0;        ///< 48 bits of collective_key()
+  bool captured = false;             ///< in a CUDA graph
+  inject::Range range;               ///< of the thread that enqueued it
+  int channels = 0;                  ///< that will tell of themselves; 0: not known
+  std::int64_t enqueued_ns = 0;      ///< startEvent was called
+  std::int64_t enqueued_end_ns = 0;  ///< stopEvent was called: it is enqueued, and no more than that
+  bool newer_began = false;          ///< of the same communicator, which runs them in their order
 
   int channels_begun = 0;
   int channels_open = 0;
@@ -62,7 +62,7 @@ struct Operation {
   /// Every channel that was seen has ended, and none is missing as far as that is known. Proxies may go on:
   /// those of CollNet never say that they are done.
   bool told_all() const noexcept {
-    return enqueued && channels_begun > 0 && channels_begun >= channels && channels_open == 0;
+    return enqueued_end_ns != 0 && channels_begun > 0 && channels_begun >= channels && channels_open == 0;
   }
   /// Nothing will follow.
   bool complete() const noexcept { return told_all() && (channels > 0 || newer_began); }

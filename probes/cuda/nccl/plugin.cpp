@@ -199,7 +199,7 @@ void Plugin::stop(void* encoded) noexcept try {
   switch (handle.type) {
     case kKernelCh: operation->end_channel(now_ns()); break;
     case kColl:
-    case kP2p: operation->enqueued = true; break;
+    case kP2p: operation->enqueued_end_ns = now_ns(); break;
     default: operation->end_ns = now_ns(); return finish(*operation);
   }
   if (operation->complete()) finish(*operation);

@@ -203,6 +203,58 @@ TEST_F(FinalizeRun, IsLoudAboutARunOfSeveralRanksWithoutCommunication) {
   EXPECT_EQ(summarize(store(), silent.id).notes.front().rfind("INVALID, do not use these figures", 0), 0u);
 }
 
+TEST_F(FinalizeRun, IsLoudAboutKernelsOfWhichNoneIsRecognisedAsNccls) {
+  run_.store_into(store());
+  SyntheticRun unknown = run_;
+  unknown.id = "20261121T000000-00000003";
+  store().create_run(unknown.record());
+  std::vector<std::string> names = kSyntheticNames;
+  names.push_back(nccl_event_name({"all_reduce", "RING", "LL128", 8, "socket"}));
+  for (int rank = 0; rank < 2; ++rank) {
+    std::vector<Span> spans = unknown.spans_of(rank);
+    for (Span& span : spans) {
+      if (span.kind != SpanKind::kCommunication) continue;
+      span.kind = SpanKind::kNcclEvent;
+      span.name_id = static_cast<std::uint32_t>(names.size() - 1);
+    }
+    store().append_spans(unknown.id, rank, spans, names);
+  }
+  finalize_run(store(), unknown.id);
+  EXPECT_TRUE(store().run(unknown.id)->valid) << "without CUPTI they are the communication";
+  store().append_step_values(unknown.id, 1, "cupti.records",
+                             std::vector<std::pair<std::uint32_t, double>>{{0, 5000}});
+  finalize_run(store(), unknown.id);
+  const store::RunRecord record = *store().run(unknown.id);
+  EXPECT_FALSE(record.valid);
+  EXPECT_NE(record.invalid_reason.find("no kernel that is recognised as NCCL's"), std::string::npos)
+      << record.invalid_reason;
+  EXPECT_EQ(record.environment.facts.at("cupti.records"), "5000");
+}
+
+TEST_F(FinalizeRun, WhatTheProbesLostAndWhatNcclRanWithIsTold) {
+  run_.store_into(store());
+  store().append_step_values(run_.id, 0, "cupti.dropped_records",
+                             std::vector<std::pair<std::uint32_t, double>>{{0, 3}, {1, 7}});  // so far
+  store().append_step_values(run_.id, 1, "cupti.dropped_records",
+                             std::vector<std::pair<std::uint32_t, double>>{{0, 4}});
+  std::vector<std::string> names = kSyntheticNames;
+  names.insert(names.end(), {"nccl.NCCL_ALGO: Ring: 8", "cupti.unavailable: another tool holds CUPTI"});
+  store().append_spans(run_.id, 0, std::vector<Span>{{.step = 2000}}, names);
+  finalize_run(store(), run_.id);
+  const auto facts = stored().environment.facts;
+  EXPECT_EQ(facts.at(kFactDroppedCuptiRecords), "11");
+  EXPECT_EQ(facts.at("nccl.NCCL_ALGO"), "Ring: 8");
+  EXPECT_EQ(facts.at(kFactCuptiUnavailable), "another tool holds CUPTI");
+  const std::vector<std::string> notes = summarize(store(), run_.id).notes;
+  const auto has = [&](const std::string& words) {
+    return std::any_of(notes.begin(), notes.end(),
+                       [&](const std::string& note) { return note.find(words) != std::string::npos; });
+  };
+  EXPECT_TRUE(has("CUPTI dropped 11 record(s)"));
+  EXPECT_TRUE(
+      has("no kernels of GPUs were recorded, and operators are timed by CUDA's events: another tool"));
+}
+
 TEST_F(FinalizeRun, IsLoudAboutReplicasThatDiffer) {
   run_.parameter_hash = {"aa", "bb"};
   finalize();

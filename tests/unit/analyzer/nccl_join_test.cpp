@@ -173,6 +173,7 @@ TEST_F(NcclJoinTest, WithoutKernelsTheEventsAreTheCommunication) {
   spans_ = {event("all_reduce", 100, 200, 0), event("broadcast", 300, 400, 0)};
   const NcclJoin result = join();
   EXPECT_EQ(result.events_without_kernel, 0u) << "nobody recorded kernels";
+  EXPECT_EQ(result.events_alone, 2u);
   ASSERT_EQ(spans_.size(), 2u);
   EXPECT_EQ(spans_[0].kind, SpanKind::kCommunication);
   EXPECT_EQ(names_[spans_[1].name_id], "broadcast");
@@ -185,6 +186,20 @@ TEST_F(NcclJoinTest, WhatHasNoCounterpartIsCounted) {
   EXPECT_EQ(result.events_without_kernel, 1u);
   EXPECT_EQ(result.kernels_without_event, 1u);
   EXPECT_EQ(spans_.size(), 2u);
+}
+
+TEST_F(NcclJoinTest, WarmUpTellsMannersAndIsNotCounted) {
+  for (std::uint32_t step = 0; step < 5; ++step) {
+    const auto begin = static_cast<std::int64_t>(step) * 10'000;
+    spans_.push_back(kernel("all_reduce", begin, begin + 1'000, collective_key(1, step + 1)));
+    spans_.push_back(event("all_reduce", begin, begin + 1'000, step));
+    spans_.back().correlation = collective_key(1, step + 1);
+    for (std::size_t i = spans_.size() - 2; i < spans_.size(); ++i) spans_[i].step = step;
+  }
+  const NcclJoin result = join_nccl_events(spans_, names_, 0, 3, 2);
+  EXPECT_EQ(result.joined, 2u) << "steps 2 and 3";
+  EXPECT_EQ(result.manners.size(), 4u) << "sizes of steps 0 to 3";
+  EXPECT_EQ(nccl_facts(result).at("nccl.joined"), "2");
 }
 
 TEST_F(NcclJoinTest, UnknownKernelsOfNcclAreListed) {

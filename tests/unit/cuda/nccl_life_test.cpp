@@ -114,7 +114,7 @@ TEST_F(NcclDriver, AProgramThatEndsWithItsCommunicatorsToldAll) {
   }));
   const host::SpoolBatch batch = reader.read();
   EXPECT_TRUE(batch.ended);
-  EXPECT_EQ(batch.spans.size(), 1u);
+  EXPECT_EQ(batch.spans.size(), 2u) << "it, and when it was enqueued";
   bool told = false;
   for (const host::Scalar& scalar : batch.scalars) {
     told |= batch.new_names.at(scalar.name_id) == "nccl.events" && scalar.value > 0;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <set>
@@ -184,6 +185,27 @@ TEST_F(NcclDriver, LaunchesAndGroupsAreHostTime) {
   EXPECT_EQ(all.host[0].lane, Lane::kMain) << "not in the GPU's row";
 }
 
+TEST_F(NcclDriver, WhenACollectiveWasEnqueuedIsTheHostsSpanOfItsKey) {
+  Comm5 comm(version_5(), 16, 2, 0);
+  const std::int64_t before_ns = now_ns();
+  void* const coll = comm.coll("AllReduce", 3, 10, 1);
+  comm.stop(coll);
+  const std::int64_t after_ns = now_ns();
+  comm.end_channel(comm.channel(coll, 0, timer()), timer(1'000'000));
+  comm.stop(comm.coll("AllReduce", 4, 10, 1));  // never begins
+  comm.finalize();
+  const Recorded all = recorded();
+  ASSERT_EQ(all.host.size(), 2u);
+  EXPECT_EQ(all.host[0].kind, SpanKind::kHost);
+  EXPECT_EQ(all.host[0].lane, Lane::kMain);
+  EXPECT_GE(all.host[0].begin_ns, before_ns);
+  EXPECT_LE(all.host[0].end_ns, after_ns) << "its kernel runs on";
+  EXPECT_EQ(all.host[0].bytes, 40u);
+  ASSERT_EQ(all.events.size(), 1u);
+  EXPECT_EQ(all.host[0].correlation, all.events[0].correlation);
+  EXPECT_NE(all.host[1].correlation, all.host[0].correlation);
+}
+
 TEST_F(NcclDriver, MoreThanFitAreRecordedAndTheOldestMakePlace) {
   Comm5 comm(version_5(), 9, 2, 0);
   void* first = nullptr;
@@ -250,6 +272,7 @@ TEST_F(NcclDriver, Version6IsThere) {
 TEST_F(NcclDriver, AloneItWritesASpoolIntoTheFolderOfTheEnvironment) {
   PluginV5& v5 = version_5();
   host::SpoolReader reader(spool_of_program([&v5] {
+    ::setenv("NCCL_ALGO", "Ring", 1);
     Comm5 comm(v5, 12, 2, 1);
     whole(comm, "AllReduce", 0, 1, 1);
     comm.finalize();
@@ -257,8 +280,14 @@ TEST_F(NcclDriver, AloneItWritesASpoolIntoTheFolderOfTheEnvironment) {
   const host::SpoolBatch batch = reader.read();
   EXPECT_EQ(reader.rank(), 1);
   EXPECT_TRUE(batch.ended);
-  ASSERT_EQ(batch.spans.size(), 1u);
-  EXPECT_EQ(batch.spans[0].kind, SpanKind::kNcclEvent);
+  const auto of_kind = [&](SpanKind kind) {
+    return std::count_if(batch.spans.begin(), batch.spans.end(),
+                         [kind](const Span& span) { return span.kind == kind; });
+  };
+  EXPECT_EQ(of_kind(SpanKind::kNcclEvent), 1);
+  EXPECT_EQ(of_kind(SpanKind::kHost), 1) << "when it was enqueued";
+  EXPECT_EQ(batch.spans.size(), 2u);
+  EXPECT_EQ(std::count(batch.new_names.begin(), batch.new_names.end(), "nccl.NCCL_ALGO: Ring"), 1);
 }
 
 }  // namespace

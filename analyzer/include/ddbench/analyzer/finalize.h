@@ -34,6 +34,8 @@ inline constexpr const char* kFactSkippedUpdates = "training.skipped_updates";
 inline constexpr const char* kFactLossScale = "training.loss_scale";
 /// On GPUs: "captured from step 4", "off: asked for", "off: <why>".
 inline constexpr const char* kFactCudaGraph = "training.cuda_graph";
+/// Of which kernels are missing: absent when 0.
+inline constexpr const char* kFactDroppedCuptiRecords = "cupti.dropped_records";
 /// Why no kernels were recorded: absent when they were, or without a GPU.
 inline constexpr const char* kFactCuptiUnavailable = "cupti.unavailable";
 

@@ -15,6 +15,7 @@ namespace ddbench::analyzer {
 struct NcclJoin {
   std::uint64_t joined = 0;                 ///< events that have their kernel, or the engine's call
   std::uint64_t events_without_kernel = 0;  ///< though kernels of NCCL were recorded on the rank
+  std::uint64_t events_alone = 0;           ///< on a rank on which no kernel of NCCL was
   /// Though events were: they have no key, and are joined with nobody. The engine's kernels have theirs.
   std::uint64_t kernels_without_event = 0;
   std::uint64_t numbered =
@@ -34,13 +35,19 @@ struct NcclJoin {
 /// for each. Where no kernels were recorded, the engine's own span of an event's key takes its place and
 /// stays as it is; an event with neither becomes a communication by itself. Where there are no events (no
 /// plug-in, or a NCCL that is too old), kernels without a key but those of send and receive are numbered in
-/// their order, which holds as long as all ranks use one communicator. `names` may grow. Counted is what is
-/// marked with a step from `first_step` to `last_step`.
+/// their order, which holds as long as all ranks use one communicator. `names` may grow. Manners are
+/// those of what is marked with a step from `first_step` to `last_step`: in warm-up, too, because what graphs
+/// replay later was told of then. Counted is what of these comes after `warmup` steps.
 NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& names,
-                          std::uint32_t first_step = 0, std::uint32_t last_step = kNoStep);
+                          std::uint32_t first_step = 0, std::uint32_t last_step = kNoStep,
+                          std::uint32_t warmup = 0);
+
+/// Collectives that NCCL's profiler told of, on ranks without a kernel of NCCL's: absent when 0.
+inline constexpr const char* kFactNcclEventsAlone = "nccl.events_alone";
+inline constexpr const char* kFactUnknownNcclKernels = "nccl.unknown_kernels";
 
 /// For store::Environment::facts: "nccl.all_reduce 4194304 B" = "RING LL128, 8 channels, socket", ...;
-/// "nccl.transport"; counts that are not 0; "nccl.unknown_kernels".
+/// "nccl.transport"; "nccl.joined" and other counts that are not 0; "nccl.unknown_kernels".
 std::map<std::string, std::string> nccl_facts(const NcclJoin& join);
 
 /// What these facts say of how collectives of this function and size were done, several manners with "; "
