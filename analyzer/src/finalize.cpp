@@ -18,6 +18,7 @@
 #include "kernel_totals.h"
 #include "micro_records.h"
 #include "rank_timeline.h"
+#include "told_facts.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -201,7 +202,8 @@ class Finalizer {
   std::string unrecognised_kernels() const {
     const auto& facts = run_.environment.facts;
     const auto alone = facts.find(kFactNcclEventsAlone);
-    if (alone == facts.end() || !facts.contains(kCuptiRecords)) return {};
+    const bool has_kernels = facts.contains(kCuptiRecords) && !facts.contains(kFactCuptiUnavailable);
+    if (alone == facts.end() || !has_kernels) return {};
     return fmt::format(
         "NCCL's profiler told of {} collectives on ranks where CUPTI's records have no kernel that is "
         "recognised "
@@ -234,7 +236,7 @@ class Finalizer {
     note_device_probes();
     note_gemm_peak();
     note_loss_scale(note);
-    note_names();
+    add_told_facts(store_, run_.id, ranks_, run_.environment.facts);
     if (std::string reason = reason_against_use(); !reason.empty()) {
       run_.valid = false;
       run_.invalid_reason = std::move(reason);
@@ -258,28 +260,6 @@ class Finalizer {
   void note_gemm_peak() {
     const auto peak = store_.step_values(run_.id, 0, "gemm_peak_tflops");
     if (!peak.empty()) run_.environment.facts[kFactGemmPeak] = fmt::format("{:.6g}", peak.back().second);
-  }
-
-  /// Facts that ranks tell as names. A later word is of what happened later; of ranks, the first has it: all
-  /// capture graphs, or none, and what holds CUPTI holds it everywhere.
-  void note_names() {
-    for (const char* const fact : {kFactCudaGraph, kFactCuptiUnavailable}) {
-      const std::string prefix = std::string(fact) + ": ";
-      std::string told;
-      for (std::size_t rank = 0; rank < ranks_.size() && told.empty(); ++rank) {
-        for (const std::string& name : store_.span_names(run_.id, ranks_[rank].rank)) {
-          if (name.starts_with(prefix)) told = name.substr(prefix.size());
-        }
-      }
-      if (!told.empty()) run_.environment.facts[fact] = told;
-    }
-    // NCCL's settings as rank 0's process had them: "nccl.NCCL_ALGO: Ring".
-    if (ranks_.empty()) return;
-    for (const std::string& name : store_.span_names(run_.id, ranks_.front().rank)) {
-      const std::size_t end = name.find(": ");
-      if (!name.starts_with("nccl.NCCL_") || end == std::string::npos) continue;
-      run_.environment.facts[name.substr(0, end)] = name.substr(end + 2);
-    }
   }
 
   /// All ranks have the same scale; rank 0 tells it.

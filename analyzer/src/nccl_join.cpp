@@ -231,10 +231,16 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
   KernelsByTime by_time(kernels);
   std::vector<Span> added;
   for (const Event& event : events) {
+    Kernel* const kernel = by_time.find(event);
     if (is_told(event.span)) {
-      join.manners[kind_of(event.what.function, event.span.bytes)].insert(manner_of(event.what));
+      const bool is_calls =
+          kernel != nullptr && kernel->is_call;  // whose name stays: a barrier is an all-reduce
+      const std::string what = is_calls
+                                   ? kind_of(std::string(name_of(*kernel->span, names)), kernel->span->bytes)
+                                   : kind_of(event.what.function, event.span.bytes);
+      join.manners[what].insert(manner_of(event.what));
     }
-    if (Kernel* const kernel = by_time.find(event)) {
+    if (kernel != nullptr) {
       kernel->events.push_back(&event);
       join.joined += counts(event.span);
     } else {

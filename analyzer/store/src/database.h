@@ -17,7 +17,7 @@ enum class Access {
   kImmutable,  ///< for reading, in the belief that nobody writes: needs no lock and no file beside the store
 };
 
-/// An SQLite connection for one thread. All errors are thrown as throw_sqlite_error.
+/// An SQLite connection, for one thread at a time. All errors are thrown as throw_sqlite_error.
 class Database {
  public:
   Database(std::filesystem::path file, Access access);

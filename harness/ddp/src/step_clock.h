@@ -29,8 +29,11 @@ class StepClock {
         step_name_(probe.intern("step")),
         host_name_(probe.intern("host")) {}
 
-  /// Training begins now: so does the first step.
-  void start() noexcept { step_begin_ns_ = now_ns(); }
+  /// Training begins now: so does the first step, `first_step`, which need not be the first of all.
+  void start(std::uint32_t first_step) noexcept {
+    probe_.record_kernels(is_probed(first_step, warmup_));
+    step_begin_ns_ = now_ns();
+  }
   void begin_step(std::uint32_t step) noexcept {
     recorder_.set_enabled(is_probed(step, warmup_));
     probe_.begin_step(step);

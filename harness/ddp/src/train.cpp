@@ -146,7 +146,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
 
   TrainResult result;
   bool ends = false;
-  clock.start();
+  clock.start(first_step);
   for (std::uint32_t step = first_step; step < static_cast<std::uint32_t>(run_case.total_steps()) && !ends;
        ++step) {
     clock.begin_step(step);

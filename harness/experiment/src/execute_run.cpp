@@ -9,6 +9,7 @@
 #include <future>
 #include <map>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "checkpoint_folder.h"
@@ -19,6 +20,7 @@
 #include "ddbench/experiment/program_ingest.h"
 #include "ddbench/experiment/span_ingest.h"
 #include "ddbench/host/machine.h"
+#include "ddbench/host/signals_blocked.h"
 #include "ddbench/launch/launch.h"
 #include "ddbench/launch/run_directory.h"
 #include "ddbench/micro/micro.h"
@@ -67,8 +69,7 @@ class LaunchRelay : public launch::LaunchObserver {
     }
     if (failure_ || now_ns() - last_ingest_ns_ < kIngestEvery_ns) return;
     last_ingest_ns_ = now_ns();
-    // The first tick comes after the launcher has forked for the last time.
-    ingesting_ = std::async(std::launch::async, [this] { ingest_.poll(); });
+    start_ingest();
   }
   bool interrupted() override { return failure_ || observer_.interrupted(); }
   bool preempted() override { return observer_.preempted(); }
@@ -80,6 +81,17 @@ class LaunchRelay : public launch::LaunchObserver {
   }
 
  private:
+  /// The first tick comes after the launcher has forked for the last time.
+  void start_ingest() {
+    try {
+      const host::SignalsBlocked blocked;
+      ingesting_ = std::async(std::launch::async, [this] { ingest_.poll(); });
+    } catch (const std::system_error&) {
+      // No thread is to be had: the ranks may have taken the last. It is done when this one is asked for it.
+      ingesting_ = std::async(std::launch::deferred, [this] { ingest_.poll(); });
+      take_ingested();
+    }
+  }
   void take_ingested() {
     try {
       ingesting_.get();
@@ -257,6 +269,9 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     if (run_case.checkpoint_every > 0) store_goodput(store, run.id);
   } catch (const Error& error) {
     store_failure(store, run, error);
+    throw;
+  } catch (const std::exception& error) {
+    store_failure(store, run, Error(ErrorCode::kRunFailed, error.what()));
     throw;
   }
   return *store.run(run.id);

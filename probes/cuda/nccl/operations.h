@@ -47,6 +47,7 @@ struct Operation {
   int channels = 0;                  ///< that will tell of themselves; 0: not known
   std::int64_t enqueued_ns = 0;      ///< startEvent was called
   std::int64_t enqueued_end_ns = 0;  ///< stopEvent was called: it is enqueued, and no more than that
+  bool told_late = false;            ///< nobody waits for its end any more
   bool newer_began = false;          ///< of the same communicator, which runs them in their order
 
   int channels_begun = 0;

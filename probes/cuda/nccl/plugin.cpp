@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "ddbench/inject/nccl_plugin.h"
@@ -20,6 +23,7 @@ constexpr int kTransportProof = static_cast<int>(kProxyStep | kNetPlugin);
 constexpr int kOperationsForProof = 16;
 // NCCL tells of an operation when it has launched the kernel, which may run by then.
 constexpr std::int64_t kLaunchedBefore_ns = 200'000;
+constexpr std::int64_t kToldWithin_ns = 20'000'000;  // many turns of NCCL's proxy thread
 
 const char* or_empty(const char* text) noexcept {
   return text != nullptr ? text : "";
@@ -72,9 +76,31 @@ void* Plugin::open(std::uint64_t communicator, int ranks, int rank, int* mask) n
 }
 
 void Plugin::pause(bool paused) noexcept {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (paused && !paused_) wait_until_told(lock);
   paused_ = paused;
   apply_mask();
+}
+
+/// NCCL's proxy thread tells of a kernel's end some time after it: until then, or as long as it may take. Who
+/// asks has waited for the GPU. What is not told in time is not waited for again.
+void Plugin::wait_until_told(std::unique_lock<std::mutex>& lock) noexcept {
+  const std::int64_t until_ns = now_ns() + kToldWithin_ns;
+  const auto is_awaited = [](const Operation& operation) {
+    const bool is_task = operation.type == kColl || operation.type == kP2p;
+    return operation.communicator != nullptr && is_task && !operation.told_late &&
+           operation.enqueued_end_ns != 0 && !operation.told_all();
+  };
+  const auto& all = operations_.all();
+  while (std::any_of(all.begin(), all.end(), is_awaited)) {
+    if (now_ns() > until_ns) {
+      for (Operation& operation : operations_.all()) operation.told_late |= is_awaited(operation);
+      return;
+    }
+    lock.unlock();
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    lock.lock();
+  }
 }
 
 void* Plugin::start(void* context, const EventStart& event) noexcept try {
@@ -246,7 +272,8 @@ void Plugin::close(void* context) noexcept try {
 }
 
 void Plugin::conclude() noexcept try {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  wait_until_told(lock);
   finish_all(nullptr);
   recorded_.counters(counters_);
 } catch (...) {

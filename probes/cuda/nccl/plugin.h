@@ -49,9 +49,10 @@ class Plugin {
   void stop(void* handle) noexcept;
   /// The communicator ended or was aborted: what is under way is recorded as far as it came.
   void close(void* context) noexcept;
-  /// The recorder is about to stop; programs, and the engine, end it before their communicators.
+  /// The recorder is about to stop; programs, and the engine, end it before their communicators. Waits some
+  /// milliseconds at most for what the GPU has done to be told.
   void conclude() noexcept;
-  /// From true to false nothing is wanted of what NCCL enqueues.
+  /// From true to false nothing is wanted of what NCCL enqueues. Waits likewise for what was enqueued before.
   void pause(bool paused) noexcept;
 
  private:
@@ -66,6 +67,7 @@ class Plugin {
   void finish_all(const Communicator* communicator);
   void prove_transport(const Operation& operation) noexcept;
   void apply_mask() noexcept;
+  void wait_until_told(std::unique_lock<std::mutex>& lock) noexcept;
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Communicator>> communicators_;

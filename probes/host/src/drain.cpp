@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <exception>
 #include <system_error>
 #include <utility>
 
+#include "ddbench/host/signals_blocked.h"
 #include "spool_format.h"
 
 namespace ddbench::host {
@@ -38,26 +38,18 @@ Recorder::Drain::~Drain() {
 }
 
 void Recorder::Drain::start() {
-  // Ctrl-C and friends are for the threads that the program prepared for them; and a file size limit must
-  // come as an error of write, not as SIGXFSZ.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::optional<Error> refused;
+  // A file size limit, too, must come as an error of write, not as SIGXFSZ.
+  const SignalsBlocked blocked;
   try {
     thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "ddbench-drain");
   } catch (const std::system_error& error) {
-    refused.emplace(
-        ErrorCode::kEnvironment,
-        fmt::format("cannot start the thread that writes the spool: {}; raise the limit of processes "
-                    "(ulimit -u)",
-                    error.what()),
-        error.code().value(), "pthread_create");
+    throw Error(ErrorCode::kEnvironment,
+                fmt::format("cannot start the thread that writes the spool: {}; raise the limit of processes "
+                            "(ulimit -u)",
+                            error.what()),
+                error.code().value(), "pthread_create");
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (refused) throw *refused;
 }
 
 Recorder::Track& Recorder::Drain::add_track(Lane lane) {

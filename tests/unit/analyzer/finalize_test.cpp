@@ -244,7 +244,7 @@ TEST_F(FinalizeRun, WhatTheProbesLostAndWhatNcclRanWithIsTold) {
   const auto facts = stored().environment.facts;
   EXPECT_EQ(facts.at(kFactDroppedCuptiRecords), "11");
   EXPECT_EQ(facts.at("nccl.NCCL_ALGO"), "Ring: 8");
-  EXPECT_EQ(facts.at(kFactCuptiUnavailable), "another tool holds CUPTI");
+  EXPECT_EQ(facts.at(kFactCuptiUnavailable), "another tool holds CUPTI (on 1 of 2 ranks)");
   const std::vector<std::string> notes = summarize(store(), run_.id).notes;
   const auto has = [&](const std::string& words) {
     return std::any_of(notes.begin(), notes.end(),
@@ -253,6 +253,9 @@ TEST_F(FinalizeRun, WhatTheProbesLostAndWhatNcclRanWithIsTold) {
   EXPECT_TRUE(has("CUPTI dropped 11 record(s)"));
   EXPECT_TRUE(
       has("no kernels of GPUs were recorded, and operators are timed by CUDA's events: another tool"));
+  store().append_spans(run_.id, 1, std::vector<Span>{{.step = 2000}}, names);
+  finalize_run(store(), run_.id);
+  EXPECT_EQ(stored().environment.facts.at(kFactCuptiUnavailable), "another tool holds CUPTI") << "on all";
 }
 
 TEST_F(FinalizeRun, IsLoudAboutReplicasThatDiffer) {

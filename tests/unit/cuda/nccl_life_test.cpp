@@ -106,6 +106,34 @@ TEST_F(NcclDriver, TheEnginesRecorderEndsBeforeItsCommunicator) {
   EXPECT_EQ(all.counters.at("nccl.unfinished"), 1);
 }
 
+/// NCCL's proxy thread polls: the GPU was waited for before.
+TEST_F(NcclDriver, APauseAndTheEndWaitForWhatTheGpuHasDoneToBeTold) {
+  Comm5 comm(version_5(), 17, 2, 0);
+  for (const bool pauses : {true, false}) {
+    void* const coll = comm.coll("AllReduce", pauses ? 0 : 1, 10, 1);
+    comm.stop(coll);
+    std::thread proxy([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      const std::uint64_t begin = timer(-4 * kMillisecond);
+      comm.end_channel(comm.channel(coll, 0, begin), begin + 1'000'000);
+    });
+    pauses ? inject::pause_nccl_events(true) : inject::conclude_nccl_events();
+    recorder_.flush();
+    recorder_.set_enabled(false);  // a probe-off window begins, or the end
+    proxy.join();
+    recorder_.set_enabled(true);
+    EXPECT_EQ(comm.mask == 0, pauses);
+    inject::pause_nccl_events(false);
+  }
+  comm.stop(comm.coll("AllReduce", 2, 10, 1));  // of which nothing is told
+  inject::pause_nccl_events(true);
+  inject::pause_nccl_events(false);
+  comm.finalize();
+  const Recorded all = recorded();
+  EXPECT_EQ(all.events.size(), 2u);
+  EXPECT_EQ(all.counters.at("nccl.unfinished"), 1);
+}
+
 TEST_F(NcclDriver, AProgramThatEndsWithItsCommunicatorsToldAll) {
   PluginV5& v5 = version_5();
   host::SpoolReader reader(spool_of_program([&v5] {

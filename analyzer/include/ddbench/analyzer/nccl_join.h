@@ -32,12 +32,12 @@ struct NcclJoin {
 /// (the engine's; of several the one of its function), else the one that it ran longest beside, of the same
 /// function where there is one, or for an event that only says when it was enqueued (it has no length) the
 /// next of its function that has no event. A kernel that did several collectives (a group) becomes one span
-/// for each. Where no kernels were recorded, the engine's own span of an event's key takes its place and
-/// stays as it is; an event with neither becomes a communication by itself. Where there are no events (no
-/// plug-in, or a NCCL that is too old), kernels without a key but those of send and receive are numbered in
-/// their order, which holds as long as all ranks use one communicator. `names` may grow. Manners are
-/// those of what is marked with a step from `first_step` to `last_step`: in warm-up, too, because what graphs
-/// replay later was told of then. Counted is what of these comes after `warmup` steps.
+/// for each. The engine's own span of an event's key, which it records where kernels are not, takes its
+/// place and stays as it is; an event with neither becomes a communication by itself. Where there are no
+/// events (no plug-in, or a NCCL that is too old), kernels without a key but those of send and receive are
+/// numbered in their order, which holds as long as all ranks use one communicator. `names` may grow. Manners
+/// are those of what is marked with a step from `first_step` to `last_step`: in warm-up, too, because what
+/// graphs replay later was told of then. Counted is what of these comes after `warmup` steps.
 NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& names,
                           std::uint32_t first_step = 0, std::uint32_t last_step = kNoStep,
                           std::uint32_t warmup = 0);

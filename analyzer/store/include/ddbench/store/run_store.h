@@ -28,7 +28,7 @@ enum class OpenMode {
 std::filesystem::path default_path();
 
 /// One SQLite file (WAL, foreign keys, user_version = schema version; FORMAT.md). Several processes may write
-/// at once. One RunStore belongs to one thread. Every method throws Error: kBadInput for a file that is no
+/// at once. One RunStore is used by one thread at a time. Every method throws Error: kBadInput for a file that is no
 /// store, is newer than this program, or a reference that matches nothing; kRunFailed for a full disk or a
 /// read-only file. The message names the file.
 class RunStore {

@@ -47,7 +47,7 @@ class LaunchObserver {
   virtual void on_network(const std::string& network,
                           const std::string& note) = 0;  ///< what was set up, and why not more
   virtual void on_progress(const RankProgress& progress) = 0;
-  /// About once a second, whatever happens, from when all processes are started. Ranks are watched over by
+  /// About once a second, whatever happens, after the launcher's last fork. Ranks are watched over by
   /// the same thread: what takes time belongs on another.
   virtual void on_tick() = 0;
   virtual bool interrupted() = 0;  ///< Ctrl-C was pressed: stop the ranks

@@ -23,7 +23,7 @@ enum class SpanKind : std::uint8_t {
   kHost = 8,           ///< launch and framework: the step's own thread is active
   /// A collective as NCCL's profiler plug-in tells it, from the start of its first channel to the end of its
   /// last; the name is an NcclEvent. It says what a kernel was, and is no part of a step by itself:
-  /// analyzer::join_nccl_events makes communication of it.
+  /// analyzer::join_nccl_events makes communication of it where none was recorded.
   kNcclEvent = 9,
 };
 inline constexpr int kSpanKindCount = 10;
