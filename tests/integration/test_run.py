@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import pathlib
 import re
 
@@ -117,6 +118,22 @@ def test_workloads_and_their_layers_are_listed_for_programs(bench):
         assert workload["hardware_flops_per_sample"] == workload["flops_per_sample"] + again
     text = bench.ok("list", "workloads").stdout
     assert all(name in text for name in listed)
+
+
+def test_what_gpus_used_and_what_held_them_down_is_told(bench):
+    """Two GPUs of a driver's library for tests (tests/support/nvml_on_host): no kernel of this run's runs on them."""
+    bench.environment["LD_LIBRARY_PATH"] = os.environ["DDBENCH_NVML_ON_HOST"]
+    result = bench.run_json("--nodes", 1, "--gpus", 2, *SMALL)
+    facts = result["environment"]["facts"]
+    told = {name.removeprefix("counted.gpu.0."): value for name, value in facts.items() if name.startswith("counted.gpu.0.")}
+    assert (told["power_w"], told["sm_clock_mhz"], told["utilisation"], told["throttled"]) == ("300", "1200", "0.8", "power cap")
+    assert told["ecc_uncorrected"] == "0", "those of before the run are not its own"
+    assert "counted.gpu.1.ecc_corrected" not in facts, "the second one does not tell"
+    energy_j, a_sample_j = (float(facts[f"counted.gpu.{name}"]) for name in ("energy_j", "energy_j_per_sample"))
+    samples = result["run"]["global_batch"] * (12 + 2)
+    assert energy_j >= 60 and a_sample_j == pytest.approx(energy_j / samples, rel=1e-4)
+    assert any("GPU 0 was throttled in 100 % of the samples (power cap): its clock fell to 1200 MHz" in note
+               for note in result["notes"])
 
 
 HAS_BFLOAT16 = "avx512bw" in pathlib.Path("/proc/cpuinfo").read_text()
