@@ -2,6 +2,7 @@
 
 #include <cupti.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,8 @@ class CuptiProbe final : public CudaProbe {
   void start();
   void enable(bool on) noexcept;
   void flush_now_and_then();
+  void let_go() noexcept;
+  void note_dropped(CUcontext context, std::uint32_t stream) noexcept;
   void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes);
   void record(const Span& span, std::string_view name);
   void note_node(bool is_clone, const CUpti_GraphData& graph) noexcept;
@@ -47,8 +50,8 @@ class CuptiProbe final : public CudaProbe {
 
   host::Recorder& recorder_;
   std::string unavailable_;
-  bool stopped_ = false;
-  bool enabled_ = false;
+  std::atomic<bool> stopped_ = false;
+  std::atomic<bool> enabled_ = false;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   BufferPool buffers_;
   RangeTable ranges_;
