@@ -182,8 +182,14 @@ void CuptiProbe::set_enabled(bool enabled) noexcept {
 
 void CuptiProbe::flush() noexcept {
   if (!unavailable_.empty() || stopped_) return;
-  // Without mutex_: CUPTI calls buffer_completed() from here.
-  cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+/// What another thread is about to flush has come, too. Without mutex_: CUPTI calls buffer_completed() from
+/// here.
+void CuptiProbe::flush_all(std::uint32_t flags) noexcept {
+  const std::lock_guard lock(flush_mutex_);
+  cuptiActivityFlushAll(flags);
 }
 
 ProbeCounters CuptiProbe::stop() noexcept {
@@ -200,7 +206,7 @@ ProbeCounters CuptiProbe::stop() noexcept {
 
 void CuptiProbe::let_go() noexcept {
   enable(false);
-  cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   note_dropped(nullptr, 0);  // since the last buffer
   {
     const std::lock_guard lock(stop_mutex_);
@@ -217,7 +223,7 @@ void CuptiProbe::flush_now_and_then() {
   std::unique_lock lock(stop_mutex_);
   while (!stopping_.wait_for(lock, kFlushPeriod, [this] { return is_stopping_; })) {
     lock.unlock();
-    cuptiActivityFlushAll(0);
+    flush_all(0);
     lock.lock();
   }
 }

@@ -37,6 +37,7 @@ class CuptiProbe final : public CudaProbe {
   void start();
   void enable(bool on) noexcept;
   void flush_now_and_then();
+  void flush_all(std::uint32_t flags) noexcept;
   void let_go() noexcept;
   void note_dropped(CUcontext context, std::uint32_t stream) noexcept;
   void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes);
@@ -58,7 +59,8 @@ class CuptiProbe final : public CudaProbe {
   CollectiveTimes collective_times_;
   CapturedRanges captured_ranges_;
 
-  std::mutex mutex_;  // of what follows: buffers are converted one after the other
+  std::mutex flush_mutex_;  // no callback takes it
+  std::mutex mutex_;        // of what follows: buffers are converted one after the other
   Range found_range_;
   Range found_node_;
   ActivitySpans spans_;
