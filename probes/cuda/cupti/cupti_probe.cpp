@@ -97,6 +97,7 @@ void tell(const ProbeCounters& counters, host::Recorder& recorder) noexcept try 
   scalar("cupti.invalid_times", counters.invalid_times);
   scalar("cupti.without_range", counters.without_range);
   scalar("cupti.overhead_ns", counters.overhead_ns);
+  if (counters.recording_errors != 0) scalar("cupti.recording_errors", counters.recording_errors);
 } catch (...) {  // no memory: the spans are recorded
 }
 
@@ -135,6 +136,7 @@ void CuptiProbe::start() {
     return unavailable_.empty();
   };
   if (!check(cuptiSubscribe(&subscriber_, graph_callback, this), "be taken")) return;
+  recording_ = open_recording();
   const bool is_ready =
       check(cuptiActivityRegisterTimestampCallback(timestamp), "use ddbench's clock") &&
       check(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed), "hand out records") &&
@@ -161,7 +163,9 @@ void CuptiProbe::push(const Range& range) noexcept {
   captured_ranges_.push(range);
   if (range.kind == SpanKind::kCommunication) collective_times_.begin(range);
   if (!unavailable_.empty()) return;
-  cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, ranges_.add(range));
+  const std::uint64_t id = ranges_.add(range);
+  if (recording_) recording_->add_range(id, range);
+  cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, id);
 }
 
 void CuptiProbe::pop() noexcept {
@@ -200,6 +204,7 @@ ProbeCounters CuptiProbe::stop() noexcept {
   ProbeCounters counters = spans_.counters();
   counters.dropped_records = dropped_records_;
   counters.refused_buffers = buffers_.refused();
+  if (recording_) counters.recording_errors = recording_->errors();
   if (is_first) tell(counters, recorder_);
   return counters;
 }
@@ -216,6 +221,7 @@ void CuptiProbe::let_go() noexcept {
   if (flusher_.joinable()) flusher_.join();
   cuptiUnsubscribe(subscriber_);
   active.store(nullptr);
+  if (recording_) recording_->end();
 }
 
 /// So that a process that ends without its exit handlers has told of all but its last moments.
@@ -241,21 +247,23 @@ void CuptiProbe::buffer_completed(CUcontext context, std::uint32_t stream, std::
   if (probe != nullptr && buffer != nullptr) probe->take_buffer(context, stream, buffer, valid_bytes);
 }
 
-void CuptiProbe::note_dropped(CUcontext context, std::uint32_t stream) noexcept {
+std::uint64_t CuptiProbe::note_dropped(CUcontext context, std::uint32_t stream) noexcept {
   std::size_t dropped = 0;
-  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) != CUPTI_SUCCESS) return;
+  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) != CUPTI_SUCCESS) return 0;
   const std::lock_guard lock(mutex_);
   dropped_records_ += dropped;
+  return dropped;
 }
 
 void CuptiProbe::take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                              std::size_t bytes) {
-  note_dropped(context, stream);
+  const std::uint64_t dropped = note_dropped(context, stream);
   try {
     std::vector<const CUpti_Activity*> records;
     CUpti_Activity* record = nullptr;
     while (cuptiActivityGetNextRecord(buffer, bytes, &record) == CUPTI_SUCCESS) records.push_back(record);
     const std::lock_guard lock(mutex_);
+    if (recording_) recording_->add_buffer(context, stream, dropped, {buffer, bytes}, records);
     if (ranges_.any()) spans_.expect_ranges();
     spans_.convert(records);
   } catch (...) {  // no memory: the recorder counts what it drops, and these are lost

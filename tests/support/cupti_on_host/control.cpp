@@ -68,3 +68,11 @@ std::uint64_t timestamp() {
 }
 
 }  // namespace ddbench::testing::cupti
+
+CUptiResult CUPTIAPI cuptiGetVersion(std::uint32_t* version) {
+  return ddbench::testing::cupti::answer("cuptiGetVersion", [&](ddbench::testing::cupti::State&) {
+    if (version == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+    *version = CUPTI_API_VERSION;
+    return CUPTI_SUCCESS;
+  });
+}
