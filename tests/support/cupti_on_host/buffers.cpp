@@ -1,4 +1,5 @@
 // How records come to the client: in buffers of its own, which CUPTI asks for, fills and hands over.
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <thread>
