@@ -30,8 +30,8 @@ constexpr std::uint32_t kLongestRangeSteps = 1 << 16;
 // As probes/cuda names them. Each that is not 0, but the first, limits what the figures say.
 constexpr const char* kCuptiRecords = "cupti.records";
 constexpr const char* kDeviceCounters[] = {
-    kCuptiRecords,         kFactDroppedCuptiRecords, "cupti.invalid_times",
-    "cupti.without_range", "cupti.overhead_ns",      "nccl.unfinished",
+    kCuptiRecords,         kFactDroppedCuptiRecords, "cupti.refused_buffers", "cupti.invalid_times",
+    "cupti.without_range", "cupti.recording_errors", "cupti.overhead_ns",     "nccl.unfinished",
     "nccl.unpaired",       "nccl.foreign_proxies",   "nccl.unknown_functions"};
 
 using Losses = std::vector<std::pair<std::uint32_t, double>>;

@@ -5,7 +5,8 @@
 #            graphs
 #   speed    throughput of the engine, with and without graphs; 10,000 all-reduces joined with the events of NCCL's profiler
 #   pytorch  where python3 has torch: against PyTorch and its profiler, programs that ddbench did not write
-# Writes into $OUT: results.md (rows for RESULTS.md), log.txt (with the JSON of each run), parity.json and the store results.db.gz.
+# Writes into $OUT: results.md (rows for RESULTS.md), log.txt (with the JSON of each run), parity.json, the store results.db.gz, and
+# recordings of CUPTI for tests/fixtures/cupti.
 # Exit codes: 0 all passed, 1 something failed or was not reached, 5 no GPU.
 #   OUT=folder tests/device/run.sh [pack folder [tests|speed|pytorch]]
 here=$(cd "$(dirname "$0")" && pwd)
@@ -81,8 +82,17 @@ known_lengths() {
   "$pack/bin/test_cupti_probe" --gtest_filter='KnownLengths.*' > "$scratch/known.txt" 2>&1 || { cat "$scratch/known.txt"; return 1; }
   grep ' recorded ' "$scratch/known.txt" | paste -sd';' | grep .
 }
-export -f known_lengths
-export pack scratch
+
+# A short run that records what CUPTI hands over: how many bytes, and the run's figures.
+recording() {
+  rm -f "$out/$1.cupti"
+  DDBENCH_CUPTI_RECORDING=$out/$1.cupti python3 "$here/row.py" throughput "$ddbench" --device cuda --steps 2 --warmup 5 \
+    -O hidden=64,64 "${@:2}" > "$scratch/recording.txt" || { cat "$scratch/recording.txt"; return 1; }
+  [ "$(stat -c %s "$out/$1.cupti")" -gt 1000 ] || { echo "nothing was recorded"; return 1; }
+  echo "$(stat -c %s "$out/$1.cupti") bytes; $(cat "$scratch/recording.txt")"
+}
+export -f known_lengths recording
+export pack scratch here out ddbench
 
 run_tests() {
   step "what ddbench finds here" 60 "$ddbench" doctor
@@ -97,6 +107,8 @@ run_tests() {
   step "NCCL, two ranks on the GPUs there are" 60 "$pack/bin/nccl_test"
   step "CUPTI probe" 60 "$pack/bin/test_cupti_probe" --gtest_filter='-KnownLengths.*'
   step "known kernels and copies within 1 %" 60 bash -c known_lengths
+  step "a recording of CUPTI" 60 bash -c 'recording engine --cuda-graph off'
+  step "a recording of CUPTI, with a graph" 60 bash -c 'recording engine_graph'
   parity "50 steps, losses against the CPU device" compare "$ddbench" "$pack/reference.json" "$out/parity.json"
   parity "50 steps, losses with CUDA graphs against without" graphs "$ddbench"
 }

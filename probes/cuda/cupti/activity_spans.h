@@ -46,6 +46,8 @@ class ActivitySpans {
 
   /// One buffer.
   void convert(std::span<const CUpti_Activity* const> records);
+  /// Ranges were pushed: work is held back until its call is told of, though none of a range was told yet.
+  void expect_ranges() noexcept { ranges_in_use_ = true; }
   /// What is held back will not become clearer.
   void finish();
 

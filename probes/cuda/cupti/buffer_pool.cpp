@@ -26,6 +26,8 @@ std::uint8_t* BufferPool::take() noexcept try {
   free_.pop_back();
   return buffer;
 } catch (...) {  // no memory
+  const std::lock_guard lock(mutex_);
+  ++refused_;
   return nullptr;
 }
 

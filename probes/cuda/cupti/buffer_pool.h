@@ -16,7 +16,7 @@ class BufferPool {
   /// `ready` are made at once, more when they are asked for, `most` in all.
   BufferPool(std::size_t ready, std::size_t most);
 
-  /// nullptr when all are in use; counted: CUPTI drops records then.
+  /// nullptr when all are in use, or there is no memory; counted: CUPTI drops records then.
   std::uint8_t* take() noexcept;
   void give_back(std::uint8_t* buffer) noexcept;
   std::uint64_t refused() const noexcept;

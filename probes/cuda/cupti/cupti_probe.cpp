@@ -13,7 +13,6 @@
 namespace ddbench::cuda {
 namespace {
 
-constexpr std::size_t kReadyBuffers = 4;
 constexpr std::size_t kMostBuffers = 64;
 constexpr std::uint64_t kSpansBetweenDrains = 1u << 12;
 constexpr std::chrono::milliseconds kFlushPeriod{500};
@@ -94,9 +93,11 @@ void tell(const ProbeCounters& counters, host::Recorder& recorder) noexcept try 
   };
   scalar("cupti.records", counters.records);
   scalar("cupti.dropped_records", counters.dropped_records);
+  scalar("cupti.refused_buffers", counters.refused_buffers);
   scalar("cupti.invalid_times", counters.invalid_times);
   scalar("cupti.without_range", counters.without_range);
   scalar("cupti.overhead_ns", counters.overhead_ns);
+  if (counters.recording_errors != 0) scalar("cupti.recording_errors", counters.recording_errors);
 } catch (...) {  // no memory: the spans are recorded
 }
 
@@ -135,6 +136,7 @@ void CuptiProbe::start() {
     return unavailable_.empty();
   };
   if (!check(cuptiSubscribe(&subscriber_, graph_callback, this), "be taken")) return;
+  recording_ = open_recording();
   const bool is_ready =
       check(cuptiActivityRegisterTimestampCallback(timestamp), "use ddbench's clock") &&
       check(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed), "hand out records") &&
@@ -144,12 +146,12 @@ void CuptiProbe::start() {
     return;
   }
   enable(true);
+  enabled_ = true;
   flusher_ = std::thread([this] { flush_now_and_then(); });
 }
 
 void CuptiProbe::enable(bool on) noexcept {
   for (const CUpti_ActivityKind kind : kKinds) on ? cuptiActivityEnable(kind) : cuptiActivityDisable(kind);
-  enabled_ = on;
   if (!on) return;
   // After the kinds: enabling one enables all its calls.
   for (const auto call : kNoisyRuntime) cuptiActivityEnableRuntimeApi(call, 0);
@@ -161,7 +163,9 @@ void CuptiProbe::push(const Range& range) noexcept {
   captured_ranges_.push(range);
   if (range.kind == SpanKind::kCommunication) collective_times_.begin(range);
   if (!unavailable_.empty()) return;
-  cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, ranges_.add(range));
+  const std::uint64_t id = ranges_.add(range);
+  if (recording_) recording_->add_range(id, range);
+  cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, id);
 }
 
 void CuptiProbe::pop() noexcept {
@@ -174,35 +178,50 @@ void CuptiProbe::pop() noexcept {
 }
 
 void CuptiProbe::set_enabled(bool enabled) noexcept {
-  if (!unavailable_.empty() || stopped_ || enabled == enabled_) return;
-  enable(enabled);  // what was recorded comes with the next flush
+  if (!unavailable_.empty() || stopped_ || enabled_.exchange(enabled) == enabled) return;
+  enable(enabled);
+  // The recorder takes nothing while it is off: what a later flush would bring of before is lost then.
+  if (!enabled) flush();
 }
 
 void CuptiProbe::flush() noexcept {
   if (!unavailable_.empty() || stopped_) return;
-  // Without mutex_: CUPTI calls buffer_completed() from here.
-  cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+/// What another thread is about to flush has come, too. Without mutex_: CUPTI calls buffer_completed() from
+/// here.
+void CuptiProbe::flush_all(std::uint32_t flags) noexcept {
+  const std::lock_guard lock(flush_mutex_);
+  cuptiActivityFlushAll(flags);
 }
 
 ProbeCounters CuptiProbe::stop() noexcept {
-  if (unavailable_.empty() && !stopped_) {
-    enable(false);
-    flush();
-    {
-      const std::lock_guard lock(stop_mutex_);
-      is_stopping_ = true;
-    }
-    stopping_.notify_all();
-    if (flusher_.joinable()) flusher_.join();
-    cuptiUnsubscribe(subscriber_);
-    active.store(nullptr);
-  }
+  const bool is_first = unavailable_.empty() && !stopped_.exchange(true);
+  if (is_first) let_go();
   const std::lock_guard lock(mutex_);
   spans_.finish();
   ProbeCounters counters = spans_.counters();
   counters.dropped_records = dropped_records_;
-  if (unavailable_.empty() && !std::exchange(stopped_, true)) tell(counters, recorder_);
+  counters.refused_buffers = buffers_.refused();
+  if (recording_) counters.recording_errors = recording_->errors();
+  if (is_first) tell(counters, recorder_);
   return counters;
+}
+
+void CuptiProbe::let_go() noexcept {
+  enable(false);
+  flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  note_dropped(nullptr, 0);  // since the last buffer
+  {
+    const std::lock_guard lock(stop_mutex_);
+    is_stopping_ = true;
+  }
+  stopping_.notify_all();
+  if (flusher_.joinable()) flusher_.join();
+  cuptiUnsubscribe(subscriber_);
+  active.store(nullptr);
+  if (recording_) recording_->end();
 }
 
 /// So that a process that ends without its exit handlers has told of all but its last moments.
@@ -210,7 +229,7 @@ void CuptiProbe::flush_now_and_then() {
   std::unique_lock lock(stop_mutex_);
   while (!stopping_.wait_for(lock, kFlushPeriod, [this] { return is_stopping_; })) {
     lock.unlock();
-    cuptiActivityFlushAll(0);
+    flush_all(0);
     lock.lock();
   }
 }
@@ -228,16 +247,24 @@ void CuptiProbe::buffer_completed(CUcontext context, std::uint32_t stream, std::
   if (probe != nullptr && buffer != nullptr) probe->take_buffer(context, stream, buffer, valid_bytes);
 }
 
+std::uint64_t CuptiProbe::note_dropped(CUcontext context, std::uint32_t stream) noexcept {
+  std::size_t dropped = 0;
+  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) != CUPTI_SUCCESS) return 0;
+  const std::lock_guard lock(mutex_);
+  dropped_records_ += dropped;
+  return dropped;
+}
+
 void CuptiProbe::take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                              std::size_t bytes) {
-  std::size_t dropped = 0;
-  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) != CUPTI_SUCCESS) dropped = 0;
+  const std::uint64_t dropped = note_dropped(context, stream);
   try {
     std::vector<const CUpti_Activity*> records;
     CUpti_Activity* record = nullptr;
     while (cuptiActivityGetNextRecord(buffer, bytes, &record) == CUPTI_SUCCESS) records.push_back(record);
     const std::lock_guard lock(mutex_);
-    dropped_records_ += dropped;
+    if (recording_) recording_->add_buffer(context, stream, dropped, {buffer, bytes}, records);
+    if (ranges_.any()) spans_.expect_ranges();
     spans_.convert(records);
   } catch (...) {  // no memory: the recorder counts what it drops, and these are lost
     const std::lock_guard lock(mutex_);

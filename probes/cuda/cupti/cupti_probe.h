@@ -2,6 +2,7 @@
 
 #include <cupti.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 
 #include "activity_spans.h"
 #include "buffer_pool.h"
+#include "buffer_recording.h"
 #include "captured_ranges.h"
 #include "collective_times.h"
 #include "ddbench/cuda/cuda_probe.h"
@@ -36,6 +38,9 @@ class CuptiProbe final : public CudaProbe {
   void start();
   void enable(bool on) noexcept;
   void flush_now_and_then();
+  void flush_all(std::uint32_t flags) noexcept;
+  void let_go() noexcept;
+  std::uint64_t note_dropped(CUcontext context, std::uint32_t stream) noexcept;
   void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes);
   void record(const Span& span, std::string_view name);
   void note_node(bool is_clone, const CUpti_GraphData& graph) noexcept;
@@ -47,15 +52,17 @@ class CuptiProbe final : public CudaProbe {
 
   host::Recorder& recorder_;
   std::string unavailable_;
-  bool stopped_ = false;
-  bool enabled_ = false;
+  std::atomic<bool> stopped_ = false;
+  std::atomic<bool> enabled_ = false;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   BufferPool buffers_;
   RangeTable ranges_;
   CollectiveTimes collective_times_;
   CapturedRanges captured_ranges_;
+  std::unique_ptr<BufferRecording> recording_;  // nullptr: nobody asked for one
 
-  std::mutex mutex_;  // of what follows: buffers are converted one after the other
+  std::mutex flush_mutex_;  // no callback takes it
+  std::mutex mutex_;        // of what follows: buffers are converted one after the other
   Range found_range_;
   Range found_node_;
   ActivitySpans spans_;

@@ -25,9 +25,13 @@ void CuptiProbe::note_node(bool is_clone, const CUpti_GraphData& graph) noexcept
   std::uint64_t node = 0;
   std::uint64_t original = 0;
   if (cuptiGetGraphNodeId(graph.node, &node) != CUPTI_SUCCESS) return;
-  if (!is_clone) return captured_ranges_.add(node);
-  if (cuptiGetGraphNodeId(graph.originalNode, &original) == CUPTI_SUCCESS)
+  if (!is_clone) {
+    captured_ranges_.add(node);
+  } else if (cuptiGetGraphNodeId(graph.originalNode, &original) == CUPTI_SUCCESS) {
     captured_ranges_.copy(original, node);
+  }
+  Range range;
+  if (recording_ && captured_ranges_.find(node, range)) recording_->add_node(node, range);
 }
 
 void CuptiProbe::graph_callback(void* probe, CUpti_CallbackDomain domain, CUpti_CallbackId id,

@@ -22,6 +22,11 @@ class RangeTable {
     (*ranges_)[id % kRanges] = range;
     return id;
   }
+  /// Whether there ever was one.
+  bool any() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return last_ > 0;
+  }
   /// False when it has made place.
   bool find(std::uint64_t id, Range& range) const noexcept {
     const std::lock_guard lock(mutex_);

@@ -18,12 +18,14 @@ using Range = inject::Range;
 
 /// What a probe saw, and what it could not use.
 struct ProbeCounters {
-  std::uint64_t records = 0;          ///< that CUPTI delivered
-  std::uint64_t spans = 0;            ///< that were recorded from them
-  std::uint64_t dropped_records = 0;  ///< that CUPTI lost: all buffers were full
-  std::uint64_t invalid_times = 0;    ///< records without a begin or end, or that ended before they began
-  std::uint64_t without_range = 0;    ///< spans for which no range was found though ranges were in use
-  std::uint64_t overhead_ns = 0;      ///< that CUPTI says it cost
+  std::uint64_t records = 0;           ///< that CUPTI delivered
+  std::uint64_t spans = 0;             ///< that were recorded from them
+  std::uint64_t dropped_records = 0;   ///< that CUPTI lost: all buffers were full
+  std::uint64_t refused_buffers = 0;   ///< that CUPTI asked for when it had all that it may have
+  std::uint64_t invalid_times = 0;     ///< records without a begin or end, or that ended before they began
+  std::uint64_t without_range = 0;     ///< spans for which no range was found though ranges were in use
+  std::uint64_t recording_errors = 0;  ///< 1: $DDBENCH_CUPTI_RECORDING ended before the program
+  std::uint64_t overhead_ns = 0;       ///< that CUPTI says it cost
   std::vector<std::string> unknown_kernels;  ///< named nccl*, of no function that ddbench knows
 };
 

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cupti.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+/// What a test says to CUPTI on the host, and asks it. Thread-safe, but for reset().
+namespace ddbench::testing::cupti {
+
+/// Records one behind the other, as they lie in one of CUPTI's buffers. Of strings only the pointers.
+class Records {
+ public:
+  template <typename Record>
+  Records& add(const Record& record) {
+    static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % 8 == 0);
+    return add(std::as_bytes(std::span(&record, 1)));
+  }
+  /// Of any kind; a multiple of 8 bytes long.
+  Records& add(std::span<const std::byte> record);
+
+  const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
+  /// Where each record begins, in bytes.
+  const std::vector<std::size_t>& offsets() const noexcept { return offsets_; }
+  std::span<const std::byte> record(std::size_t index) const;
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::vector<std::size_t> offsets_;
+};
+
+/// Before each test: nobody has subscribed, nothing is enabled, no call fails. No probe lives.
+void reset();
+
+/// CUPTI has recorded this in a buffer that it asks for now and keeps until it is flushed. Records of kinds
+/// and calls that are not enabled are none. False when it got no buffer: the records count as dropped.
+bool record(const Records& records);
+/// The same in a buffer that is full with it: it is handed over before this returns.
+bool deliver(const Records& records);
+/// So many records are lost, for whatever reason; told with the next buffer.
+void drop(std::size_t records);
+/// Buffers that CUPTI holds.
+std::size_t buffers_held();
+
+/// The function of this name answers so from now on, and does nothing; CUPTI_SUCCESS: as usual again.
+void fail(const std::string& function, CUptiResult result);
+/// Calls that CUPTI refused ("cuptiSubscribe: 39"), apart from those that were to fail; oldest first.
+std::vector<std::string> refusals();
+/// So many calls of a function that succeeded.
+std::size_t calls(const std::string& function);
+
+bool has_subscriber();
+std::set<CUpti_ActivityKind> enabled_kinds();
+/// Whether there would be a record of such a call: its kind is enabled, and it was not excepted since.
+bool records_call(CUpti_ActivityKind runtime_or_driver, CUpti_CallbackId call);
+/// What the client's clock says.
+std::uint64_t timestamp();
+
+/// External ids of kind CUSTOM0 that the calling thread has pushed, outermost first.
+const std::vector<std::uint64_t>& external_ids();
+
+/// A node of a graph that is captured, and its copy in a graph that is made ready to run: told to the
+/// subscriber on the calling thread, if it wants that. Ids are above 0.
+void create_node(std::uint64_t id);
+void clone_node(std::uint64_t original, std::uint64_t id);
+
+}  // namespace ddbench::testing::cupti
