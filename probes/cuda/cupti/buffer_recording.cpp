@@ -59,6 +59,8 @@ void BufferRecording::add(const Frames& frames) noexcept {
   if (!file_) return;
   try {
     frames();
+    // At once: the program may be killed, or fork, and what is not written yet is written by both then.
+    if (file_ && std::fflush(file_.get()) != 0) throw CannotWrite();
   } catch (...) {  // CannotWrite, no memory
     file_.reset();
     errors_ = 1;
@@ -136,7 +138,6 @@ void BufferRecording::add_buffer(CUcontext context, std::uint32_t stream, std::u
                     .text(names.view())
                     .text({reinterpret_cast<const char*>(buffer.data()), buffer.size()})
                     .view());
-    if (std::fflush(file_.get()) != 0) throw CannotWrite();  // the program may be killed
   });
 }
 

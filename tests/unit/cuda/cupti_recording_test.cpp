@@ -1,4 +1,7 @@
 // What CUPTI handed to a probe, written to a file and handed to another one.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -118,11 +121,25 @@ TEST_F(CuptiRecording, WhatCannotBeWrittenEndsTheRecordingAndNothingElse) {
   EXPECT_EQ(recorded().scalars.at("cupti.recording_errors"), 1);
 
   BufferRecording full(std::fopen("/dev/full", "wb"));
-  EXPECT_EQ(full.errors(), 0u);
-  for (int i = 0; i < 10'000; ++i) full.add_range(1, {});
   EXPECT_EQ(full.errors(), 1u);
+  full.add_range(1, {});
   full.end();
   EXPECT_EQ(full.errors(), 1u);
+}
+
+TEST_F(CuptiRecording, AForkNeitherEndsNorDoublesIt) {
+  BufferRecording recording(std::fopen(file().c_str(), "wb"));
+  recording.add_range(1, {});
+  const pid_t child = ::fork();
+  if (child == 0) std::exit(0);  // with all that a process does at its end
+  ::waitpid(child, nullptr, 0);
+  const auto before = std::filesystem::file_size(file());
+  recording.add_range(2, {});
+  recording.end();
+  EXPECT_EQ(recording.errors(), 0u);
+  constexpr std::uintmax_t kRangeFrame = 8 + 8 + 28;
+  EXPECT_EQ(before, 20 + kRangeFrame) << "the head and a frame";
+  EXPECT_EQ(std::filesystem::file_size(file()), before + kRangeFrame);
 }
 
 TEST_F(CuptiRecording, ACutOffFrameIsLeftOutAndOtherFilesAreRefused) {
