@@ -23,6 +23,16 @@ std::string way_of(const std::string& line) {
   return line.substr(begin, line.find_first_of(" \t\r(", begin) - begin);
 }
 
+/// Whether the ports that NCCL's InfiniBand verbs use ("NET/IB : Using [0]mlx5_0:1/RoCE ...") are Ethernet's.
+/// Where there are both kinds the ways do not tell which they take.
+bool uses_roce(const std::string& log) {
+  const std::size_t begin = log.find("NET/IB : Using");
+  if (begin == std::string::npos) return false;
+  const std::string ports = log.substr(begin, log.find_first_of(";\n", begin) - begin);
+  return ports.find("/RoCE") != std::string::npos &&
+         ports.find("/IB", 1 + ports.find(':')) == std::string::npos;
+}
+
 }  // namespace
 
 std::string RankPlace::text() const {
@@ -57,9 +67,11 @@ std::string host_id(const std::vector<RankPlace>& places, int rank) {
 std::string transports_in(const std::string& log) {
   std::set<std::string> network;
   std::set<std::string> local;
+  const bool is_roce = uses_roce(log);
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
-    const std::string way = way_of(line);
+    std::string way = way_of(line);
+    if (is_roce && way.rfind("NET/IB", 0) == 0) way += " (RoCE)";
     if (!way.empty()) (way.rfind("NET/", 0) == 0 ? network : local).insert(way);
   }
   std::vector<std::string> all(network.begin(), network.end());

@@ -17,7 +17,9 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
 std::string proved_network(std::string_view launched, std::string_view transport) {
   // One rank talks to nobody: what was set up for it is all there is to say.
   if (transport.empty() || transport == "none") return std::string(launched);
-  if (begins_with_any(transport, {"ibverbs", "NET/IB"})) return "infiniband";
+  if (begins_with_any(transport, {"ibverbs", "NET/IB"})) {
+    return transport.find("(RoCE)") == std::string_view::npos ? "infiniband" : "roce";
+  }
   if (!begins_with_any(transport, {"tcp", "NET/Socket"})) return {};
   return launched.empty() ? "socket" : std::string(launched);
 }

@@ -12,7 +12,8 @@ namespace ddbench::experiment {
 /// set up
 /// ("loopback", "veth@1gbit", or empty where it found the network as it was), `transport` as of
 /// Communicator::transport. TCP within the launcher's own network is that network, any other TCP is "socket",
-/// InfiniBand verbs are "infiniband"; empty for what proves nothing, whatever was asked for.
+/// InfiniBand verbs are "infiniband", or "roce" where NCCL says that they go over Ethernet; empty for what
+/// proves nothing, whatever was asked for.
 std::string proved_network(std::string_view launched, std::string_view transport);
 
 /// Throws Error{kEnvironment} when the case asks for a network that this machine or backend does not have.

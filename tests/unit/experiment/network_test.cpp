@@ -15,6 +15,7 @@ TEST(ProvedNetwork, IsWhatTheTransportSays) {
   EXPECT_EQ(proved_network("", "NET/Socket"), "socket");
   EXPECT_EQ(proved_network("", "NET/IB/GDRDMA"), "infiniband");
   EXPECT_EQ(proved_network("", "ibverbs mlx5_0"), "infiniband");
+  EXPECT_EQ(proved_network("", "NET/IB/0 (RoCE), P2P/CUMEM"), "roce");
 }
 
 TEST(ProvedNetwork, WhatIsNotKnownProvesNothing) {

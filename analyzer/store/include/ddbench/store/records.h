@@ -39,8 +39,8 @@ RunState run_state_from(std::string_view text);  ///< inverse; throws Error{kBad
 /// warning.
 struct Environment {
   std::string fingerprint;  ///< hash of the hardware and software fields that decide speed
-  std::string
-      network;  ///< "loopback", "veth", "veth@1gbit", "ethernet", "infiniband": as proved, not as asked
+  std::string network;  ///< "loopback", "veth", "veth@1gbit", "ethernet", "infiniband", "roce": as proved,
+                        ///< not as asked
   std::map<std::string, std::string>
       facts;  ///< "cpu.model", "cpu.cores", "memory.bytes", "kernel", "gloo.transport", ...
 };
