@@ -206,8 +206,7 @@ class Finalizer {
     if (alone == facts.end() || !has_kernels) return {};
     return fmt::format(
         "NCCL's profiler told of {} collectives on ranks where CUPTI's records have no kernel that is "
-        "recognised "
-        "as NCCL's: what of these is compute is not known",
+        "recognised as NCCL's: what of these is compute is not known",
         alone->second);
   }
 

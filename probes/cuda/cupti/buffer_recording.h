@@ -22,9 +22,8 @@ inline constexpr const char* kRecordingVariable = "DDBENCH_CUPTI_RECORDING";
 /// What CUPTI handed to a probe, to be handed to another one later, without a GPU. The format, whose numbers
 /// are little-endian and follow each other without gaps:
 ///
-///   head    kRecordingMagic, u32 kRecordingVersion, u32 CUPTI_API_VERSION of the build (it decides how
-///   records
-///           are laid out), u32 that of the CUPTI that ran
+///   head    kRecordingMagic, u32 kRecordingVersion, u32 CUPTI_API_VERSION of the build (which decides
+///           how records are laid out), u32 that of the CUPTI that ran
 ///   frames  u32 type, u32 bytes of what follows:
 ///     kRange   u64 external id, range        was pushed
 ///     kNode    u64 node, range               a node of a graph has the range of its capture
