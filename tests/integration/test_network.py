@@ -7,7 +7,7 @@ from conftest import undisturbed
 from test_analysis import checked, refused
 
 MICRO = ["--workload", "micro", "-O", "operations=all_reduce", "-O", "min_bytes=1M", "-O", "max_bytes=8M", "-O", "factor=8",
-         "-O", "seconds=0.3", "--quiet"]
+         "-O", "seconds=1", "--quiet"]
 
 
 def shaped(bench, *arguments, **options):
@@ -22,12 +22,12 @@ def test_links_are_ordered_and_their_ratio_is_theirs(bench):
     def measure():
         for file in bench.tmp.glob(bench.db.name + "*"):
             file.unlink()
-        shaped(bench, "sweep", "--nodes", "2", "--link", "100mbit,1gbit,none", "--repeat", "2", *MICRO)
+        shaped(bench, "sweep", "--nodes", "2", "--link", "100mbit,1gbit,none", "--repeat", "3", *MICRO)
         return checked(bench.ok("compare", "--by", "network", "--reference", "veth@1gbit", "--json"), "groups")
 
     groups = undisturbed(measure)
     links = [json.loads(row["case_json"])["link"] for row in bench.rows("select case_json from run order by started_wall_ns")]
-    assert links == ["100mbit", "1gbit", ""] * 2, "repetitions are interleaved"
+    assert links == ["100mbit", "1gbit", ""] * 3, "repetitions are interleaved"
     assert set(groups["values"]) == {"veth@1gbit", "veth@100mbit", "veth"}
     for size in (1 << 20, 8 << 20):
         rows = {row["value"]: row for row in groups["collectives"] if row["bytes"] == size}
