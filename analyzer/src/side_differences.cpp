@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -22,10 +22,11 @@ constexpr std::string_view kFactPrefix = "fact ";
 
 /// Facts that differ between any two runs and say nothing about their speed.
 bool is_volatile(const std::string& fact) {
-  constexpr std::array<std::string_view, 10> kVolatile = {
-      "boot_id",   "hostname", "memory.available", "network.sent_bytes", "network.dropped",
-      "analysis.", "note.",    "import.",          "command.",           "pid"};
-  return std::any_of(kVolatile.begin(), kVolatile.end(),
+  constexpr std::string_view kVolatile[] = {
+      "boot_id", "hostname", "memory.available", "network.sent_bytes",  "network.dropped", "analysis.",
+      "note.",   "import.",  "command.",         "launcher.span_bytes", "counted.",        "pid"};
+  if (fact.ends_with(".throttled")) return false;
+  return std::any_of(std::begin(kVolatile), std::end(kVolatile),
                      [&](std::string_view prefix) { return fact.rfind(prefix, 0) == 0; });
 }
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import time
+import uuid
 
 NETWORK = "10.78.0"
 
@@ -21,8 +22,12 @@ def missing():
 
 
 class TwoHosts:
-    def __init__(self, folder):
+    """With `own_kernels` each says that it runs a kernel of its own, as two machines would."""
+
+    def __init__(self, folder, own_kernels=False):
         self.holders = []
+        self.folder = folder
+        self.namespaces = ["--net", "--uts", *(["--mount"] if own_kernels else [])]
         try:
             self.head = self._namespace("head")
             self._ip(self.head, "link", "add", "br0", "type", "bridge")
@@ -37,12 +42,18 @@ class TwoHosts:
         self.agent = folder / "agent"
         cases = "\n".join(f"{host}) pid={pid} ;;" for host, pid in self.pids.items())
         self.agent.write_text(f"#!/bin/sh\nhost=$1\nshift\ncase $host in\n{cases}\nesac\n"
-                              'exec nsenter --target $pid --net --uts sh -c "$*"\n')
+                              f'exec nsenter --target $pid {" ".join(self.namespaces)} sh -c "$*"\n')
         self.agent.chmod(0o755)
 
     def _namespace(self, name):
         own = os.stat("/proc/self/ns/net").st_ino
-        holder = subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", f"hostname {name}; exec sleep infinity"])
+        own_kernel = ""
+        if "--mount" in self.namespaces:
+            boot_id = self.folder / f"boot_id.{name}"
+            boot_id.write_text(f"{uuid.uuid4()}\n")
+            own_kernel = f"mount --bind {boot_id} /proc/sys/kernel/random/boot_id && "
+        holder = subprocess.Popen(["unshare", *self.namespaces, "sh", "-c",
+                                   f"{own_kernel}hostname {name} && exec sleep infinity"])
         self.holders.append(holder)
         deadline = time.monotonic() + 10
         while (os.stat(f"/proc/{holder.pid}/ns/net").st_ino == own
@@ -62,7 +73,7 @@ class TwoHosts:
         return pid
 
     def _in(self, pid, *command, **options):
-        return subprocess.run(["nsenter", "--target", str(pid), "--net", "--uts", *command], **options)
+        return subprocess.run(["nsenter", "--target", str(pid), *self.namespaces, *command], **options)
 
     def _ip(self, pid, *arguments):
         self._in(pid, "ip", *arguments, check=True)
@@ -70,7 +81,7 @@ class TwoHosts:
     @property
     def prefix(self):
         """Before a command that is to run on the head."""
-        return ["nsenter", "--target", str(self.head), "--net", "--uts"]
+        return ["nsenter", "--target", str(self.head), *self.namespaces]
 
     @property
     def options(self):

@@ -30,7 +30,7 @@
 #include "ddbench/workload/workload.h"
 #include "goodput.h"
 #include "gpus.h"
-#include "machine_meter.h"
+#include "machine_counts.h"
 #include "network.h"
 #include "program_output.h"
 
@@ -168,14 +168,6 @@ void take_hardware(store::RunRecord& run, const std::vector<host::Facts>& machin
   facts[kFactLaunchedFrom] = std::exchange(run.environment.fingerprint, host::fingerprint(machines));
 }
 
-/// Whether what this machine's meters counted is a rank's doing.
-bool has_ranks(const host::Machine& machine, const std::vector<host::Facts>& machines_of_ranks) {
-  const std::string boot_id = machine.boot_id ? *machine.boot_id : "";
-  return machines_of_ranks.empty() ||
-         std::any_of(machines_of_ranks.begin(), machines_of_ranks.end(),
-                     [&](const host::Facts& other) { return other.at("boot_id") == boot_id; });
-}
-
 void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, const host::Machine& machine,
                bool may_share_gpus) {
   run.state = outcome.state;
@@ -200,12 +192,19 @@ void take_recording(const ProgramRecording& recording, launch::LaunchOutcome& ou
   outcome.notes.insert(outcome.notes.end(), recording.notes.begin(), recording.notes.end());
 }
 
-/// Of a run that did what its case says, on the machine whose GPUs were measured; 0 where that is not known.
+/// Of a run that did what its case says; 0 where that is not known.
 double samples_of(const store::RunRecord& run, const launch::LaunchOutcome& outcome) {
-  if (outcome.machines.size() > 1) return 0;
   const bool is_whole = outcome.state == store::RunState::kDone && run.run_case.target_loss == 0 &&
                         !is_program(run.run_case) && !micro::is_micro(run.run_case);
   return is_whole ? static_cast<double>(run.run_case.global_batch()) * run.run_case.total_steps() : 0;
+}
+
+void take_counts(launch::LaunchOutcome& outcome, double samples) {
+  const std::size_t machines = std::max(outcome.machines.size(), outcome.counted.size());
+  outcome.facts.merge(counted_facts(outcome.counted, machines, samples));
+  for (std::string& note : counted_notes(outcome.counted, machines)) {
+    outcome.notes.push_back(std::move(note));
+  }
 }
 
 /// What can still be said in the store when the results could not be kept.
@@ -244,12 +243,8 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     launch_options.checkpoints = checkpoints.plan();
     launch_options.start_deadline = options.launcher.start_deadline;
     launch_options.shares_gpus = shares_gpus(run_case, machine, options.launcher.share_gpus);
-    MachineMeter meter;
     launch::LaunchOutcome outcome = launch::launch(run_case, launch_options, options.launcher, relay);
-    if (has_ranks(machine, outcome.machines)) {
-      outcome.facts.merge(meter.facts(samples_of(run, outcome)));
-      for (std::string& note : meter.notes()) outcome.notes.push_back(std::move(note));
-    }
+    take_counts(outcome, samples_of(run, outcome));
     relay.finish();
     output.show(observer);
     output.keep(output_directory(store.file(), run.id));

@@ -130,7 +130,12 @@ Endpoint report_endpoint(const LauncherOptions& options, const std::string& firs
 
 LaunchOutcome launch(const RunCase& run_case, const LaunchOptions& options, const LauncherOptions& launcher,
                      LaunchObserver& observer) {
-  if (launcher.launcher == Launcher::kLocal) return launch_local(run_case, options, observer);
+  if (launcher.launcher == Launcher::kLocal) {
+    MachineMeter meter;
+    LaunchOutcome outcome = launch_local(run_case, options, observer);
+    outcome.counted.push_back(meter.stop());
+    return outcome;
+  }
   validate(run_case);
   check_launcher(run_case, launcher);
   LaunchOptions sending = options;

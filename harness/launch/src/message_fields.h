@@ -38,6 +38,12 @@ void visit(Is<Inventory> auto& m, Field&& field) {
 }
 
 template <typename Field>
+void visit(Is<Counted> auto& m, Field&& field) {
+  field("facts", m.facts);
+  field("notes", m.notes);
+}
+
+template <typename Field>
 void visit(Is<Ready> auto& m, Field&& field) {
   field("transport", m.transport);
   field("cores", m.cores);

@@ -129,9 +129,13 @@ class Reader {
     return true;
   }
   static bool read(const Json& json, std::map<std::string, std::string>& value) {
-    const auto is_text = [](const Json& each) { return each.is_string(); };
-    if (!json.is_object() || !std::all_of(json.begin(), json.end(), is_text)) return false;
+    if (!json.is_object() || !all_texts(json)) return false;
     value = json.get<std::map<std::string, std::string>>();
+    return true;
+  }
+  static bool read(const Json& json, std::vector<std::string>& value) {
+    if (!json.is_array() || !all_texts(json)) return false;
+    value = json.get<std::vector<std::string>>();
     return true;
   }
   static bool read(const Json& json, ErrorCode& value) {
@@ -161,12 +165,17 @@ class Reader {
     return std::in_range<T>(wide);
   }
 
+  static bool all_texts(const Json& json) {
+    return std::all_of(json.begin(), json.end(), [](const Json& each) { return each.is_string(); });
+  }
+
   const Json& json_;
 };
 
-constexpr const char* kTypes[] = {"hello",    "ready",   "heartbeat",  "kv_set",  "kv_get",    "ping",
-                                  "result",   "failure", "file_chunk", "holding", "inventory", "assignment",
-                                  "kv_value", "pong",    "stop",       "hold",    "last_step", "finish"};
+constexpr const char* kTypes[] = {"hello",     "ready",   "heartbeat",  "kv_set",     "kv_get",
+                                  "ping",      "result",  "failure",    "file_chunk", "holding",
+                                  "inventory", "counted", "assignment", "kv_value",   "pong",
+                                  "stop",      "hold",    "last_step",  "finish"};
 static_assert(std::size(kTypes) == std::variant_size_v<Message>);
 
 template <std::size_t I = 0>

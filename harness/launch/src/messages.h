@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "ddbench/collective/key_value_store.h"
 #include "ddbench/record/clock.h"
@@ -15,7 +16,7 @@
 /// (ControlChannel).
 namespace ddbench::launch {
 
-inline constexpr int kProtocolVersion = 3;
+inline constexpr int kProtocolVersion = 4;
 
 // From a rank to the launcher.
 
@@ -36,6 +37,13 @@ struct Hello {
 /// What the machine is that the rank is on, elsewhere: from one rank a node, before it connects to its peers.
 struct Inventory {
   std::map<std::string, std::string> facts;  ///< host::facts of its hardware
+};
+
+/// What that machine counted while the rank was on it (MachineCounts): from the same rank, before it says how
+/// it ended.
+struct Counted {
+  std::map<std::string, std::string> facts;
+  std::vector<std::string> notes;
 };
 
 /// The rank is connected to its peers; training begins.
@@ -156,7 +164,7 @@ struct LastStep {
 struct Finish {};
 
 using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, Result, Failure, FileChunk, Holding,
-                             Inventory, Assignment, KvValue, Pong, Stop, Hold, LastStep, Finish>;
+                             Inventory, Counted, Assignment, KvValue, Pong, Stop, Hold, LastStep, Finish>;
 
 /// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large
 /// and comes often, is a zero byte, the length of the name in one byte, the name and the packed bytes.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "control_channel.h"
+#include "ddbench/launch/machine_meter.h"
 #include "ddbench/store/records.h"
 #include "describe.h"
 #include "watchdog.h"
@@ -51,7 +52,8 @@ struct SupervisedRank {
   store::RankRecord record;
   std::unique_ptr<ControlChannel> channel;
   Hello hello;
-  Inventory inventory;  ///< of ranks elsewhere, one a node
+  Inventory inventory;                   ///< of ranks elsewhere, one a node
+  std::optional<MachineCounts> counted;  ///< likewise, of ranks that said how they ended
   Phase phase = Phase::kStarted;
   bool alive = true;
   bool said_why = false;                    ///< it sent a Failure

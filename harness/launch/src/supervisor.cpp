@@ -273,6 +273,7 @@ void Supervisor::finish() {
   if (processes_.remote()) {
     outcome_.facts["launcher.span_bytes"] = std::to_string(span_bytes_);
     describe_machines();
+    take_counts();
   }
   for (const SupervisedRank& rank : ranks_) outcome_.ranks.push_back(rank.record);
 }

@@ -38,6 +38,7 @@ class Supervisor {
 
   void on(SupervisedRank& rank, const Hello& hello);
   void on(SupervisedRank& rank, const Inventory& inventory);
+  void on(SupervisedRank& rank, const Counted& counted);
   void on(SupervisedRank& rank, const Ready& ready);
   void on(SupervisedRank& rank, const Heartbeat& heartbeat);
   void on(SupervisedRank& rank, const KvSet& entry);
@@ -64,6 +65,7 @@ class Supervisor {
   void give_up();
   void finish();
   void describe_machines();
+  void take_counts();
   bool all_reached(SupervisedRank::Phase phase) const;
   std::string why_not_started() const;
 

@@ -42,6 +42,10 @@ void Supervisor::on(SupervisedRank& rank, const Inventory& inventory) {
   rank.inventory = inventory;
 }
 
+void Supervisor::on(SupervisedRank& rank, const Counted& counted) {
+  rank.counted = MachineCounts{rank.record.node, rank.record.host, counted.facts, counted.notes};
+}
+
 void Supervisor::on(SupervisedRank& rank, const Ready& ready) {
   rank.phase = SupervisedRank::Phase::kTraining;
   rank.record.cores = ready.cores;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "machines.h"
 #include "supervisor.h"
@@ -59,6 +61,15 @@ void Supervisor::describe_machines() {
   outcome_.machines = machines_of(told);
   std::string difference = difference_of(outcome_.machines);
   if (!difference.empty()) outcome_.notes.push_back(std::move(difference));
+}
+
+/// Nodes that are one machine counted the same: its first one tells.
+void Supervisor::take_counts() {
+  std::set<std::string> told;  // by kernel
+  for (SupervisedRank& rank : ranks_) {
+    if (!rank.counted || !told.insert(rank.hello.boot_id).second) continue;
+    outcome_.counted.push_back(std::move(*rank.counted));
+  }
 }
 
 }  // namespace ddbench::launch

@@ -13,6 +13,7 @@
 #include "ddbench/host/machine.h"
 #include "ddbench/host/recorder.h"
 #include "ddbench/launch/local_launch.h"
+#include "ddbench/launch/machine_meter.h"
 #include "ddbench/micro/micro.h"
 #include "ddbench/probe/open_cuda_probe.h"
 #include "ddbench/record/program_case.h"
@@ -63,7 +64,10 @@ class Worker {
         files_->reduce_spool(WholeSteps(static_cast<std::uint32_t>(assignment_.run_case.warmup)));
       }
       assignment_.spool = files_->spool().string();
-      if (assignment_.local_rank == 0) session_.send(Inventory{host::facts(host::inspect_hardware())});
+      if (assignment_.local_rank == 0) {
+        session_.send(Inventory{host::facts(host::inspect_hardware())});
+        meter_ = std::make_unique<MachineMeter>();
+      }
       // What the fabric says to ranks that it starts.
       for (const auto& [name, value] : network_settings(assignment_.run_case.requested_network)) {
         ::setenv(name.c_str(), value.c_str(), 1);
@@ -87,6 +91,14 @@ class Worker {
       communicator_->abort();
       throw;
     }
+  }
+
+  /// Before the message that says how the rank ended. Throws Error when the launcher is gone.
+  void tell_counts() {
+    if (!meter_) return;
+    MachineCounts counts = meter_->stop();
+    meter_.reset();
+    session_.send(Counted{std::move(counts.facts), std::move(counts.notes)});
   }
 
   /// What the spool and the launcher can still get from a rank that fails with `error`.
@@ -171,6 +183,7 @@ class Worker {
     result.loss_first = result.loss_last = std::numeric_limits<double>::quiet_NaN();
     result.clock = session_.read_clock(kLauncherAnswersIn);
     result.peak_memory_bytes = peak_bytes;
+    tell_counts();
     session_.ship_rest();
     session_.send(result);
     session_.wait_for_finish();
@@ -232,6 +245,7 @@ class Worker {
                   0,
                   session_.read_clock(kLauncherAnswersIn)};
     result.peak_memory_bytes = peak_memory_bytes();
+    tell_counts();
     session_.ship_rest();
     session_.send(result);
     // Connections stay up until every rank has what it needs.
@@ -242,6 +256,7 @@ class Worker {
   TrainingState& state_;
   ShippedFiles* files_;
   Assignment assignment_;
+  std::unique_ptr<MachineMeter> meter_;  // of ranks elsewhere, one a node
   std::unique_ptr<host::Recorder> recorder_;
   std::unique_ptr<cuda::CudaProbe> kernels_;  // ends before what it records into
   std::unique_ptr<collective::Communicator> communicator_;
@@ -256,6 +271,7 @@ int work(WorkerSession& session, TrainingState& state, const Hello& hello, Shipp
     if (files != nullptr && !session.joined()) return 1;  // turned away: nobody listens
     session.send(state.snapshot());                       // how far it got
     const Failure failure = worker.last_words(error);
+    worker.tell_counts();
     session.ship_rest();
     session.send(failure);
     return 1;

@@ -38,7 +38,7 @@ const std::vector<GpuTotals>& GpuMonitor::stop() {
   return totals_;
 }
 
-std::map<std::string, std::string> gpu_facts(const std::vector<GpuTotals>& gpus, double samples) {
+std::map<std::string, std::string> gpu_facts(const std::vector<GpuTotals>& gpus) {
   std::map<std::string, std::string> facts;
   std::optional<double> energy_j;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -59,10 +59,7 @@ std::map<std::string, std::string> gpu_facts(const std::vector<GpuTotals>& gpus,
     if (!words.empty()) facts[fmt::format("gpu.{}.throttled", i)] = fmt::format("{}", fmt::join(words, ", "));
     if (gpu.was_busy() && gpu.energy_j()) energy_j = energy_j.value_or(0) + *gpu.energy_j();
   }
-  if (energy_j) {
-    facts["gpu.energy_j"] = fmt::format("{:.6g}", *energy_j);
-    if (samples > 0) facts["gpu.energy_j_per_sample"] = fmt::format("{:.6g}", *energy_j / samples);
-  }
+  if (energy_j) facts["gpu.energy_j"] = fmt::format("{:.6g}", *energy_j);
   return facts;
 }
 

@@ -87,6 +87,8 @@ TEST(Compare, SeveralChangesAndOtherHardware) {
   moved.environment.fingerprint = "ffff";
   moved.environment.facts["cpu.model"] = "another";
   moved.environment.facts["boot_id"] = "volatile";
+  moved.environment.facts["counted.gpu.0.energy_j"] = "50";
+  moved.environment.facts["counted.gpu.0.throttled"] = "too hot";
   scratch.get().update_run(moved);
   const Comparison hardware = compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}));
   EXPECT_EQ(hardware.verdict, ComparisonVerdict::kOtherHardware);
@@ -96,6 +98,8 @@ TEST(Compare, SeveralChangesAndOtherHardware) {
   };
   EXPECT_TRUE(named("fact cpu.model"));
   EXPECT_FALSE(named("fact boot_id"));
+  EXPECT_FALSE(named("fact counted.gpu.0.energy_j"));
+  EXPECT_TRUE(named("fact counted.gpu.0.throttled"));
 }
 
 TEST(Compare, DownToBucketAndKernel) {

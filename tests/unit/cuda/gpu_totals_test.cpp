@@ -70,7 +70,7 @@ TEST(GpuTotals, WhatNoSampleToldIsAbsent) {
   EXPECT_FALSE(gpu.mean_utilisation());
   EXPECT_FALSE(gpu.ecc_uncorrected());
   EXPECT_FALSE(gpu.highest_temperature_c());
-  EXPECT_TRUE(gpu_facts({gpu}, 10).empty());
+  EXPECT_TRUE(gpu_facts({gpu}).empty());
 }
 
 TEST(GpuTotals, ErrorsAreThoseOfTheRunAndNotOfACounterThatWasReset) {
@@ -85,7 +85,7 @@ TEST(GpuTotals, ErrorsAreThoseOfTheRunAndNotOfACounterThatWasReset) {
   EXPECT_FALSE(gpu.ecc_corrected());
 }
 
-TEST(GpuFacts, OnlyBusyGpusCountForTheEnergyOfASample) {
+TEST(GpuFacts, OnlyBusyGpusCountForTheEnergyOfARun) {
   GpuTotals busy;
   GpuTotals idle;
   for (int i = 0; i <= 10; ++i) {
@@ -97,9 +97,8 @@ TEST(GpuFacts, OnlyBusyGpusCountForTheEnergyOfASample) {
     sample.utilisation = 0;
     idle.add(sample);
   }
-  const auto facts = gpu_facts({busy, idle}, 100);
+  const auto facts = gpu_facts({busy, idle});
   EXPECT_EQ(facts.at("gpu.energy_j"), "400");
-  EXPECT_EQ(facts.at("gpu.energy_j_per_sample"), "4");
   EXPECT_EQ(facts.at("gpu.1.energy_j"), "400");
   EXPECT_EQ(facts.at("gpu.0.throttled"), "power cap");
   EXPECT_EQ(facts.at("gpu.0.lowest_sm_clock_mhz"), "1880");

@@ -97,6 +97,15 @@ TEST(Messages, AnInventoryIsAnyNamesAndTexts) {
   EXPECT_THROW(decode(R"({"type":"inventory","facts":[]})"), Error);
 }
 
+TEST(Messages, WhatAMachineCountedIsFactsAndNotes) {
+  const Counted counted{{{"nic.eth0.sent_bytes", "12"}}, {"GPU 0 was \"throttled\"", ""}};
+  const Counted read = round_trip(counted);
+  EXPECT_EQ(read.facts, counted.facts);
+  EXPECT_EQ(read.notes, counted.notes);
+  EXPECT_THROW(decode(R"({"type":"counted","facts":{},"notes":{"a":"b"}})"), Error);
+  EXPECT_THROW(decode(R"({"type":"counted","facts":{},"notes":[1]})"), Error);
+}
+
 TEST(Messages, BytesOfAKeyAreAnyBytes) {
   KvSet entry{"rank/0", {}};
   for (int byte = 0; byte < 256; ++byte) entry.value.push_back(static_cast<char>(byte));

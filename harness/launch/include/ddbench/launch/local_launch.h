@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ddbench/ddp/checkpoint.h"
+#include "ddbench/launch/machine_meter.h"
 #include "ddbench/record/provenance.h"
 #include "ddbench/record/run_case.h"
 #include "ddbench/store/records.h"
@@ -72,6 +73,9 @@ struct LaunchOutcome {
   /// Likewise, where it is known: host::facts of each machine that ranks were on, that of rank 0 first;
   /// "cpu.cores" are those that its ranks were given.
   std::vector<std::map<std::string, std::string>> machines;
+  /// By launch(): what each machine counted, in the order of their first nodes. One whose first rank ended
+  /// without a word is not among them.
+  std::vector<MachineCounts> counted;
 };
 
 /// Runs every rank of the case on this machine and returns when all have ended. Nodes are network namespaces
