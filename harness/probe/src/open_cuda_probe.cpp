@@ -2,25 +2,19 @@
 
 #include "ddbench/module/module.h"
 #include "ddbench/record/error.h"
+#include "open_cupti.h"
 
 namespace ddbench::probe {
-namespace {
-
-CudaProbeFactory* open_factory() {
-  return module::open_module<CudaProbeFactory>({kCudaProbeFile, kCudaProbeInterface,
-                                                "the probe of CUDA kernels", "the CUDA Toolkit 12 or later",
-                                                "the CUPTI of the CUDA Toolkit"});
-}
-
-}  // namespace
 
 void check_cuda_probe() {
-  open_factory();
+  open_cupti();
 }
 
 std::unique_ptr<cuda::CudaProbe> open_cuda_probe(host::Recorder& recorder, std::string& why_not) {
   try {
-    auto probe = open_factory()(recorder);
+    auto* const make = module::open_module<CudaProbeFactory>(
+        {kCudaProbeFile, kCudaProbeInterface, "the probe of GPUs", "ddbench", "ddbench"});
+    auto probe = make(recorder);
     why_not = probe->unavailable();
     return probe;
   } catch (const Error& error) {

@@ -1,25 +1,53 @@
-// The module's entry for the engine; and what makes NCCL's profiler plug-in record beside it.
+// The engine's probe: CUPTI's, if it can be had, and what makes NCCL's profiler plug-in record beside it.
 #include <dlfcn.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
 
-#include "ddbench/cuda/cupti.h"
 #include "ddbench/inject/nccl_plugin.h"
 #include "ddbench/inject/process_recorder.h"
 #include "ddbench/module/module.h"
-#include "ddbench/probe/open_cuda_probe.h"
+#include "ddbench/record/error.h"
+#include "open_cupti.h"
 
 namespace ddbench::probe {
 namespace {
 
 using cuda::CudaProbe;
 
+/// Where CUPTI's probe cannot be opened: NCCL's profiler gets its ranges all the same.
+class NoCupti final : public CudaProbe {
+ public:
+  explicit NoCupti(std::string why) : why_(std::move(why)) {}
+
+  const std::string& unavailable() const noexcept override { return why_; }
+  void push(const cuda::Range& range) noexcept override { inject::push_thread_range(range); }
+  void pop() noexcept override { inject::pop_thread_range(); }
+  bool follow_capture(bool /*follow*/) noexcept override { return false; }
+  void set_enabled(bool /*enabled*/) noexcept override {}
+  void flush() noexcept override {}
+  cuda::ProbeCounters stop() noexcept override { return {}; }
+
+ private:
+  const std::string why_;
+};
+
+std::unique_ptr<CudaProbe> make_cupti_probe(host::Recorder& recorder) {
+  try {
+    return open_cupti()(recorder);
+  } catch (const Error& error) {
+    return std::make_unique<NoCupti>(error.message());
+  }
+}
+
 /// The engine's recorder is the process's as long as the probe lives: NCCL's plug-in finds it there.
 class EngineProbe final : public CudaProbe {
  public:
-  explicit EngineProbe(host::Recorder& recorder) : probe_(cuda::make_cupti_probe(recorder)) {
+  explicit EngineProbe(host::Recorder& recorder) : probe_(make_cupti_probe(recorder)) {
     inject::adopt_recorder(&recorder);
   }
   ~EngineProbe() override { inject::adopt_recorder(nullptr); }
