@@ -32,7 +32,7 @@ void record_gpus(const std::string& preload) {
   set("NCCL_PROFILER_PLUGIN", "ddbench_nccl_profiler.so");
   if (::access("/dev/nvidiactl", F_OK) != 0) return;
   set("CUDA_INJECTION64_PATH", "ddbench_inject_cuda.so");
-  set("NVTX_INJECTION64_PATH", "ddbench_inject_cuda.so");
+  set("NVTX_INJECTION64_PATH", "ddbench_inject_cupti.so");
 }
 
 void prepare(const Program::Options& options) {

@@ -1,6 +1,5 @@
-// What the CUDA driver loads into a program of the user's (CUDA_INJECTION64_PATH), and NVTX
-// (NVTX_INJECTION64_PATH). Nothing is thrown out of it, and nothing that fails here is noticed by the
-// program.
+// The probe in a program of the user's: opened by injection.cpp and by NVTX (NVTX_INJECTION64_PATH). Nothing
+// is thrown out of it, and nothing that fails here is noticed by the program.
 #include <dlfcn.h>
 
 #include <cstdlib>
