@@ -83,6 +83,7 @@ std::unordered_map<std::uint64_t, std::int64_t> ends_of(const ProgramRank& rank)
   return ends;
 }
 
+/// Of a rank that recorded something.
 std::int64_t first_begin(const ProgramRank& rank) {
   return std::min_element(rank.spans.begin(), rank.spans.end(),
                           [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; })
@@ -93,6 +94,7 @@ std::int64_t first_begin(const ProgramRank& rank) {
 /// did not record one of them.
 std::vector<std::optional<Window>> windows_of(const ProgramRank& rank, const std::vector<Span>& collectives,
                                               const StepPattern& pattern) {
+  if (rank.spans.empty()) return std::vector<std::optional<Window>>(pattern.firsts.size());
   const auto ends = ends_of(rank);
   const auto last_end = [&](std::size_t first, std::size_t count) -> std::optional<std::int64_t> {
     std::int64_t latest = 0;

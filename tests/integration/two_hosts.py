@@ -83,6 +83,10 @@ class TwoHosts:
         """Before a command that is to run on the head."""
         return ["nsenter", "--target", str(self.head), *self.namespaces]
 
+    def inside(self, host):
+        """Before a command that is to run on that host."""
+        return ["nsenter", "--target", str(self.pids[host]), *self.namespaces]
+
     @property
     def options(self):
         """Of ddbench, so that its ranks come to be on the two hosts."""

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "ddbench/experiment/import_spools.h"
 #include "ddbench/imports/nccl_tests.h"
 #include "ddbench/imports/table.h"
 #include "ddbench/record/error.h"
@@ -21,6 +22,7 @@ struct ImportOptions {
   std::vector<std::string> units;
   std::vector<std::string> renames;
   imports::NcclTestsOptions nccl_tests;
+  experiment::SpoolImportOptions spools;
   bool json = false;
 };
 
@@ -28,10 +30,7 @@ std::string content_of(const ImportOptions& options) {
   return imports::read_file(options.file == "-" ? "/dev/stdin" : options.file);
 }
 
-int store_runs(const ImportOptions& options, std::vector<imports::ImportedRun> runs,
-               const std::string& content) {
-  const imports::ImportResult result =
-      imports::import_runs(store_path(options.db), std::move(runs), content, options.file);
+int tell(const ImportOptions& options, const imports::ImportResult& result) {
   if (options.json) {
     const nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
                                          {"sweep_id", result.sweep_id},
@@ -44,6 +43,23 @@ int store_runs(const ImportOptions& options, std::vector<imports::ImportedRun> r
   } else {
     print(fmt::format("imported {} run{} as sweep {}\n", result.added.size(),
                       result.added.size() == 1 ? "" : "s", result.sweep_id));
+  }
+  return 0;
+}
+
+int store_runs(const ImportOptions& options, std::vector<imports::ImportedRun> runs,
+               const std::string& content) {
+  return tell(options, imports::import_runs(store_path(options.db), std::move(runs), content, options.file));
+}
+
+int import_spools(const ImportOptions& options) {
+  const experiment::SpoolImport import =
+      experiment::import_spools(store_path(options.db), options.file, options.spools);
+  const bool is_new = !import.run.empty();
+  tell(options, {import.sweep_id, is_new ? std::vector{import.run} : std::vector<store::RunId>{}, !is_new});
+  if (is_new && !options.json) {
+    print(fmt::format("{} ranks on {} machine{}: `ddbench show {}` shows it\n", import.ranks, import.machines,
+                      import.machines == 1 ? "" : "s", import.run));
   }
   return 0;
 }
@@ -69,9 +85,10 @@ int import_nccl_tests(const ImportOptions& options) {
   return store_runs(options, std::move(runs), content);
 }
 
-CLI::App* add_format(CLI::App& app, const char* name, const char* description, ImportOptions& options) {
+CLI::App* add_format(CLI::App& app, const char* name, const char* description, ImportOptions& options,
+                     const char* argument = "file", const char* meaning = "The file; - for standard input") {
   CLI::App* command = app.add_subcommand(name, description);
-  command->add_option("file", options.file, "The file; - for standard input")->required();
+  command->add_option(argument, options.file, meaning)->required();
   command->add_option("--db", options.db,
                       "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)");
   command->add_flag("--json", options.json, "For a program");
@@ -81,7 +98,7 @@ CLI::App* add_format(CLI::App& app, const char* name, const char* description, I
 }  // namespace
 
 void add_import_command(CLI::App& app, Action& action) {
-  CLI::App* import = app.add_subcommand("import", "Store figures that something else measured");
+  CLI::App* import = app.add_subcommand("import", "Store figures that were measured without `ddbench run`");
   import->require_subcommand(1);
   const auto options = std::make_shared<ImportOptions>();
 
@@ -103,6 +120,16 @@ void add_import_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 65536));
   nccl_tests->add_option("--network", options->nccl_tests.network, "The network, kept with the runs");
   nccl_tests->add_option("--sku", options->nccl_tests.sku, "Catalogue name of the machines");
+  CLI::App* spools =
+      add_format(*import, "spools", "What ranks wrote that NCCL's profiler plug-in recorded alone", *options,
+                 "folder", "With the rank<N>.<pid>.spool of all ranks");
+  spools->add_option("--name", options->spools.name, "Of the program (default: the folder's name)");
+  spools
+      ->add_option("--batch-per-gpu", options->spools.batch_per_gpu, "Samples that a rank trained on a step")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  spools->add_option("--warmup", options->spools.warmup, "Steps that do not count")
+      ->check(CLI::Range(0, 1'000'000));
+  spools->callback([&action, options] { action = [options] { return import_spools(*options); }; });
   nccl_tests->callback([&action, options] { action = [options] { return import_nccl_tests(*options); }; });
 }
 

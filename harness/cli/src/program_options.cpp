@@ -25,8 +25,6 @@ void apply(const ProgramOptions& options, RunCase& run_case) {
     throw Error(ErrorCode::kBadInput,
                 "--per-node needs a program after --, as in --per-node -- mpirun -n 4 ./train");
   }
-  run_case.batch_per_gpu = 1;
-  run_case.device = run_case.backend = run_case.strategy = run_case.precision = run_case.optimizer = "";
   set_program(run_case, options.program, options.per_node ? ProgramStart::kPerNode : ProgramStart::kPerRank);
 }
 

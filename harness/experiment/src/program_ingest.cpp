@@ -35,6 +35,7 @@ std::vector<ProcessRecording> read_all(const std::filesystem::path& directory) {
   for (const std::filesystem::path& file : files) {
     host::SpoolReader reader(file);
     host::SpoolBatch batch = reader.read();
+    reader.read();  // throws where the file is damaged: what stands before that has come
     std::map<std::string, double> counters;
     for (const host::Scalar& scalar : batch.scalars)
       counters[batch.new_names.at(scalar.name_id)] = scalar.value;
@@ -120,7 +121,7 @@ const char* name_of(analyzer::StepSource source) {
 }
 
 /// What counted as compute.
-enum class ComputeSource : std::uint8_t { kKernels, kOperators, kLibraries };
+enum class ComputeSource : std::uint8_t { kKernels, kOperators, kLibraries, kNone };
 
 ComputeSource compute_source(const DeviceRecording& device, const std::vector<analyzer::ProgramRank>& ranks) {
   if (device.has_kernels()) return ComputeSource::kKernels;
@@ -128,11 +129,20 @@ ComputeSource compute_source(const DeviceRecording& device, const std::vector<an
     return std::any_of(rank.names.begin(), rank.names.end(),
                        [](const std::string& name) { return name.starts_with("aten::"); });
   };
-  return std::any_of(ranks.begin(), ranks.end(), has_operators) ? ComputeSource::kOperators
-                                                                : ComputeSource::kLibraries;
+  const auto has_compute = [](const analyzer::ProgramRank& rank) {
+    return std::any_of(rank.spans.begin(), rank.spans.end(),
+                       [](const Span& span) { return span.kind == SpanKind::kCompute; });
+  };
+  if (std::any_of(ranks.begin(), ranks.end(), has_operators)) return ComputeSource::kOperators;
+  return std::any_of(ranks.begin(), ranks.end(), has_compute) ? ComputeSource::kLibraries
+                                                              : ComputeSource::kNone;
 }
 
 std::string meaning_of_compute(ComputeSource source) {
+  if (source == ComputeSource::kNone) {
+    return "nothing that the program computed was recorded: what it spends outside of collectives is host "
+           "time";
+  }
   const std::string on_host = ", and what it spends neither there nor in collectives is host time";
   const std::string what = source == ComputeSource::kKernels     ? "its kernels do on the GPU"
                            : source == ComputeSource::kOperators ? "PyTorch's operators take" + on_host

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "ddbench/host/spool_origin.h"
 #include "ddbench/inject/nccl_plugin.h"
 
 namespace ddbench::inject {
@@ -86,7 +87,8 @@ void open_for_rank() {
 void open_alone(int rank) {
   const char* const folder = std::getenv("DDBENCH_SPOOL_DIR");
   const int known = rank_of_process().value_or(rank);
-  open(std::string(folder != nullptr ? folder : ".") + "/rank" + std::to_string(known), known, "alone");
+  open(std::string(folder != nullptr ? folder : ".") + "/rank" + std::to_string(known), known,
+       host::to_run_id(host::origin_of_this_process()).c_str());
 }
 
 // A program runs on, whatever becomes of its measurement: where a spool cannot be written, nothing is

@@ -28,6 +28,8 @@ void set_program(RunCase& run_case, const std::vector<std::string>& command, Pro
     throw Error(ErrorCode::kBadInput, "the program to run is missing after --");
   }
   run_case.workload = kProgramWorkload;
+  run_case.batch_per_gpu = 1;
+  run_case.device = run_case.backend = run_case.strategy = run_case.precision = run_case.optimizer = "";
   if (start == ProgramStart::kPerNode) run_case.workload_options[kPerNode] = "true";
   try {
     run_case.workload_options[kCommand] = nlohmann::json(command).dump();

@@ -188,5 +188,12 @@ TEST(ProgramSteps, ARankThatRecordedNothingHasNone) {
   EXPECT_TRUE(ranks[0].spans.empty());
 }
 
+TEST(ProgramSteps, WhereOneRankRecordedNothingNoStepOfTheOthersIsWhole) {
+  std::vector<ProgramRank> ranks = {rank_of(10), {}};
+  EXPECT_EQ(assign_program_steps(ranks, 5).source, StepSource::kWindow);
+  EXPECT_EQ(steps_of(ranks[0]).size(), 1u);
+  EXPECT_TRUE(steps_of(ranks[1]).empty());
+}
+
 }  // namespace
 }  // namespace ddbench::analyzer

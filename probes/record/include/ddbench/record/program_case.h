@@ -17,8 +17,9 @@ bool is_program(const RunCase& run_case) noexcept;
 /// torchrun).
 enum class ProgramStart : std::uint8_t { kPerRank, kPerNode };
 
-/// Makes it the case of `command`, whose arguments are kept as they are. Throws Error{kBadInput} for an empty
-/// command, and for one that is no UTF-8 text.
+/// Makes it the case of `command`, whose arguments are kept as they are; what only the reference engine
+/// chooses (device, backend, ...) is empty then, and the batch 1 a GPU until somebody says what it is. Throws
+/// Error{kBadInput} for an empty command, and for one that is no UTF-8 text.
 void set_program(RunCase& run_case, const std::vector<std::string>& command,
                  ProgramStart start = ProgramStart::kPerRank);
 bool is_program_per_node(const RunCase& run_case);
