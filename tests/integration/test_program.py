@@ -331,11 +331,19 @@ def test_collectives_of_nccl_are_seen_through_its_profiler(bench, nccl_training)
     assert rows == {("all_reduce", 4_000_000), ("all_reduce", 1_000_000)}
     seen = facts(bench)
     assert seen["nccl.all_reduce 4000000 B"] == "RING SIMPLE, 2 channels, proxy"
-    assert seen["nccl.transport"] == "proxy"
+    assert seen["nccl.transport"] == "proxy" and seen["transport"] == "NET/Socket/0", "its log says more than its profiler"
+    assert "nccl.NCCL_DEBUG_FILE" not in seen, "one of each run's own"
     assert {c["bytes"]: c["manner"] for c in run["collectives"]}[4_000_000] == "RING SIMPLE, 2 channels, proxy"
     assert int(seen["program.steps"]) >= 28
     assert "nccl.unfinished" not in seen and "analysis.incomplete_collectives" not in seen
     assert run["partition_ns"]["exposed_transfer"] + run["partition_ns"]["exposed_peer_wait"] > 3e6
+
+
+def test_who_directs_nccls_log_himself_keeps_it(bench, nccl_training):
+    bench.environment["NCCL_DEBUG"] = "WARN"
+    measured(bench, nccl_training, options=("--nodes", 1, "--gpus", 2))
+    seen = facts(bench)
+    assert seen["nccl.NCCL_DEBUG"] == "WARN" and seen["transport"] == ""
 
 
 def spools_of(bench, program, prefixes=((), ())):

@@ -38,8 +38,4 @@ class TransportLog {
   std::string file_;
 };
 
-/// The ways that lines of NCCL's log name ("... 0[0] -> 1[1] [send] via NET/Socket/0"), each once; verbs over
-/// Ethernet are "NET/IB/0 (RoCE)".
-std::string transports_in(const std::string& log);
-
 }  // namespace ddbench::collective::nccl_backend

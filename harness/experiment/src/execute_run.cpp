@@ -188,6 +188,7 @@ void take_recording(const ProgramRecording& recording, launch::LaunchOutcome& ou
   for (store::RankRecord& rank : outcome.ranks) {
     rank.dropped_spans = recording.dropped_spans.at(static_cast<std::size_t>(rank.rank));
   }
+  if (!recording.transport.empty()) outcome.transport = recording.transport;
   for (const auto& [key, value] : recording.facts) outcome.facts[key] = value;
   outcome.notes.insert(outcome.notes.end(), recording.notes.begin(), recording.notes.end());
 }

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include "ddbench/analyzer/nccl_join.h"
 #include "ddbench/analyzer/program_steps.h"
+#include "ddbench/collective/nccl_log.h"
 #include "ddbench/host/spool.h"
 
 namespace ddbench::experiment {
@@ -105,6 +108,17 @@ class DeviceRecording {
   bool has_kernels_ = false;
 };
 
+/// Of every process that used NCCL.
+std::string logged_transport(const std::filesystem::path& directory) {
+  std::stringstream logs;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (!entry.path().string().ends_with(collective::kNcclLogSuffix)) continue;
+    std::ifstream log(entry.path());
+    if (log.peek() != std::ifstream::traits_type::eof()) logs << log.rdbuf();
+  }
+  return collective::transports_in(logs.str());
+}
+
 /// Most of a program's evaluations and checkpoints lie between steps; a share that matters is told.
 std::string time_outside(const analyzer::ProgramSteps& steps) {
   return fmt::format("{:.2f} s between its steps belong to none (evaluation, checkpoints)",
@@ -177,6 +191,7 @@ ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& 
   ProgramRecording recording;
   std::vector<analyzer::ProgramRank> ranks;
   std::vector<ProcessRecording> processes = read_all(run_directory);
+  recording.transport = logged_transport(run_directory);
   DeviceRecording device;
   for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
     ProcessRecording process = take_rank(processes, rank, recording.notes);

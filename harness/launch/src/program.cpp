@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 
+#include "ddbench/collective/nccl_log.h"
 #include "ddbench/module/module.h"
 #include "ddbench/record/error.h"
 #include "start_command.h"
@@ -20,6 +21,16 @@ namespace ddbench::launch {
 namespace {
 
 constexpr const char* kLibrary = "ddbench_inject.so";
+
+/// By which ways NCCL's ranks reach each other, a file a process beside its spool: what the plug-in cannot
+/// tell.
+void log_transports(const std::string& spool) {
+  if (collective::user_directs_nccl_log()) return;
+  ::setenv("NCCL_DEBUG", collective::kNcclLogLevel, 1);
+  ::setenv("NCCL_DEBUG_SUBSYS", collective::kNcclLogSubsystems, 0);
+  // NCCL puts its process's id there.
+  ::setenv("NCCL_DEBUG_FILE", (spool + ".%p" + collective::kNcclLogSuffix).c_str(), 1);
+}
 
 /// NCCL, the CUDA driver and NVTX load what records them from where these variables say. Nothing is set that
 /// this build does not have or the user set by himself, nor that only a machine with a GPU has a use for.
@@ -42,6 +53,7 @@ void prepare(const Program::Options& options) {
       before != nullptr && *before != '\0' ? options.preload + ":" + before : options.preload;
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
   record_gpus(options.preload);
+  log_transports(options.spool);
   ::setenv("DDBENCH_SPOOL", options.spool.c_str(), 1);
   ::setenv("DDBENCH_RUN_ID", options.run_id.c_str(), 1);
   if (options.rank >= 0) {

@@ -30,7 +30,8 @@ void tell_settings(host::Recorder& recorder) {
     const std::size_t equals = setting.find('=');
     if (!setting.starts_with("NCCL_") || equals == std::string_view::npos) continue;
     const std::string name(setting.substr(0, equals));
-    if (name == "NCCL_PROFILER_PLUGIN") continue;  // which is this
+    // Which is this, and a file of each run's own.
+    if (name == "NCCL_PROFILER_PLUGIN" || name == "NCCL_DEBUG_FILE") continue;
     recorder.intern("nccl." + name + ": " + std::string(setting.substr(equals + 1)));
   }
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <string>
 #include <thread>
 
 #include "profiler_abi.h"
@@ -60,6 +61,20 @@ void all_reduce(std::uint64_t sequence, std::size_t count, int milliseconds) {
   }
 }
 
+/// As NCCL does when the first communicator connects: "%p" in the name is its process.
+void log_connection(int rank, int ranks) {
+  const char* const level = std::getenv("NCCL_DEBUG");
+  const char* const file = std::getenv("NCCL_DEBUG_FILE");
+  if (level == nullptr || std::string(level) != "INFO" || file == nullptr) return;
+  std::string name(file);
+  if (const auto at = name.find("%p"); at != std::string::npos)
+    name.replace(at, 2, std::to_string(::getpid()));
+  std::FILE* const log = std::fopen(name.c_str(), "w");
+  std::fprintf(log, "host:%d:1 [0] NCCL INFO Channel 00/0 : %d[0] -> %d[0] [send] via NET/Socket/0\n",
+               ::getpid(), rank, (rank + 1) % ranks);
+  std::fclose(log);
+}
+
 }  // namespace
 
 int main() {
@@ -69,6 +84,7 @@ int main() {
   int mask = 0;
   const int rank = std::atoi(std::getenv("RANK"));
   const int ranks = std::atoi(std::getenv("WORLD_SIZE"));
+  log_connection(rank, ranks);
   plugin->init(&context, 0xabcdef, &mask, "world", 1, ranks, rank, nullptr);
   for (std::uint64_t step = 0; step < 30; ++step) {
     std::this_thread::sleep_for(std::chrono::milliseconds(4));

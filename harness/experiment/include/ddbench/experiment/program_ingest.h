@@ -13,6 +13,8 @@ namespace ddbench::experiment {
 /// What became of the spools of a program's processes.
 struct ProgramRecording {
   std::vector<std::uint64_t> dropped_spans;  ///< by rank
+  /// As NCCL's logs tell (collective::transports_in), of all ranks; empty when there is none.
+  std::string transport;
   /// For store::Environment::facts: "program.steps_from" (marker, pattern or window), "program.steps",
   /// "program.confidence", "program.pattern", "program.outside_steps_ns".
   std::map<std::string, std::string> facts;
@@ -20,9 +22,9 @@ struct ProgramRecording {
 };
 
 /// When the program of a run has ended: moves what its ranks recorded into the store, steps told apart
-/// (analyzer::assign_program_steps). Each process has spooled into a file of its own, rank<N>.<pid>.spool, that
-/// says which rank it belongs to; of several the rank is the one with most collectives (loaders and shells have
-/// none), or, without any, with most spans. Throws Error of the store or of a damaged spool.
+/// (analyzer::assign_program_steps). Each process has spooled into a file of its own, rank<N>.<pid>.spool,
+/// that says which rank it belongs to; of several the rank is the one with most collectives (loaders and
+/// shells have none), or, without any, with most spans. Throws Error of the store or of a damaged spool.
 ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& run,
                                 const std::filesystem::path& run_directory);
 
