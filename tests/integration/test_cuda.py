@@ -40,6 +40,20 @@ def test_losses_are_those_of_the_cpu(bench, cuda, precision):
     assert values(bench, cuda(*fifty, "--precision", precision)) == pytest.approx(reference, rel=TOLERANCE[precision])
 
 
+def test_an_overflow_of_fp16_on_one_rank_updates_nothing_on_any(bench, cuda):
+    """At this loss scale some gradients are larger than the largest number of fp16."""
+    def skipped_and_hashes(*options):
+        run = cuda("--gpus", 2, "--precision", "fp16", *options)
+        ranks = bench.rows("select parameter_hash from rank join run using (run_key) where id = ?", run["run"]["id"])
+        return int(run["environment"]["facts"].get("training.skipped_updates", 0)), [row["parameter_hash"] for row in ranks]
+
+    never, (first, second) = skipped_and_hashes("--steps", 9, "--loss-scale", 2**26)
+    assert never == 5 + 9 and first == second
+    assert skipped_and_hashes("--steps", 3, "--loss-scale", 2**26)[1] == [first, first], "they stay what they were"
+    always, (third, fourth) = skipped_and_hashes("--steps", 9)
+    assert always == 0 and third == fourth != first
+
+
 def test_two_ranks_train_with_a_graph_as_without(bench, cuda):
     graph, none = (cuda("--steps", 14, "--gpus", 2, "--cuda-graph", choice) for choice in ("auto", "off"))
     assert graph["environment"]["facts"]["training.cuda_graph"] == "captured from step 4"
