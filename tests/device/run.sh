@@ -95,7 +95,7 @@ recording() {
 # A short run of two ranks that records what NCCL calls of its profiler plug-in, and the plug-in once more with those calls.
 nccl_recording() {
   local folder=$scratch/nccl_recording
-  mkdir "$folder"
+  mkdir -p "$folder"
   rm -f "$out/nccl.jsonl"
   NCCL_PROFILER_PLUGIN=$pack/lib/ddbench/ddbench_nccl_recorder.so DDBENCH_NCCL_RECORDING=$out/nccl.jsonl python3 "$here/row.py" throughput \
     "$ddbench" --device cuda --gpus 2 --share-gpus --cuda-graph off --steps 2 --warmup 5 -O hidden=64,64 > "$scratch/recording.txt" ||

@@ -110,6 +110,9 @@ void expect_times(const TrueOperation& truth, std::int64_t begin_ns, std::int64_
   }
   EXPECT_EQ(end_ns - begin_ns, *truth.duration_ns);
   EXPECT_GE(begin_ns, truth.begin_ns);
+  if (truth.timed) {
+    EXPECT_LE(begin_ns, truth.latest_begin_ns) << "a late callback moved the GPU's clock";
+  }
   EXPECT_LE(end_ns, truth.end_ns);
 }
 

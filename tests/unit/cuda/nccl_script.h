@@ -33,7 +33,9 @@ class NcclScript {
     open(world_, 0xA1, "world", 2, 0);
     with_network();
     open(half_, 0xB2, nullptr, 1, 0);
-    end(channel(half_, enqueue(half_, "AllGather", 0, 1), 0), 500'000);
+    void* const gathered = enqueue(half_, "AllGather", 0, 1);
+    start(half_, of_proxy(gathered));
+    end(channel(half_, gathered, 0), 500'000);
     point_to_point();
     what_is_told_twice();
     if constexpr (kVersion >= 5) replays_of_a_graph();
@@ -140,9 +142,10 @@ class NcclScript {
       stop(channel);
     });
   }
-  /// GPU's timers are those of its own clock, and told late.
-  std::uint64_t gpu_timer(std::int64_t ahead_ns) const {
-    return static_cast<std::uint64_t>(now_ns_ + 700'000'000'000'000'000 + ahead_ns - 3'000);
+  /// GPU's timers are those of its own clock, and told late, at first the least.
+  std::uint64_t gpu_timer(std::int64_t ahead_ns) {
+    late_ns_ += 1'000;
+    return static_cast<std::uint64_t>(now_ns_ + 700'000'000'000'000'000 + ahead_ns - late_ns_);
   }
 
   void with_network() {
@@ -176,9 +179,13 @@ class NcclScript {
     api.collApi = {"AllReduce", 1'000, "ncclFloat32", 1, reinterpret_cast<void*>(0x55), captured};
     return start(world_, api);
   }
-  void* through_the_network(void* coll) {
+  static Event of_proxy(void* coll) {
     Event proxy = of_type(kProxyOp, coll);
     proxy.proxyOp = {::getpid(), 0, 1, 4, 512, 1};
+    return proxy;
+  }
+  void* through_the_network(void* coll) {
+    Event proxy = of_proxy(coll);
     void* const handle = start(world_, proxy);
     proxy_.make([&] {
       state(handle, 19, 77);
@@ -230,10 +237,10 @@ class NcclScript {
       cuda_.make([&] {
         void* const coll = start(world_, collective("AllReduce", sequence, 1, captured, nullptr));
         Event kernel = of_type(kKernelCh, coll);
-        kernel.kernelCh.pTimer = gpu_timer(-90'000'000);
+        kernel.kernelCh.pTimer = gpu_timer(sequence < 3 ? -90'000'000 : 0);  // now and then its own
         void* const handle = start(world_, kernel);
         stop(coll);
-        state(handle, kStateKernelChStop, gpu_timer(-80'000'000));
+        state(handle, kStateKernelChStop, gpu_timer(sequence < 3 ? -80'000'000 : 0));
         stop(handle);
       });
     }
@@ -247,6 +254,7 @@ class NcclScript {
 
   typename nccl_recorder::Interface<kVersion>::Plugin& plugin_ = recorder_of<kVersion>();
   std::int64_t now_ns_ = nccl_recorder::kReplayBegins_ns - 10'000;
+  std::int64_t late_ns_ = 0;
   int mask_ = 0;
   void* world_ = nullptr;
   void* half_ = nullptr;

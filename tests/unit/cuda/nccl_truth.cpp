@@ -15,6 +15,7 @@ using nccl_recorder::Reference;
 
 // NCCL tells of an operation once its kernel is launched, which may run by then.
 constexpr std::int64_t kEarly_ns = 200'000;
+constexpr std::int64_t kMostDrift = 10'000;  // of the GPU's clock: one in so many
 
 const std::map<std::string, std::uint64_t> kTypeBytes = {
     {"ncclInt8", 1},    {"ncclUint8", 1},   {"ncclInt32", 4},      {"ncclUint32", 4},
@@ -51,6 +52,7 @@ class Walk {
   Walk(const nccl_recorder::Recording& recording, NcclTruth& truth)
       : calls_(recording.calls()), truth_(truth) {
     for (const RecordedCall& call : calls_) {
+      now_ns_ = call.time_ns;
       if (call.is(nccl_recorder::kInit)) ++open_;
       if (call.is(nccl_recorder::kStart)) start(call);
       if (call.is(nccl_recorder::kState)) state(call);
@@ -253,6 +255,7 @@ class Walk {
     } else if (truth.timed) {
       truth.duration_ns = told.last_timer - told.first_timer;
       truth.begin_ns = told.first_timer;  // and the least offset, once it is known
+      truth.latest_begin_ns = told.first_timer + least_offset_ns_ + now_ns_ / kMostDrift;
     } else if (told.begun > 0 && truth.end_ns >= truth.begin_ns) {
       truth.duration_ns = truth.end_ns - truth.begin_ns;
     }
@@ -279,6 +282,7 @@ class Walk {
   std::map<std::string, std::size_t> newest_;     ///< operations that began last, by their communicators
   std::vector<std::int64_t> first_timers_;        ///< of truth_.operations
   std::int64_t least_offset_ns_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t now_ns_ = 0;  ///< since the recording began
   int open_ = 0;
 };
 

@@ -24,6 +24,7 @@ struct TrueOperation {
   std::optional<std::int64_t> queued_ns;  ///< stopEvent
   std::int64_t begin_ns = 0;              ///< the first channel's callback; by timers: no span begins before
   std::int64_t end_ns = 0;                ///< the last one's; by timers: no span ends after
+  std::int64_t latest_begin_ns = 0;       ///< by timers: of the least delay of a callback until it ended
   std::optional<std::int64_t> duration_ns;  ///< from its first channel to its last; none: no channel was told
 };
 
