@@ -8,8 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=$(cd "${1:-$root/build/release}" && pwd)
 pack=${2:-$root/build/device}
-modules=(device_cuda collective_nccl cuda_probe cupti_probe inject_cuda inject_cupti inject nccl_profiler session)
-tests=(operators_test loader_test workload_models_test nccl_test test_cupti_probe)
+modules=(device_cuda collective_nccl cuda_probe cupti_probe inject_cuda inject_cupti inject nccl_profiler nccl_recorder session)
+tests=(operators_test loader_test workload_models_test nccl_test nccl_recording_test test_cupti_probe)
 
 cmake --build "$build" --target ddbench ddbench_device_cpu "${modules[@]/#/ddbench_}" "${tests[@]}"
 

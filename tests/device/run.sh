@@ -6,7 +6,7 @@
 #   speed    throughput of the engine, with and without graphs; 10,000 all-reduces joined with the events of NCCL's profiler
 #   pytorch  where python3 has torch: against PyTorch and its profiler, programs that ddbench did not write
 # Writes into $OUT: results.md (rows for RESULTS.md), log.txt (with the JSON of each run), parity.json, the store results.db.gz, and
-# recordings of CUPTI for tests/fixtures/cupti.
+# recordings of CUPTI for tests/fixtures/cupti and of NCCL's calls for tests/fixtures/nccl.
 # Exit codes: 0 all passed, 1 something failed or was not reached, 5 no GPU.
 #   OUT=folder tests/device/run.sh [pack folder [tests|speed|pytorch]]
 here=$(cd "$(dirname "$0")" && pwd)
@@ -91,7 +91,22 @@ recording() {
   [ "$(stat -c %s "$out/$1.cupti")" -gt 1000 ] || { echo "nothing was recorded"; return 1; }
   echo "$(stat -c %s "$out/$1.cupti") bytes; $(cat "$scratch/recording.txt")"
 }
-export -f known_lengths recording
+
+# A short run of two ranks that records what NCCL calls of its profiler plug-in, and the plug-in once more with those calls.
+nccl_recording() {
+  local folder=$scratch/nccl_recording
+  mkdir -p "$folder"
+  rm -f "$out/nccl.jsonl"
+  NCCL_PROFILER_PLUGIN=$pack/lib/ddbench/ddbench_nccl_recorder.so DDBENCH_NCCL_RECORDING=$out/nccl.jsonl python3 "$here/row.py" throughput \
+    "$ddbench" --device cuda --gpus 2 --share-gpus --cuda-graph off --steps 2 --warmup 5 -O hidden=64,64 > "$scratch/recording.txt" ||
+    { cat "$scratch/recording.txt"; return 1; }
+  [ -e "$out/nccl.jsonl" ] || { echo "nothing was recorded"; return 1; }
+  cp "$out/nccl.jsonl" "$folder"
+  DDBENCH_NCCL_RECORDINGS=$folder "$pack/bin/nccl_recording_test" --gtest_filter='*OfRealGpusAreUnderstood' > "$scratch/replay.txt" 2>&1 ||
+    { cat "$scratch/replay.txt"; return 1; }
+  grep ' calls of ' "$scratch/replay.txt"
+}
+export -f known_lengths nccl_recording recording
 export pack scratch here out ddbench
 
 run_tests() {
@@ -109,6 +124,7 @@ run_tests() {
   step "known kernels and copies within 1 %" 60 bash -c known_lengths
   step "a recording of CUPTI" 60 bash -c 'recording engine --cuda-graph off'
   step "a recording of CUPTI, with a graph" 60 bash -c 'recording engine_graph'
+  step "a recording of NCCL's calls, replayed" 60 bash -c nccl_recording
   parity "50 steps, losses against the CPU device" compare "$ddbench" "$pack/reference.json" "$out/parity.json"
   parity "50 steps, losses with CUDA graphs against without" graphs "$ddbench"
 }

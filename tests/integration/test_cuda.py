@@ -1,8 +1,10 @@
 """`--device cuda` from end to end without a GPU: its modules, compiled for the host (tests/support/cuda_on_host). What they
 compute is what a GPU would compute; no time of theirs means anything."""
 
+import json
 import os
 import signal
+import subprocess
 import time
 
 import pytest
@@ -114,6 +116,25 @@ def test_without_cupti_nccls_profiler_tells_how_collectives_were_done(bench, cud
     assert facts["nccl.NCCL_HOSTID"]
     shown = " ".join(bench.ok("show").stdout.split())
     assert "no kernels of GPUs were recorded, and operators are timed by CUDA's events: " in shown and why in shown
+
+
+def test_what_nccl_calls_of_its_profiler_is_recorded_and_called_again(bench, cuda, tmp_path):
+    recording = tmp_path / "run.jsonl"
+    bench.environment["NCCL_PROFILER_PLUGIN"] = os.environ["DDBENCH_NCCL_RECORDER"]
+    bench.environment["DDBENCH_NCCL_RECORDING"] = str(recording)
+    run = cuda("--steps", 14, "--gpus", 2, "--cuda-graph", "off")
+    (collective,) = run["collectives"]
+    assert collective["manner"] == "RING SIMPLE, 2 channels, direct"
+    assert int(run["environment"]["facts"]["nccl.joined"]) == 2 * collective["count"], "recorded or not, on both ranks"
+    # Of one rank: the other one found the file. Steps before the measured ones are in it, too.
+    calls = [json.loads(line) for line in recording.read_text().splitlines()[1:]]
+    assert {call["rank"] for call in calls if call["call"] == "init"} < {0, 1}
+    enqueued = [call for call in calls if call.get("type") == "Coll" and 4 * call["count"] == collective["bytes"]]
+    assert len(enqueued) >= collective["count"] and {call["func"] for call in enqueued} == {"AllReduce"}
+    replayed = subprocess.run([os.environ["DDBENCH_NCCL_REPLAY"], "--gtest_filter=*OfRealGpusAreUnderstood"], text=True,
+                              env={**os.environ, "DDBENCH_NCCL_RECORDINGS": str(tmp_path)}, stdout=subprocess.PIPE, timeout=60)
+    assert replayed.returncode == 0 and "[  PASSED  ] 1 test." in replayed.stdout, replayed.stdout
+    assert f"run.jsonl: {len(calls)} calls of " in replayed.stdout and "0 unfinished, 0 unpaired, 0 untimed" in replayed.stdout
 
 
 def test_a_killed_rank_ends_the_run_and_is_named(bench, cuda):

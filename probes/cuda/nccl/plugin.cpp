@@ -11,6 +11,7 @@
 #include "ddbench/inject/nccl_plugin.h"
 #include "ddbench/inject/process_recorder.h"
 #include "ddbench/record/clock.h"
+#include "ddbench/record/nccl_event.h"
 
 namespace ddbench::nccl {
 namespace {
