@@ -16,8 +16,8 @@
 namespace ddbench::nccl {
 namespace {
 
-constexpr int kAlways =
-    static_cast<int>(kGroup | kColl | kP2p | kProxyOp | kKernelCh | kGroupApi | kCollApi | kKernelLaunch);
+constexpr int kAlways = static_cast<int>(kGroup | kColl | kP2p | kProxyOp | kKernelCh | kGroupApi | kCollApi |
+                                         kP2pApi | kKernelLaunch);
 // One event a chunk of data: only until it is known by what the bytes travel, or that this NCCL does not
 // tell, which is what most are built like (NCCL_ENABLE_NET_PROFILING).
 constexpr int kTransportProof = static_cast<int>(kProxyStep | kNetPlugin);
@@ -25,6 +25,10 @@ constexpr int kOperationsForProof = 16;
 // NCCL tells of an operation when it has launched the kernel, which may run by then.
 constexpr std::int64_t kLaunchedBefore_ns = 200'000;
 constexpr std::int64_t kToldWithin_ns = 20'000'000;  // many turns of NCCL's proxy thread
+
+bool is_api_call(EventType type) noexcept {
+  return type == kCollApi || type == kP2pApi;
+}
 
 const char* or_empty(const char* text) noexcept {
   return text != nullptr ? text : "";
@@ -114,7 +118,10 @@ void* Plugin::start(void* context, const EventStart& event) noexcept try {
     case kKernelLaunch: return start_operation(*static_cast<Communicator*>(context), event);
     // No more than parents; the generation tells them from null.
     case kGroup: return Handle{kGroup, 0, 1, 0}.encoded();
-    case kCollApi: return Handle{kCollApi, static_cast<std::uint8_t>(event.captured), 1, 0}.encoded();
+    case kCollApi:
+    case kP2pApi:
+      return Handle{static_cast<EventType>(event.type), static_cast<std::uint8_t>(event.captured), 1, 0}
+          .encoded();
     default: return start_child(event);
   }
 } catch (...) {
@@ -139,7 +146,7 @@ void* Plugin::start_operation(Communicator& communicator, const EventStart& even
     operation.sequence = event.sequence;
     operation.channels = event.channels;
     const Handle parent = Handle::decode(event.parent);
-    operation.captured = event.parent != nullptr && parent.type == kCollApi && parent.channel != 0;
+    operation.captured = event.parent != nullptr && is_api_call(parent.type) && parent.channel != 0;
   }
   // A replay is told of on a thread of CUDA's, when it is nobody's.
   if (!operation.captured) operation.range = inject::thread_range();
@@ -215,7 +222,7 @@ void Plugin::stop_timer(void* handle, std::uint64_t timer) noexcept {
 void Plugin::stop(void* encoded) noexcept try {
   if (encoded == nullptr) return;
   const Handle handle = Handle::decode(encoded);
-  if (handle.type == kGroup || handle.type == kCollApi) return;
+  if (handle.type == kGroup || is_api_call(handle.type)) return;
   if (handle.type == kProxyOp || handle.type == kProxyStep) return;  // at the latest after the kernel
   const std::lock_guard lock(mutex_);
   Operation* const operation = operations_.find(handle);

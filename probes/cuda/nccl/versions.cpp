@@ -65,6 +65,7 @@ EventStart start_of(const EventV4& event) {
 EventStart start_of(const EventV5& event) {
   EventStart start = since_version_4(event);
   if (event.type == kCollApi) start.captured = event.collApi.graphCaptured;
+  if (event.type == kP2pApi) start.captured = event.p2pApi.graphCaptured;
   return start;
 }
 

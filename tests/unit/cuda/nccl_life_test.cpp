@@ -57,6 +57,31 @@ TEST_F(NcclDriver, EachReplayOfAGraphIsACollectiveWithNoTimesOfItsOwn) {
   EXPECT_EQ(all.counters.at("nccl.unfinished"), 0);
 }
 
+TEST_F(NcclDriver, ACapturedSendHasNoTimesOfItsOwnEither) {
+  Comm5 comm(version_5(), 14, 2, 0);
+  EventV5 api{};
+  api.type = kP2pApi;
+  api.p2pApi.graphCaptured = true;
+  void* const call = comm.start(api);
+  comm.stop(call);
+  EventV5 event{};
+  event.type = kP2p;
+  event.parentObj = call;
+  event.p2p = {"Send", nullptr, "ncclFloat32", 10, 1, 1, nullptr};
+  const std::int64_t begin_ns = now_ns();
+  void* const send = comm.start(event);
+  void* const channel = comm.channel(send, 0, timer(50 * kMillisecond));
+  comm.stop(send);
+  comm.end_channel(channel, timer(60 * kMillisecond));
+  comm.finalize();
+  const Recorded all = recorded();
+  ASSERT_EQ(all.events.size(), 1u);
+  EXPECT_EQ(all.events[0].duration_ns(), 0);
+  EXPECT_GE(all.events[0].begin_ns, begin_ns);
+  EXPECT_LE(all.events[0].begin_ns, begin_ns + 40 * kMillisecond) << "the timer is another work's";
+  EXPECT_EQ(all.counters.at("nccl.untimed"), 1);
+}
+
 TEST_F(NcclDriver, ATimerOfAnEarlierWorkIsNotTheOperations) {
   Comm5 comm(version_5(), 13, 2, 0);
   whole(comm, "AllReduce", 0, 10, 1);

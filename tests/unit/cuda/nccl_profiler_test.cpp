@@ -268,6 +268,33 @@ TEST_F(NcclDriver, Version6IsThere) {
   EXPECT_EQ(recorded().events.size(), 1u);
 }
 
+/// NCCL asks the mask before each event.
+TEST_F(NcclDriver, SampledWindowsTurnTheMaskOffAndOn) {
+  PluginV5& v5 = version_5();
+  host::SpoolReader reader(spool_of_program([&v5] {
+    ::setenv("DDBENCH_NCCL_WINDOW", "5/20", 1);
+    Comm5 comm(v5, 15, 2, 1);
+    const int wanted = comm.mask;
+    const std::int64_t until_ns = now_ns() + 20'000'000'000;
+    for (std::uint64_t told = 0; told < 5 && now_ns() < until_ns; ++told) {
+      const auto await = [&comm, until_ns](int mask) {
+        while (__atomic_load_n(&comm.mask, __ATOMIC_RELAXED) != mask && now_ns() < until_ns) {
+          std::this_thread::sleep_for(std::chrono::microseconds(100));
+        }
+      };
+      await(wanted);
+      whole(comm, "AllReduce", told, 1, 1);
+      await(0);
+    }
+    comm.finalize();
+    if (wanted == 0 || now_ns() >= until_ns) std::_Exit(1);
+  }));
+  const host::SpoolBatch batch = reader.read();
+  EXPECT_EQ(std::count_if(batch.spans.begin(), batch.spans.end(),
+                          [](const Span& span) { return span.kind == SpanKind::kNcclEvent; }),
+            5);
+}
+
 /// In any program of NCCL's, without ddbench: only NCCL_PROFILER_PLUGIN is set.
 TEST_F(NcclDriver, AloneItWritesASpoolIntoTheFolderOfTheEnvironment) {
   PluginV5& v5 = version_5();

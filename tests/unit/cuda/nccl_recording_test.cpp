@@ -242,7 +242,7 @@ TEST_F(NcclRecordingOf5, HasEveryMemberByItsName) {
        R"("type":"CollApi","parentObj":1,"rank":0,"func":"AllReduce","count":1000,"datatype":"ncclFloat32","root":1,)"
        R"("stream":"0x55","graphCaptured":false,"returned":4})",
        R"("type":"P2pApi","parentObj":null,"rank":0,"func":"Send","count":1,"datatype":"ncclInt8","stream":null,)"
-       R"("graphCaptured":false,"returned":null})",
+       R"("graphCaptured":false,"returned":32})",
        R"("type":"ProxyCtrl","parentObj":null,"rank":0,"returned":null})",
        R"("type":4096,"parentObj":null,"rank":0,"returned":null})"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;

@@ -119,7 +119,8 @@ class Walk {
     }
     if (const Reference parent = call.reference("parentObj"); parent.call) {
       const RecordedCall& api = calls_.at(*parent.call);
-      told.truth.captured = api.type() == kCollApi && api.fields.at("graphCaptured").get<bool>();
+      const bool is_call = api.type() == kCollApi || api.type() == kP2pApi;
+      told.truth.captured = is_call && api.fields.at("graphCaptured").get<bool>();
     }
     of_call_[number(call)] = followed_.size();
     followed_.push_back(std::move(told));
