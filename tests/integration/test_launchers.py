@@ -36,22 +36,13 @@ def in_slurm(bench, slurm):
     return bench
 
 
-def two_hosts_of(bench, **options):
-    if two_hosts.missing():
-        pytest.skip(two_hosts.missing())
-    hosts = two_hosts.TwoHosts(bench.tmp, **options)
-    yield hosts
-    hosts.stop()
-
-
 @pytest.fixture
 def hosts(bench):
-    yield from two_hosts_of(bench)
-
-
-@pytest.fixture
-def machines(bench):
-    yield from two_hosts_of(bench, own_kernels=True)
+    if two_hosts.missing():
+        pytest.skip(two_hosts.missing())
+    hosts = two_hosts.TwoHosts(bench.tmp)
+    yield hosts
+    hosts.stop()
 
 
 def start(bench, *command, **variables):
@@ -143,25 +134,6 @@ def test_mpirun_trains_on_two_hosts_as_this_machine_does(bench, hosts):
     assert told["hostname"] == "host1", "the hardware is that of the ranks' machine, not of the head"
     assert told["launcher.listened_at"] == f"{two_hosts.NETWORK}.254", "the interface that leads to the hosts, no other"
     assert "10.78.0.1" in told["transport"]
-
-
-def test_each_machine_tells_what_it_counted(bench, machines):
-    """The GPUs are those of a driver's library for tests (tests/support/nvml_on_host): no kernel of this run's runs on them."""
-    ok(start(bench, *machines.prefix, EXECUTABLE, "run", *machines.options, *CASE, LD_LIBRARY_PATH=os.environ["DDBENCH_NVML_ON_HOST"]))
-    assert check_placement(bench) == ["host1", "host1", "host2", "host2"]
-    told = {name.removeprefix("counted."): value for name, value in facts(bench).items() if name.startswith("counted.")}
-    for node in ("node0", "node1"):
-        assert int(told[f"{node}.nic.eth0.sent_bytes"]) > 0 and int(told[f"{node}.nic.eth0.received_bytes"]) > 0
-        assert told[f"{node}.gpu.0.throttled"] == "power cap"
-    # The ranks' gradients cross the wire: what one machine sends the other one receives, but for what the launcher says.
-    sent, received = (int(told["node0.nic.eth0.sent_bytes"]), int(told["node1.nic.eth0.received_bytes"]))
-    assert received == pytest.approx(sent, rel=0.3)
-    energy_j = sum(float(told[f"{node}.gpu.energy_j"]) for node in ("node0", "node1"))
-    assert float(told["gpu.energy_j"]) == pytest.approx(energy_j, rel=1e-4)
-    samples = json.loads(bench.ok("show", "--json").stdout)["run"]["global_batch"] * 14
-    assert float(told["gpu.energy_j_per_sample"]) == pytest.approx(energy_j / samples, rel=1e-4)
-    notes = json.loads(bench.ok("show", "--json").stdout)["notes"]
-    assert [note[:16] for note in notes if "throttled" in note] == ["node 0 (host1): ", "node 1 (host2): "]
 
 
 @needs_mpirun

@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import pathlib
 import shutil
 import signal
 import statistics
@@ -11,8 +10,7 @@ import sys
 import textwrap
 
 import pytest
-import two_hosts
-from conftest import EXECUTABLE, ROOT, wait_until
+from conftest import ROOT, wait_until
 
 PYTHON = sys.executable
 DDP = [PYTHON, ROOT / "tests/integration/programs/ddp_mlp.py"]
@@ -313,93 +311,3 @@ def test_what_cannot_be_executed_is_refused_before_anything_starts(bench, comman
 def test_a_global_batch_cannot_be_set_for_a_program(bench):
     done = bench("run", "--nodes", 2, "--global-batch", 64, "--", "true")
     assert done.returncode == 2 and "--batch-per-gpu" in done.stderr
-
-
-@pytest.fixture
-def nccl_training(bench):
-    """Drives a plug-in as NCCL drives it; no GPU is needed for that."""
-    program = bench.tmp / "nccl_training"
-    source = ROOT / "tests/integration/programs/nccl_training.cpp"
-    subprocess.run(["c++", "-std=c++20", f"-I{ROOT / 'probes/cuda/nccl'}", source, "-o", program, "-ldl"], check=True)
-    return program
-
-
-def test_collectives_of_nccl_are_seen_through_its_profiler(bench, nccl_training):
-    """The plug-in that ddbench sets."""
-    run = measured(bench, nccl_training, options=("--nodes", 1, "--gpus", 2, "--warmup", 2))
-    rows = {(c["function"], c["bytes"]) for c in run["collectives"]}
-    assert rows == {("all_reduce", 4_000_000), ("all_reduce", 1_000_000)}
-    seen = facts(bench)
-    assert seen["nccl.all_reduce 4000000 B"] == "RING SIMPLE, 2 channels, proxy"
-    assert seen["nccl.transport"] == "proxy" and seen["transport"] == "NET/Socket/0", "its log says more than its profiler"
-    assert "nccl.NCCL_DEBUG_FILE" not in seen, "one of each run's own"
-    assert {c["bytes"]: c["manner"] for c in run["collectives"]}[4_000_000] == "RING SIMPLE, 2 channels, proxy"
-    assert int(seen["program.steps"]) >= 28
-    assert "nccl.unfinished" not in seen and "analysis.incomplete_collectives" not in seen
-    assert run["partition_ns"]["exposed_transfer"] + run["partition_ns"]["exposed_peer_wait"] > 3e6
-
-
-def test_who_directs_nccls_log_himself_keeps_it(bench, nccl_training):
-    bench.environment["NCCL_DEBUG"] = "WARN"
-    measured(bench, nccl_training, options=("--nodes", 1, "--gpus", 2))
-    seen = facts(bench)
-    assert seen["nccl.NCCL_DEBUG"] == "WARN" and seen["transport"] == ""
-
-
-def spools_of(bench, program, prefixes=((), ())):
-    """Of two ranks without ddbench: only NCCL_PROFILER_PLUGIN is set."""
-    folder = bench.tmp / "resnet"
-    folder.mkdir()
-    plugin = pathlib.Path(EXECUTABLE).parents[1] / "lib/ddbench/ddbench_nccl_profiler.so"
-    ranks = [subprocess.Popen([*prefix, program], env=dict(bench.environment, RANK=str(rank), WORLD_SIZE="2",
-                                                           NCCL_PROFILER_PLUGIN=str(plugin), DDBENCH_SPOOL_DIR=str(folder)))
-             for rank, prefix in enumerate(prefixes)]
-    assert [rank.wait(timeout=60) for rank in ranks] == [0, 0]
-    return folder
-
-
-@pytest.fixture
-def spools(bench, nccl_training):
-    return spools_of(bench, nccl_training)
-
-
-def test_what_nccls_profiler_recorded_alone_becomes_a_run(bench, spools):
-    told = json.loads(bench.ok("import", "spools", spools, "--warmup", 2, "--batch-per-gpu", 32, "--json").stdout)
-    run = json.loads(bench.ok("show", "--json").stdout)
-    assert [run["run"]["id"]] == told["added"] and run["run"]["state"] == "done" and run["run"]["valid"]
-    assert (run["run"]["nodes"], run["run"]["gpus_per_node"], run["run"]["global_batch"]) == (1, 2, 64)
-    assert {(c["function"], c["bytes"], c["manner"]) for c in run["collectives"]} == {
-        ("all_reduce", 4_000_000, "RING SIMPLE, 2 channels, proxy"), ("all_reduce", 1_000_000, "RING SIMPLE, 2 channels, proxy")}
-    assert int(facts(bench)["program.steps"]) >= 28
-    assert "resnet" in bench.ok("show").stdout
-    again = json.loads(bench.ok("import", "spools", spools, "--json").stdout)
-    assert again["already_there"] and not again["added"] and len(bench.rows("select 1 from run")) == 1
-    assert len(list(spools.iterdir())) == 2, "they are left as they are"
-
-
-@pytest.mark.skipif(two_hosts.missing() != "", reason=two_hosts.missing())
-def test_spools_of_two_machines_have_no_common_clock(bench, nccl_training):
-    """Two hosts that say that each runs a kernel of its own."""
-    hosts = two_hosts.TwoHosts(bench.tmp, own_kernels=True)
-    try:
-        spools = spools_of(bench, nccl_training, [hosts.inside(host) for host in hosts.hosts])
-    finally:
-        hosts.stop()
-    assert "2 ranks on 2 machines" in bench.ok("import", "spools", spools).stdout
-    run = json.loads(bench.ok("show", "--json").stdout)
-    assert (run["run"]["nodes"], run["run"]["gpus_per_node"]) == (2, 1)
-    assert [row["host"] for row in bench.rows("select host from rank order by rank")] == ["host1", "host2"]
-    assert run["peer_wait_ns"] is None and len(run["collectives"]) == 2
-
-
-@pytest.mark.parametrize("harm, words", [
-    (lambda folder: [file.unlink() for file in folder.glob("rank0.*")], ["none of rank 0", "all machines"]),
-    (lambda folder: [file.unlink() for file in folder.iterdir()], ["no rank<N>.<pid>.spool"]),
-    (lambda folder: [file.write_bytes(file.read_bytes()[:200] + b"damage" + file.read_bytes()[206:])
-                     for file in folder.glob("rank1.*")], ["rank1.", "offset"]),
-], ids=["a rank is missing", "empty", "damaged"])
-def test_spools_that_make_no_run_are_refused_and_nothing_is_stored(bench, spools, harm, words):
-    harm(spools)
-    done = bench("import", "spools", spools)
-    assert done.returncode == 2 and all(word in done.stderr for word in words), done.stderr
-    assert not bench.db.exists() or not bench.rows("select 1 from run")

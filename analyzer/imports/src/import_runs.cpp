@@ -41,13 +41,6 @@ class TemporaryDirectory {
   fs::path path_;
 };
 
-bool holds_sweep(const fs::path& store_file, const std::string& sweep_id) {
-  std::error_code ignored;
-  if (!fs::exists(store_file, ignored)) return false;
-  const auto store = store::RunStore::open(store_file, store::OpenMode::kReadOnly);
-  return !store.runs({.sweep_id = sweep_id, .limit = 1}).empty();
-}
-
 /// One rank stands for all: what was measured elsewhere is told for the whole run.
 store::RankRecord only_rank() {
   store::RankRecord rank;
@@ -70,7 +63,7 @@ ImportResult import_runs(const fs::path& store_file, std::vector<ImportedRun> ru
                          const std::string& origin) {
   ImportResult result;
   result.sweep_id = "import-" + hash_text(content);
-  if (holds_sweep(store_file, result.sweep_id)) {
+  if (store::holds_sweep(store_file, result.sweep_id)) {
     result.already_there = true;
     return result;
   }

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "ddbench/record/text_hash.h"
+
 namespace ddbench::imports {
 namespace {
 
@@ -63,9 +65,7 @@ std::optional<double> nanoseconds_of(std::string_view unit) noexcept {
 }
 
 std::string hash_text(std::string_view text) {
-  std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3ULL;
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", ddbench::hash_text(text));
 }
 
 }  // namespace ddbench::imports

@@ -7,6 +7,7 @@
 
 #include "ddbench/record/error.h"
 #include "ddbench/store/maintenance.h"
+#include "ddbench/store/run_store.h"
 #include "open_store.h"
 #include "run_tables.h"
 
@@ -258,6 +259,12 @@ MergeResult merge(const fs::path& target_file, std::span<const fs::path> sources
 
 MergeResult merge_stores(const fs::path& target, std::span<const fs::path> sources) {
   return merge(target, sources, nullptr);
+}
+
+bool holds_sweep(const fs::path& file, const std::string& sweep_id) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return false;
+  return !RunStore::open(file, OpenMode::kReadOnly).runs({.sweep_id = sweep_id, .limit = 1}).empty();
 }
 
 MergeResult export_runs(const fs::path& source, std::span<const RunId> ids, const fs::path& target) {

@@ -55,11 +55,18 @@ int store_runs(const ImportOptions& options, std::vector<imports::ImportedRun> r
 int import_spools(const ImportOptions& options) {
   const experiment::SpoolImport import =
       experiment::import_spools(store_path(options.db), options.file, options.spools);
-  const bool is_new = !import.run.empty();
-  tell(options, {import.sweep_id, is_new ? std::vector{import.run} : std::vector<store::RunId>{}, !is_new});
-  if (is_new && !options.json) {
-    print(fmt::format("{} ranks on {} machine{}: `ddbench show {}` shows it\n", import.ranks, import.machines,
-                      import.machines == 1 ? "" : "s", import.run));
+  const std::vector<store::RunId> added(import.already_there ? 0 : 1, import.run);
+  tell(options, {import.sweep_id, added, import.already_there});
+  if (options.json) return 0;
+  if (import.already_there) {
+    print(
+        fmt::format("it is run {}; with other options it can be imported when that is gone: "
+                    "`ddbench db prune`\n",
+                    import.run));
+  } else {
+    print(fmt::format("{} rank{} on {} machine{}: `ddbench show {}` shows it\n", import.ranks,
+                      import.ranks == 1 ? "" : "s", import.machines, import.machines == 1 ? "" : "s",
+                      import.run));
   }
   return 0;
 }
@@ -125,9 +132,10 @@ void add_import_command(CLI::App& app, Action& action) {
                  "folder", "With the rank<N>.<pid>.spool of all ranks");
   spools->add_option("--name", options->spools.name, "Of the program (default: the folder's name)");
   spools
-      ->add_option("--batch-per-gpu", options->spools.batch_per_gpu, "Samples that a rank trained on a step")
+      ->add_option("--batch-per-gpu", options->spools.batch_per_gpu,
+                   "Samples that a rank trained on a step (default: 1, of which throughput follows)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
-  spools->add_option("--warmup", options->spools.warmup, "Steps that do not count")
+  spools->add_option("--warmup", options->spools.warmup, "Steps that do not count (default: 5)")
       ->check(CLI::Range(0, 1'000'000));
   spools->callback([&action, options] { action = [options] { return import_spools(*options); }; });
   nccl_tests->callback([&action, options] { action = [options] { return import_nccl_tests(*options); }; });

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "ddbench/collective/nccl_log.h"
+#include "ddbench/record/nccl_event.h"
 
 namespace ddbench::collective::nccl_backend {
 
@@ -44,8 +45,9 @@ std::string host_id(const std::vector<RankPlace>& places, int rank) {
 TransportLog::TransportLog() {
   if (user_directs_nccl_log()) return;
   std::error_code error;
-  std::string name = (std::filesystem::temp_directory_path(error) / "ddbench-nccl-XXXXXX").string();
-  const int fd = error ? -1 : ::mkstemp(name.data());
+  const std::string suffix = kNcclLogSuffix;
+  std::string name = (std::filesystem::temp_directory_path(error) / ("ddbench-XXXXXX" + suffix)).string();
+  const int fd = error ? -1 : ::mkstemps(name.data(), static_cast<int>(suffix.size()));
   if (fd < 0) return;
   ::close(fd);
   file_ = name;
@@ -64,7 +66,9 @@ std::string TransportLog::transports() const {
   if (file_.empty()) return "unknown: NCCL_DEBUG directs its log elsewhere";
   std::stringstream log;
   log << std::ifstream(file_).rdbuf();
-  const std::string ways = transports_in(log.str());
+  NcclTransports transports;
+  transports.add(log.view());
+  const std::string ways = transports.text();
   return ways.empty() ? "unknown: NCCL's log names none" : ways;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
-#include <set>
 #include <sstream>
 #include <vector>
 
@@ -36,18 +35,19 @@ bool user_directs_nccl_log() noexcept {
   return std::getenv("NCCL_DEBUG") != nullptr || std::getenv("NCCL_DEBUG_FILE") != nullptr;
 }
 
-std::string transports_in(std::string_view log) {
-  std::set<std::string> network;
-  std::set<std::string> local;
+void NcclTransports::add(std::string_view log) {
   const bool is_roce = uses_roce(log);
   std::istringstream lines{std::string(log)};
   for (std::string line; std::getline(lines, line);) {
     std::string way = way_of(line);
     if (is_roce && way.rfind("NET/IB", 0) == 0) way += " (RoCE)";
-    if (!way.empty()) (way.rfind("NET/", 0) == 0 ? network : local).insert(way);
+    if (!way.empty()) (way.rfind("NET/", 0) == 0 ? network_ : local_).insert(way);
   }
-  std::vector<std::string> all(network.begin(), network.end());
-  all.insert(all.end(), local.begin(), local.end());
+}
+
+std::string NcclTransports::text() const {
+  std::vector<std::string> all(network_.begin(), network_.end());
+  all.insert(all.end(), local_.begin(), local_.end());
   return fmt::format("{}", fmt::join(all, ", "));
 }
 

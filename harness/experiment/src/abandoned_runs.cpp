@@ -15,13 +15,14 @@
 namespace ddbench::experiment {
 namespace {
 
-/// What the ranks had spooled and the killed launcher had not stored yet. A damaged spool costs only its own rest.
+/// What the ranks had spooled and the killed launcher had not stored yet. A damaged spool costs only its own
+/// rest.
 void take_over_spools(store::RunStore& store, store::RunRecord& run, const launch::RunDirectory& directory) {
   try {
     if (is_program(run.run_case)) {
-      for (const auto& [key, value] : ingest_program(store, run, directory.path()).facts) {
-        run.environment.facts[key] = value;
-      }
+      const ProgramRecording recording = ingest_program(store, run, directory.path());
+      for (const auto& [key, value] : recording.facts) run.environment.facts[key] = value;
+      if (!recording.transport.empty()) run.environment.facts["transport"] = recording.transport;
       return;
     }
     SpanIngest ingest(store, run.id, directory.path(), run.run_case.world_size());
@@ -47,8 +48,10 @@ std::vector<store::RunId> recover_abandoned_runs(store::RunStore& store) {
   const auto root = launch::run_directory_root();
   std::vector<store::RunId> closed;
   for (store::RunRecord& run : store.abandoned_runs()) {
-    // Whoever holds the directory puts the run in order; without one, there is nothing that two could add twice.
-    if (const auto directory = launch::RunDirectory::adopt(root, run.id)) take_over_spools(store, run, *directory);
+    // Whoever holds the directory puts the run in order; without one, there is nothing that two could add
+    // twice.
+    if (const auto directory = launch::RunDirectory::adopt(root, run.id))
+      take_over_spools(store, run, *directory);
     store::close_abandoned(run);
     run.finished_wall_ns = wall_ns();
     store.update_run(run);

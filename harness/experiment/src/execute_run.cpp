@@ -186,7 +186,7 @@ void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, cons
 
 void take_recording(const ProgramRecording& recording, launch::LaunchOutcome& outcome) {
   for (store::RankRecord& rank : outcome.ranks) {
-    rank.dropped_spans = recording.dropped_spans.at(static_cast<std::size_t>(rank.rank));
+    rank.dropped_spans = recording.ranks.at(static_cast<std::size_t>(rank.rank)).dropped_spans;
   }
   if (!recording.transport.empty()) outcome.transport = recording.transport;
   for (const auto& [key, value] : recording.facts) outcome.facts[key] = value;

@@ -4,20 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "ddbench/analyzer/finalize.h"
-#include "ddbench/experiment/program_ingest.h"
-#include "ddbench/host/spool.h"
 #include "ddbench/host/spool_origin.h"
 #include "ddbench/launch/run_directory.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/nccl_event.h"
 #include "ddbench/record/program_case.h"
+#include "ddbench/record/text_hash.h"
 #include "ddbench/store/maintenance.h"
 #include "ddbench/store/run_store.h"
+#include "program_spools.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -28,121 +29,181 @@ namespace fs = std::filesystem;
   throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", where.string(), why), 0, where.string());
 }
 
-/// A folder's spools by what their heads say.
-struct Spools {
-  std::map<int, host::SpoolOrigin> ranks;
-  std::vector<std::string> machines;  ///< boot ids, that of the lowest rank first
-  std::string identity;               ///< of these files and no others
-  fs::file_time_type newest = fs::file_time_type::min();
-
-  int ranks_per_machine() const { return static_cast<int>(ranks.size() / machines.size()); }
+/// One kernel, or a host whose kernel nobody could name.
+struct SourceMachine {
+  host::SpoolOrigin origin;
+  std::vector<int> ranks;  ///< ascending
 };
 
-std::vector<fs::path> spools_in(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".spool") files.push_back(entry.path());
-  }
-  if (error) refuse(folder, "this folder cannot be read: " + error.message());
-  if (files.empty()) refuse(folder, "there is no rank<N>.<pid>.spool here; did the program write elsewhere?");
-  std::sort(files.begin(), files.end());
-  return files;
-}
+/// Whose spools a folder has.
+struct Sources {
+  std::vector<SourceMachine> machines;                      ///< that of rank 0 first
+  std::vector<std::pair<std::size_t, std::size_t>> places;  ///< by rank: machine, and place on it
 
-void take_head(const fs::path& file, Spools& spools) {
-  const host::SpoolReader reader(file);
-  const auto origin = host::origin_from(reader.run_id());
-  if (reader.rank() < 0) refuse(file, "it ends before it says which rank it is of");
-  if (!origin) refuse(file, "it is of a run of ddbench's own, which stores it by itself");
-  spools.ranks.try_emplace(reader.rank(), *origin);
-}
+  int ranks_per_machine() const { return static_cast<int>(machines.front().ranks.size()); }
+  bool share_a_clock() const { return machines.size() == 1 && !machines.front().origin.boot_id.empty(); }
+};
 
-/// Ranks count up from 0, and every machine has as many.
-void check_ranks(const fs::path& folder, const Spools& spools) {
-  std::vector<int> missing;
-  for (int rank = 0; rank < spools.ranks.rbegin()->first; ++rank) {
-    if (!spools.ranks.contains(rank)) missing.push_back(rank);
+void check_origin(const ProcessRecording& process) {
+  if (!process.damage.empty()) throw Error(ErrorCode::kBadInput, process.damage, 0, process.file.string());
+  if (process.run_id.empty()) {
+    refuse(process.file,
+           "it ends before it says whose it is, as when a process is killed at once: remove it if that was "
+           "no rank");
   }
-  if (!missing.empty()) {
-    refuse(folder, fmt::format("spools of ranks up to {} are here, but none of rank {}: copy those of all "
-                               "machines into one folder",
-                               spools.ranks.rbegin()->first, fmt::join(missing, ", ")));
+  if (!host::origin_from(process.run_id)) {
+    refuse(process.file, process.run_id == "alone"
+                             ? "another version of the plug-in wrote it: record again with this one"
+                             : "it is of a run of ddbench's own, which stores it by itself");
   }
-  std::map<std::string, int> on_machine;
-  for (const auto& [rank, origin] : spools.ranks) ++on_machine[origin.boot_id];
-  const auto [fewest, most] = std::minmax_element(on_machine.begin(), on_machine.end(),
-                                                  [](auto& a, auto& b) { return a.second < b.second; });
-  if (fewest->second != most->second) {
-    refuse(folder, fmt::format("one machine has {} ranks and another one {}: every one must have as many",
-                               fewest->second, most->second));
+  if (process.rank < 0) {
+    refuse(process.file, fmt::format("it says that it is of rank {}: what was RANK set to?", process.rank));
   }
 }
 
-Spools read_heads(const fs::path& folder) {
-  Spools spools;
-  std::uintmax_t bytes = 0;
-  const std::vector<fs::path> files = spools_in(folder);
-  for (const fs::path& file : files) {
-    take_head(file, spools);
-    bytes += fs::file_size(file);
-    spools.newest = std::max(spools.newest, fs::last_write_time(file));
+/// The process that is each rank: one that made collectives, or else any.
+std::map<int, const ProcessRecording*> ranks_of(const std::vector<ProcessRecording>& processes,
+                                                const fs::path& folder) {
+  std::map<int, const ProcessRecording*> ranks;
+  for (const ProcessRecording& process : processes) {
+    check_origin(process);
+    const ProcessRecording*& known = ranks[process.rank];
+    const bool both = known != nullptr && known->collectives() > 0 && process.collectives() > 0;
+    if (both) {
+      refuse(folder,
+             fmt::format("{} and {} are of the same rank: move the spools of each run into a folder of "
+                         "its own",
+                         known->file.filename().string(), process.file.filename().string()));
+    }
+    if (known == nullptr || process.collectives() > 0) known = &process;
   }
-  check_ranks(folder, spools);
-  for (const auto& [rank, origin] : spools.ranks) {
-    const auto known = std::find(spools.machines.begin(), spools.machines.end(), origin.boot_id);
-    if (known == spools.machines.end()) spools.machines.push_back(origin.boot_id);
-  }
-  spools.identity = fmt::format("spools-{:.8}-{}-{}-{}", spools.machines.front(),
-                                files.front().stem().string(), files.size(), bytes);
-  return spools;
+  return ranks;
 }
 
-/// Where a rank was; on one machine all have one clock.
-std::vector<store::RankRecord> rank_records(const Spools& spools) {
-  std::map<std::string, int> placed;
+/// As many as the largest communicator had; 0 where NCCL did not tell.
+int told_ranks(const std::map<int, const ProcessRecording*>& ranks) {
+  int most = 0;
+  for (const auto& [rank, process] : ranks) {
+    for (const std::string& name : process->spans.names) {
+      if (!name.starts_with(kNcclRanksName)) continue;
+      int told = 0;
+      std::from_chars(name.data() + kNcclRanksName.size(), name.data() + name.size(), told);
+      most = std::max(most, told);
+    }
+  }
+  return most;
+}
+
+void check_all_are_here(const std::map<int, const ProcessRecording*>& ranks, const fs::path& folder) {
+  constexpr const char* kCopyAll = "copy those of all machines into one folder";
+  const int here = static_cast<int>(ranks.size());
+  const int told = told_ranks(ranks);
+  if (told > here) {
+    refuse(folder, fmt::format("{} ranks made collectives together, but the spools of {} are here: {}", told,
+                               here, kCopyAll));
+  }
+  if (ranks.rbegin()->first != here - 1) {
+    int missing = 0;
+    while (ranks.contains(missing)) ++missing;
+    refuse(folder, fmt::format("there is a spool of rank {}, but none of rank {}: {}", ranks.rbegin()->first,
+                               missing, kCopyAll));
+  }
+}
+
+Sources sources_of(const std::map<int, const ProcessRecording*>& ranks, const fs::path& folder) {
+  Sources sources;
+  for (const auto& [rank, process] : ranks) {
+    const host::SpoolOrigin origin = *host::origin_from(process->run_id);
+    const auto same = [&](const SourceMachine& machine) {
+      return machine.origin.boot_id == origin.boot_id &&
+             (!origin.boot_id.empty() || machine.origin.host == origin.host);
+    };
+    auto machine = std::find_if(sources.machines.begin(), sources.machines.end(), same);
+    if (machine == sources.machines.end()) machine = sources.machines.insert(machine, {origin, {}});
+    sources.places.emplace_back(machine - sources.machines.begin(), machine->ranks.size());
+    machine->ranks.push_back(rank);
+  }
+  for (const SourceMachine& machine : sources.machines) {
+    if (machine.ranks.size() == sources.machines.front().ranks.size()) continue;
+    refuse(folder, fmt::format("{} has {} ranks and {} has {}: every machine must have as many",
+                               sources.machines.front().origin.host, sources.machines.front().ranks.size(),
+                               machine.origin.host, machine.ranks.size()));
+  }
+  return sources;
+}
+
+/// Of what was recorded, wherever it lies. Times are nanoseconds since each machine's start.
+std::string identity_of(const std::map<int, const ProcessRecording*>& ranks) {
+  std::uint64_t hash = kHashBegin;
+  for (const auto& [rank, process] : ranks) {
+    hash = hash_text(process->run_id, hash);
+    const std::vector<Span>& spans = process->spans.spans;
+    hash = hash_text({reinterpret_cast<const char*>(spans.data()), spans.size() * sizeof(Span)}, hash);
+  }
+  return fmt::format("spools-{:016x}", hash);
+}
+
+std::vector<store::RankRecord> rank_records(const Sources& sources) {
   std::vector<store::RankRecord> records;
-  for (const auto& [rank, origin] : spools.ranks) {
+  for (const auto& [machine, place] : sources.places) {
     store::RankRecord record;
-    record.rank = rank;
-    record.local_rank = placed[origin.boot_id]++;
-    record.node = static_cast<int>(std::find(spools.machines.begin(), spools.machines.end(), origin.boot_id) -
-                                   spools.machines.begin());
-    record.host = origin.host;
-    record.clock.shared_clock = spools.machines.size() == 1;
-    record.outcome = "ok";
+    record.rank = static_cast<int>(records.size());
+    record.local_rank = static_cast<int>(place);
+    record.node = static_cast<int>(machine);
+    record.host = sources.machines[machine].origin.host;
+    record.clock.shared_clock = sources.share_a_clock();
     records.push_back(record);
   }
   return records;
 }
 
-store::RunRecord record_of(const Spools& spools, const fs::path& folder, const SpoolImportOptions& options) {
+std::int64_t newest_wall_ns(const std::map<int, const ProcessRecording*>& ranks) {
+  fs::file_time_type newest = fs::file_time_type::min();
+  for (const auto& [rank, process] : ranks) newest = std::max(newest, fs::last_write_time(process->file));
+  const auto since_epoch = std::chrono::file_clock::to_sys(newest).time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
+}
+
+store::RunRecord record_of(const Sources& sources, const fs::path& folder,
+                           const SpoolImportOptions& options) {
+  const std::string name =
+      options.name.empty() ? fs::weakly_canonical(folder).filename().string() : options.name;
+  if (name.empty()) refuse(folder, "this folder has no name: say what the program is with --name");
   store::RunRecord run;
   run.id = store::new_run_id();
-  run.sweep_id = spools.identity;
-  set_program(run.run_case,
-              {options.name.empty() ? fs::weakly_canonical(folder).filename().string() : options.name});
-  run.run_case.nodes = static_cast<int>(spools.machines.size());
-  run.run_case.gpus_per_node = spools.ranks_per_machine();
+  set_program(run.run_case, {name});
+  run.run_case.nodes = static_cast<int>(sources.machines.size());
+  run.run_case.gpus_per_node = sources.ranks_per_machine();
   run.run_case.batch_per_gpu = options.batch_per_gpu;
   run.run_case.warmup = options.warmup;
   validate(run.run_case);
   run.provenance = ProvenanceSet{Provenance::kMeasured};
   run.environment.facts["import.folder"] = folder.string();
-  const auto newest = std::chrono::file_clock::to_sys(spools.newest).time_since_epoch();
-  run.finished_wall_ns = run.started_wall_ns =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(newest).count();
+  run.environment.facts["transport"] = logged_transports(folder);
   return run;
 }
 
-void store_run(store::RunStore& store, store::RunRecord run, const Spools& spools, const fs::path& folder) {
+void store_run(store::RunStore& store, store::RunRecord run, const Sources& sources,
+               std::vector<ProcessRecording> processes) {
   store.create_run(run);
-  ProgramRecording recording = ingest_program(store, run, folder);
-  std::vector<store::RankRecord> ranks = rank_records(spools);
-  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].dropped_spans = recording.dropped_spans.at(i);
+  ProgramRecording recording = ingest_recordings(store, run, std::move(processes));
+  std::vector<store::RankRecord> ranks = rank_records(sources);
+  std::vector<int> without_end;
+  for (store::RankRecord& rank : ranks) {
+    const ProgramRecording::Rank& recorded = recording.ranks.at(static_cast<std::size_t>(rank.rank));
+    rank.dropped_spans = recorded.dropped_spans;
+    rank.outcome = recorded.ended ? "ok" : "ended without a word, or records still";
+    if (!recorded.ended) without_end.push_back(rank.rank);
+  }
   store.put_ranks(run.id, ranks);
   run.environment.facts.merge(recording.facts);
   recording.notes.push_back("recorded by NCCL's profiler alone, without `ddbench run`");
+  if (!without_end.empty()) {
+    recording.notes.push_back(
+        fmt::format("the spools of {} of {} ranks (the first is rank {}) have no end: they "
+                    "were killed, or record still",
+                    without_end.size(), ranks.size(), without_end.front()));
+  }
   for (std::size_t i = 0; i < recording.notes.size(); ++i) {
     run.environment.facts[fmt::format("note.{}", i + 1)] = recording.notes[i];
   }
@@ -151,37 +212,49 @@ void store_run(store::RunStore& store, store::RunRecord run, const Spools& spool
   analyzer::finalize_run(store, run.id);
 }
 
-bool is_stored(const fs::path& store_file, const std::string& sweep_id) {
-  std::error_code ignored;
-  if (!fs::exists(store_file, ignored)) return false;
-  const auto store = store::RunStore::open(store_file, store::OpenMode::kReadOnly);
-  return !store.runs({.sweep_id = sweep_id, .limit = 1}).empty();
+std::vector<ProcessRecording> read_folder(const fs::path& folder) try {
+  if (!fs::is_directory(folder)) refuse(folder, "this is no folder: name the one that the spools are in");
+  std::vector<ProcessRecording> processes = read_spools(folder);
+  if (processes.empty())
+    refuse(folder, "there is no rank<N>.<pid>.spool here; did the program write elsewhere?");
+  return processes;
+} catch (const fs::filesystem_error& error) {
+  refuse(folder, "this folder cannot be read: " + error.code().message());
+} catch (const Error& error) {
+  // Whoever imports what is no spool has given a wrong file, and no run has failed.
+  throw Error(ErrorCode::kBadInput, error.message(), error.native_code(), error.where());
 }
 
 }  // namespace
 
 SpoolImport import_spools(const fs::path& store_file, const fs::path& folder,
-                          const SpoolImportOptions& options) try {
-  const Spools spools = read_heads(folder);
-  SpoolImport result{
-      {}, spools.identity, static_cast<int>(spools.ranks.size()), static_cast<int>(spools.machines.size())};
-  if (is_stored(store_file, spools.identity)) return result;
-  const store::RunRecord run = record_of(spools, folder, options);
+                          const SpoolImportOptions& options) {
+  std::vector<ProcessRecording> processes = read_folder(folder);
+  const std::map<int, const ProcessRecording*> ranks = ranks_of(processes, folder);
+  check_all_are_here(ranks, folder);
+  const Sources sources = sources_of(ranks, folder);
+  store::RunRecord run = record_of(sources, folder, options);
+  run.sweep_id = identity_of(ranks);
+  run.started_wall_ns = run.finished_wall_ns = newest_wall_ns(ranks);
+  SpoolImport result{run.id, run.sweep_id, false, static_cast<int>(ranks.size()),
+                     static_cast<int>(sources.machines.size())};
+  if (store::holds_sweep(store_file, run.sweep_id)) {
+    const auto store = store::RunStore::open(store_file, store::OpenMode::kReadOnly);
+    result.run = store.runs({.sweep_id = run.sweep_id, .limit = 1}).front().id;
+    result.already_there = true;
+    return result;
+  }
   // A store of its own, then merged: that is the one transaction.
-  const launch::RunDirectory staging(launch::run_directory_root(), run.id);
+  const fs::path root = launch::run_directory_root();
+  launch::remove_abandoned(root);
+  const launch::RunDirectory staging(root, run.id);
   const fs::path staged = staging.path() / "import.db";
   {
     auto store = store::RunStore::open(staged, store::OpenMode::kReadWrite);
-    store_run(store, run, spools, folder);
+    store_run(store, run, sources, std::move(processes));
   }
   store::merge_stores(store_file, std::vector{staged});
-  result.run = run.id;
   return result;
-} catch (const Error& error) {
-  // To who imports it a damaged spool is a wrong file, and no run that failed.
-  const bool is_damaged = error.code() == ErrorCode::kRunFailed && error.where().ends_with(".spool");
-  if (!is_damaged) throw;
-  throw Error(ErrorCode::kBadInput, error.message(), error.native_code(), error.where());
 }
 
 }  // namespace ddbench::experiment

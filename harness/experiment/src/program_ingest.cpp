@@ -3,52 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "ddbench/analyzer/nccl_join.h"
 #include "ddbench/analyzer/program_steps.h"
-#include "ddbench/collective/nccl_log.h"
-#include "ddbench/host/spool.h"
+#include "program_spools.h"
 
 namespace ddbench::experiment {
 namespace {
-
-struct ProcessRecording {
-  analyzer::ProgramRank spans;
-  std::uint64_t dropped = 0;
-  int rank = -1;
-  std::map<std::string, double> counters;  ///< of the probes of GPU and NCCL, as they last told them
-
-  auto collectives() const {
-    return std::count_if(spans.spans.begin(), spans.spans.end(), [](const Span& span) {
-      return span.kind == SpanKind::kCommunication || span.kind == SpanKind::kNcclEvent;
-    });
-  }
-};
-
-/// Of every process that recorded, in the order of their files' names.
-std::vector<ProcessRecording> read_all(const std::filesystem::path& directory) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    if (entry.path().extension() == ".spool") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  std::vector<ProcessRecording> processes;
-  for (const std::filesystem::path& file : files) {
-    host::SpoolReader reader(file);
-    host::SpoolBatch batch = reader.read();
-    reader.read();  // throws where the file is damaged: what stands before that has come
-    std::map<std::string, double> counters;
-    for (const host::Scalar& scalar : batch.scalars)
-      counters[batch.new_names.at(scalar.name_id)] = scalar.value;
-    processes.push_back({{std::move(batch.spans), std::move(batch.new_names)},
-                         batch.dropped,
-                         reader.rank(),
-                         std::move(counters)});
-  }
-  return processes;
-}
 
 ProcessRecording take_rank(std::vector<ProcessRecording>& processes, int rank,
                            std::vector<std::string>& notes) {
@@ -107,17 +68,6 @@ class DeviceRecording {
   std::map<std::string, double> counters_;
   bool has_kernels_ = false;
 };
-
-/// Of every process that used NCCL.
-std::string logged_transport(const std::filesystem::path& directory) {
-  std::stringstream logs;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    if (!entry.path().string().ends_with(collective::kNcclLogSuffix)) continue;
-    std::ifstream log(entry.path());
-    if (log.peek() != std::ifstream::traits_type::eof()) logs << log.rdbuf();
-  }
-  return collective::transports_in(logs.str());
-}
 
 /// Most of a program's evaluations and checkpoints lie between steps; a share that matters is told.
 std::string time_outside(const analyzer::ProgramSteps& steps) {
@@ -186,16 +136,17 @@ void describe(const analyzer::ProgramSteps& steps, ComputeSource compute, Progra
 
 }  // namespace
 
-ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& run,
-                                const std::filesystem::path& run_directory) {
+ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecord& run,
+                                   std::vector<ProcessRecording> processes) {
   ProgramRecording recording;
+  for (const ProcessRecording& process : processes) {
+    if (!process.damage.empty()) recording.notes.push_back(process.damage);
+  }
   std::vector<analyzer::ProgramRank> ranks;
-  std::vector<ProcessRecording> processes = read_all(run_directory);
-  recording.transport = logged_transport(run_directory);
   DeviceRecording device;
   for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
     ProcessRecording process = take_rank(processes, rank, recording.notes);
-    recording.dropped_spans.push_back(process.dropped);
+    recording.ranks.push_back({process.dropped, process.ended});
     device.take(process);
     ranks.push_back(std::move(process.spans));
   }
@@ -206,6 +157,13 @@ ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& 
     if (ranks[rank].spans.empty()) continue;
     store.append_spans(run.id, static_cast<int>(rank), ranks[rank].spans, ranks[rank].names);
   }
+  return recording;
+}
+
+ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& run,
+                                const std::filesystem::path& run_directory) {
+  ProgramRecording recording = ingest_recordings(store, run, read_spools(run_directory));
+  recording.transport = logged_transports(run_directory);
   return recording;
 }
 

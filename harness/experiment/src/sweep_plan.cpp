@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "ddbench/record/error.h"
+#include "ddbench/record/text_hash.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -23,13 +24,6 @@ std::vector<T> values_or(const std::vector<T>& values, T own) {
 // What does not fit an int is no world that validate() lets pass.
 int saturated(std::int64_t value) {
   return static_cast<int>(std::clamp<std::int64_t>(value, -1, std::numeric_limits<int>::max()));
-}
-
-// FNV-1a: only has to be the same for the same text, here and on the next machine.
-std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return hash;
 }
 
 std::string definition(const std::vector<SweepCell>& cells) {

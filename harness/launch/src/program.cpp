@@ -15,6 +15,7 @@
 #include "ddbench/collective/nccl_log.h"
 #include "ddbench/module/module.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/nccl_event.h"
 #include "start_command.h"
 
 namespace ddbench::launch {
@@ -29,7 +30,7 @@ void log_transports(const std::string& spool) {
   ::setenv("NCCL_DEBUG", collective::kNcclLogLevel, 1);
   ::setenv("NCCL_DEBUG_SUBSYS", collective::kNcclLogSubsystems, 0);
   // NCCL puts its process's id there.
-  ::setenv("NCCL_DEBUG_FILE", (spool + ".%p" + collective::kNcclLogSuffix).c_str(), 1);
+  ::setenv("NCCL_DEBUG_FILE", (spool + ".%p" + kNcclLogSuffix).c_str(), 1);
 }
 
 /// NCCL, the CUDA driver and NVTX load what records them from where these variables say. Nothing is set that

@@ -9,7 +9,7 @@
 namespace ddbench::launch {
 
 /// A rank's program, which ddbench did not write. NCCL logs in it how ranks reach each other, beside the
-/// spools (collective::transports_in), unless the user directs that log. It runs in a process group of its
+/// spools (collective::NcclTransports), unless the user directs that log. It runs in a process group of its
 /// own, with the standard output and error of this process, and dies with this process.
 class Program {
  public:

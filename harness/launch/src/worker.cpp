@@ -64,16 +64,14 @@ class Worker {
         files_->reduce_spool(WholeSteps(static_cast<std::uint32_t>(assignment_.run_case.warmup)));
       }
       assignment_.spool = files_->spool().string();
-      if (assignment_.local_rank == 0) {
-        session_.send(Inventory{host::facts(host::inspect_hardware())});
-        meter_ = std::make_unique<MachineMeter>();
-      }
+      if (assignment_.local_rank == 0) session_.send(Inventory{host::facts(host::inspect_hardware())});
       // What the fabric says to ranks that it starts.
       for (const auto& [name, value] : network_settings(assignment_.run_case.requested_network)) {
         ::setenv(name.c_str(), value.c_str(), 1);
       }
     }
     if (is_program(assignment_.run_case)) return run_program();
+    begin_counting();
     // A rank that drives a GPU needs cores for the threads of CUDA and NCCL too.
     const std::string cores =
         assignment_.run_case.device == "cpu" ? pin_to_slot(assignment_.core_slot) : std::string();
@@ -93,12 +91,16 @@ class Worker {
     }
   }
 
-  /// Before the message that says how the rank ended. Throws Error when the launcher is gone.
+  /// Before the message that says how the rank ended: what is missing of it is no reason to say nothing.
   void tell_counts() {
-    if (!meter_) return;
-    MachineCounts counts = meter_->stop();
-    meter_.reset();
-    session_.send(Counted{std::move(counts.facts), std::move(counts.notes)});
+    const std::unique_ptr<MachineMeter> meter = std::move(meter_);
+    if (!meter) return;
+    try {
+      MachineCounts counts = meter->stop();
+      session_.send(Counted{std::move(counts.facts), std::move(counts.notes)});
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "ddbench worker: what this machine counted cannot be told: {}\n", error.what());
+    }
   }
 
   /// What the spool and the launcher can still get from a rank that fails with `error`.
@@ -130,6 +132,7 @@ class Worker {
   void run_program() {
     const ClockReading start = session_.read_clock(kLauncherAnswersIn);
     if (files_ != nullptr) tell_program_its_place();
+    begin_counting();
     const bool per_node = is_program_per_node(assignment_.run_case);
     if (per_node && assignment_.local_rank > 0) return stand_for_a_rank(start);
     Program program({.command = program_command(assignment_.run_case),
@@ -197,6 +200,11 @@ class Worker {
     }
     micro::measure(assignment_.run_case, communicator, *recorder_, state_);
     return {};
+  }
+
+  /// Elsewhere, on each node. When the environment is what it will be: it has threads that may read it.
+  void begin_counting() {
+    if (files_ != nullptr && assignment_.local_rank == 0) meter_ = std::make_unique<MachineMeter>();
   }
 
   void open_recorder() {

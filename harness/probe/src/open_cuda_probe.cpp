@@ -13,7 +13,7 @@ void check_cuda_probe() {
 std::unique_ptr<cuda::CudaProbe> open_cuda_probe(host::Recorder& recorder, std::string& why_not) {
   try {
     auto* const make = module::open_module<CudaProbeFactory>(
-        {kCudaProbeFile, kCudaProbeInterface, "the probe of GPUs", "ddbench", "ddbench"});
+        {kCudaProbeFile, kCudaProbeInterface, "the probe of GPUs", "all of ddbench", "all of ddbench"});
     auto probe = make(recorder);
     why_not = probe->unavailable();
     return probe;

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+#include <utility>
+
 #include "ddbench/inject/process_recorder.h"
 #include "ddbench/record/nccl_event.h"
 
@@ -25,13 +28,15 @@ Span timed(const Operation& operation, const DeviceClock& clock) {
 /// What NCCL found in its environment, which whoever started the rank, and the rank, may have changed. As
 /// names, of which the analyzer makes facts.
 void tell_settings(host::Recorder& recorder) {
+  const char* const log = std::getenv("NCCL_DEBUG_FILE");
+  const bool logs_for_ddbench = log != nullptr && std::string_view(log).ends_with(kNcclLogSuffix);
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view setting(*entry);
     const std::size_t equals = setting.find('=');
     if (!setting.starts_with("NCCL_") || equals == std::string_view::npos) continue;
     const std::string name(setting.substr(0, equals));
-    // Which is this, and a file of each run's own.
-    if (name == "NCCL_PROFILER_PLUGIN" || name == "NCCL_DEBUG_FILE") continue;
+    // Which is this, and where ddbench has NCCL log: no settings that tell two runs apart.
+    if (name == "NCCL_PROFILER_PLUGIN" || (logs_for_ddbench && name.starts_with("NCCL_DEBUG"))) continue;
     recorder.intern("nccl." + name + ": " + std::string(setting.substr(equals + 1)));
   }
 }
@@ -89,6 +94,15 @@ void OperationSpans::record(Span span, const Operation& operation, const std::st
   span.name_id = id->second;
   span.step = operation.range.step;
   (span.kind == SpanKind::kHost ? host_ : device_)->record(span);
+}
+
+void OperationSpans::communicator(int rank, int ranks) {
+  const inject::RecorderAccess access(rank);
+  if (access.get() == nullptr) return;
+  if (access.generation() != std::exchange(told_to_, access.generation())) most_ranks_ = 0;
+  if (ranks <= most_ranks_) return;
+  most_ranks_ = ranks;
+  access.get()->intern(std::string(kNcclRanksName) + std::to_string(ranks));
 }
 
 void OperationSpans::counters(const PluginCounters& counters) {

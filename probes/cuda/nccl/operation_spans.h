@@ -31,11 +31,15 @@ class OperationSpans {
   /// A call of NCCL's functions, or its launch of a kernel, on the host.
   void call(const Operation& operation);
   void counters(const PluginCounters& counters);
+  /// Of a communicator that begins, on this rank: the largest is told, in a spool that is opened if need be.
+  void communicator(int rank, int ranks);
 
  private:
   void record(Span span, const Operation& operation, const std::string& name);
 
   std::uint32_t told_ = 0;  // times that the counters were
+  int most_ranks_ = 0;      // that were told to the recorder of generation told_to_
+  unsigned told_to_ = 0;
   // Of the recorder's generation.
   unsigned generation_ = 0;
   host::Recorder::Track* device_ = nullptr;

@@ -60,7 +60,7 @@ void* Plugin::open(std::uint64_t communicator, int ranks, int rank, int* mask) n
                                                [](bool paused) noexcept { instance().pause(paused); }};
   inject::set_nccl_plugin(&kEntries);
   const std::lock_guard lock(mutex_);
-  if (communicator != 0) inject::RecorderAccess opens_the_spool(rank);
+  if (communicator != 0) recorded_.communicator(rank, ranks);  // version 3 does not tell it
   mask_ = mask;
   apply_mask();
   ++open_;

@@ -162,8 +162,8 @@ bool SpoolReader::apply_names(const char* payload, std::size_t payload_bytes, Sp
 }
 
 bool SpoolReader::corrupt(const std::string& what) {
-  corruption_ = fmt::format("cannot read spool {} at offset {}: {}; what stands before it is good",
-                            file_.string(), offset_, what);
+  corruption_ = fmt::format("cannot read spool {} at offset {}: {}{}", file_.string(), offset_, what,
+                            offset_ > 0 ? "; what stands before it is good" : "");
   return false;
 }
 

@@ -24,15 +24,24 @@ std::atomic<bool> decided{false};       // opened, adopted, or not to be opened
 bool is_programs = false;               // the program has one of its own, at times
 std::atomic<unsigned> generations{1};
 
+const char* value_of(const char* variable) noexcept {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
 // A program that is started once a node starts its ranks itself, and its launcher tells them who they are:
-// Open MPI, MPICH and its kin, Slurm, torchrun.
+// torchrun, Open MPI, MPICH and its kin, Slurm, the nearest one first. torchrun's ranks inherit the numbers
+// of the task that it is itself; a batch script has a number, but is no task.
 std::optional<int> rank_of_process() noexcept {
-  for (const char* variable :
-       {"DDBENCH_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK"}) {
-    const char* const rank = std::getenv(variable);
-    if (rank != nullptr && *rank != '\0') return std::atoi(rank);
+  if (const char* const rank = value_of("DDBENCH_RANK")) return std::atoi(rank);
+  if (value_of("TORCHELASTIC_RUN_ID") == nullptr) {
+    if (const char* const rank = value_of("OMPI_COMM_WORLD_RANK")) return std::atoi(rank);
   }
-  return std::nullopt;
+  for (const char* variable : {"RANK", "PMI_RANK", "PMIX_RANK"}) {
+    if (const char* const rank = value_of(variable)) return std::atoi(rank);
+  }
+  const char* const task = value_of("SLURM_STEP_NUM_TASKS") != nullptr ? value_of("SLURM_PROCID") : nullptr;
+  return task != nullptr ? std::optional(std::atoi(task)) : std::nullopt;
 }
 
 void stop_recording() noexcept {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "content/run_content.h"
+#include "ddbench/record/text_hash.h"
 #include "safe_text.h"
 #include "terminal/phrases.h"
 
@@ -135,9 +136,7 @@ void add_headline_metrics(const RunSummary& summary, RunValues& values) {
 }  // namespace
 
 std::string hash_of(const std::string& text, std::uint64_t salt) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL ^ (salt * 0x9e3779b97f4a7c15ULL);
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", hash_text(text, kHashBegin ^ (salt * 0x9e3779b97f4a7c15ULL)));
 }
 
 std::string safe_key(const std::string& key) {

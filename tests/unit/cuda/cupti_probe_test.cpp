@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
@@ -164,15 +166,24 @@ TEST(CudaInjection, AProgramGoesOnWithoutADriverAndItsSpoolSaysWhy) {
   EXPECT_NE(::dlsym(probe, "InitializeInjectionNvtx2"), nullptr);
 }
 
-TEST(CudaInjection, AProgramGoesOnWithoutLibcuptiAndItsSpoolSaysWhy) {
+TEST(CudaInjection, AProgramGoesOnWithoutTheProbeOrItsLibrariesAndItsSpoolSaysWhy) {
   const testing::TempDirectory directory;
   for (const char* const name : {"ddbench_inject_cuda.so", "ddbench_session.so"}) {
     std::filesystem::create_symlink(std::filesystem::path(modules()) / name, directory.path() / name);
   }
+  EXPECT_EQ(why_there_are_no_kernels(directory.path()),
+            "cupti.unavailable: this build of ddbench has no probe of CUDA kernels: build it where the CUDA "
+            "Toolkit is");
+  std::ofstream(directory.path() / "ddbench_inject_cupti.so") << "no shared object";
   const std::string why = why_there_are_no_kernels(directory.path());
   EXPECT_TRUE(why.starts_with("cupti.unavailable: ")) << why;
   EXPECT_NE(why.find("ddbench_inject_cupti.so"), std::string::npos) << why;
   EXPECT_TRUE(why.ends_with("; is the CUPTI of the CUDA Toolkit installed?")) << why;
+  std::filesystem::remove(directory.path() / "ddbench_inject_cupti.so");
+  // It loads, and is none.
+  std::filesystem::copy(std::filesystem::path(modules()) / "ddbench_session.so",
+                        directory.path() / "ddbench_inject_cupti.so");
+  EXPECT_NE(why_there_are_no_kernels(directory.path()).find("InitializeInjection"), std::string::npos);
 }
 
 }  // namespace

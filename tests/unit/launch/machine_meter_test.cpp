@@ -5,10 +5,9 @@
 namespace ddbench::launch {
 namespace {
 
-TEST(MachineMeter, TellsOnlyWhatWasCountedInTheRun) {
+TEST(MachineMeter, TellsOfNoInterfaceOfItsOwnAndOfProcessors) {
   MachineMeter meter;
   const MachineCounts counts = meter.stop();
-  for (const auto& [name, value] : counts.facts) EXPECT_FALSE(value.empty()) << name;
   EXPECT_FALSE(counts.facts.contains("nic.lo.sent_bytes"));
   EXPECT_TRUE(counts.facts.contains("cpu.stolen_percent"));
 }

@@ -25,6 +25,9 @@ MergeResult merge_stores(const std::filesystem::path& target, std::span<const st
 MergeResult export_runs(const std::filesystem::path& source, std::span<const RunId> ids,
                         const std::filesystem::path& target);
 
+/// Whether there is such a store, and a run of this sweep in it. Throws as RunStore::open.
+bool holds_sweep(const std::filesystem::path& file, const std::string& sweep_id);
+
 enum class PruneWhat {
   kRuns,   ///< the runs and all that hangs on them
   kSpans,  ///< only their raw spans: steps, collectives and kernels stay

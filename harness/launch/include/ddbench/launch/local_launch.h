@@ -73,8 +73,8 @@ struct LaunchOutcome {
   /// Likewise, where it is known: host::facts of each machine that ranks were on, that of rank 0 first;
   /// "cpu.cores" are those that its ranks were given.
   std::vector<std::map<std::string, std::string>> machines;
-  /// By launch(): what each machine counted, in the order of their first nodes. One whose first rank ended
-  /// without a word is not among them.
+  /// By launch(): what each machine counted, in the order of their nodes. One whose ranks all ended without a
+  /// word is not among them.
   std::vector<MachineCounts> counted;
 };
 

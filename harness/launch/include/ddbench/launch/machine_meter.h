@@ -12,7 +12,7 @@ namespace ddbench::launch {
 
 /// What a machine counted while ranks were on it.
 struct MachineCounts {
-  int node = 0;      ///< the first one of the run that is on this machine
+  int node = 0;      ///< of those on this machine the first one that told
   std::string host;  ///< its name
   /// "nic.eth0.sent_bytes", "ib.mlx5_0/1.port_xmit_bytes", "gpu...." (cuda::gpu_facts), "cpu.stolen_percent"
   /// of the processor time that the machine wanted: they differ from run to run, other than what the machine

@@ -34,6 +34,12 @@ struct NcclEvent {
 std::string nccl_event_name(const NcclEvent& event);  ///< "nccl/all_reduce/RING/LL128/8/socket"
 std::optional<NcclEvent> parse_nccl_event(std::string_view name);
 
+/// How the names of NCCL's logs end that ddbench asks for: "rank0.1234.nccl.log".
+inline constexpr const char* kNcclLogSuffix = ".nccl.log";
+
+/// What begins a name by which a process tells of how many ranks its communicators have, the largest last.
+inline constexpr std::string_view kNcclRanksName = "nccl.ranks: ";
+
 /// The 48-bit sequence of collective_key() for the `sequence`-th call (from 0) of a function in a
 /// communicator; NCCL counts each replay of a captured one as a call. The function's number lies in the
 /// highest bits: keys tell collectives apart and do not order them.
