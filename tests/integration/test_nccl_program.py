@@ -87,6 +87,7 @@ def test_what_nccls_profiler_recorded_alone_becomes_a_run(bench, spools):
         ("all_reduce", 4_000_000, "RING SIMPLE, 2 channels, proxy"), ("all_reduce", 1_000_000, "RING SIMPLE, 2 channels, proxy")}
     assert int(facts(bench)["program.steps"]) >= 28
     assert [row["outcome"] for row in bench.rows("select outcome from rank")] == ["ok", "ok"]
+    assert any("hid behind that counts as exposed" in note for note in run["notes"]), "no kernels: what was overlapped is not known"
     assert "resnet" in bench.ok("show").stdout
     assert len(list(spools.iterdir())) == 2, "they are left as they are"
 

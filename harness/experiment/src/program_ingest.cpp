@@ -104,8 +104,8 @@ ComputeSource compute_source(const DeviceRecording& device, const std::vector<an
 
 std::string meaning_of_compute(ComputeSource source) {
   if (source == ComputeSource::kNone) {
-    return "nothing that the program computed was recorded: what it spends outside of collectives is host "
-           "time";
+    return "nothing that the program computed was recorded: communication that it hid behind that counts as "
+           "exposed, and the rest of a step as host time";
   }
   const std::string on_host = ", and what it spends neither there nor in collectives is host time";
   const std::string what = source == ComputeSource::kKernels     ? "its kernels do on the GPU"
