@@ -82,12 +82,12 @@ void TimelineView::paint_steps(QPainter& painter) const {
     painter.setPen(QPen(theme().muted, 1, Qt::DotLine));
     painter.drawLine(QPointF(x, 22), QPointF(x, area.bottom()));
     if (x < free_from) continue;
-    free_from = x + 64;
     const bool warm_up = static_cast<int>(mark.step) < timeline_->warmup;
+    const QString title = (warm_up ? QStringLiteral("warm-up %1") : QStringLiteral("step %1")).arg(mark.step);
+    if (x + 3 + painter.fontMetrics().horizontalAdvance(title) > area.right()) continue;
+    free_from = x + 64;
     painter.setPen(theme().text);
-    painter.drawText(
-        QRectF(x + 3, 21, 90, 15), Qt::AlignLeft | Qt::AlignVCenter,
-        warm_up ? QStringLiteral("warm-up %1").arg(mark.step) : QStringLiteral("step %1").arg(mark.step));
+    painter.drawText(QRectF(x + 3, 21, 90, 15), Qt::AlignLeft | Qt::AlignVCenter, title);
   }
 }
 
@@ -95,7 +95,7 @@ void TimelineView::paint_scene(QPainter& painter) {
   painter.fillRect(rect(), theme().surface);
   const QRectF area = plot();
   paint_axis(painter);
-  painter.setFont(font_of(11));
+  painter.setFont(font_of(kLaneTitle_px));
   painter.save();
   painter.setClipRect(QRectF(0, area.top(), width(), area.height()));
   const double height = lane_height();

@@ -1,5 +1,6 @@
 #include "charts/timeline_view.h"
 
+#include <QFontMetricsF>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace ddbench::gui {
 namespace {
 
-constexpr double kGutterWidth = 148;
+constexpr double kNarrowestGutter = 148;
 constexpr double kAxisHeight = 40;
 constexpr double kLowestLane = 15;
 constexpr double kHighestLane = 46;
@@ -50,6 +51,12 @@ void TimelineView::set_timeline(std::shared_ptr<const Timeline> timeline) {
   measured_.reset();
   matching_.clear();
   scroll_ = 0;
+  gutter_width_ = kNarrowestGutter;
+  const QFontMetricsF metrics(font_of(kLaneTitle_px));
+  for (std::size_t lane = 0; lane < timeline_->lanes.size(); ++lane) {
+    const double title_width = metrics.horizontalAdvance(QString::fromStdString(timeline_->lane_title(lane)));
+    gutter_width_ = std::max(gutter_width_, title_width + 12);
+  }
   setAccessibleDescription(
       QStringLiteral("%1 spans on %2 lanes, %3 steps, %4 long")
           .arg(timeline_->spans)
@@ -69,7 +76,7 @@ void TimelineView::show_measured_steps() {
 }
 
 QRectF TimelineView::plot() const {
-  return QRectF(kGutterWidth, kAxisHeight, std::max(width() - kGutterWidth - 4, 1.0),
+  return QRectF(gutter_width_, kAxisHeight, std::max(width() - gutter_width_ - 4, 1.0),
                 std::max(height() - kAxisHeight - 4, 1.0));
 }
 

@@ -18,6 +18,8 @@ namespace ddbench::gui {
 /// the GUI thread.
 class TimelineView : public QWidget {
  public:
+  static constexpr double kLaneTitle_px = 11;  ///< the font's
+
   explicit TimelineView(QWidget* parent = nullptr);
 
   void set_timeline(std::shared_ptr<const Timeline> timeline);
@@ -83,6 +85,7 @@ class TimelineView : public QWidget {
   double begin_ns_ = 0;
   double end_ns_ = 1;
   double scroll_ = 0;
+  double gutter_width_ = 0;     ///< left of the plot: of the widest title of a lane
   std::vector<bool> matching_;  ///< by name; empty: no search
   std::optional<SpanPlace> selected_;
   std::optional<SpanPlace> hovered_;
