@@ -56,9 +56,9 @@ def test_who_directs_nccls_log_himself_keeps_it(bench, nccl_training):
 def record(bench, program, folder, prefixes=((), ()), **variables):
     """Two ranks without ddbench: only NCCL_PROFILER_PLUGIN is set."""
     folder.mkdir(exist_ok=True)
-    ranks = [subprocess.Popen([*prefix, program], env=dict(bench.environment, RANK=str(rank), WORLD_SIZE="2",
-                                                           NCCL_PROFILER_PLUGIN=str(PLUGIN), DDBENCH_SPOOL_DIR=str(folder),
-                                                           **variables))
+    ranks = [subprocess.Popen([*prefix, program], env={
+                **bench.environment, "TRAINING_RANK": str(rank), "WORLD_SIZE": "2", "NCCL_PROFILER_PLUGIN": str(PLUGIN),
+                "DDBENCH_SPOOL_DIR": str(folder), **{name: value.format(rank=rank) for name, value in variables.items()}})
              for rank, prefix in enumerate(prefixes)]
     assert [rank.wait(timeout=60) for rank in ranks] == [0, 0]
     return folder
@@ -121,11 +121,15 @@ def test_spools_of_two_machines_have_no_common_clock(bench, nccl_training):
     assert run["peer_wait_ns"] is None and len(run["collectives"]) == 2
 
 
-def test_ranks_of_torchrun_in_a_slurm_task_are_told_apart(bench, nccl_training):
-    """They inherit the number of the task that torchrun is; a batch script has one, but is none."""
-    for variables in ({"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2", "TORCHELASTIC_RUN_ID": "x"}, {"SLURM_PROCID": "0"}):
-        folder = record(bench, nccl_training, bench.tmp / f"slurm{len(variables)}", **variables)
-        assert sorted(file.name.split(".")[0] for file in folder.iterdir()) == ["rank0", "rank1"]
+@pytest.mark.parametrize("variables", [
+    {"RANK": "{rank}", "LOCAL_RANK": "{rank}", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2", "OMPI_COMM_WORLD_RANK": "0"},
+    {"RANK": "0", "SLURM_PROCID": "{rank}", "SLURM_STEP_NUM_TASKS": "2"},
+    {"RANK": "0", "OMPI_COMM_WORLD_RANK": "{rank}"},
+    {"SLURM_PROCID": "0"},
+], ids=["torchrun in a task", "a task", "Open MPI", "a batch script, where NCCL says it"])
+def test_ranks_are_told_apart_whoever_started_them(bench, nccl_training, variables):
+    folder = record(bench, nccl_training, bench.tmp / "started", **variables)
+    assert sorted(file.name.split(".")[0] for file in folder.iterdir()) == ["rank0", "rank1"]
 
 
 def test_a_rank_that_was_killed_is_told(bench, spools):

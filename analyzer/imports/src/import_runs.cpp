@@ -63,7 +63,7 @@ ImportResult import_runs(const fs::path& store_file, std::vector<ImportedRun> ru
                          const std::string& origin) {
   ImportResult result;
   result.sweep_id = "import-" + hash_text(content);
-  if (store::holds_sweep(store_file, result.sweep_id)) {
+  if (!store::run_of_sweep(store_file, result.sweep_id).empty()) {
     result.already_there = true;
     return result;
   }

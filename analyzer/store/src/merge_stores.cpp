@@ -261,10 +261,11 @@ MergeResult merge_stores(const fs::path& target, std::span<const fs::path> sourc
   return merge(target, sources, nullptr);
 }
 
-bool holds_sweep(const fs::path& file, const std::string& sweep_id) {
+RunId run_of_sweep(const fs::path& file, const std::string& sweep_id) {
   std::error_code ignored;
-  if (!fs::exists(file, ignored)) return false;
-  return !RunStore::open(file, OpenMode::kReadOnly).runs({.sweep_id = sweep_id, .limit = 1}).empty();
+  if (!fs::exists(file, ignored)) return {};
+  const auto runs = RunStore::open(file, OpenMode::kReadOnly).runs({.sweep_id = sweep_id, .limit = 1});
+  return runs.empty() ? RunId{} : runs.front().id;
 }
 
 MergeResult export_runs(const fs::path& source, std::span<const RunId> ids, const fs::path& target) {

@@ -11,6 +11,7 @@
 #include "ddbench/record/program_case.h"
 #include "ddbench/store/abandoned.h"
 #include "goodput.h"
+#include "notes.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -22,6 +23,7 @@ void take_over_spools(store::RunStore& store, store::RunRecord& run, const launc
     if (is_program(run.run_case)) {
       const ProgramRecording recording = ingest_program(store, run, directory.path());
       for (const auto& [key, value] : recording.facts) run.environment.facts[key] = value;
+      add_notes(recording.notes, run.environment.facts);
       if (!recording.transport.empty()) run.environment.facts["transport"] = recording.transport;
       return;
     }

@@ -32,6 +32,7 @@
 #include "gpus.h"
 #include "machine_counts.h"
 #include "network.h"
+#include "notes.h"
 #include "program_output.h"
 
 namespace ddbench::experiment {
@@ -176,9 +177,7 @@ void take_over(store::RunRecord& run, const launch::LaunchOutcome& outcome, cons
   run.environment.facts["transport"] = outcome.transport;
   take_hardware(run, outcome.machines, machine);
   for (const auto& [key, value] : outcome.facts) run.environment.facts[key] = value;
-  for (std::size_t i = 0; i < outcome.notes.size(); ++i) {
-    run.environment.facts[fmt::format("note.{}", i + 1)] = outcome.notes[i];
-  }
+  add_notes(outcome.notes, run.environment.facts);
   run.provenance =
       outcome.provenance.value_or(provenance_of(run.run_case, machine, may_share_gpus, outcome.network));
   run.finished_wall_ns = wall_ns();

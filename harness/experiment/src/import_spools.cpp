@@ -18,6 +18,7 @@
 #include "ddbench/record/text_hash.h"
 #include "ddbench/store/maintenance.h"
 #include "ddbench/store/run_store.h"
+#include "notes.h"
 #include "program_spools.h"
 
 namespace ddbench::experiment {
@@ -52,7 +53,7 @@ void check_origin(const ProcessRecording& process) {
            "no rank");
   }
   if (!host::origin_from(process.run_id)) {
-    refuse(process.file, process.run_id == "alone"
+    refuse(process.file, process.run_id.starts_with("alone")
                              ? "another version of the plug-in wrote it: record again with this one"
                              : "it is of a run of ddbench's own, which stores it by itself");
   }
@@ -108,6 +109,13 @@ void check_all_are_here(const std::map<int, const ProcessRecording*>& ranks, con
     refuse(folder, fmt::format("there is a spool of rank {}, but none of rank {}: {}", ranks.rbegin()->first,
                                missing, kCopyAll));
   }
+}
+
+void check_something_was_recorded(const std::map<int, const ProcessRecording*>& ranks,
+                                  const fs::path& folder) {
+  const bool any = std::any_of(ranks.begin(), ranks.end(),
+                               [](const auto& rank) { return !rank.second->spans.spans.empty(); });
+  if (!any) refuse(folder, "nothing was recorded: did the program make collectives, and NCCL tell of them?");
 }
 
 Sources sources_of(const std::map<int, const ProcessRecording*>& ranks, const fs::path& folder) {
@@ -204,9 +212,7 @@ void store_run(store::RunStore& store, store::RunRecord run, const Sources& sour
                     "were killed, or record still",
                     without_end.size(), ranks.size(), without_end.front()));
   }
-  for (std::size_t i = 0; i < recording.notes.size(); ++i) {
-    run.environment.facts[fmt::format("note.{}", i + 1)] = recording.notes[i];
-  }
+  add_notes(recording.notes, run.environment.facts);
   run.state = store::RunState::kDone;
   store.update_run(run);
   analyzer::finalize_run(store, run.id);
@@ -232,22 +238,20 @@ SpoolImport import_spools(const fs::path& store_file, const fs::path& folder,
   std::vector<ProcessRecording> processes = read_folder(folder);
   const std::map<int, const ProcessRecording*> ranks = ranks_of(processes, folder);
   check_all_are_here(ranks, folder);
+  check_something_was_recorded(ranks, folder);
   const Sources sources = sources_of(ranks, folder);
   store::RunRecord run = record_of(sources, folder, options);
   run.sweep_id = identity_of(ranks);
   run.started_wall_ns = run.finished_wall_ns = newest_wall_ns(ranks);
   SpoolImport result{run.id, run.sweep_id, false, static_cast<int>(ranks.size()),
                      static_cast<int>(sources.machines.size())};
-  if (store::holds_sweep(store_file, run.sweep_id)) {
-    const auto store = store::RunStore::open(store_file, store::OpenMode::kReadOnly);
-    result.run = store.runs({.sweep_id = run.sweep_id, .limit = 1}).front().id;
+  if (const store::RunId known = store::run_of_sweep(store_file, run.sweep_id); !known.empty()) {
+    result.run = known;
     result.already_there = true;
     return result;
   }
   // A store of its own, then merged: that is the one transaction.
-  const fs::path root = launch::run_directory_root();
-  launch::remove_abandoned(root);
-  const launch::RunDirectory staging(root, run.id);
+  const launch::RunDirectory staging(launch::run_directory_root(), run.id);
   const fs::path staged = staging.path() / "import.db";
   {
     auto store = store::RunStore::open(staged, store::OpenMode::kReadWrite);

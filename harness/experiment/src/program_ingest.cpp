@@ -21,7 +21,7 @@ ProcessRecording take_rank(std::vector<ProcessRecording>& processes, int rank,
     const auto weight = [](const ProcessRecording& of) {
       return std::pair(of.collectives(), of.spans.spans.size());
     };
-    if (weight(process) > weight(best)) best = std::move(process);
+    if (best.rank < 0 || weight(process) > weight(best)) best = std::move(process);
   }
   if (communicating > 1) {
     notes.push_back(fmt::format(

@@ -33,9 +33,10 @@ bool drop_nameless(std::vector<Named>& all, const std::vector<std::string>& name
 
 ProcessRecording read_spool(const fs::path& file) {
   host::SpoolReader reader(file);
-  host::SpoolBatch batch = reader.read();
+  host::SpoolBatch batch;
   ProcessRecording process;
   try {
+    batch = reader.read();
     reader.read();  // there is no more, but where the file is damaged
   } catch (const Error& error) {
     process.damage = error.message();

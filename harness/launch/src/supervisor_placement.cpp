@@ -63,8 +63,8 @@ void Supervisor::describe_machines() {
   if (!difference.empty()) outcome_.notes.push_back(std::move(difference));
 }
 
-/// Of nodes that are one machine the first one that told does: all count the same processors and GPUs. Where
-/// they are containers, the network interfaces of the others are not told.
+/// Of nodes that are one machine the first one that told does: all count the same. Where they are containers,
+/// the interfaces and GPUs that only the others see are not told.
 void Supervisor::take_counts() {
   std::set<std::string> told;  // by kernel
   for (SupervisedRank& rank : ranks_) {

@@ -71,7 +71,6 @@ class Worker {
       }
     }
     if (is_program(assignment_.run_case)) return run_program();
-    begin_counting();
     // A rank that drives a GPU needs cores for the threads of CUDA and NCCL too.
     const std::string cores =
         assignment_.run_case.device == "cpu" ? pin_to_slot(assignment_.core_slot) : std::string();
@@ -79,6 +78,7 @@ class Worker {
     open_recorder();
     open_cuda_probe();
     connect();
+    begin_counting();
     session_.send(Ready{communicator_->transport(), cores, start});
     WatchedCommunicator watched(*communicator_);
     try {

@@ -29,19 +29,18 @@ const char* value_of(const char* variable) noexcept {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// A program that is started once a node starts its ranks itself, and its launcher tells them who they are:
-// torchrun, Open MPI, MPICH and its kin, Slurm, the nearest one first. torchrun's ranks inherit the numbers
-// of the task that it is itself; a batch script has a number, but is no task.
+// A program that is started once a node starts its ranks itself, and its launcher tells them who they are.
+// Those of torchrun and DeepSpeed, which say RANK and LOCAL_RANK, inherit the numbers of the task that these
+// are themselves. RANK alone (Kubeflow) may be what a batch script says of the whole job, and a batch script
+// has a number of Slurm's, but is no task.
 std::optional<int> rank_of_process() noexcept {
-  if (const char* const rank = value_of("DDBENCH_RANK")) return std::atoi(rank);
-  if (value_of("TORCHELASTIC_RUN_ID") == nullptr) {
-    if (const char* const rank = value_of("OMPI_COMM_WORLD_RANK")) return std::atoi(rank);
-  }
-  for (const char* variable : {"RANK", "PMI_RANK", "PMIX_RANK"}) {
+  const bool has_local_rank = value_of("LOCAL_RANK") != nullptr;
+  const bool is_slurm_task = value_of("SLURM_STEP_NUM_TASKS") != nullptr;
+  for (const char* variable : {"DDBENCH_RANK", has_local_rank ? "RANK" : "", "OMPI_COMM_WORLD_RANK",
+                               "PMI_RANK", "PMIX_RANK", is_slurm_task ? "SLURM_PROCID" : "", "RANK"}) {
     if (const char* const rank = value_of(variable)) return std::atoi(rank);
   }
-  const char* const task = value_of("SLURM_STEP_NUM_TASKS") != nullptr ? value_of("SLURM_PROCID") : nullptr;
-  return task != nullptr ? std::optional(std::atoi(task)) : std::nullopt;
+  return std::nullopt;
 }
 
 void stop_recording() noexcept {

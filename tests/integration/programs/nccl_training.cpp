@@ -82,7 +82,8 @@ int main() {
   if (library == nullptr) return std::fprintf(stderr, "%s\n", ::dlerror()), 1;
   plugin = static_cast<PluginV5*>(::dlsym(library, "ncclProfiler_v5"));
   int mask = 0;
-  const int rank = std::atoi(std::getenv("RANK"));
+  const char* const own = std::getenv("TRAINING_RANK");  // in the place of RANK
+  const int rank = std::atoi(own != nullptr ? own : std::getenv("RANK"));
   const int ranks = std::atoi(std::getenv("WORLD_SIZE"));
   log_connection(rank, ranks);
   plugin->init(&context, 0xabcdef, &mask, "world", 1, ranks, rank, nullptr);

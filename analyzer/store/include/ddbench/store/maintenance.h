@@ -25,8 +25,8 @@ MergeResult merge_stores(const std::filesystem::path& target, std::span<const st
 MergeResult export_runs(const std::filesystem::path& source, std::span<const RunId> ids,
                         const std::filesystem::path& target);
 
-/// Whether there is such a store, and a run of this sweep in it. Throws as RunStore::open.
-bool holds_sweep(const std::filesystem::path& file, const std::string& sweep_id);
+/// The newest run of a sweep; empty when the file, or such a run, is not there. Throws as RunStore::open.
+RunId run_of_sweep(const std::filesystem::path& file, const std::string& sweep_id);
 
 enum class PruneWhat {
   kRuns,   ///< the runs and all that hangs on them
