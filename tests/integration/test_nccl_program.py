@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 import two_hosts
-from conftest import EXECUTABLE, ROOT
+from conftest import EXECUTABLE, ROOT, SMALL, pids_marked, wait_until
 
 PLUGIN = pathlib.Path(EXECUTABLE).parents[1] / "lib/ddbench/ddbench_nccl_profiler.so"
 NAME_OF_SPAN = 32  # bytes into a span
@@ -213,3 +213,29 @@ def test_two_runs_in_one_folder_are_refused(bench, spools, nccl_training):
 def test_what_is_no_folder_is_refused(bench, folder, words):
     done = bench("import", "spools", folder)
     assert done.returncode == 2 and words in done.stderr
+
+
+def test_a_killed_launchers_program_is_recovered_but_for_what_is_damaged(bench, nccl_training, spools):
+    """And an import meanwhile takes nothing of it away."""
+    launcher = bench.start("run", "--gpus", 2, "--no-baseline", "--quiet", "--", "sh", "-c", f"{nccl_training}; sleep 60")
+    wait_until(lambda: len([file for file in bench.spools() if spool_has_ended(file)]) == 2, 60, "both ranks have trained")
+    launcher.kill()
+    launcher.communicate(timeout=10)
+    wait_until(lambda: not pids_marked(bench.mark), 10, "all ranks have ended")
+    (rank1,) = [file for file in bench.spools() if file.name.startswith("rank1.")]
+    bench.ok("import", "spools", spools)
+    data = rank1.read_bytes()
+    second_frame = 16 + 24 + struct.unpack_from("<I", data, 20)[0]
+    rank1.write_bytes(data[:second_frame] + b"damage" + data[second_frame + 6:])
+
+    bench.ok("run", "--nodes", 1, "--no-baseline", *SMALL)
+    (killed,) = bench.rows("select * from run where state = 'interrupted'")
+    assert bench.rows("select count(*) from span_chunk where run_key = ? and rank = 0", killed["run_key"])[0][0] > 0
+    notes = [value for name, value in json.loads(killed["facts_json"]).items() if name.startswith("note.")]
+    assert any(rank1.name in note and f"offset {second_frame}" in note for note in notes), notes
+
+
+def spool_has_ended(file):
+    """Its last frame is of type 6, and empty (SPOOL.md)."""
+    data = file.read_bytes()
+    return len(data) > 64 and struct.unpack_from("<I", data, len(data) - 24)[0] == 6
