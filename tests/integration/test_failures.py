@@ -78,17 +78,19 @@ def test_an_interrupt_stores_what_was_measured(bench, signal_number):
 
 
 def test_ranks_are_watched_over_while_the_store_is_locked(bench):
-    process = bench.start("run", *LONG, "--data-delay", "5ms")
+    process = bench.start("run", *[argument for argument in LONG if argument != "--quiet"], "--data-delay", "5ms")
     bench.wait_for_step(process, 5, 4)
     with contextlib.closing(sqlite3.connect(bench.db, timeout=60, isolation_level=None)) as other:
         other.execute("begin immediate")
         time.sleep(4)  # every two seconds spans are moved into the store: that waits now
         process.send_signal(signal.SIGINT)
         wait_until(lambda: not bench.workers(), 20, "all ranks have ended")
+        time.sleep(2)
         assert process.poll() is None
         other.execute("rollback")
-    finish(process, 20)
+    _, said, _ = finish(process, 20)
     assert process.returncode == 130
+    assert "waiting for the store" in said
     assert stored_run(bench)["state"] == "interrupted"
     assert bench.rows("select count(*) from step")[0][0] > 0
 

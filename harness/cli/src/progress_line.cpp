@@ -96,6 +96,12 @@ void ProgressLine::on_output(int rank, const std::string& line) {
   fmt::print(stderr, "[rank {}] {}\n", rank, printable(line));
 }
 
+void ProgressLine::on_wait(const std::string& what) {
+  if (quiet_) return;
+  finish();
+  fmt::print(stderr, "{}\n", printable(what));
+}
+
 bool ProgressLine::interrupted() {
   return interrupt_count > 0;
 }

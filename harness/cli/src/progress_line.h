@@ -23,6 +23,7 @@ class ProgressLine : public experiment::RunObserver {
   void on_network(const std::string& network, const std::string& note) override;
   void on_progress(const experiment::LiveProgress& progress) override;
   void on_output(int rank, const std::string& line) override;
+  void on_wait(const std::string& what) override;
   bool interrupted() override;
   bool preempted() override;
   /// Ends the renewing line, so that other output starts on a line of its own.

@@ -77,7 +77,13 @@ class LaunchRelay : public launch::LaunchObserver {
 
   /// When the ranks are gone. From here on the store is the caller's alone again.
   void finish() {
-    if (ingesting_.valid()) take_ingested();
+    if (ingesting_.valid()) {
+      if (ingesting_.wait_for(1s) != std::future_status::ready) {
+        observer_.on_wait(
+            "the ranks have ended; waiting for the store, which another program may have locked");
+      }
+      take_ingested();
+    }
     if (failure_) std::rethrow_exception(failure_);
   }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ddbench/analyzer/compare_by.h"
+#include "ddbench/analyzer/utilisation.h"
 #include "ddbench/record/error.h"
 #include "stored_runs.h"
 #include "synthetic_run.h"
@@ -100,6 +101,21 @@ TEST(Compare, SeveralChangesAndOtherHardware) {
   EXPECT_FALSE(named("fact boot_id"));
   EXPECT_FALSE(named("fact counted.gpu.0.energy_j"));
   EXPECT_TRUE(named("fact counted.gpu.0.throttled"));
+}
+
+TEST(Compare, WhatEachRunMeasuresAnewDiffersFromATenthOn) {
+  const auto differs = [](const char* of_a, const char* of_b) {
+    ScratchStore scratch;
+    StoredRun run = run_of(sized(1, 2), 100);
+    run.facts[kFactGemmPeak] = of_a;
+    const auto a = add_run(scratch.get(), run);
+    run.facts[kFactGemmPeak] = of_b;
+    const auto b = add_run(scratch.get(), run);
+    return !compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}))
+                .differences.empty();
+  };
+  EXPECT_FALSE(differs("0.173", "0.172"));
+  EXPECT_TRUE(differs("0.173", "0.140"));
 }
 
 TEST(Compare, DownToBucketAndKernel) {

@@ -37,6 +37,8 @@ class RunObserver {
   virtual void on_progress(const LiveProgress& progress) = 0;
   /// Whole lines that the program of a rank has printed, without their ends.
   virtual void on_output(int rank, const std::string& line) = 0;
+  /// The ranks are gone, and this takes its time: what is waited for, and why it may last.
+  virtual void on_wait(const std::string& what) = 0;
   virtual bool interrupted() = 0;  ///< true: stop the ranks and store the run as interrupted
   /// True: write a last checkpoint, where the case writes some, end the ranks and store the run as preempted.
   virtual bool preempted() { return false; }
