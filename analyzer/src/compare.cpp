@@ -37,10 +37,10 @@ double samples_of(const RunSummary& summary) {
   return summary.samples_per_s.value_or(0);
 }
 double exposed_of(const RunSummary& summary) {
-  return static_cast<double>(summary.exposed_communication_ns);
+  return static_cast<double>(summary.exposed_communication_ns.value_or(0));
 }
 double overlap_of(const RunSummary& summary) {
-  return static_cast<double>(summary.overlap_ns);
+  return static_cast<double>(summary.overlap_ns.value_or(0));
 }
 double memory_of(const RunSummary& summary) {
   std::int64_t most = 0;

@@ -44,14 +44,19 @@ GroupRow row_of(const GroupCell& cell) {
   double exposed_ns = 0;
   double total_ns = 0;
   double probed = 0;
+  std::string unknown;
   for (const RunSummary& summary : cell.runs) {
     row.runs.push_back(summary.run.id);
     row.provenance = ProvenanceSet::from_bits(row.provenance.bits() | summary.run.provenance.bits());
-    exposed_ns += static_cast<double>(summary.exposed_communication_ns);
+    exposed_ns += static_cast<double>(summary.exposed_communication_ns.value_or(0));
+    if (!summary.exposed_communication_ns && summary.probed_steps > 0)
+      unknown = summary.exposed_communication_ns.reason();
     total_ns += static_cast<double>(summary.partition.total_ns());
     probed += summary.probed_steps > 0;
   }
-  if (probed > 0 && total_ns > 0) {
+  if (!unknown.empty()) {
+    row.exposed_ns = row.exposed_share = Measured<double>::missing(unknown);
+  } else if (probed > 0 && total_ns > 0) {
     row.exposed_ns = exposed_ns / probed;
     row.exposed_share = exposed_ns / total_ns;
   }

@@ -85,6 +85,18 @@ Measured<store::StepPartition> mean_partition(const std::vector<RunSummary>& run
   return divide_parts(sum, count);
 }
 
+Measured<double> exposed_share(const std::vector<RunSummary>& usable) {
+  for (const RunSummary& summary : usable) {
+    const auto& exposed_ns = summary.exposed_communication_ns;
+    if (summary.probed_steps > 0 && !exposed_ns) return Measured<double>::missing(exposed_ns.reason());
+  }
+  const Measured<store::StepPartition> partition = mean_partition(usable);
+  if (!partition) return Measured<double>::missing(partition.reason());
+  if (partition->total_ns() <= 0) return Measured<double>::missing("steps took no time");
+  return static_cast<double>(partition->exposed_communication_ns()) /
+         static_cast<double>(partition->total_ns());
+}
+
 CurveRow curve_row(const store::RunStore& store, const SizeGroup& group, const SkuCatalogue& catalogue) {
   CurveRow row;
   row.run_case = group.run_case();
@@ -102,11 +114,7 @@ CurveRow curve_row(const store::RunStore& store, const SizeGroup& group, const S
   row.step_time_ns = static_cast<double>(row.run_case.global_batch()) * 1e9 / row.samples_per_s;
   row.step_time_interval = interval_of(steps_ns.size() > 1 ? mean_of_runs(steps_ns)
                                                            : summarize(store, row.runs.front()).step_time_ns);
-  const Measured<store::StepPartition> partition = mean_partition(group.usable);
-  row.exposed_share = partition && partition->total_ns() > 0
-                          ? Measured<double>(static_cast<double>(partition->exposed_communication_ns()) /
-                                             static_cast<double>(partition->total_ns()))
-                          : Measured<double>::missing(partition ? "steps took no time" : partition.reason());
+  row.exposed_share = exposed_share(group.usable);
   const store::RunRecord& run = group.usable.front().run;
   row.utilisation = utilisation_of(run, row.samples_per_s, catalogue);
   row.goodput = goodput_of(group);

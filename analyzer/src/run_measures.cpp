@@ -53,7 +53,9 @@ Measured<double> exposed(const RunSummary& summary) {
     return Measured<double>::missing("one rank does not communicate");
   if (summary.probed_steps == 0) return Measured<double>::missing("no step was measured with the probes on");
   if (summary.communication_ns <= 0) return Measured<double>::missing("no communication spans were recorded");
-  return positive(static_cast<double>(summary.exposed_communication_ns), "exposed communication");
+  const auto& exposed_ns = summary.exposed_communication_ns;
+  if (!exposed_ns) return Measured<double>::missing(exposed_ns.reason());
+  return positive(static_cast<double>(*exposed_ns), "exposed communication");
 }
 
 Measured<double> bus_bandwidth(const RunSummary& summary) {

@@ -11,6 +11,7 @@
 #include "ddbench/analyzer/finalize.h"
 #include "ddbench/analyzer/micro_table.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/program_case.h"
 #include "ddbench/store/abandoned.h"
 #include "efficiency.h"
 #include "notes.h"
@@ -64,11 +65,17 @@ void add_partition(const std::vector<store::StepRecord>& records, const std::vec
   }
   if (count == 0) return;
   summary.partition = divide_parts(sum, count);
-  summary.exposed_communication_ns = summary.partition.exposed_communication_ns();
+  const std::int64_t exposed_ns = summary.partition.exposed_communication_ns();
   // Overlap is what remains, so that the identity holds after rounding too.
-  summary.communication_ns = std::max(summary.communication_ns / count, summary.exposed_communication_ns);
-  summary.overlap_ns = summary.communication_ns - summary.exposed_communication_ns;
+  summary.communication_ns = std::max(summary.communication_ns / count, exposed_ns);
   summary.peer_wait_ns = peer_wait_ns / count;
+  if (is_program(summary.run.run_case) && summary.partition.compute_ns() == 0 && exposed_ns > 0) {
+    summary.exposed_communication_ns = summary.overlap_ns = Measured<std::int64_t>::missing(
+        "nothing that the program computed was recorded, which may have hidden it");
+  } else {
+    summary.exposed_communication_ns = exposed_ns;
+    summary.overlap_ns = summary.communication_ns - exposed_ns;
+  }
 }
 
 /// Replaces the mean by the reason why it says nothing, where it does.

@@ -78,20 +78,24 @@ ScalingRow make_row(const Repetitions& group) {
   row.world_size = row.run_case.world_size();
   std::vector<double> medians_ns;
   const RunSummary* only = nullptr;
+  double exposed_share = 0;
+  std::string unknown;  // why what was exposed is not known
   for (const RunSummary& summary : group.runs) {
     row.provenance = ProvenanceSet::from_bits(row.provenance.bits() | summary.run.provenance.bits());
     if (!usable(summary)) continue;
     only = &summary;
     medians_ns.push_back(static_cast<double>(row.run_case.global_batch()) * 1e9 / *summary.samples_per_s);
+    const auto& exposed_ns = summary.exposed_communication_ns;
     if (const std::int64_t step_ns = summary.partition.total_ns(); step_ns > 0) {
-      row.exposed_communication_share +=
-          static_cast<double>(summary.exposed_communication_ns) / static_cast<double>(step_ns);
+      exposed_share += static_cast<double>(exposed_ns.value_or(0)) / static_cast<double>(step_ns);
+      if (!exposed_ns) unknown = exposed_ns.reason();
     }
   }
   row.repetitions = static_cast<int>(medians_ns.size());
   row.state = row.repetitions > 0 ? "done" : reason_without_figures(group);
   if (row.repetitions == 0) return row;
-  row.exposed_communication_share /= row.repetitions;
+  row.exposed_communication_share = unknown.empty() ? Measured<double>(exposed_share / row.repetitions)
+                                                    : Measured<double>::missing(unknown);
   row.step_time_ns = row.repetitions == 1 ? only->step_time_ns : mean_of_runs(medians_ns);
   double mean_ns = 0;
   for (const double median_ns : medians_ns) mean_ns += median_ns / row.repetitions;

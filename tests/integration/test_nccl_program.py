@@ -87,7 +87,9 @@ def test_what_nccls_profiler_recorded_alone_becomes_a_run(bench, spools):
         ("all_reduce", 4_000_000, "RING SIMPLE, 2 channels, proxy"), ("all_reduce", 1_000_000, "RING SIMPLE, 2 channels, proxy")}
     assert int(facts(bench)["program.steps"]) >= 28
     assert [row["outcome"] for row in bench.rows("select outcome from rank")] == ["ok", "ok"]
-    assert any("hid behind that counts as exposed" in note for note in run["notes"]), "no kernels: what was overlapped is not known"
+    assert run["communication_ns"] > 3e6
+    assert run["exposed_communication_ns"] is None and run["overlap_ns"] is None, "no kernels: what was overlapped is not known"
+    assert any("hid behind that counts as exposed" in note for note in run["notes"])
     assert "resnet" in bench.ok("show").stdout
     assert len(list(spools.iterdir())) == 2, "they are left as they are"
 

@@ -59,12 +59,12 @@ Tile throughput_tile(const RunSummary& summary) {
 }
 
 Tile exposed_tile(const RunSummary& summary) {
+  const auto& exposed_ns = summary.exposed_communication_ns;
+  if (!exposed_ns) return {"exposed communication", "not known", exposed_ns.reason(), CellTone::kFaint};
   const double step_ns = static_cast<double>(summary.partition.total_ns());
   const auto time = [](std::int64_t value_ns) { return time_in_words(static_cast<double>(value_ns)); };
-  return {"exposed communication",
-          percent_in_words(static_cast<double>(summary.exposed_communication_ns) / step_ns),
-          fmt::format("{} a step; {} hidden behind compute", time(summary.exposed_communication_ns),
-                      time(summary.overlap_ns))};
+  return {"exposed communication", percent_in_words(static_cast<double>(*exposed_ns) / step_ns),
+          fmt::format("{} a step; {} hidden behind compute", time(*exposed_ns), time(*summary.overlap_ns))};
 }
 
 Tile memory_tile(const RunSummary& summary) {

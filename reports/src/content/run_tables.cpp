@@ -78,9 +78,12 @@ void add_communication(const RunSummary& summary, DataTable& table) {
   if (summary.probed_steps > 0 && summary.run.run_case.world_size() > 1) {
     add_measure(table, "communication", time(summary.communication_ns),
                 "a step: union of all collectives of a rank");
-    add_measure(table, "exposed communication", time(summary.exposed_communication_ns),
-                "not hidden behind compute");
-    add_measure(table, "overlap", time(summary.overlap_ns), "communication behind compute");
+    if (const auto& exposed_ns = summary.exposed_communication_ns) {
+      add_measure(table, "exposed communication", time(*exposed_ns), "not hidden behind compute");
+      add_measure(table, "overlap", time(*summary.overlap_ns), "communication behind compute");
+    } else {
+      add_missing(table, "exposed communication", exposed_ns);
+    }
   }
   if (const auto& wait = summary.peer_wait_ns) {
     add_measure(table, "peer wait", time(*wait), "a step: before the last rank arrived, exposed or not");

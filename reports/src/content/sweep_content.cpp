@@ -72,9 +72,10 @@ std::vector<DataCell> scaling_row(const ScalingRow& row, bool strong) {
     cells.insert(cells.end(), 2, missing_cell(row.step_time_ns.reason()));
   }
   cells.push_back(cell_or_reason(row.samples_per_s, row.samples_per_s ? number(*row.samples_per_s, 4) : ""));
-  cells.push_back(row.repetitions > 0 ? value_cell(row.exposed_communication_share,
-                                                   percent_in_words(row.exposed_communication_share))
-                                      : missing_cell(row.state));
+  const auto& exposed_share = row.exposed_communication_share;
+  cells.push_back(row.repetitions > 0
+                      ? cell_or_reason(exposed_share, exposed_share ? percent_in_words(*exposed_share) : "")
+                      : missing_cell(row.state));
   if (strong)
     cells.push_back(
         cell_or_reason(row.serial_fraction, row.serial_fraction ? number(*row.serial_fraction) : ""));
@@ -122,8 +123,10 @@ std::vector<Tile> sweep_tiles(const SweepReport& report) {
                      percent_in_words(*row->efficiency),
                      fmt::format("speedup {}; {}", number(*row->speedup), shape_and_link(row->run_case)),
                      efficiency_tone(*row->efficiency)});
-    tiles.push_back({"exposed communication there", percent_in_words(row->exposed_communication_share),
-                     "of the mean step"});
+    const auto& exposed_share = row->exposed_communication_share;
+    tiles.push_back({"exposed communication there",
+                     exposed_share ? percent_in_words(*exposed_share) : "not known",
+                     exposed_share ? "of the mean step" : exposed_share.reason()});
   } else {
     tiles.push_back(
         {"efficiency", "not known", "no case could be compared with a smaller one", CellTone::kFaint});

@@ -123,6 +123,7 @@ std::string missing_reasons(const RunSummary& summary) {
   note("samples_per_s", summary.samples_per_s);
   note("efficiency", summary.efficiency);
   if (summary.efficiency) note("serial_fraction", summary.efficiency->serial_fraction);
+  note("exposed_communication_ns", summary.exposed_communication_ns);
   note("peer_wait_ns", summary.peer_wait_ns);
   note("loss_first", summary.loss_first);
   note("loss_last", summary.loss_last);
@@ -131,10 +132,9 @@ std::string missing_reasons(const RunSummary& summary) {
 }
 
 void add_last(const RunSummary& summary, Row& row) {
-  const bool probed = summary.probed_steps > 0;
-  for (const std::int64_t time_ns :
-       {summary.communication_ns, summary.exposed_communication_ns, summary.overlap_ns}) {
-    row.add(probed ? std::to_string(time_ns) : "");
+  row.add(summary.probed_steps > 0 ? std::to_string(summary.communication_ns) : "");
+  for (const auto& time_ns : {summary.exposed_communication_ns, summary.overlap_ns}) {
+    row.add(time_ns ? std::to_string(*time_ns) : "");
   }
   row.add(summary.peer_wait_ns ? std::to_string(*summary.peer_wait_ns) : "");
   row.add(csv::real(summary.loss_first));

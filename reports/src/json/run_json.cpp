@@ -117,9 +117,10 @@ void add_partition(const RunSummary& summary, MissingReasons& missing, Json& jso
   if (!known) missing.null("partition_ns", reason);
   json["partition_ns"] = known ? parts : nulls_like(parts);
   json["compute_ns"] = known ? compute : nulls_like(compute);
-  json["overlap_ns"] = time("overlap_ns", summary.overlap_ns);
+  json["overlap_ns"] = missing.value("overlap_ns", summary.overlap_ns);
   json["communication_ns"] = time("communication_ns", summary.communication_ns);
-  json["exposed_communication_ns"] = time("exposed_communication_ns", summary.exposed_communication_ns);
+  json["exposed_communication_ns"] =
+      missing.value("exposed_communication_ns", summary.exposed_communication_ns);
   json["peer_wait_ns"] = missing.value("peer_wait_ns", summary.peer_wait_ns);
 }
 

@@ -24,9 +24,9 @@ Json row_object(const analyzer::ScalingRow& row) {
   json["speedup"] = missing.value("speedup", row.speedup);
   json["efficiency"] = missing.value("efficiency", row.efficiency);
   json["serial_fraction"] = missing.value("serial_fraction", row.serial_fraction);
-  json["exposed_communication_share"] = row.repetitions > 0
-                                            ? Json(row.exposed_communication_share)
-                                            : missing.null("exposed_communication_share", row.state);
+  json["exposed_communication_share"] =
+      row.repetitions > 0 ? missing.value("exposed_communication_share", row.exposed_communication_share)
+                          : missing.null("exposed_communication_share", row.state);
   json["provenance"] = names_json(row.provenance);
   json["missing"] = missing.reasons();
   return json;

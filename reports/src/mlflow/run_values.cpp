@@ -125,8 +125,8 @@ void add_headline_metrics(const RunSummary& summary, RunValues& values) {
   };
   if (summary.step_time_ns) add("median_step_time_ms", summary.step_time_ns->value / 1e6);
   if (summary.samples_per_s) add("median_samples_per_s", *summary.samples_per_s);
-  if (summary.probed_steps > 0)
-    add("exposed_communication_ms", static_cast<double>(summary.exposed_communication_ns) / 1e6);
+  if (const auto& exposed_ns = summary.exposed_communication_ns)
+    add("exposed_communication_ms", static_cast<double>(*exposed_ns) / 1e6);
   if (!summary.efficiency) return;
   add("efficiency", summary.efficiency->value);
   add("speedup", summary.efficiency->speedup);

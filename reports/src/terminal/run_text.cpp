@@ -175,12 +175,14 @@ class RunText {
     if (run_case_.world_size() == 1 || summary_.probed_steps == 0) return;
     const auto time = [](std::int64_t value_ns) { return time_in_words(static_cast<double>(value_ns)); };
     const double communication = static_cast<double>(std::max<std::int64_t>(summary_.communication_ns, 1));
-    table.add_row({{"communication", Tone::kFaint},
-                   {time(summary_.communication_ns)},
-                   {fmt::format("a step: {} exposed, {} ({}) overlapped with compute",
-                                time(summary_.exposed_communication_ns), time(summary_.overlap_ns),
-                                percent_in_words(static_cast<double>(summary_.overlap_ns) / communication)),
-                    Tone::kFaint}});
+    const auto& overlap_ns = summary_.overlap_ns;
+    const std::string hidden =
+        overlap_ns ? fmt::format("a step: {} exposed, {} ({}) overlapped with compute",
+                                 time(*summary_.exposed_communication_ns), time(*overlap_ns),
+                                 percent_in_words(static_cast<double>(*overlap_ns) / communication))
+                   : "a step; what compute hid of it is not known";
+    table.add_row(
+        {{"communication", Tone::kFaint}, {time(summary_.communication_ns)}, {hidden, Tone::kFaint}});
     const auto& wait = summary_.peer_wait_ns;
     table.add_row({{"peer wait", Tone::kFaint},
                    {wait ? time(*wait) : "not known"},

@@ -87,7 +87,8 @@ std::vector<TableCell> cells_of(const ScalingRow& row, const OptionalColumns& op
       {step_time(row)},
       {spread(row)},
       {number_or_dash(row.samples_per_s, 4)},
-      {row.repetitions > 0 ? percent_in_words(row.exposed_communication_share) : std::string("–")},
+      {row.exposed_communication_share ? percent_in_words(*row.exposed_communication_share)
+                                       : std::string("–")},
       {provenance_in_letters(row.provenance)}};
   if (optional.serial) cells.push_back({number_or_dash(row.serial_fraction)});
   if (optional.batch) cells.push_back({count_in_words(row.run_case.batch_per_gpu)});

@@ -7,6 +7,7 @@
 
 #include "ddbench/analyzer/finalize.h"
 #include "ddbench/record/error.h"
+#include "ddbench/record/program_case.h"
 #include "synthetic_run.h"
 
 namespace ddbench::analyzer {
@@ -110,8 +111,37 @@ TEST_F(Summarize, PartitionsTheMeanStepToTheNanosecond) {
   double sum = 0;
   for (const store::StepRecord& step : steps) sum += static_cast<double>(step.duration_ns);
   EXPECT_EQ(summary.partition.total_ns(), std::llround(sum / static_cast<double>(steps.size())));
-  EXPECT_EQ(summary.exposed_communication_ns, summary.partition.exposed_communication_ns());
-  EXPECT_EQ(summary.overlap_ns + summary.exposed_communication_ns, summary.communication_ns);
+  EXPECT_EQ(summary.exposed_communication_ns.value(), summary.partition.exposed_communication_ns());
+  EXPECT_EQ(summary.overlap_ns.value() + summary.exposed_communication_ns.value(), summary.communication_ns);
+}
+
+TEST_F(Summarize, WhatAProgramsComputeHidIsNotKnownWhereItWasNotRecorded) {
+  scratch_.get().create_run(run_.record());
+  const auto put_on_both_ranks = [this](const store::StepRecord& record) {
+    std::vector<store::StepRecord> records{record, record};
+    records[1].rank = 1;
+    scratch_.get().put_steps(run_.id, records);
+  };
+  store::StepRecord record;
+  record.step = 5;
+  record.partition[store::StepPart::kExposedTransfer] = 40;
+  record.partition[store::StepPart::kHost] = 60;
+  record.duration_ns = 100;
+  record.communication_ns = 40;
+  put_on_both_ranks(record);
+  EXPECT_EQ(summarize(scratch_.get(), run_.id).exposed_communication_ns.value(), 40)
+      << "the engine's is recorded";
+  store::RunRecord run = *scratch_.get().run(run_.id);
+  set_program(run.run_case, {"train.py"});
+  scratch_.get().update_run(run);
+  const RunSummary program = summarize(scratch_.get(), run_.id);
+  EXPECT_EQ(program.communication_ns, 40);
+  EXPECT_NE(program.exposed_communication_ns.reason().find("computed was recorded"), std::string::npos);
+  EXPECT_FALSE(program.overlap_ns);
+  record.partition[store::StepPart::kOtherCompute] = 1;
+  record.duration_ns = 101;
+  put_on_both_ranks(record);
+  EXPECT_EQ(summarize(scratch_.get(), run_.id).exposed_communication_ns.value(), 40);
 }
 
 TEST_F(Summarize, StatesWeakEfficiencyAndWhereItWasLost) {

@@ -73,7 +73,7 @@ TEST_F(Sweep, OrdersByWorldSizeAndComparesWeakRunsByThroughput) {
   EXPECT_NEAR(got.rows[1].efficiency.value(), 40.0 / 60, 1e-12);
   EXPECT_NEAR(got.rows[2].efficiency.value(), 0.5, 1e-12);
   EXPECT_NEAR(got.rows[2].speedup.value(), 2, 1e-12);
-  EXPECT_NEAR(got.rows[2].exposed_communication_share, 10.0 / 80, 1e-12);
+  EXPECT_NEAR(got.rows[2].exposed_communication_share.value(), 10.0 / 80, 1e-12);
   EXPECT_EQ(got.rows[2].serial_fraction.reason(), "weak scaling");
 }
 

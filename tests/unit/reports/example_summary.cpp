@@ -96,6 +96,7 @@ RunSummary example_baseline() {
   summary.loss_first = 2.3026;
   summary.loss_last = 0.4713;
   summary.partition = partition_of({3'100'000, 6'400'000, 1'500'000, 0, 0, 0, 0, 210'000, 900'000, 213'457});
+  summary.exposed_communication_ns = summary.overlap_ns = 0;
   summary.peer_wait_ns = Measured<std::int64_t>::missing("one rank waits for nobody");
   summary.probe_overhead_percent = Estimate{0.31, {-0.2, 0.8, 0.95, "paired"}};
   summary.efficiency =
@@ -132,7 +133,7 @@ RunSummary example_run() {
   summary.partition = partition_of(
       {3'412'345, 7'003'111, 1'600'002, 0, 52'311'019, 21'207'456, 512'778, 298'001, 6'801'234, 11'054'054});
   summary.exposed_communication_ns = summary.partition.exposed_communication_ns();
-  summary.communication_ns = summary.exposed_communication_ns + 4'100'000;
+  summary.communication_ns = *summary.exposed_communication_ns + 4'100'000;
   summary.overlap_ns = 4'100'000;
   summary.peer_wait_ns = 22'004'000;
   summary.collectives = {example_collective_summary(0, 1'064'960, 9'310'000),

@@ -62,9 +62,13 @@ struct RunSummary {
   /// step_time_ns, which is a median over slowest ranks: outlying steps and unequal ranks make the two
   /// differ. All 0 without probed steps.
   store::StepPartition partition;
-  std::int64_t communication_ns = 0;          ///< same mean: the union of communication
-  std::int64_t exposed_communication_ns = 0;  ///< partition.exposed_communication_ns()
-  std::int64_t overlap_ns = 0;                ///< communication_ns - exposed_communication_ns
+  std::int64_t communication_ns = 0;  ///< same mean: the union of communication
+  /// partition.exposed_communication_ns(). Not known where a program's compute was not recorded: the parts
+  /// count all of its communication as exposed then.
+  Measured<std::int64_t> exposed_communication_ns =
+      Measured<std::int64_t>::missing("no measured step with the probes on");
+  /// communication_ns - exposed_communication_ns
+  Measured<std::int64_t> overlap_ns = Measured<std::int64_t>::missing("no measured step with the probes on");
   /// Same mean: peer wait of all collectives of a step, exposed or not.
   Measured<std::int64_t> peer_wait_ns = Measured<std::int64_t>::missing("no collectives");
   std::vector<CollectiveSummary> collectives;

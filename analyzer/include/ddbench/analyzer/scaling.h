@@ -27,7 +27,8 @@ struct ScalingRow {
   Measured<double> speedup = Measured<double>::missing("no baseline");
   Measured<double> efficiency = Measured<double>::missing("no baseline");
   Measured<double> serial_fraction = Measured<double>::missing("one GPU");
-  double exposed_communication_share = 0;  ///< of the mean step; mean over repetitions
+  /// Of the mean step; mean over repetitions.
+  Measured<double> exposed_communication_share = Measured<double>::missing("no figures");
   ProvenanceSet provenance;
   std::string state;  ///< "done", or why there is no figure
 };
