@@ -6,6 +6,8 @@ import subprocess
 import pytest
 
 WRONG = [
+    (["import", "spool", "."], ['no command "import spool"', "table, nccl-tests, spools"]),
+    (["db", "compact"], ['no command "db compact"', "merge, export, prune, check"]),
     (["run", "--nodes", "0"], ["nodes", "0", "1 to"]),
     (["run", "--nodes", "-3"], ["nodes", "-3"]),
     (["run", "--nodes", "two"], ["nodes", "two"]),

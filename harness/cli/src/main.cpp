@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <span>
 
 #include "command.h"
 #include "ddbench/record/error.h"
@@ -26,15 +27,21 @@ int complain(const std::string& message, int exit_code) {
   return exit_code;
 }
 
-/// CLI11 only says that a command is missing when it does not know the one given.
-void check_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
+/// CLI11 only says that a command is missing when it does not know the one given, of `app` or of a command
+/// that has commands ("import spools"). `words` are what stands behind the name of `app`.
+void check_command(const CLI::App& app, std::span<char* const> words) {
+  if (words.empty() || words.front()[0] == '-') return;
   std::string commands;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (command->check_name(argv[1])) return;
+    if (command->check_name(words.front())) {
+      if (command->get_require_subcommand_min() > 0) check_command(*command, words.subspan(1));
+      return;
+    }
     if (!command->get_group().empty()) commands += (commands.empty() ? "" : ", ") + command->get_name();
   }
-  throw Error(ErrorCode::kBadInput, fmt::format("there is no command \"{}\"; commands: {}", argv[1], commands));
+  const std::string of = app.get_parent() != nullptr ? app.get_name() + " " : "";
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("there is no command \"{}{}\"; commands: {}", of, words.front(), commands));
 }
 
 int parse_and_act(int argc, char** argv) {
@@ -60,7 +67,7 @@ int parse_and_act(int argc, char** argv) {
   add_import_command(app, action);
   add_db_command(app, action);
   add_worker_command(app, action);
-  check_command(app, argc, argv);
+  if (argc > 0) check_command(app, {argv + 1, argv + argc});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -91,4 +98,6 @@ int guarded_main(int argc, char** argv) {
 
 }  // namespace ddbench::cli
 
-int main(int argc, char** argv) { return ddbench::cli::guarded_main(argc, argv); }
+int main(int argc, char** argv) {
+  return ddbench::cli::guarded_main(argc, argv);
+}

@@ -28,7 +28,8 @@ struct SpoolImport {
 /// clock, so that waits for peers are not known then. What a killed rank recorded counts, and a note says so.
 /// All or nothing; the spools stay as they are. Throws Error{kBadInput} that names the folder or file: no
 /// spools, fewer ranks than made collectives together, two processes of one rank that made some, a damaged
-/// spool, one of a run of ddbench's own, ranks that are not spread evenly; else as RunStore::open.
+/// spool, one of a run of ddbench's own, ranks that are not spread evenly, no span at all; else as
+/// RunStore::open.
 SpoolImport import_spools(const std::filesystem::path& store_file, const std::filesystem::path& folder,
                           const SpoolImportOptions& options);
 
