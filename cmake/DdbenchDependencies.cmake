@@ -7,8 +7,11 @@ find_package(nlohmann_json 3.9 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(SQLite3 3.35 REQUIRED)
 find_package(Boost REQUIRED)  # headers only: Boost.Math
+find_package(OpenSSL 3.0 REQUIRED)  # OpenSSL::Crypto; every machine with ssh or Python has libcrypto.so.3
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+find_package(Eigen3 3.3 REQUIRED NO_MODULE)  # headers only: Eigen3::Eigen
 # Header-only: distributions also build it as a shared library, which would be one file more to carry to a node.
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 add_library(ddbench_toml INTERFACE)

@@ -13,32 +13,67 @@ if(DDBENCH_SANITIZE)
   target_compile_options(ddbench_build_options INTERFACE
     -fsanitize=${DDBENCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(ddbench_build_options INTERFACE -fsanitize=${DDBENCH_SANITIZE})
-  # These two checks are before each access to memory: without them sources compile in two thirds of the time. A null
-  # pointer that is followed ends the program as well; that nothing is read across its alignment is not checked then.
-  if(DDBENCH_SANITIZE MATCHES "undefined")
-    target_compile_options(ddbench_build_options INTERFACE -fno-sanitize=null,alignment)
-  endif()
 endif()
 
-# What `quickstart test` builds of a preset: in `release` what users run, with the tests from outside and those
-# that want its speed or its arithmetic; under the sanitizers the unit tests, or what several threads touch.
+if(DDBENCH_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "DDBENCH_FUZZ needs clang, which has libFuzzer: cmake --preset fuzz")
+  endif()
+  target_compile_options(ddbench_build_options INTERFACE -fsanitize=fuzzer-no-link,float-cast-overflow)
+endif()
+
+# What `./quickstart test` builds of a preset: in `release` what users run, with all tests; under the sanitizers the
+# unit tests, or those in which several threads meet.
 add_custom_target(programs)
-foreach(label IN ITEMS calibration gui release tsan unit)
+foreach(label IN ITEMS calibration gui tsan unit)
   add_custom_target(${label}_tests)
 endforeach()
 add_custom_target(outside_tests)
-add_dependencies(outside_tests programs calibration_tests gui_tests release_tests)
+add_dependencies(outside_tests programs calibration_tests gui_tests)
 
-# ddbench_add_library(<name> SOURCES ... [PUBLIC libs...] [PRIVATE libs...])
-# A static, position-independent library ddbench::<name> with its public headers in include/ddbench/<name>/.
-function(ddbench_add_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
-  add_library(ddbench_${name} STATIC ${ARG_SOURCES})
-  add_library(ddbench::${name} ALIAS ddbench_${name})
-  set_target_properties(ddbench_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-  target_include_directories(ddbench_${name}
-    PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include" PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
-  target_link_libraries(ddbench_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE} ddbench_build_options)
+# ddbench_add_room([NOT_HOT] [SOURCES generated...] [PUBLIC libs...] [PRIVATE libs...])
+# A room: one static, position-independent library of all sources in this folder, named after the folder
+# (analyzer/scaling is ddbench_analyzer_scaling), or an interface library where the folder has only headers. A library
+# without "::" is another room, by its folder. Includes are relative to the top of the tree: "analyzer/scaling/scaling.h".
+function(ddbench_add_room)
+  cmake_parse_arguments(ARG "NOT_HOT" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  string(REPLACE "/" "_" name "ddbench_${folder}")
+  foreach(kind IN ITEMS PUBLIC PRIVATE)
+    set(${kind}_libraries)
+    foreach(library IN LISTS ARG_${kind})
+      if(EXISTS "${PROJECT_SOURCE_DIR}/${library}/CMakeLists.txt")
+        string(REPLACE "/" "_" library "ddbench_${library}")
+      endif()
+      list(APPEND ${kind}_libraries "${library}")
+    endforeach()
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  list(APPEND sources ${ARG_SOURCES})
+  if(NOT sources)
+    add_library(${name} INTERFACE)
+    target_include_directories(${name} INTERFACE "${PROJECT_SOURCE_DIR}")
+    target_link_libraries(${name} INTERFACE ${PUBLIC_libraries})
+    return()
+  endif()
+  add_library(${name} STATIC ${sources})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PUBLIC ${PUBLIC_libraries} PRIVATE ${PRIVATE_libraries} ddbench_build_options)
+  if(ARG_NOT_HOT)
+    ddbench_not_hot(${name})
+  endif()
+endfunction()
+
+# ddbench_group(<name> <room folders...>)
+# ddbench::<name>: several rooms at once, for tests and executables.
+function(ddbench_group name)
+  add_library(ddbench_group_${name} INTERFACE)
+  add_library(ddbench::${name} ALIAS ddbench_group_${name})
+  foreach(room IN LISTS ARGN)
+    string(REPLACE "/" "_" library "ddbench_${room}")
+    target_link_libraries(ddbench_group_${name} INTERFACE ${library})
+  endforeach()
 endfunction()
 
 # ddbench_add_module(<name> SOURCES ... [PRIVATE libs...])
@@ -49,6 +84,7 @@ function(ddbench_add_module name)
   add_library(ddbench_${name} MODULE ${ARG_SOURCES})
   set_target_properties(ddbench_${name} PROPERTIES PREFIX "" CXX_EXTENSIONS OFF
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_include_directories(ddbench_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(ddbench_${name} PRIVATE ${ARG_PRIVATE} ddbench_build_options)
   install(TARGETS ddbench_${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ddbench")
   set_property(GLOBAL APPEND PROPERTY DDBENCH_MODULES ddbench_${name})
@@ -75,7 +111,8 @@ function(ddbench_add_unit_test name)
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main fmt::fmt ddbench_build_options)
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support")
+  target_include_directories(${name} PRIVATE
+    "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests/support" "${CMAKE_CURRENT_SOURCE_DIR}")
   # GoogleTest's macros at -O3 are half of a clean build; what is tested keeps the preset's optimisation.
   target_compile_options(${name} PRIVATE -O0)
   # What is tested is looked at for undefined behaviour; looking at the tests too is a third of their build.
@@ -100,7 +137,7 @@ function(ddbench_add_unit_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   # Brief: what failed is not to be searched among hundreds of lines that say OK.
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120 ENVIRONMENT GTEST_BRIEF=1)
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600 ENVIRONMENT GTEST_BRIEF=1)
   foreach(label IN LISTS ARG_LABELS)
     if(TARGET ${label}_tests)
       add_dependencies(${label}_tests ${name})
@@ -114,6 +151,7 @@ function(ddbench_add_benchmark name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} benchmark::benchmark ddbench_build_options)
   add_dependencies(programs ${name})
 endfunction()

@@ -2,10 +2,10 @@
 #include <QCommandLineParser>
 #include <cstdio>
 
-#include "ddbench/record/error.h"
-#include "ddbench/store/run_store.h"
-#include "window/main_window.h"
-#include "window/screenshots.h"
+#include "analyzer/store/rows/run_store.h"
+#include "core/error.h"
+#include "gui/window/main_window.h"
+#include "gui/window/screenshots.h"
 
 namespace {
 
@@ -28,7 +28,7 @@ Arguments parse(const QCoreApplication& app) {
   const QCommandLineOption screenshot(
       QStringLiteral("screenshot"),
       QStringLiteral(
-          "Draw every page, light and dark, at 1280x800 and 2560x1440, into this directory, and end"),
+          "Save screenshots of every page (light and dark, 1280x800 and 2560x1440) to DIR and exit"),
       QStringLiteral("DIR"));
   parser.addOption(db);
   parser.addOption(screenshot);

@@ -1,12 +1,12 @@
-#include "charts/chart_frame.h"
+#include "gui/charts/chart_frame.h"
 
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "charts/theme.h"
-#include "ddbench/reports/axis.h"
+#include "gui/charts/theme.h"
+#include "reports/chart/axis.h"
 
 namespace ddbench::gui {
 namespace {

@@ -5,7 +5,7 @@
 #include <QString>
 #include <vector>
 
-#include "ddbench/reports/chart.h"
+#include "reports/chart/chart.h"
 
 namespace ddbench::gui {
 

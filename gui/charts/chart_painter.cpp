@@ -1,11 +1,11 @@
-#include "charts/chart_painter.h"
+#include "gui/charts/chart_painter.h"
 
 #include <QFontMetricsF>
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
 
-#include "charts/ink_shapes.h"
+#include "gui/charts/ink_shapes.h"
 
 namespace ddbench::gui {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "charts/chart_frame.h"
-#include "charts/theme.h"
+#include "gui/charts/chart_frame.h"
+#include "gui/charts/theme.h"
 
 namespace ddbench::gui {
 

@@ -1,11 +1,11 @@
-#include "charts/chart_view.h"
+#include "gui/charts/chart_view.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
 
-#include "ddbench/reports/describe.h"
+#include "reports/chart/chart_alt_text.h"
 
 namespace ddbench::gui {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "charts/chart_painter.h"
-#include "ddbench/analyzer/figure.h"
+#include "analyzer/figure/figure.h"
+#include "gui/charts/chart_painter.h"
 
 namespace ddbench::gui {
 

@@ -1,4 +1,4 @@
-#include "charts/figure_card.h"
+#include "gui/charts/figure_card.h"
 
 #include <QAction>
 #include <QApplication>
@@ -15,12 +15,12 @@
 #include <QToolButton>
 #include <filesystem>
 
-#include "charts/figure_csv.h"
-#include "charts/flow_layout.h"
-#include "charts/ink_shapes.h"
-#include "ddbench/record/error.h"
-#include "ddbench/reports/output_file.h"
-#include "ddbench/reports/svg.h"
+#include "core/error.h"
+#include "gui/charts/figure_csv.h"
+#include "gui/charts/flow_layout.h"
+#include "gui/charts/ink_shapes.h"
+#include "reports/chart/svg.h"
+#include "reports/text/output_file.h"
 
 namespace ddbench::gui {
 namespace {

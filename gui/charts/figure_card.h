@@ -4,7 +4,7 @@
 #include <QImage>
 #include <string>
 
-#include "charts/chart_view.h"
+#include "gui/charts/chart_view.h"
 
 class QLabel;
 class QToolButton;

@@ -1,7 +1,7 @@
-#include "charts/figure_csv.h"
+#include "gui/charts/figure_csv.h"
 
-#include "models/cell_table_model.h"
-#include "models/run_list.h"
+#include "gui/models/cell_table_model.h"
+#include "gui/models/run_list.h"
 
 namespace ddbench::gui {
 namespace {

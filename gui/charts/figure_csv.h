@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "ddbench/analyzer/figure.h"
+#include "analyzer/figure/figure.h"
 
 namespace ddbench::gui {
 

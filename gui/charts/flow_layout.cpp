@@ -1,4 +1,4 @@
-#include "charts/flow_layout.h"
+#include "gui/charts/flow_layout.h"
 
 #include <QWidget>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "charts/ink_shapes.h"
+#include "gui/charts/ink_shapes.h"
 
 #include <QPainterPath>
 

@@ -4,9 +4,9 @@
 #include <QPainter>
 #include <QPixmap>
 
-#include "charts/theme.h"
-#include "ddbench/reports/chart.h"
-#include "ddbench/reports/palette.h"
+#include "gui/charts/theme.h"
+#include "reports/chart/chart.h"
+#include "reports/chart/palette.h"
 
 namespace ddbench::gui {
 

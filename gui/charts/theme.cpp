@@ -1,4 +1,4 @@
-#include "charts/theme.h"
+#include "gui/charts/theme.h"
 
 #include <QApplication>
 #include <QFontDatabase>

@@ -5,7 +5,7 @@
 #include <QPalette>
 #include <QString>
 
-#include "ddbench/reports/palette.h"
+#include "reports/chart/palette.h"
 
 namespace ddbench::gui {
 

@@ -1,4 +1,4 @@
-#include "models/cell_table_model.h"
+#include "gui/models/cell_table_model.h"
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
-#include "models/run_columns.h"
+#include "gui/models/run_columns.h"
 
+#include <QLocale>
 #include <array>
 #include <cmath>
 

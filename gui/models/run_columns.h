@@ -4,7 +4,7 @@
 #include <QVariant>
 #include <vector>
 
-#include "models/run_list.h"
+#include "gui/models/run_list.h"
 
 namespace ddbench::gui {
 

@@ -1,4 +1,4 @@
-#include "models/run_filter.h"
+#include "gui/models/run_filter.h"
 
 #include <QStringList>
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "models/run_table_model.h"
+#include "gui/models/run_table_model.h"
 
 namespace ddbench::gui {
 

@@ -1,10 +1,10 @@
-#include "models/run_list.h"
+#include "gui/models/run_list.h"
 
 #include <QDateTime>
 #include <QStringList>
 #include <algorithm>
 
-#include "ddbench/store/abandoned.h"
+#include "analyzer/store/rows/abandoned.h"
 
 namespace ddbench::gui {
 namespace {

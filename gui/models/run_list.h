@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ddbench/analyzer/run_measures.h"
-#include "ddbench/store/run_store.h"
+#include "analyzer/run/run_measures.h"
+#include "analyzer/store/rows/run_store.h"
 
 namespace ddbench::gui {
 

@@ -1,6 +1,7 @@
-#include "models/run_table_model.h"
+#include "gui/models/run_table_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace ddbench::gui {
@@ -12,14 +13,14 @@ bool has_same_rows(const RunList& a, const RunList& b) {
 }
 
 QString mean_efficiency(const RunList& runs, const std::vector<std::size_t>& entries) {
-  double sum = 0;
+  double sum = 0;  // of logarithms: runs are averaged geometrically, as everywhere
   int count = 0;
   for (const std::size_t i : entries) {
     if (!runs[i].measures[analyzer::RunMetric::kEfficiency]) continue;
-    sum += *runs[i].measures[analyzer::RunMetric::kEfficiency];
+    sum += std::log(*runs[i].measures[analyzer::RunMetric::kEfficiency]);
     ++count;
   }
-  return count == 0 ? QString() : QStringLiteral("ø %1 %").arg(100 * sum / count, 0, 'f', 1);
+  return count == 0 ? QString() : QStringLiteral("ø %1 %").arg(100 * std::exp(sum / count), 0, 'f', 1);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "models/run_columns.h"
-#include "models/run_list.h"
+#include "gui/models/run_columns.h"
+#include "gui/models/run_list.h"
 
 namespace ddbench::gui {
 
@@ -19,7 +19,6 @@ class RunTableModel : public QAbstractItemModel {
   /// Rows that stay keep their place and selection when only values of them changed; else the model is reset.
   void set_runs(SharedRunList runs);
   void group_by(std::optional<RunColumn> column);
-  std::optional<RunColumn> grouped_by() const noexcept { return grouped_by_; }
   /// Null for a group.
   const RunEntry* entry(const QModelIndex& index) const;
 

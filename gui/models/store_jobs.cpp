@@ -1,4 +1,4 @@
-#include "models/store_jobs.h"
+#include "gui/models/store_jobs.h"
 
 #include <QMetaObject>
 #include <algorithm>

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "ddbench/record/error.h"
-#include "ddbench/store/run_store.h"
+#include "analyzer/store/rows/run_store.h"
+#include "core/error.h"
 
 namespace ddbench::gui {
 

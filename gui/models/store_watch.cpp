@@ -1,4 +1,4 @@
-#include "models/store_watch.h"
+#include "gui/models/store_watch.h"
 
 #include <sys/stat.h>
 

@@ -1,13 +1,13 @@
-#include "pages/batch_page.h"
+#include "gui/pages/batch_page.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QSignalBlocker>
 
-#include "charts/figure_card.h"
-#include "ddbench/analyzer/batch_figures.h"
-#include "pages/cells.h"
-#include "pages/table_card.h"
+#include "analyzer/batch/batch_figures.h"
+#include "gui/charts/figure_card.h"
+#include "gui/tables/cells.h"
+#include "gui/tables/table_card.h"
 
 namespace ddbench::gui {
 
@@ -130,7 +130,7 @@ void BatchPage::load() {
 void BatchPage::show_failure(const JobFailure& failure) {
   if (failure.code != ErrorCode::kBadInput) return Page::show_failure(failure);
   show_message(
-      QStringLiteral("These runs tell nothing of batches"),
+      QStringLiteral("No batch-size data in these runs"),
       failure.message +
           QStringLiteral("\n\nRuns tell of it that go on until the loss has come down to a target, "
                          "with several batches:"),
@@ -139,7 +139,7 @@ void BatchPage::show_failure(const JobFailure& failure) {
 
 void BatchPage::show_curve() {
   if (curves_.empty()) {
-    return show_message(QStringLiteral("These runs tell nothing of batches"),
+    return show_message(QStringLiteral("No batch-size data in these runs"),
                         QStringLiteral("None of them went on until the loss had come down to a target."));
   }
   const Curve& curve = curves_[static_cast<std::size_t>(std::max(curve_->currentIndex(), 0))];

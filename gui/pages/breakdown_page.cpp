@@ -1,4 +1,4 @@
-#include "pages/breakdown_page.h"
+#include "gui/pages/breakdown_page.h"
 
 #include <QComboBox>
 #include <QGridLayout>
@@ -7,13 +7,13 @@
 #include <QSignalBlocker>
 #include <algorithm>
 
-#include "charts/figure_card.h"
-#include "ddbench/analyzer/curve_groups.h"
-#include "ddbench/analyzer/micro_table.h"
-#include "ddbench/analyzer/run_figures.h"
-#include "ddbench/analyzer/run_set_figures.h"
-#include "ddbench/analyzer/stragglers.h"
-#include "ddbench/record/error.h"
+#include "analyzer/collectives/micro_table.h"
+#include "analyzer/diagnose/stragglers.h"
+#include "analyzer/run/run_figures.h"
+#include "analyzer/scaling/curve_groups.h"
+#include "analyzer/scaling/run_set_figures.h"
+#include "core/error.h"
+#include "gui/charts/figure_card.h"
 
 namespace ddbench::gui {
 namespace {

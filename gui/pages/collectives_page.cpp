@@ -1,12 +1,12 @@
-#include "pages/collectives_page.h"
+#include "gui/pages/collectives_page.h"
 
 #include <QGridLayout>
 
-#include "charts/figure_card.h"
-#include "ddbench/analyzer/collective_curves.h"
-#include "ddbench/analyzer/run_set_figures.h"
-#include "pages/cells.h"
-#include "pages/table_card.h"
+#include "analyzer/comparison/collective_curves.h"
+#include "analyzer/scaling/run_set_figures.h"
+#include "gui/charts/figure_card.h"
+#include "gui/tables/cells.h"
+#include "gui/tables/table_card.h"
 
 namespace ddbench::gui {
 namespace {
@@ -31,7 +31,7 @@ CellTable bucket_table(const analyzer::RunSummary& summary) {
     const store::CollectiveRecord& record = collective.record;
     Cell wait = quantity_cell(static_cast<double>(record.peer_wait_ns), "ns");
     if (!record.peer_wait_resolved) {
-      wait.text = QStringLiteral("below resolution");
+      wait.text = QStringLiteral("below clock resolution");
       wait.tip = QStringLiteral("less than the clocks of the ranks can tell apart");
     }
     table.rows.push_back(
@@ -44,7 +44,7 @@ CellTable bucket_table(const analyzer::RunSummary& summary) {
          collective.busbw_gb_per_s ? quantity_cell(*collective.busbw_gb_per_s * 1e9, "B/s")
                                    : missing_cell(collective.busbw_gb_per_s.reason())});
     if (!manners) continue;
-    table.rows.back().push_back(record.manner.empty() ? missing_cell("NCCL told nothing of it")
+    table.rows.back().push_back(record.manner.empty() ? missing_cell("not reported by NCCL")
                                                       : text_cell(record.manner));
   }
   return table;
@@ -114,7 +114,7 @@ Loaded load_collectives(JobContext& context, const std::vector<store::RunRecord>
 
 CollectivesPage::CollectivesPage(Workspace& workspace)
     : Page(workspace, QStringLiteral("Collectives"),
-           QStringLiteral("What the collectives reach, over their size, and what the links would allow.")) {
+           QStringLiteral("Collective bandwidth by message size, against link limits.")) {
   add_subject_box();
   add_run_box();
   bandwidth_ = new FigureCard;

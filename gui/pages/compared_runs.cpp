@@ -1,13 +1,13 @@
-#include "pages/compared_runs.h"
+#include "gui/pages/compared_runs.h"
 
 #include <algorithm>
 #include <span>
 
-#include "ddbench/analyzer/compare.h"
-#include "ddbench/analyzer/run_measures.h"
-#include "ddbench/analyzer/run_set_figures.h"
-#include "models/run_list.h"
-#include "pages/cells.h"
+#include "analyzer/comparison/compare.h"
+#include "analyzer/run/run_measures.h"
+#include "analyzer/scaling/run_set_figures.h"
+#include "gui/models/run_list.h"
+#include "gui/tables/cells.h"
 
 namespace ddbench::gui {
 namespace {

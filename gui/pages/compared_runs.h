@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "ddbench/analyzer/figure.h"
-#include "models/cell_table_model.h"
-#include "models/store_jobs.h"
+#include "analyzer/figure/figure.h"
+#include "gui/models/cell_table_model.h"
+#include "gui/models/store_jobs.h"
 
 namespace ddbench::gui {
 

@@ -1,15 +1,15 @@
-#include "pages/cost_page.h"
+#include "gui/pages/cost_page.h"
 
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QVBoxLayout>
 #include <set>
 
-#include "charts/figure_card.h"
-#include "ddbench/analyzer/compare_by.h"
-#include "ddbench/analyzer/cost.h"
-#include "pages/cells.h"
-#include "pages/table_card.h"
+#include "analyzer/comparison/compare_by.h"
+#include "analyzer/cost/cost.h"
+#include "gui/charts/figure_card.h"
+#include "gui/tables/cells.h"
+#include "gui/tables/table_card.h"
 
 namespace ddbench::gui {
 namespace {

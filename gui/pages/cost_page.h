@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "pages/page.h"
+#include "gui/pages/page.h"
 
 class QLineEdit;
 

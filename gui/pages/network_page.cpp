@@ -1,4 +1,4 @@
-#include "pages/network_page.h"
+#include "gui/pages/network_page.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -6,11 +6,11 @@
 #include <set>
 #include <string_view>
 
-#include "charts/figure_card.h"
-#include "ddbench/analyzer/compare_by.h"
-#include "ddbench/analyzer/curve_groups.h"
-#include "pages/cells.h"
-#include "pages/table_card.h"
+#include "analyzer/comparison/compare_by.h"
+#include "analyzer/scaling/curve_groups.h"
+#include "gui/charts/figure_card.h"
+#include "gui/tables/cells.h"
+#include "gui/tables/table_card.h"
 
 namespace ddbench::gui {
 namespace {

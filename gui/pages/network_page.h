@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pages/page.h"
+#include "gui/pages/page.h"
 
 class QComboBox;
 
@@ -18,7 +18,6 @@ class NetworkPage : public Page {
   FigureCard& throughput() noexcept { return *throughput_; }
   FigureCard& bandwidth() noexcept { return *bandwidth_; }
   TableCard& rows() noexcept { return *rows_; }
-  QComboBox& field_box() noexcept { return *field_; }
 
  protected:
   void load() override;

@@ -7,8 +7,8 @@
 #include <QTreeView>
 #include <set>
 
-#include "charts/flow_layout.h"
-#include "pages/overview_page.h"
+#include "gui/charts/flow_layout.h"
+#include "gui/pages/overview_page.h"
 
 namespace ddbench::gui {
 namespace {

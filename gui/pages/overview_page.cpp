@@ -1,4 +1,4 @@
-#include "pages/overview_page.h"
+#include "gui/pages/overview_page.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <set>
 
-#include "charts/figure_card.h"
-#include "pages/compared_runs.h"
-#include "pages/data_table.h"
+#include "gui/charts/figure_card.h"
+#include "gui/pages/compared_runs.h"
+#include "gui/tables/data_table.h"
 
 namespace ddbench::gui {
 namespace {
@@ -74,7 +74,7 @@ OverviewPage::OverviewPage(Workspace& workspace)
 void OverviewPage::make_tiles() {
   auto* row = new QHBoxLayout;
   row->setSpacing(12);
-  for (const char* name : {"Runs", "Going on", "Newest efficiency", "Best throughput"}) {
+  for (const char* name : {"Runs", "Running", "Newest efficiency", "Best throughput"}) {
     auto* tile = new QFrame;
     tile->setObjectName(QStringLiteral("card"));
     auto* column = new QVBoxLayout(tile);
@@ -206,7 +206,7 @@ void OverviewPage::fill_tiles() {
   };
   set(0, QString::number(shown_->size()), QStringLiteral("%1 done").arg(done));
   set(1, QString::number(going_on),
-      running == nullptr ? QStringLiteral("nothing runs now")
+      running == nullptr ? QStringLiteral("none")
                          : what(*running) + QStringLiteral(" · ") + text_of(*running, RunColumn::kState));
   set(2, newest == nullptr ? QStringLiteral("–") : text_of(*newest, RunColumn::kEfficiency),
       newest == nullptr ? QStringLiteral("no run has a baseline") : what(*newest));

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "models/run_filter.h"
-#include "pages/page.h"
+#include "gui/models/run_filter.h"
+#include "gui/pages/page.h"
 
 class QLabel;
 class QLineEdit;

@@ -1,4 +1,4 @@
-#include "pages/page.h"
+#include "gui/pages/page.h"
 
 #include <QComboBox>
 #include <QFrame>
@@ -10,9 +10,9 @@
 #include <QStackedLayout>
 #include <QVBoxLayout>
 
-#include "charts/flow_layout.h"
-#include "charts/theme.h"
-#include "models/run_columns.h"
+#include "gui/charts/flow_layout.h"
+#include "gui/charts/theme.h"
+#include "gui/models/run_columns.h"
 
 namespace ddbench::gui {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "pages/workspace.h"
+#include "gui/pages/workspace.h"
 
 class QComboBox;
 class QFrame;

@@ -1,4 +1,4 @@
-#include "pages/regressions_page.h"
+#include "gui/pages/regressions_page.h"
 
 #include <QComboBox>
 #include <QGridLayout>
@@ -13,12 +13,12 @@
 #include <map>
 #include <set>
 
-#include "charts/figure_card.h"
-#include "ddbench/analyzer/gate.h"
-#include "ddbench/analyzer/run_history.h"
-#include "pages/cells.h"
-#include "pages/regression_tables.h"
-#include "pages/table_card.h"
+#include "analyzer/gate/gate.h"
+#include "analyzer/gate/run_history.h"
+#include "gui/charts/figure_card.h"
+#include "gui/tables/cells.h"
+#include "gui/tables/regression_tables.h"
+#include "gui/tables/table_card.h"
 
 namespace ddbench::gui {
 
@@ -74,8 +74,7 @@ QString about_changes(const analyzer::HistorySeries& series) {
 
 RegressionsPage::RegressionsPage(Workspace& workspace)
     : Page(workspace, QStringLiteral("Regressions"),
-           QStringLiteral(
-               "Whether runs of one case became slower, when, and what the gate says of two sides.")) {
+           QStringLiteral("Performance history of a case, detected change points, and gate verdicts.")) {
   metric_ = new QComboBox;
   metric_->setAccessibleName(QStringLiteral("Metric"));
   for (const analyzer::RunMetric metric : analyzer::all_run_metrics()) {

@@ -1,14 +1,14 @@
-#include "pages/speedup_page.h"
+#include "gui/pages/speedup_page.h"
 
 #include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 
-#include "charts/figure_card.h"
-#include "ddbench/analyzer/curve_groups.h"
-#include "ddbench/reports/quantity.h"
-#include "pages/cells.h"
-#include "pages/table_card.h"
+#include "analyzer/scaling/curve_groups.h"
+#include "gui/charts/figure_card.h"
+#include "gui/tables/cells.h"
+#include "gui/tables/table_card.h"
+#include "reports/text/quantity.h"
 
 namespace ddbench::gui {
 namespace {
@@ -61,7 +61,7 @@ std::vector<Cell> row_cells(const analyzer::CurveGroup& group, const analyzer::C
   cells.push_back(count_cell(static_cast<double>(row.runs.size())));
   cells.push_back(interval_cell(row.step_time_ns, row.step_time_interval, "ns"));
   cells.push_back(quantity_cell(row.samples_per_s, "samples/s"));
-  cells.push_back(quantity_cell(row.speedup, "1"));
+  cells.push_back(interval_cell(row.speedup, row.speedup_interval, "1"));
   cells.push_back(percent_interval_cell(row.efficiency, row.efficiency_interval));
   cells.push_back(quantity_cell(serial, "1"));
   cells.push_back(percent_cell(row.exposed_share));

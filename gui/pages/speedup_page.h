@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pages/page.h"
+#include "gui/pages/page.h"
 
 class QCheckBox;
 class QComboBox;

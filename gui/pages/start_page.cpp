@@ -1,12 +1,13 @@
-#include "pages/start_page.h"
+#include "gui/pages/start_page.h"
 
 #include <QCoreApplication>
+#include <QFile>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "charts/theme.h"
+#include "gui/charts/theme.h"
 
 namespace ddbench::gui {
 namespace {

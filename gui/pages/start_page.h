@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <functional>
 
-#include "models/store_jobs.h"
+#include "gui/models/store_jobs.h"
 
 class QLabel;
 class QProgressBar;

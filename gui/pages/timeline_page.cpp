@@ -1,5 +1,6 @@
-#include "pages/timeline_page.h"
+#include "gui/pages/timeline_page.h"
 
+#include <QEvent>
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -10,10 +11,10 @@
 #include <algorithm>
 #include <set>
 
-#include "charts/ink_shapes.h"
-#include "charts/timeline_colors.h"
-#include "charts/timeline_view.h"
-#include "ddbench/analyzer/reduced_step.h"
+#include "analyzer/attribution/reduced_step.h"
+#include "gui/charts/ink_shapes.h"
+#include "gui/timeline/timeline_colors.h"
+#include "gui/timeline/timeline_view.h"
 
 namespace ddbench::gui {
 namespace {

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "pages/page.h"
+#include "gui/pages/page.h"
 
+class QHBoxLayout;
 class QLabel;
 class QLineEdit;
 
@@ -23,7 +24,7 @@ class TimelinePage : public Page {
   void changeEvent(QEvent* event) override;
 
  private:
-  void make_legend(class QHBoxLayout* row);
+  void make_legend(QHBoxLayout* row);
   void color_legend();
   void show_legend_of(const struct Timeline& timeline);
   void search();

@@ -1,4 +1,4 @@
-#include "pages/workspace.h"
+#include "gui/pages/workspace.h"
 
 namespace ddbench::gui {
 
@@ -35,16 +35,6 @@ const RunEntry* Workspace::current_run() const {
     if (newest == nullptr || (finished && !was_finished)) newest = &entry;
   }
   return newest;
-}
-
-QString Workspace::subject_text() const {
-  if (subject.kind == Subject::Kind::kAll) return QStringLiteral("All runs");
-  if (subject.kind == Subject::Kind::kSelection)
-    return QStringLiteral("%1 selected runs").arg(selection.size());
-  for (const SweepChoice& sweep : sweeps_of(*runs)) {
-    if (sweep.id == subject.sweep_id) return QStringLiteral("Sweep of ") + sweep.label;
-  }
-  return QStringLiteral("Sweep ") + QString::fromStdString(subject.sweep_id);
 }
 
 }  // namespace ddbench::gui

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/run_list.h"
-#include "models/store_jobs.h"
+#include "gui/models/run_list.h"
+#include "gui/models/store_jobs.h"
 
 namespace ddbench::gui {
 
@@ -51,8 +51,6 @@ struct Workspace {
   std::string subject_key() const;
   /// `run` where the subject has it, else its newest finished run; null when it has none.
   const RunEntry* current_run() const;
-  /// The subject in words.
-  QString subject_text() const;
 };
 
 }  // namespace ddbench::gui

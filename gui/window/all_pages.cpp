@@ -1,14 +1,14 @@
-#include "window/all_pages.h"
+#include "gui/window/all_pages.h"
 
-#include "pages/batch_page.h"
-#include "pages/breakdown_page.h"
-#include "pages/collectives_page.h"
-#include "pages/cost_page.h"
-#include "pages/network_page.h"
-#include "pages/overview_page.h"
-#include "pages/regressions_page.h"
-#include "pages/speedup_page.h"
-#include "pages/timeline_page.h"
+#include "gui/pages/batch_page.h"
+#include "gui/pages/breakdown_page.h"
+#include "gui/pages/collectives_page.h"
+#include "gui/pages/cost_page.h"
+#include "gui/pages/network_page.h"
+#include "gui/pages/overview_page.h"
+#include "gui/pages/regressions_page.h"
+#include "gui/pages/speedup_page.h"
+#include "gui/pages/timeline_page.h"
 
 namespace ddbench::gui {
 

@@ -1,4 +1,4 @@
-#include "window/main_window.h"
+#include "gui/window/main_window.h"
 
 #include <QApplication>
 #include <QCloseEvent>
@@ -13,8 +13,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "pages/start_page.h"
-#include "window/all_pages.h"
+#include "gui/pages/start_page.h"
+#include "gui/window/all_pages.h"
 
 namespace ddbench::gui {
 namespace {
@@ -105,7 +105,7 @@ QWidget* MainWindow::make_rail() {
   column->addStretch(1);
   theme_button_ = new QToolButton;
   theme_button_->setFocusPolicy(Qt::StrongFocus);
-  theme_button_->setToolTip(QStringLiteral("Light, dark, or as the system says (Ctrl+T)"));
+  theme_button_->setToolTip(QStringLiteral("Theme: light, dark or system (Ctrl+T)"));
   connect(theme_button_, &QToolButton::clicked, this, [this] { next_theme(); });
   column->addWidget(theme_button_);
   auto* open = new QToolButton;

@@ -5,9 +5,9 @@
 #include <array>
 #include <filesystem>
 
-#include "charts/theme.h"
-#include "models/store_watch.h"
-#include "pages/page.h"
+#include "gui/charts/theme.h"
+#include "gui/models/store_watch.h"
+#include "gui/pages/page.h"
 
 class QLabel;
 class QProgressBar;

@@ -1,12 +1,12 @@
-#include "window/screenshots.h"
+#include "gui/window/screenshots.h"
 
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QPixmap>
 
-#include "ddbench/record/error.h"
-#include "window/all_pages.h"
-#include "window/main_window.h"
+#include "core/error.h"
+#include "gui/window/all_pages.h"
+#include "gui/window/main_window.h"
 
 namespace ddbench::gui {
 namespace {

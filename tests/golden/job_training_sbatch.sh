@@ -11,6 +11,7 @@
 # Submit with:  sbatch THIS_FILE
 #
 # ddbench must be in the PATH of every node.
+# It makes a secret for the ranks of each run, which srun gives them in their environment.
 # It goes to the cluster's default partition; --partition names another.
 # The store and the checkpoints must lie where every node that the job may be started on again finds them.
 set -eu

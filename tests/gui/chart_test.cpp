@@ -6,9 +6,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "charts/figure_card.h"
-#include "charts/figure_csv.h"
-#include "ddbench/record/error.h"
+#include "core/error.h"
+#include "gui/charts/figure_card.h"
+#include "gui/charts/figure_csv.h"
 #include "gui_window.h"
 
 namespace ddbench::gui {

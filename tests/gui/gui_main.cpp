@@ -3,7 +3,7 @@
 #include <QApplication>
 #include <cstring>
 
-#include "charts/theme.h"
+#include "gui/charts/theme.h"
 #include "live_writer.h"
 
 /// As `gui_test --write-runs STORE COUNT` it is the second process of the live test.

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "window/main_window.h"
+#include "gui/window/main_window.h"
 
 namespace ddbench::gui {
 
@@ -24,7 +24,7 @@ class ScratchDirectory {
 const std::filesystem::path& sample_store_file();
 
 /// Handles events until `done`, for some seconds at most; false: it never came.
-bool wait_until(const std::function<bool()>& done, int milliseconds = 15'000);
+bool wait_until(const std::function<bool()>& done, int milliseconds = 60'000);
 void settle(MainWindow& window);
 
 }  // namespace ddbench::gui

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <thread>
 
-#include "ddbench/record/error.h"
+#include "core/error.h"
+#include "gui/pages/overview_page.h"
 #include "gui_window.h"
 #include "live_writer.h"
-#include "pages/overview_page.h"
 #include "sample_store.h"
 
 namespace ddbench::gui {

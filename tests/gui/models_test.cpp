@@ -2,9 +2,9 @@
 
 #include <QAbstractItemModelTester>
 
+#include "gui/models/cell_table_model.h"
+#include "gui/models/run_filter.h"
 #include "gui_window.h"
-#include "models/cell_table_model.h"
-#include "models/run_filter.h"
 
 namespace ddbench::gui {
 namespace {

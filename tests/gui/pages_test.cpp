@@ -7,22 +7,22 @@
 #include <QTest>
 #include <QTreeView>
 
-#include "charts/figure_card.h"
-#include "charts/timeline_view.h"
+#include "gui/charts/figure_card.h"
+#include "gui/pages/batch_page.h"
+#include "gui/pages/breakdown_page.h"
+#include "gui/pages/collectives_page.h"
+#include "gui/pages/cost_page.h"
+#include "gui/pages/network_page.h"
+#include "gui/pages/overview_page.h"
+#include "gui/pages/regressions_page.h"
+#include "gui/pages/speedup_page.h"
+#include "gui/pages/timeline_page.h"
+#include "gui/tables/data_table.h"
+#include "gui/tables/table_card.h"
+#include "gui/timeline/timeline_view.h"
+#include "gui/window/all_pages.h"
 #include "gui_window.h"
-#include "pages/batch_page.h"
-#include "pages/breakdown_page.h"
-#include "pages/collectives_page.h"
-#include "pages/cost_page.h"
-#include "pages/data_table.h"
-#include "pages/network_page.h"
-#include "pages/overview_page.h"
-#include "pages/regressions_page.h"
-#include "pages/speedup_page.h"
-#include "pages/table_card.h"
-#include "pages/timeline_page.h"
 #include "sample_store.h"
-#include "window/all_pages.h"
 
 namespace ddbench::gui {
 namespace {

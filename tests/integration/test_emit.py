@@ -61,7 +61,7 @@ def arguments_of(bench, script, **environment):
                    '    print(json.dumps([{k: os.environ.get(k) for k in '
                    '("RANK", "LOCAL_RANK", "WORLD_SIZE")}, sys.argv[1:]]), file=out)\n')
     spy.chmod(0o755)
-    subprocess.run(["bash", "-c", script], check=True, timeout=30,
+    subprocess.run(["bash", "-c", script], check=True, timeout=120,
                    env={"PATH": f"{folder}:/usr/bin:/bin", **environment})
     return [json.loads(line) for line in log.read_text().splitlines()]
 
@@ -132,7 +132,7 @@ def test_sbatch_is_a_script(bench, arguments):
     assert all(shlex.split(directive) == [directive] for directive in directives), directives
     assert ("--requeue" in directives) == ("--" not in arguments)
     assert shutil.which("sbatch") is None or "unrecognized" not in subprocess.run(
-        ["sbatch", "--test-only", file], capture_output=True, text=True, check=False, timeout=30).stderr
+        ["sbatch", "--test-only", file], capture_output=True, text=True, check=False, timeout=120).stderr
 
 
 def real_path(bench):
@@ -162,7 +162,7 @@ def test_the_script_of_a_node_trains_is_preempted_and_goes_on(bench):
     process = start()
     wait_for_steps(bench, process)
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     first = newest_run(bench)
     assert run_row(bench, first)["state"] == "preempted"
@@ -194,7 +194,7 @@ def test_slurm_runs_the_batch_script_and_a_second_job_goes_on(in_slurm, whom):
              *long_case("--device", "cpu", "--db", bench.db, steps=150))
 
     def slurm_says(*command):
-        return subprocess.run(command, env=environment, cwd=bench.tmp, check=True, timeout=30, text=True,
+        return subprocess.run(command, env=environment, cwd=bench.tmp, check=True, timeout=120, text=True,
                               capture_output=True).stdout
 
     def state_of(job):
@@ -225,7 +225,7 @@ def test_a_failed_rank_fails_its_node(bench):
     rank = folder / "ddbench"
     rank.write_text("#!/bin/sh\n[ $RANK = 4 ] && exit 7\nexit 0\n")
     rank.chmod(0o755)
-    done = subprocess.run(["bash", "-c", script], check=False, timeout=30,
+    done = subprocess.run(["bash", "-c", script], check=False, timeout=120,
                           env={"PATH": f"{folder}:/usr/bin:/bin", "NODE_RANK": "1"})
     assert done.returncode == 7
 

@@ -1,4 +1,5 @@
-"""Ranks that die, hang or are interrupted: the run ends in time, says who and why, and keeps what it measured."""
+"""Ranks that die, hang or are interrupted: the run ends, says who and why, and keeps what it measured. How soon is measured
+in tests/calibration."""
 
 import contextlib
 import json
@@ -18,19 +19,12 @@ def stored_run(bench):
     return row
 
 
-def finish(process, timeout_s):
-    started = time.monotonic()
-    out, err = process.communicate(timeout=timeout_s)
-    return out, err, time.monotonic() - started
-
-
 def test_a_killed_rank_ends_the_run_and_is_named(bench):
     process = bench.start("run", *LONG)
     bench.wait_for_step(process, 20, 4)
     victim = bench.workers()[2]
     os.kill(victim, signal.SIGKILL)
-    _, err, took_s = finish(process, 20)
-    assert took_s < 10
+    process.communicate(timeout=60)
     assert process.returncode == 1
     run = stored_run(bench)
     assert run["state"] == "failed"
@@ -40,7 +34,7 @@ def test_a_killed_rank_ends_the_run_and_is_named(bench):
     steps = bench.rows("select count(distinct step) from step where rank = 2")[0][0]
     assert steps > 20
     shown = json.loads(bench.ok("show", "--json").stdout)
-    assert shown["run"]["state"] == "failed" and shown["step_time_ns"]["median"] > 0
+    assert shown["run"]["state"] == "failed" and shown["step_time_ns"]["value"] > 0
     assert "rank 2" in bench.ok("show").stdout
 
 
@@ -49,8 +43,8 @@ def test_every_rank_can_be_the_one_that_dies(bench):
         process = bench.start("run", *LONG)
         bench.wait_for_step(process, 5, 4)
         os.kill(bench.workers()[victim_rank], signal.SIGKILL)
-        _, _, took_s = finish(process, 20)
-        assert process.returncode == 1 and took_s < 10
+        process.communicate(timeout=60)
+        assert process.returncode == 1
         assert any(f"rank {victim_rank}" in row["reason"] for row in bench.rows("select reason from run"))
 
 
@@ -58,9 +52,8 @@ def test_a_stopped_rank_is_named_by_the_watchdog(bench):
     process = bench.start("run", "--timeout", 3, *LONG)
     bench.wait_for_step(process, 5, 4)
     os.kill(bench.workers()[1], signal.SIGSTOP)
-    _, err, took_s = finish(process, 30)
+    process.communicate(timeout=60)
     assert process.returncode == 1
-    assert took_s < 20
     reason = stored_run(bench)["reason"]
     assert "rank 1" in reason and "all_reduce" in reason, reason
 
@@ -70,9 +63,8 @@ def test_an_interrupt_stores_what_was_measured(bench, signal_number):
     process = bench.start("run", *LONG)
     bench.wait_for_step(process, 5, 4)
     process.send_signal(signal_number)
-    _, _, took_s = finish(process, 20)
+    process.communicate(timeout=60)
     assert process.returncode == 130
-    assert took_s < 10
     assert stored_run(bench)["state"] == ("interrupted" if signal_number == signal.SIGINT else "preempted")
     assert bench.rows("select count(*) from step")[0][0] > 0
 
@@ -84,11 +76,11 @@ def test_ranks_are_watched_over_while_the_store_is_locked(bench):
         other.execute("begin immediate")
         time.sleep(4)  # every two seconds spans are moved into the store: that waits now
         process.send_signal(signal.SIGINT)
-        wait_until(lambda: not bench.workers(), 20, "all ranks have ended")
+        wait_until(lambda: not bench.workers(), 60, "all ranks have ended")
         time.sleep(2)
         assert process.poll() is None
         other.execute("rollback")
-    _, said, _ = finish(process, 20)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "waiting for the store" in said
     assert stored_run(bench)["state"] == "interrupted"
@@ -100,7 +92,7 @@ def test_an_interrupt_during_the_start_leaves_nothing(bench):
         process = bench.start("run", *LONG)
         time.sleep(delay_s)
         process.send_signal(signal.SIGINT)
-        finish(process, 20)
+        process.communicate(timeout=60)
         assert process.returncode in (130, -signal.SIGINT)
     assert all(row["state"] != "running" for row in json.loads(bench.ok("list", "--json").stdout or "[]")) \
         if bench.db.exists() else True

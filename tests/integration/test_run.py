@@ -27,20 +27,23 @@ def test_json_follows_its_schema_and_adds_up(bench, result):
     partition = result["partition_ns"]
     assert partition["compute"] > 0
     assert partition["exposed_transfer"] + partition["exposed_peer_wait"] == result["exposed_communication_ns"]
+    within = result["communication_ns"] - result["overlap_ns"] - result["exposed_communication_ns"]
+    assert 0 <= within <= result["cpu_wait_ns"] == partition["cpu_wait"], "run-queue delay of threads that communicate"
     assert result["dropped_spans"] == 0
-    assert 0 < result["mfu"] == result["hfu"] < 1.5, "mlp computes nothing again; what oneDNN does is near its GEMM's peak"
+    assert 0 < result["mfu"] == result["hfu"], "mlp computes nothing again"
     facts = result["environment"]["facts"]
     peak = 1e12 * float(facts["device.gemm_peak_tflops"])
-    assert result["mfu"] == pytest.approx(result["samples_per_s"] * float(facts["workload.flops_per_sample"]) / (4 * peak))
-    assert math.isclose(result["samples_per_s"], 4 * 64 / result["step_time_ns"]["median"] * 1e9, rel_tol=1e-6)
+    devices = min(4, int(facts["cpu.cores"]))  # ranks that share a core have no more of it
+    assert result["mfu"] == pytest.approx(result["samples_per_s"] * float(facts["workload.flops_per_sample"]) / (devices * peak))
+    assert math.isclose(result["samples_per_s"], 4 * 64 / result["step_time_ns"]["value"] * 1e9, rel_tol=1e-6)
 
 
 def test_stored_partitions_sum_to_the_step_to_the_nanosecond(bench, result):
     columns = [row["name"] for row in bench.rows("pragma table_info(step)")]
     parts = [name for name in columns if name in (
-        "forward_ns", "backward_ns", "optimizer_ns", "other_compute_ns", "exposed_transfer_ns",
+        "forward_ns", "backward_ns", "optimizer_ns", "other_compute_ns", "cpu_wait_ns", "exposed_transfer_ns",
         "exposed_peer_wait_ns", "copy_ns", "data_wait_ns", "host_ns", "idle_ns")]
-    assert len(parts) == 10, columns
+    assert len(parts) == 11, columns
     rows = bench.rows("select step.* from step join run using (run_key) where probes_on = 1 and id = ?", result["run"]["id"])
     assert len(rows) >= 4 * 8
     assert all(sum(row[part] for part in parts) == row["duration_ns"] for row in rows)
@@ -48,8 +51,10 @@ def test_stored_partitions_sum_to_the_step_to_the_nanosecond(bench, result):
 
 def test_waterfall_sums_to_the_lost_step_time(result):
     efficiency = result["efficiency"]
-    assert 0 < efficiency["value"] < 2
+    assert efficiency["value"] > 0
     assert sum(result["waterfall_ns"].values()) == efficiency["lost_ns"]
+    assert efficiency["lost_ns"] / result["step_time_ns"]["value"] == pytest.approx(1 - efficiency["value"], abs=1e-5)
+    assert sum(result["partition_ns"].values()) == round(result["step_time_ns"]["value"])
 
 
 def test_collectives_are_the_gradient_buckets(result):

@@ -41,20 +41,6 @@ def test_full_disk_under_the_spool(bench, small_disk):
     assert not list(disk.iterdir())
 
 
-def test_full_disk_under_the_store(bench, small_disk):
-    disk = small_disk("600k")
-    db = disk / "results.db"
-    done = bench("run", "--nodes", 1, "--gpus", 2, "--steps", 100000, "-O", "hidden=16", "--no-baseline", "--quiet",
-                 "--db", db)
-    assert done.returncode == 1
-    assert str(db) in done.stderr and "full" in done.stderr, done.stderr
-    # The store is whole and shows no run that still runs.
-    with contextlib.closing(sqlite3.connect(db)) as connection:
-        assert connection.execute("pragma integrity_check").fetchone()[0] == "ok"
-    states = [run["state"] for run in json.loads(bench.ok("list", "--json", "--db", db).stdout)]
-    assert "running" not in states
-
-
 def test_read_only_store(bench, small_disk):
     disk = small_disk("8m")
     db = disk / "results.db"

@@ -57,7 +57,7 @@ def test_a_sweep_that_was_cut_short_is_resumed(bench):
     process = bench.start(*arguments)
     wait_until(lambda: bench.db.exists() and len(finished(bench)) >= 2, 60, "two runs of the sweep are done")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == 130
     before = {row["id"] for row in finished(bench)}
     assert 2 <= len(before) < 8

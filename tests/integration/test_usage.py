@@ -5,9 +5,11 @@ import subprocess
 
 import pytest
 
+from conftest import SMALL
+
 WRONG = [
     (["import", "spool", "."], ['no command "import spool"', "table, nccl-tests, spools"]),
-    (["db", "compact"], ['no command "db compact"', "merge, export, prune, check"]),
+    (["db", "compact"], ['no command "db compact"', "merge, export, prune, recover, check"]),
     (["run", "--nodes", "0"], ["nodes", "0", "1 to"]),
     (["run", "--nodes", "-3"], ["nodes", "-3"]),
     (["run", "--nodes", "two"], ["nodes", "two"]),
@@ -75,7 +77,7 @@ def test_device_tests_say_that_there_is_no_gpu():
     if pathlib.Path("/dev/nvidiactl").exists():
         pytest.skip("this machine has a GPU")
     script = pathlib.Path(__file__).resolve().parents[1] / "device/run.sh"
-    done = subprocess.run([script], capture_output=True, text=True, timeout=10)
+    done = subprocess.run([script], capture_output=True, text=True, timeout=60)
     assert done.returncode == 5 and "no GPU" in done.stderr
 
 
@@ -96,7 +98,7 @@ def test_unknown_run_names_what_there_is(bench):
 def test_a_closed_pipe_is_no_failure(bench):
     process = bench.start("list", "workloads")
     process.stdout.close()
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=60) == 0
     process.stderr.close()
 
 
@@ -109,3 +111,12 @@ def test_doctor_answers_everywhere(bench):
     text = bench.ok("doctor").stdout
     for what in ("cores", "memory", "GPUs", "NCCL", "Gloo", "MPI", "Slurm", "InfiniBand", "namespaces", "governor"):
         assert what in text
+
+
+def test_the_change_to_gloo_can_be_turned_off_and_is_stored(bench):
+    for setting, stored, line in ((None, "on", "ok  Gloo's lock patch"), ("off", "off", "--  Gloo's lock patch")):
+        if setting:
+            bench.environment["DDBENCH_GLOO_TRYLOCK_PATCH"] = setting
+        assert line in bench.ok("doctor").stdout
+        run = bench.run_json("--gpus", "2", *SMALL)
+        assert run["environment"]["facts"]["gloo.trylock_patch"] == stored

@@ -1,5 +1,6 @@
 """Two hosts and a head, each with a network and a name of its own, on one machine: what mpirun needs to start ranks on
-other hosts. All of it lives in namespaces of a few sleeping processes and ends with them. Needs root."""
+other hosts. All of it lives in namespaces of a few sleeping processes and ends with them. Who is not root is root of a user
+namespace there."""
 
 import os
 import shutil
@@ -16,10 +17,9 @@ def missing(own_kernels=False):
     absent = [program for program in ("mpirun", "nsenter", "unshare", "ip") if not shutil.which(program)]
     if absent:
         return f"not installed: {', '.join(absent)}"
-    if os.geteuid() != 0:
-        return "namespaces that mpirun reaches need root"
     own_kernel = ["--mount", "mount", "--bind", "/proc/version", BOOT_ID] if own_kernels else ["true"]
-    allowed = subprocess.run(["unshare", "--net", "--uts", *own_kernel], capture_output=True, text=True)
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    allowed = subprocess.run(["unshare", *user, "--net", "--uts", *own_kernel], capture_output=True, text=True)
     return "" if allowed.returncode == 0 else f"this machine gives no namespaces: {allowed.stderr.strip()}"
 
 
@@ -30,7 +30,10 @@ class TwoHosts:
         self.holders = []
         self.folder = folder
         self.namespaces = ["--net", "--uts", *(["--mount"] if own_kernels else [])]
+        self.as_root = []
         try:
+            if os.geteuid() != 0:
+                self._become_root()
             self.head = self._namespace("head")
             self._ip(self.head, "link", "add", "br0", "type", "bridge")
             self._ip(self.head, "addr", "add", f"{NETWORK}.254/24", "dev", "br0")
@@ -47,6 +50,16 @@ class TwoHosts:
                               f'exec nsenter --target $pid {" ".join(self.namespaces)} sh -c "$*"\n')
         self.agent.chmod(0o755)
 
+    def _become_root(self):
+        """In a user namespace that all others belong to."""
+        holder = subprocess.Popen(["unshare", "--user", "--map-root-user", "sleep", "infinity"])
+        self.holders.append(holder)
+        self.as_root = ["nsenter", "--target", str(holder.pid), "--user", "--preserve-credentials"]
+        deadline = time.monotonic() + 60
+        while subprocess.run([*self.as_root, "id", "-u"], capture_output=True, text=True).stdout.strip() != "0":
+            assert time.monotonic() < deadline and holder.poll() is None, "no user namespace"
+            time.sleep(0.01)
+
     def _namespace(self, name):
         own = os.stat("/proc/self/ns/net").st_ino
         own_kernel = ""
@@ -54,10 +67,10 @@ class TwoHosts:
             boot_id = self.folder / f"boot_id.{name}"
             boot_id.write_text(f"{uuid.uuid4()}\n")
             own_kernel = f"mount --bind {boot_id} {BOOT_ID} && "
-        holder = subprocess.Popen(["unshare", *self.namespaces, "sh", "-c",
+        holder = subprocess.Popen([*self.as_root, "unshare", *self.namespaces, "sh", "-c",
                                    f"{own_kernel}hostname {name} && exec sleep infinity"])
         self.holders.append(holder)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while True:
             assert time.monotonic() < deadline and holder.poll() is None, f"no namespace for {name}"
             if (os.stat(f"/proc/{holder.pid}/ns/net").st_ino != own
@@ -77,7 +90,10 @@ class TwoHosts:
         return pid
 
     def _in(self, pid, *command, **options):
-        return subprocess.run(["nsenter", "--target", str(pid), *self.namespaces, *command], **options)
+        return subprocess.run([*self._inside(pid), *command], **options)
+
+    def _inside(self, pid):
+        return [*self.as_root, "nsenter", "--target", str(pid), *self.namespaces]
 
     def _ip(self, pid, *arguments):
         self._in(pid, "ip", *arguments, check=True)
@@ -85,11 +101,11 @@ class TwoHosts:
     @property
     def prefix(self):
         """Before a command that is to run on the head."""
-        return ["nsenter", "--target", str(self.head), *self.namespaces]
+        return self._inside(self.head)
 
     def inside(self, host):
         """Before a command that is to run on that host."""
-        return ["nsenter", "--target", str(self.pids[host]), *self.namespaces]
+        return self._inside(self.pids[host])
 
     @property
     def options(self):

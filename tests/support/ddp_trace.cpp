@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "ddbench/record/name_table.h"
+#include "core/name_table.h"
 
 namespace ddbench::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ddbench/record/span.h"
+#include "core/span.h"
 
 namespace ddbench::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "ddbench/record/error.h"
+#include "core/error.h"
 
 namespace ddbench::test {
 namespace {

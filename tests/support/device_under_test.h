@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "ddbench/device/device.h"
+#include "harness/device/device.h"
 
 namespace ddbench::test {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ddbench/record/error.h"
+#include "core/error.h"
 #include "text.h"
 
 namespace ddbench::test {

@@ -14,8 +14,8 @@
 #include <iterator>
 #include <thread>
 
-#include "ddbench/record/error.h"
-#include "ddbench/record/unique_handle.h"
+#include "core/error.h"
+#include "core/unique_handle.h"
 
 namespace ddbench::test {
 namespace {

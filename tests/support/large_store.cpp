@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "ddbench/analyzer/batch_analysis.h"
-#include "ddbench/analyzer/finalize.h"
-#include "ddbench/store/run_store.h"
+#include "analyzer/batch/batch_analysis.h"
+#include "analyzer/finalize/finalize.h"
+#include "analyzer/store/rows/run_store.h"
 #include "ddp_trace.h"
 
 namespace ddbench::test {

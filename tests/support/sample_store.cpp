@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "ddbench/analyzer/finalize.h"
+#include "analyzer/finalize/finalize.h"
 
 namespace ddbench::test {
 namespace {

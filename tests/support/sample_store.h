@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "ddbench/store/run_store.h"
+#include "analyzer/store/rows/run_store.h"
 
 namespace ddbench::test {
 

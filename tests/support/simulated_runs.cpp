@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ddbench/analyzer/statistics.h"
+#include "analyzer/statistics/statistics.h"
 
 namespace ddbench::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ddbench/analyzer/gate.h"
+#include "analyzer/gate/gate.h"
 
 namespace ddbench::test {
 
@@ -24,7 +24,7 @@ std::vector<NoiseShape> noise_shapes();
 
 struct SimulatedNoise {
   NoiseShape shape;
-  double step_spread = 0.03;     ///< of single steps, as a share
+  double step_spread = 0.03;      ///< of single steps, as a share
   double run_spread = 0.02;       ///< of runs
   double session_spread = 0.005;  ///< of sessions; drawn in the shape of the runs
   int steps = 60;

@@ -11,10 +11,10 @@
 #include <fstream>
 #include <vector>
 
-#include "ddbench/host/recorder.h"
-#include "ddbench/record/error.h"
-#include "ddbench/workload/workload.h"
+#include "core/error.h"
 #include "device_under_test.h"
+#include "harness/model/architectures/registry.h"
+#include "probes/recorder/recorder.h"
 
 namespace ddbench::workload {
 namespace {

@@ -1,4 +1,4 @@
-#include "gloo_communicator.h"
+#include "harness/collective/gloo/gloo_communicator.h"
 
 #include <fmt/format.h>
 #include <gloo/allgather.h>
@@ -14,11 +14,13 @@
 #include <cstring>
 #include <exception>
 
-#include "ddbench/record/error.h"
-#include "half_sum.h"
-#include "mesh_sockets.h"
-#include "patient_locks.h"
-#include "reduce_scatter.h"
+#include "core/error.h"
+#include "harness/collective/gloo/gloo_trylock_patch.h"
+#include "harness/collective/gloo_patch_switch.h"
+#include "harness/collective/gloo/mesh_sockets.h"
+#include "harness/collective/gloo/reduce_scatter.h"
+#include "harness/collective/half_sum.h"
+#include "probes/machine/run_queue.h"
 
 namespace ddbench::collective::gloo_backend {
 namespace {
@@ -52,7 +54,7 @@ class MeshContext final : public ::gloo::rendezvous::Context {
 };
 
 std::shared_ptr<::gloo::transport::Device> make_device(const std::string& address) try {
-  make_io_threads_wait_for_locks();
+  if (gloo_trylock_patch_is_on()) make_io_threads_wait_for_locks();
   return ::gloo::transport::tcp::CreateDevice(address.c_str());
 } catch (const std::exception& error) {
   throw Error(
@@ -123,7 +125,12 @@ GlooCommunicator::GlooCommunicator(const CommunicatorOptions& options, KeyValueS
 }
 
 void GlooCommunicator::connect() {
+  const std::vector<int> threads_before = host::list_threads();
   std::shared_ptr<::gloo::transport::Device> device = make_device(options_.address);
+  for (const int thread : host::list_threads()) {
+    if (std::find(threads_before.begin(), threads_before.end(), thread) == threads_before.end())
+      transport_threads_.push_back(thread);
+  }
   transport_ = fmt::format("tcp {} {}", interface_of(device->str()), options_.address);
   auto mesh = std::make_shared<MeshContext>(options_.rank, options_.world_size);
   mesh->setTimeout(std::min(options_.timeout, kConnectTimeout) / kGlooConnectPatience);

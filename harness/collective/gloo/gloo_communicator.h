@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "ddbench/collective/communicator.h"
-#include "interruptible_context.h"
-#include "peer_watch.h"
-#include "rendezvous_store.h"
+#include "harness/collective/communicator.h"
+#include "harness/collective/gloo/interruptible_context.h"
+#include "harness/collective/gloo/peer_watch.h"
+#include "harness/collective/gloo/rendezvous_store.h"
 
 namespace ddbench::collective::gloo_backend {
 
@@ -23,6 +23,7 @@ class GlooCommunicator final : public Communicator {
   int world_size() const noexcept override { return options_.world_size; }
   std::uint16_t id() const noexcept override { return options_.id; }
   std::string transport() const override { return transport_; }
+  std::vector<int> transport_threads() const override { return transport_threads_; }
 
   void all_reduce_sum(Elements data) override;
   void broadcast(Elements data, int root) override;
@@ -48,6 +49,7 @@ class GlooCommunicator final : public Communicator {
   const int exceptions_at_birth_;
   std::shared_ptr<RendezvousStore> store_;
   std::string transport_;
+  std::vector<int> transport_threads_;
   Interrupt interrupt_;
   std::shared_ptr<::gloo::Context> context_;
   std::unique_ptr<PeerWatch> watch_;  // ends before what it interrupts

@@ -1,4 +1,4 @@
-#include "interruptible_context.h"
+#include "harness/collective/gloo/interruptible_context.h"
 
 #include <gloo/common/error.h>
 

@@ -1,4 +1,4 @@
-#include "mesh_sockets.h"
+#include "harness/collective/gloo/mesh_sockets.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -9,7 +9,7 @@
 
 #include <cstdlib>
 
-#include "ddbench/record/error.h"
+#include "core/error.h"
 
 namespace ddbench::collective::gloo_backend {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ddbench/record/unique_handle.h"
+#include "core/unique_handle.h"
 
 namespace ddbench::collective::gloo_backend {
 

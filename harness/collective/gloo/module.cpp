@@ -1,5 +1,5 @@
-#include "ddbench/module/module.h"
-#include "gloo_communicator.h"
+#include "harness/plugin/module.h"
+#include "harness/collective/gloo/gloo_communicator.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "peer_watch.h"
+#include "harness/collective/gloo/peer_watch.h"
 
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "ddbench/record/error.h"
+#include "core/error.h"
 
 namespace ddbench::collective::gloo_backend {
 

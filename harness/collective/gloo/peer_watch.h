@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "mesh_sockets.h"
+#include "harness/collective/gloo/mesh_sockets.h"
 
 namespace ddbench::collective::gloo_backend {
 

@@ -1,4 +1,4 @@
-#include "reduce_scatter.h"
+#include "harness/collective/gloo/reduce_scatter.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "half_sum.h"
+#include "harness/collective/half_sum.h"
 
 namespace ddbench::collective::gloo_backend {
 namespace {

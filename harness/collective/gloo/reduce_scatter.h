@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "ddbench/collective/communicator.h"
+#include "harness/collective/communicator.h"
 
 namespace ddbench::collective::gloo_backend {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ddbench/collective/key_value_store.h"
+#include "harness/collective/key_value_store.h"
 
 namespace ddbench::collective::gloo_backend {
 

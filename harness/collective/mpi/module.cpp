@@ -1,5 +1,5 @@
-#include "ddbench/module/module.h"
-#include "mpi_communicator.h"
+#include "harness/plugin/module.h"
+#include "harness/collective/mpi/mpi_communicator.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "mpi_communicator.h"
+#include "harness/collective/mpi/mpi_communicator.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include <limits>
 #include <thread>
 
-#include "ddbench/record/error.h"
-#include "half_sum.h"
+#include "core/error.h"
+#include "harness/collective/half_sum.h"
 
 namespace ddbench::collective::mpi_backend {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "ddbench/collective/communicator.h"
+#include "harness/collective/communicator.h"
 
 namespace ddbench::collective::mpi_backend {
 

@@ -1,5 +1,5 @@
-#include "ddbench/module/module.h"
-#include "nccl_communicator.h"
+#include "harness/plugin/module.h"
+#include "harness/collective/nccl/nccl_communicator.h"
 
 namespace {
 

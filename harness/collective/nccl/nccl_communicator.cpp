@@ -1,13 +1,13 @@
-#include "nccl_communicator.h"
+#include "harness/collective/nccl/nccl_communicator.h"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <thread>
 
-#include "ddbench/record/error.h"
-#include "nccl_rendezvous.h"
-#include "on_device.h"
+#include "core/error.h"
+#include "harness/collective/nccl/nccl_rendezvous.h"
+#include "harness/collective/nccl/on_device.h"
 
 namespace ddbench::collective::nccl_backend {
 namespace {

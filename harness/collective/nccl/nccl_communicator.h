@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "ddbench/collective/communicator.h"
-#include "ddbench/gpu/gpu.h"
-#include "nccl_settings.h"
+#include "harness/collective/communicator.h"
+#include "harness/collective/nccl/nccl_settings.h"
+#include "harness/device/gpu/gpu.h"
 
 namespace ddbench::collective::nccl_backend {
 

@@ -1,4 +1,4 @@
-#include "nccl_rendezvous.h"
+#include "harness/collective/nccl/nccl_rendezvous.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "ddbench/gpu/gpu.h"
-#include "ddbench/record/error.h"
+#include "core/error.h"
+#include "harness/device/gpu/gpu.h"
 
 namespace ddbench::collective::nccl_backend {
 namespace {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <vector>
 
-#include "ddbench/collective/communicator.h"
-#include "nccl_settings.h"
+#include "harness/collective/communicator.h"
+#include "harness/collective/nccl/nccl_settings.h"
 
 namespace ddbench::collective::nccl_backend {
 

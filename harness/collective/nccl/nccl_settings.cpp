@@ -1,15 +1,14 @@
-#include "nccl_settings.h"
+#include "harness/collective/nccl/nccl_settings.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <sys/mman.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "ddbench/collective/nccl_log.h"
-#include "ddbench/record/nccl_event.h"
+#include "core/nccl_event.h"
+#include "harness/collective/nccl_log.h"
 
 namespace ddbench::collective::nccl_backend {
 
@@ -42,30 +41,27 @@ std::string host_id(const std::vector<RankPlace>& places, int rank) {
   return {};
 }
 
-TransportLog::TransportLog() {
-  if (user_directs_nccl_log()) return;
-  std::error_code error;
-  const std::string suffix = kNcclLogSuffix;
-  std::string name = (std::filesystem::temp_directory_path(error) / ("ddbench-XXXXXX" + suffix)).string();
-  const int fd = error ? -1 : ::mkstemps(name.data(), static_cast<int>(suffix.size()));
-  if (fd < 0) return;
-  ::close(fd);
-  file_ = name;
-  ::setenv("NCCL_DEBUG", kNcclLogLevel, 1);
-  ::setenv("NCCL_DEBUG_SUBSYS", kNcclLogSubsystems, 0);
-  ::setenv("NCCL_DEBUG_FILE", file_.c_str(), 1);
+namespace {
+
+std::string path_of(const UniqueFd& memory) {
+  return kNcclLogInMemory + std::to_string(memory.get());
 }
 
-TransportLog::~TransportLog() {
-  if (file_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove(file_, ignored);
+}  // namespace
+
+TransportLog::TransportLog() {
+  if (user_directs_nccl_log()) return;
+  memory_.reset(::memfd_create("nccl-log", MFD_CLOEXEC));
+  if (!memory_) return;
+  ::setenv("NCCL_DEBUG", kNcclLogLevel, 1);
+  ::setenv("NCCL_DEBUG_SUBSYS", kNcclLogSubsystems, 0);
+  ::setenv("NCCL_DEBUG_FILE", path_of(memory_).c_str(), 1);
 }
 
 std::string TransportLog::transports() const {
-  if (file_.empty()) return "unknown: NCCL_DEBUG directs its log elsewhere";
+  if (!memory_) return "unknown: NCCL_DEBUG directs its log elsewhere";
   std::stringstream log;
-  log << std::ifstream(file_).rdbuf();
+  log << std::ifstream(path_of(memory_)).rdbuf();
   NcclTransports transports;
   transports.add(log.view());
   const std::string ways = transports.text();

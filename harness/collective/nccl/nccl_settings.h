@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "ddbench/collective/communicator.h"
+#include "core/unique_handle.h"
+#include "harness/collective/communicator.h"
 
 namespace ddbench::collective::nccl_backend {
 
@@ -27,15 +28,12 @@ std::string host_id(const std::vector<RankPlace>& places, int rank);
 class TransportLog {
  public:
   TransportLog();
-  ~TransportLog();
-  TransportLog(const TransportLog&) = delete;
-  TransportLog& operator=(const TransportLog&) = delete;
 
   /// "NET/Socket/0, P2P/CUMEM": the network first. "unknown: ..." where NCCL did not tell.
   std::string transports() const;
 
  private:
-  std::string file_;
+  UniqueFd memory_;  // NCCL opens it by its name in /proc
 };
 
 }  // namespace ddbench::collective::nccl_backend

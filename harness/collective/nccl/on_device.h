@@ -1,7 +1,7 @@
 #pragma once
 
-#include "ddbench/collective/communicator.h"
-#include "ddbench/gpu/gpu.h"
+#include "harness/collective/communicator.h"
+#include "harness/device/gpu/gpu.h"
 
 namespace ddbench::collective::nccl_backend {
 

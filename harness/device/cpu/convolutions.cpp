@@ -1,8 +1,8 @@
-#include "convolutions.h"
+#include "harness/device/cpu/convolutions.h"
 
 #include <unordered_map>
 
-#include "onednn.h"
+#include "harness/device/cpu/onednn.h"
 
 namespace ddbench::device::cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 #include <memory>
 
-#include "ddbench/device/network_operators.h"
-#include "scratch.h"
+#include "harness/device/cpu/scratch.h"
+#include "harness/device/network_operators.h"
 
 namespace ddbench::device::cpu {
 

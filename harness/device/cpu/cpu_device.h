@@ -1,9 +1,9 @@
 #pragma once
 
-#include "convolutions.h"
-#include "ddbench/device/device.h"
-#include "matrix_products.h"
-#include "scratch.h"
+#include "harness/device/cpu/convolutions.h"
+#include "harness/device/cpu/matrix_products.h"
+#include "harness/device/cpu/scratch.h"
+#include "harness/device/device.h"
 
 namespace ddbench::device::cpu {
 

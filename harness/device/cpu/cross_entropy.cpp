@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cpu_device.h"
-#include "ddbench/record/error.h"
-#include "expect.h"
-#include "widest_vectors.h"
+#include "core/error.h"
+#include "harness/device/cpu/cpu_device.h"
+#include "harness/device/cpu/expect.h"
+#include "harness/device/cpu/widest_vectors.h"
 
 namespace ddbench::device::cpu {
 namespace {

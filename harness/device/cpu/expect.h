@@ -1,7 +1,7 @@
 #pragma once
 
-#include "ddbench/device/expect.h"
-#include "number.h"
+#include "harness/device/cpu/number.h"
+#include "harness/device/expect.h"
 
 namespace ddbench::device::cpu {
 

@@ -1,8 +1,8 @@
-#include "matrix_products.h"
+#include "harness/device/cpu/matrix_products.h"
 
 #include <unordered_map>
 
-#include "onednn.h"
+#include "harness/device/cpu/onednn.h"
 
 namespace ddbench::device::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "ddbench/device/network_operators.h"
+#include "harness/device/network_operators.h"
 
 namespace ddbench::device::cpu {
 

@@ -1,7 +1,7 @@
 #include <omp.h>
 
-#include "cpu_device.h"
-#include "ddbench/module/module.h"
+#include "harness/device/cpu/cpu_device.h"
+#include "harness/plugin/module.h"
 
 namespace {
 

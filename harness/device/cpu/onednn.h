@@ -4,8 +4,8 @@
 
 #include <dnnl.hpp>
 
-#include "ddbench/device/tensor.h"
-#include "ddbench/record/error.h"
+#include "core/error.h"
+#include "harness/device/tensor.h"
 
 /// What the files that call oneDNN share. Heavy: never included by a header.
 namespace ddbench::device::cpu {

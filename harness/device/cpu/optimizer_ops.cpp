@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "cpu_device.h"
-#include "expect.h"
-#include "widest_vectors.h"
+#include "harness/device/cpu/cpu_device.h"
+#include "harness/device/cpu/expect.h"
+#include "harness/device/cpu/widest_vectors.h"
 
 namespace ddbench::device::cpu {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda_device.h"
-#include "ddbench/device/expect.h"
-#include "kernels.h"
+#include "harness/device/cuda/cuda_device.h"
+#include "harness/device/cuda/kernels/kernels.h"
+#include "harness/device/expect.h"
 
 namespace ddbench::device::cuda {
 namespace {

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "convolutions.h"
-#include "ddbench/device/device.h"
-#include "ddbench/gpu/gpu.h"
-#include "fused_attention.h"
-#include "matrix_products.h"
-#include "scratch.h"
-#include "stamps.h"
-#include "stream_capture.h"
+#include "harness/device/cuda/cudnn/convolutions.h"
+#include "harness/device/cuda/cudnn/fused_attention.h"
+#include "harness/device/cuda/kernels/scratch.h"
+#include "harness/device/cuda/matrix_products.h"
+#include "harness/device/cuda/stamps.h"
+#include "harness/device/cuda/stream_capture.h"
+#include "harness/device/device.h"
+#include "harness/device/gpu/gpu.h"
 
 namespace ddbench::device::cuda {
 

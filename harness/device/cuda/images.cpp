@@ -1,7 +1,7 @@
 // Convolution and pooling of NHWC images.
-#include "cuda_device.h"
-#include "ddbench/device/expect.h"
-#include "kernels.h"
+#include "harness/device/cuda/cuda_device.h"
+#include "harness/device/cuda/kernels/kernels.h"
+#include "harness/device/expect.h"
 
 namespace ddbench::device::cuda {
 namespace {

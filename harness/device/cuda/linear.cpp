@@ -1,6 +1,6 @@
-#include "cuda_device.h"
-#include "ddbench/device/expect.h"
-#include "kernels.h"
+#include "harness/device/cuda/cuda_device.h"
+#include "harness/device/cuda/kernels/kernels.h"
+#include "harness/device/expect.h"
 
 namespace ddbench::device::cuda {
 

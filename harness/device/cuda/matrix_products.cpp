@@ -1,10 +1,10 @@
-#include "matrix_products.h"
+#include "harness/device/cuda/matrix_products.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "ddbench/record/error.h"
+#include "core/error.h"
 
 namespace ddbench::device::cuda {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "ddbench/device/device.h"
-#include "ddbench/gpu/gpu.h"
+#include "harness/device/device.h"
+#include "harness/device/gpu/gpu.h"
 
 namespace ddbench::device::cuda {
 

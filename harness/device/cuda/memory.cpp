@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "cuda_device.h"
-#include "ddbench/device/expect.h"
-#include "ddbench/record/error.h"
-#include "kernels.h"
+#include "core/error.h"
+#include "harness/device/cuda/cuda_device.h"
+#include "harness/device/cuda/kernels/kernels.h"
+#include "harness/device/expect.h"
 
 namespace ddbench::device::cuda {
 namespace {

@@ -1,5 +1,5 @@
-#include "ddbench/module/module.h"
-#include "cuda_device.h"
+#include "harness/plugin/module.h"
+#include "harness/device/cuda/cuda_device.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The points of the queue that others wait for, and when it passed them.
-#include "cuda_device.h"
+#include "harness/device/cuda/cuda_device.h"
 
 namespace ddbench::device::cuda {
 

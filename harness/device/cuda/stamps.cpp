@@ -1,6 +1,6 @@
-#include "stamps.h"
+#include "harness/device/cuda/stamps.h"
 
-#include "ddbench/record/clock.h"
+#include "core/clock.h"
 
 namespace ddbench::device::cuda {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "ddbench/gpu/gpu.h"
+#include "harness/device/gpu/gpu.h"
 
 namespace ddbench::device::cuda {
 

@@ -1,9 +1,9 @@
-#include "stream_capture.h"
+#include "harness/device/cuda/stream_capture.h"
 
 #include <mutex>
 #include <utility>
 
-#include "ddbench/record/error.h"
+#include "core/error.h"
 
 namespace ddbench::device::cuda {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "ddbench/device/graph.h"
-#include "ddbench/gpu/gpu.h"
-#include "stamps.h"
+#include "harness/device/cuda/stamps.h"
+#include "harness/device/gpu/gpu.h"
+#include "harness/device/graph.h"
 
 namespace ddbench::device::cuda {
 

@@ -1,6 +1,6 @@
 // Copies from the host: in the queue, and beside it on a stream of their own.
-#include "cuda_device.h"
-#include "ddbench/device/expect.h"
+#include "harness/device/cuda/cuda_device.h"
+#include "harness/device/expect.h"
 
 namespace ddbench::device::cuda {
 namespace {

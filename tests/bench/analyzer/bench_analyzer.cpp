@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "ddbench/analyzer/partition.h"
-#include "ddbench/analyzer/statistics.h"
+#include "analyzer/attribution/partition.h"
+#include "analyzer/statistics/statistics.h"
 
 // Goals: 10 M spans in under 1 s on one core (10 M items/s or more), peak memory of the process under 1000
 // MB.

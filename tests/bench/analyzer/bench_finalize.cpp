@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "ddbench/analyzer/finalize.h"
-#include "ddbench/analyzer/run_summary.h"
+#include "analyzer/finalize/finalize.h"
+#include "analyzer/run/run_summary.h"
 
 // From stored spans to rows and to a summary, SQLite and decoding included: what a user waits for at the end
 // of a run.

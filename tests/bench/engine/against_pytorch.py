@@ -133,7 +133,7 @@ def of_ddbench(name, ranks, directory):
     run = json.loads(done.stdout)
     total = sum(part for part in run["partition_ns"].values() if part)
     peak = max(rank["peak_memory_bytes"] for rank in run["ranks"])
-    return run["step_time_ns"]["median"], peak, run["communication_ns"] / total if ranks > 1 else 0
+    return run["step_time_ns"]["value"], peak, run["communication_ns"] / total if ranks > 1 else 0
 
 
 def compare(name, ranks, rounds, directory):

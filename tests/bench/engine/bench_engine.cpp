@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <vector>
 
-#include "ddbench/collective/communicator.h"
-#include "ddbench/host/recorder.h"
-#include "ddbench/workload/workload.h"
 #include "forked_ranks.h"
+#include "harness/collective/communicator.h"
+#include "harness/model/architectures/registry.h"
+#include "probes/recorder/recorder.h"
 
 namespace ddbench {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "ddbench/analyzer/statistics.h"
+#include "analyzer/statistics/statistics.h"
 #include "simulated_runs.h"
 
 namespace ddbench::test {

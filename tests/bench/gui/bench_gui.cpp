@@ -14,9 +14,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "charts/timeline_view.h"
+#include "gui/timeline/timeline_view.h"
+#include "gui/window/main_window.h"
 #include "large_store.h"
-#include "window/main_window.h"
 
 namespace ddbench::gui {
 namespace {

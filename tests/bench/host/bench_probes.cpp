@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "allocation_counter.h"
-#include "ddbench/host/recorder.h"
-#include "ddbench/host/span_ring.h"
-#include "ddbench/host/spool.h"
-#include "ddbench/record/clock.h"
+#include "core/clock.h"
+#include "probes/recorder/recorder.h"
+#include "probes/recorder/span_ring.h"
+#include "probes/recorder/spool.h"
 
 namespace ddbench::host {
 namespace {

@@ -10,9 +10,9 @@
 #include <numeric>
 #include <vector>
 
-#include "ddbench/record/clock.h"
+#include "core/clock.h"
 #include "forked_ranks.h"
-#include "lock_step.h"
+#include "harness/microbench/lock_step.h"
 #include "plain_gloo.h"
 #include "zeroed_all_reduce.h"
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "lock_step.h"
+#include "harness/microbench/lock_step.h"
 #include "zeroed_all_reduce.h"
 
 namespace ddbench {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "collective_call.h"
-#include "ddbench/collective/communicator.h"
-#include "ddbench/device/device.h"
+#include "harness/collective/communicator.h"
+#include "harness/device/device.h"
+#include "harness/microbench/collective_call.h"
 
 namespace ddbench::bench {
 

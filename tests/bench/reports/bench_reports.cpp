@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "ddbench/reports/csv.h"
-#include "ddbench/reports/html.h"
-#include "ddbench/reports/markdown.h"
-#include "ddbench/reports/perfetto.h"
+#include "reports/formats/csv/csv.h"
+#include "reports/formats/html/html.h"
+#include "reports/formats/markdown/markdown.h"
+#include "reports/formats/perfetto/perfetto.h"
 #include "sample_store.h"
 
 namespace ddbench::reports {

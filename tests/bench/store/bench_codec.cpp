@@ -1,7 +1,7 @@
 // Goals: 12 bytes a span or less, decode 50 M spans/s, encode 20 M spans/s.
 #include <benchmark/benchmark.h>
 
-#include "ddbench/store/span_codec.h"
+#include "analyzer/store/codec/span_codec.h"
 #include "ddp_trace.h"
 #include "report_rate.h"
 

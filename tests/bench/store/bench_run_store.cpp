@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "ddbench/store/run_store.h"
+#include "analyzer/store/rows/run_store.h"
 #include "ddp_trace.h"
 #include "report_rate.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "profiler_abi.h"
+#include "probes/nccl/profiler_abi.h"
 
 using namespace ddbench::nccl;
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "profiler_abi.h"
+#include "probes/nccl/profiler_abi.h"
 
 namespace ddbench::cuda_on_host {
 namespace {

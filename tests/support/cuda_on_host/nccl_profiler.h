@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "nccl_calls.h"
-#include "profiler_abi.h"
+#include "probes/nccl/profiler_abi.h"
 
 namespace ddbench::cuda_on_host {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "buffer_recording.h"
+#include "probes/cupti/buffer_recording.h"
 
 namespace ddbench::testing::cupti {
 

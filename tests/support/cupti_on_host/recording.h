@@ -8,11 +8,11 @@
 #include <string_view>
 
 #include "cupti_on_host.h"
-#include "ddbench/cuda/cuda_probe.h"
+#include "probes/cuda/cuda_probe.h"
 
 namespace ddbench::testing::cupti {
 
-/// A recording of what CUPTI handed to a probe (probes/cuda/cupti/buffer_recording.h), which is handed to
+/// A recording of what CUPTI handed to a probe (probes/cupti/buffer_recording.h), which is handed to
 /// another one through CUPTI on the host. It outlives that probe: CUPTI keeps the names of kernels.
 class Recording {
  public:

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "ddbench/record/clock.h"
+#include "core/clock.h"
 
 namespace ddbench::nccl_recorder {
 namespace {

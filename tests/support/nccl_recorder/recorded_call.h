@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "profiler_abi.h"
+#include "probes/nccl/profiler_abi.h"
 
 /// What NCCL calls of a profiler plug-in, written to a file on a machine with GPUs (nccl_recorder.cpp) and
 /// called again without one (replay.h).

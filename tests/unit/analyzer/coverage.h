@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "ddbench/record/measured.h"
+#include "core/measured.h"
 
 namespace ddbench::test {
 

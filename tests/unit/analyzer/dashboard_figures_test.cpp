@@ -5,11 +5,11 @@
 
 #include <numeric>
 
-#include "ddbench/analyzer/batch_figures.h"
-#include "ddbench/analyzer/collective_curves.h"
-#include "ddbench/analyzer/curve_groups.h"
-#include "ddbench/analyzer/run_set_figures.h"
-#include "ddbench/record/error.h"
+#include "analyzer/batch/batch_figures.h"
+#include "analyzer/comparison/collective_curves.h"
+#include "analyzer/scaling/curve_groups.h"
+#include "analyzer/scaling/run_set_figures.h"
+#include "core/error.h"
 #include "stored_runs.h"
 #include "synthetic_run.h"
 
@@ -133,7 +133,8 @@ TEST(RunSetFigures, LabelsTellRunsApart) {
   runs[2].run_case.strategy = "zero2";
   runs[2].run_case.batch_per_gpu = 32;
   EXPECT_EQ(telling_labels(std::span(runs).first(1)), std::vector<std::string>{"1 x 1"});
-  EXPECT_EQ(telling_labels(std::span(runs).first(2)), (std::vector<std::string>{"1 x 1, ddp", "1 x 1, zero2"}));
+  EXPECT_EQ(telling_labels(std::span(runs).first(2)),
+            (std::vector<std::string>{"1 x 1, ddp", "1 x 1, zero2"}));
   EXPECT_EQ(telling_labels(runs),
             (std::vector<std::string>{"1 x 1, batch per gpu 64, ddp", "1 x 1, batch per gpu 64, zero2",
                                       "1 x 1, batch per gpu 32, zero2"}));

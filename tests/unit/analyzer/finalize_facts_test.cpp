@@ -1,9 +1,9 @@
 // What finalize_run stores as facts beside the figures: what the probes saw and lost, and how training ran.
 #include <algorithm>
 
-#include "ddbench/analyzer/nccl_join.h"
-#include "ddbench/analyzer/run_summary.h"
-#include "ddbench/record/nccl_event.h"
+#include "analyzer/attribution/nccl_join.h"
+#include "analyzer/run/run_summary.h"
+#include "core/nccl_event.h"
 #include "finalize_fixture.h"
 
 namespace ddbench::analyzer {

@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "ddbench/analyzer/finalize.h"
+#include "analyzer/finalize/finalize.h"
+#include "analyzer/run/analysis_facts.h"
 #include "synthetic_run.h"
 
 namespace ddbench::analyzer {

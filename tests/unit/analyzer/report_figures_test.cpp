@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "ddbench/analyzer/finalize.h"
-#include "ddbench/analyzer/run_figures.h"
-#include "ddbench/analyzer/sweep_figures.h"
+#include "analyzer/finalize/finalize.h"
+#include "analyzer/run/run_figures.h"
+#include "analyzer/scaling/sweep_figures.h"
 #include "synthetic_run.h"
 
 namespace ddbench::analyzer {
@@ -132,13 +132,15 @@ TEST_F(RunFigures, CasePartitionIsTheMeanOfValidRuns) {
   table.rows[0].run_case = summary_.run.run_case;
   table.rows[0].world_size = 2;
   RunSummary twice = summary_;
-  for (std::int64_t& part : twice.partition.ns) part *= 3;
+  for (std::int64_t& part : twice.partition.ns) part *= 4;
+  twice.step_time_ns = Quantity{4 * summary_.step_time_ns->value};
+  twice.samples_per_s = *summary_.samples_per_s / 4;
   RunSummary invalid = twice;
   invalid.run.valid = false;
   const Figure figure = case_partition_figure(table, std::vector{summary_, twice, invalid});
   double sum_ms = 0;
   for (const Series& series : figure.series) sum_ms += series.points.at(0).y;
-  EXPECT_NEAR(sum_ms, 0.12, 1e-9);
+  EXPECT_NEAR(sum_ms, 0.12, 1e-9) << "the geometric mean of 60 and 240 us";
   EXPECT_EQ(figure.series[0].points[0].label, "1 × 2");
 }
 

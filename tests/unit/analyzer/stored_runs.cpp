@@ -52,6 +52,7 @@ store::RunId add_run(store::RunStore& store, const StoredRun& stored) {
     store::StepRecord step;
     step.step = number_of_step;
     step.duration_ns = std::llround(stored.step_ms * 1e6);
+    step.begin_ns = number_of_step * step.duration_ns;
     step.partition[store::StepPart::kExposedTransfer] = std::llround(stored.exposed_ms * 1e6);
     step.partition[store::StepPart::kBackward] =
         step.duration_ns - step.partition[store::StepPart::kExposedTransfer];

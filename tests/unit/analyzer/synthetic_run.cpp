@@ -112,8 +112,10 @@ void SyntheticRun::store_into(store::RunStore& store, const store::RunRecord& ru
     record.outcome = "ok";
     record.parameter_hash = parameter_hash[r];
     record.clock.shared_clock = clock_uncertainty_ns == 0;
-    record.clock.start = {1, clock_offset_ns[r], clock_uncertainty_ns};
-    record.clock.end = {2 * kOrigin_ns, clock_offset_ns[r], clock_uncertainty_ns};
+    // Close around the steps: in the time between readings clocks wander.
+    const std::int64_t begin_ns = kOrigin_ns - clock_offset_ns[r];
+    record.clock.start = {begin_ns - 1000, clock_offset_ns[r], clock_uncertainty_ns};
+    record.clock.end = {begin_ns + 10'000'000, clock_offset_ns[r], clock_uncertainty_ns};
   }
   store.put_ranks(id, ranks);
   for (int rank = 0; rank < run_case.world_size(); ++rank) {

@@ -119,10 +119,13 @@ analyzer::ScalingCurve example_curve() {
   curve.baseline = "1 GPU (run 20261121T000001-0a0b0c0d and 2 more)";
   curve.rows = {curve_row(1, 1, 64'000'000, 1), curve_row(2, 2, 20'000'000, 3.2)};
   curve.rows[0].is_baseline = true;
+  curve.rows[0].speedup_interval = Measured<ConfidenceInterval>::missing("the baseline itself");
+  curve.rows[0].loss_intervals = Measured<analyzer::LossIntervals>::missing("the baseline itself");
   curve.rows[0].efficiency_interval = Measured<ConfidenceInterval>::missing("the baseline itself");
   curve.rows[0].serial_fraction = Measured<Metric>::missing("the baseline itself");
   analyzer::CurveRow& four = curve.rows[1];
   four.efficiency_interval = interval(0.78, 0.82);
+  four.speedup_interval = interval(3.12, 3.28);
   four.serial_fraction = Metric{"serial fraction", "1", 0.0833, interval(0.07, 0.09)};
   four.lost_ns = 4'000'000;
   store::StepPartition lost;
@@ -130,6 +133,13 @@ analyzer::ScalingCurve example_curve() {
   lost[store::StepPart::kExposedTransfer] = 3'500'000;
   lost[store::StepPart::kExposedPeerWait] = 1'000'000;
   four.waterfall = lost;
+  analyzer::LossIntervals losses;
+  for (std::size_t part = 0; part < losses.parts.size(); ++part) {
+    const auto lost_ns = static_cast<double>(lost.ns[part]);
+    losses.parts[part] = interval(lost_ns - 50'000, lost_ns + 50'000);
+  }
+  losses.lost = interval(3'800'000, 4'200'000);
+  four.loss_intervals = losses;
   curve.model = law();
   curve.predictions = {{8, 5800, Measured<Estimate>(Estimate{5800, interval(5600, 6000)}), false},
                        {64, 15000, Measured<Estimate>::missing("not bounded"), true}};
@@ -159,7 +169,7 @@ analyzer::Comparison example_comparison() {
   comparison.parts = {figure("exposed_transfer", "ns", 2e6, 32e6)};
   comparison.collectives = {figure("all_reduce bucket 0, 1048576 bytes", "ns", 8e6, 80e6)};
   comparison.kernels = {figure("linear (forward)", "ns", 4e6, 4e6)};
-  comparison.notes = {"1 and 2 run(s): a difference of less than about 2 % may be noise"};
+  comparison.notes = {"1 and 2 run(s): an interval over runs needs 3 or more each (--repeat 3)"};
   return comparison;
 }
 
@@ -169,10 +179,22 @@ analyzer::GroupComparison example_groups() {
   groups.values = {"p4d.24xlarge", "p5.48xlarge"};
   groups.rows = {group_row("p4d.24xlarge", 8000, true), group_row("p5.48xlarge", 10000, false)};
   groups.rows[1].efficiency = 0.93;
-  groups.collectives = {{"all_reduce", 1 << 20, 16, "p4d.24xlarge", 100'000, 19.66,
-                         Measured<RunRatio>::missing("the reference"), {Provenance::kMeasured}},
-                        {"all_reduce", 1 << 20, 16, "p5.48xlarge", 50'000,
-                         Measured<double>::missing("no bus factor"), ratio(0.5, 0.48, 0.52), {Provenance::kMeasured}}};
+  groups.collectives = {{"all_reduce",
+                         1 << 20,
+                         16,
+                         "p4d.24xlarge",
+                         100'000,
+                         19.66,
+                         Measured<RunRatio>::missing("the reference"),
+                         {Provenance::kMeasured}},
+                        {"all_reduce",
+                         1 << 20,
+                         16,
+                         "p5.48xlarge",
+                         50'000,
+                         Measured<double>::missing("no bus factor"),
+                         ratio(0.5, 0.48, 0.52),
+                         {Provenance::kMeasured}}};
   analyzer::GroupFit fit{"all_reduce", 16, "p5.48xlarge", {}};
   analyzer::AlphaBetaRegime regime;
   regime.from_bytes = 1024;

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "ddbench/analyzer/compare.h"
-#include "ddbench/analyzer/compare_by.h"
-#include "ddbench/analyzer/cost.h"
-#include "ddbench/analyzer/scaling_curve.h"
+#include "analyzer/comparison/compare.h"
+#include "analyzer/comparison/compare_by.h"
+#include "analyzer/cost/cost.h"
+#include "analyzer/scaling/scaling_curve.h"
 
 namespace ddbench::reports {
 

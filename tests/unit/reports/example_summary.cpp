@@ -1,4 +1,6 @@
 #include "example_summary.h"
+#include "analyzer/collectives/bus_factor.h"
+#include "analyzer/statistics/karp_flatt.h"
 
 namespace ddbench::reports {
 namespace {
@@ -19,8 +21,10 @@ store::StepPartition partition_of(std::array<std::int64_t, store::kStepPartCount
   return partition;
 }
 
-Estimate step_estimate(double value, double low, double high) {
-  return {value, {low, high, 0.95, "moving-block bootstrap (n=60, block 4, 2000 resamples)"}};
+analyzer::Quantity step_estimate(double value, double low, double high) {
+  return {value,
+          ConfidenceInterval{low, high, 0.95,
+                             "Student's t, autocorrelated steps (n=60, worth 41 independent)"}};
 }
 
 store::RunRecord example_record(const std::string& id, int nodes, int gpus) {
@@ -66,11 +70,18 @@ ScalingRow scaling_row(ScalingMode mode, int nodes, int gpus, double step_ns, do
   row.run_case.batch_per_gpu = mode == ScalingMode::kStrong ? 1024 / (nodes * gpus) : 64;
   row.world_size = nodes * gpus;
   row.repetitions = 3;
-  row.step_time_ns = Estimate{step_ns, {step_ns * 0.97, step_ns * 1.03, 0.95, "Student's t over 3 runs"}};
+  row.step_time_ns = analyzer::Quantity{
+      step_ns, ConfidenceInterval{step_ns * 0.97, step_ns * 1.03, 0.95, "Student's t over 3 runs"}};
   row.samples_per_s = static_cast<double>(row.run_case.global_batch()) * 1e9 / step_ns;
   const double speedup = base_ns / step_ns * (mode == ScalingMode::kStrong ? 1 : row.world_size);
   row.speedup = speedup;
   row.efficiency = speedup / row.world_size;
+  const auto within = [&](double value) -> Measured<ConfidenceInterval> {
+    if (row.world_size == 1) return Measured<ConfidenceInterval>::missing("the baseline itself");
+    return ConfidenceInterval{value * 0.96, value * 1.04, 0.95, "Welch's t of logarithms over 3 and 3 runs"};
+  };
+  row.speedup_interval = within(speedup);
+  row.efficiency_interval = within(*row.efficiency);
   row.serial_fraction = row.world_size == 1 ? Measured<double>::missing("the baseline itself")
                         : mode == ScalingMode::kWeak
                             ? Measured<double>::missing("weak scaling")
@@ -93,10 +104,14 @@ RunSummary example_baseline() {
   summary.probed_steps = 45;
   summary.step_time_ns = step_estimate(12'200'000, 12'050'000, 12'401'000);
   summary.samples_per_s = 64 / 12.2e-3;
+  summary.distribution = analyzer::StepDistribution{12'010'000, 13'300'000, 14'900'000, 15'200'000, 0, 0, 0, 0};
   summary.loss_first = 2.3026;
   summary.loss_last = 0.4713;
-  summary.partition = partition_of({3'100'000, 6'400'000, 1'500'000, 0, 0, 0, 0, 210'000, 900'000, 213'457});
+  summary.overlap_interval = Measured<ConfidenceInterval>::missing("no step had any");
+  summary.partition = partition_of({3'100'000, 6'400'000, 1'500'000, 0, 0, 0, 0, 0, 510'000, 600'000, 90'000});
   summary.exposed_communication_ns = summary.overlap_ns = 0;
+  summary.cpu_wait_ns = 0;
+  summary.compute_slowdown_percent = Measured<Estimate>::missing("no communication");
   summary.peer_wait_ns = Measured<std::int64_t>::missing("one rank waits for nobody");
   summary.probe_overhead_percent = Estimate{0.31, {-0.2, 0.8, 0.95, "paired"}};
   summary.efficiency =
@@ -129,16 +144,29 @@ RunSummary example_run() {
   }
   summary.step_time_ns = step_estimate(103'400'000, 101'200'000, 105'900'000);
   summary.samples_per_s = 1024 / 103.4e-3;
-  summary.utilisation = {0.118, 0.31, 0.36};
+  summary.distribution = analyzer::StepDistribution{102'100'000, 110'800'000, 131'000'000, 168'000'000,
+                                                    4'810'000,   1,           1 / 60.0,    0.011};
+  summary.utilisation = {0.118, 0.31, 0.36, 2};
   summary.partition = partition_of(
-      {3'412'345, 7'003'111, 1'600'002, 0, 52'311'019, 21'207'456, 512'778, 298'001, 6'801'234, 11'054'054});
+      {3'412'345, 7'003'111, 1'600'002, 0, 6'011'203, 46'299'816, 21'207'456, 512'778, 298'001, 6'801'234,
+       10'254'054});
   summary.exposed_communication_ns = summary.partition.exposed_communication_ns();
   summary.communication_ns = *summary.exposed_communication_ns + 4'100'000;
   summary.overlap_ns = 4'100'000;
+  summary.overlap_interval = ConfidenceInterval{
+      3'870'000, 4'343'000, 0.95, "Student's t, autocorrelated steps (n=45, worth 45 independent)"};
+  summary.cpu_wait_ns = summary.partition[StepPart::kCpuWait];
+  summary.communication_ns += 5'400'000;  // of the CPU wait, what lay in it
+  summary.compute_slowdown_percent = Estimate{14.2, {9.6, 19.1, 0.95, "jackknife over groups of steps"}};
   summary.peer_wait_ns = 22'004'000;
+  summary.peer_wait_uncertainty_ns = 36'000;
+  summary.probe_account_ns = 104'000.0;
   summary.collectives = {example_collective_summary(0, 1'064'960, 9'310'000),
                          example_collective_summary(1, 26'214'400, 210'450'000)};
   summary.collectives[0].record.peer_wait_resolved = false;
+  summary.collectives[1].record.transfer_uncertainty_ns = 4'200'000;
+  summary.collectives[1].record.peer_wait_uncertainty_ns = 18'000;
+  summary.collectives[1].clock_uncertainty_share = 0.02;
   summary.kernels = {{"linear_backward", "backward", 2160, 14'000'000'000, 9'400'000},
                      {"linear_forward", "forward", 2160, 7'000'000'000, 4'400'000}};
   Efficiency efficiency;
@@ -148,8 +176,10 @@ RunSummary example_run() {
   for (std::size_t i = 0; i < summary.partition.ns.size(); ++i) {
     efficiency.waterfall.ns[i] = summary.partition.ns[i] - baseline.partition.ns[i];
   }
-  efficiency.waterfall[StepPart::kDataWait] -= 300'000;  // so that one bar is time won
   efficiency.lost_ns = efficiency.waterfall.total_ns();
+  constexpr const char* kTooFew = "1 and 1 run(s): an interval over runs needs 3 or more each (--repeat 3)";
+  efficiency.interval = efficiency.speedup_interval = Measured<ConfidenceInterval>::missing(kTooFew);
+  efficiency.loss_intervals = Measured<analyzer::LossIntervals>::missing(kTooFew);
   summary.efficiency = efficiency;
   summary.notes = {
       "oversubscribed: 16 ranks share 2 cores: at best 12.5 % efficiency can be seen here, whatever the "
@@ -229,6 +259,7 @@ ScalingTable example_weak_scaling() {
   failed.run_case.gpus_per_node = 4;
   failed.world_size = 32;
   failed.state = "failed: rank 3 (node 1) was killed by signal 9";
+  failed.speedup_interval = failed.efficiency_interval = Measured<ConfidenceInterval>::missing(failed.state);
   failed.speedup = failed.efficiency = failed.serial_fraction = Measured<double>::missing(failed.state);
   table.notes = {"run 20261121T002100-77aa0001 (32 GPUs) is left out: " + failed.state,
                  "provenances are mixed: see the column of each row"};

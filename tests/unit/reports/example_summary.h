@@ -1,7 +1,7 @@
 #pragma once
 
-#include "ddbench/analyzer/run_summary.h"
-#include "ddbench/analyzer/scaling.h"
+#include "analyzer/run/run_summary.h"
+#include "analyzer/scaling/scaling.h"
 
 namespace ddbench::reports {
 

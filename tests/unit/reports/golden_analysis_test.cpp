@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "../../golden/golden.h"
-#include "ddbench/reports/analysis.h"
 #include "example_analysis.h"
+#include "reports/formats/terminal/analysis.h"
+#include "tests/golden/golden.h"
 
 namespace ddbench::reports {
 namespace {

@@ -1,9 +1,9 @@
 // What `ddbench micro` and `ddbench batch` print.
 #include <gtest/gtest.h>
 
-#include "../../golden/golden.h"
-#include "ddbench/reports/batch.h"
-#include "ddbench/reports/micro.h"
+#include "reports/formats/terminal/batch.h"
+#include "reports/formats/terminal/micro.h"
+#include "tests/golden/golden.h"
 
 namespace ddbench::reports {
 namespace {
@@ -79,7 +79,8 @@ analyzer::BatchAnalysis example_batch() {
     if (gpus == 2) row.usd = 1.234;
     row.provenance = {Provenance::kMeasured};
     curve.rows.push_back(row);
-    curve.points.push_back({static_cast<double>(row.global_batch), row.run_steps, row.missed});
+    curve.points.push_back({static_cast<double>(row.global_batch), row.run_steps,
+                            std::vector<double>(static_cast<std::size_t>(row.missed), steps)});
   }
   analyzer::NoiseScale known{0.1, 50, analyzer::Estimate{500, {450, 560, 0.95, "Fieller"}}, 0, 40};
   analyzer::NoiseScale bounded{0.1, 80, Measured<analyzer::Estimate>::missing("it drowns"), 300, 20};

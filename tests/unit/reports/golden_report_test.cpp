@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "../../golden/golden.h"
-#include "ddbench/reports/json.h"
-#include "ddbench/reports/text.h"
 #include "example_summary.h"
+#include "reports/formats/json/json.h"
+#include "reports/formats/terminal/text.h"
+#include "tests/golden/golden.h"
 
 namespace ddbench::reports {
 namespace {

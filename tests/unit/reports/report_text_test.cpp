@@ -4,9 +4,9 @@
 #include <regex>
 #include <sstream>
 
-#include "ddbench/reports/text.h"
 #include "example_summary.h"
-#include "terminal/cell_width.h"
+#include "reports/formats/terminal/layout/cell_width.h"
+#include "reports/formats/terminal/text.h"
 
 namespace ddbench::reports {
 namespace {
@@ -47,7 +47,7 @@ TEST(RunText, ShowsTheEfficiencyBeforeAnyOtherFigure) {
 
 TEST(RunText, ShowsPartsThatSumToTheShownStepAndLoss) {
   const std::string text = run_text(example_run(), {});
-  const auto [parts, step] = parts_and_total(text, "Where a step goes", "mean step");
+  const auto [parts, step] = parts_and_total(text, "Where a step goes", "step time");
   EXPECT_NEAR(parts, step, 1e-9);
   const auto [bars, lost] = parts_and_total(text, "Where time is lost", "lost in all");
   EXPECT_NEAR(bars, lost, 1e-9);

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "terminal/bars.h"
-#include "terminal/cell_width.h"
-#include "terminal/table.h"
+#include "reports/formats/terminal/layout/bars.h"
+#include "reports/formats/terminal/layout/cell_width.h"
+#include "reports/formats/terminal/layout/table.h"
 
 namespace ddbench::reports {
 namespace {

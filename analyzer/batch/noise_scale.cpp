@@ -1,0 +1,131 @@
+#include "analyzer/batch/noise_scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/statistics/quantiles.h"
+#include "core/error.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr std::size_t kFewestPairs = 5;
+constexpr double kNoiseScaleLevel = 0.95;
+
+struct Pair {
+  double noise = 0;
+  double gradient = 0;
+};
+
+/// The two unbiased estimators of one step (appendix A.1).
+std::vector<Pair> estimators(std::span<const GradientNorms> steps, double small_batch, double big_batch) {
+  std::vector<Pair> pairs;
+  pairs.reserve(steps.size());
+  for (const GradientNorms& step : steps) {
+    if (!std::isfinite(step.small_square) || !std::isfinite(step.big_square) || step.small_square < 0 ||
+        step.big_square < 0) {
+      throw Error(
+          ErrorCode::kBadInput,
+          fmt::format(
+              "step {} of the gradient norms is {} and {}, but squared norms are finite and not negative",
+              pairs.size(), step.small_square, step.big_square));
+    }
+    pairs.push_back(
+        {(step.small_square - step.big_square) / (1 / small_batch - 1 / big_batch),
+         (big_batch * step.big_square - small_batch * step.small_square) / (big_batch - small_batch)});
+  }
+  return pairs;
+}
+
+Pair mean_of(std::span<const Pair> pairs) {
+  Pair mean;
+  for (const Pair& pair : pairs) {
+    mean.noise += pair.noise / static_cast<double>(pairs.size());
+    mean.gradient += pair.gradient / static_cast<double>(pairs.size());
+  }
+  return mean;
+}
+
+struct MeanErrors {
+  double noise = 0;
+  double both = 0;
+  double gradient = 0;
+  double degrees_of_freedom = 0;
+};
+
+/// Covariance of the mean, from the differences of successive steps (von Neumann 1941): what changes slowly
+/// while training goes on is no error of the mean over these steps.
+MeanErrors errors_of_mean(const std::vector<Pair>& pairs) {
+  const auto n = static_cast<double>(pairs.size());
+  const double divisor = 2 * (n - 1) * n;
+  MeanErrors errors;
+  errors.degrees_of_freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
+  for (std::size_t i = 1; i < pairs.size(); ++i) {
+    const double noise = pairs[i].noise - pairs[i - 1].noise;
+    const double gradient = pairs[i].gradient - pairs[i - 1].gradient;
+    errors.noise += noise * noise / divisor;
+    errors.both += noise * gradient / divisor;
+    errors.gradient += gradient * gradient / divisor;
+  }
+  return errors;
+}
+
+/// All r with |noise - r gradient| <= t * its standard error.
+void set_interval(const MeanErrors& errors, NoiseScale& result) {
+  const double t = t_quantile((1 + kNoiseScaleLevel) / 2, errors.degrees_of_freedom);
+  const double noise = result.noise_trace;
+  const double gradient = result.gradient_square;
+  const double square = gradient * gradient - t * t * errors.gradient;
+  const double middle = noise * gradient - t * t * errors.both;
+  const double constant = noise * noise - t * t * errors.noise;
+  const double discriminant = middle * middle - square * constant;
+  if (gradient > 0 && square > 0) {
+    const double reach = std::sqrt(std::max(0.0, discriminant));
+    const double value = std::max(0.0, noise / gradient);
+    result.samples =
+        Estimate{value,
+                 {std::min(std::max(0.0, (middle - reach) / square), value),
+                  std::max(std::max(0.0, (middle + reach) / square), value), kNoiseScaleLevel,
+                  fmt::format("Fieller over {} steps, errors from successive ones", result.steps)}};
+    return;
+  }
+  // The set is what lies outside of the roots: it holds infinity, and begins at the positive root.
+  if (square < 0 && constant > 0 && discriminant >= 0)
+    result.at_least = (middle - std::sqrt(discriminant)) / square;
+  if (!(result.at_least > 0)) result.at_least = 0;
+  result.samples = Measured<Estimate>::missing(
+      result.at_least > 0
+          ? fmt::format("the gradient drowns in its noise: at least {:.3g} samples; measure more steps",
+                        result.at_least)
+          : std::string("gradient signal below noise; measure more steps"));
+}
+
+}  // namespace
+
+NoiseScale gradient_noise_scale(std::span<const GradientNorms> steps, double small_batch, double big_batch) {
+  if (!(small_batch > 0) || !(small_batch < big_batch) || !std::isfinite(big_batch)) {
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format(
+            "the noise scale compares gradients over {} and {} samples, but the second must be larger "
+            "than the first (run on two GPUs or more)",
+            small_batch, big_batch));
+  }
+  const std::vector<Pair> pairs = estimators(steps, small_batch, big_batch);
+  NoiseScale result;
+  result.steps = pairs.size();
+  const Pair mean = mean_of(pairs);
+  result.gradient_square = mean.gradient;
+  result.noise_trace = mean.noise;
+  if (pairs.size() < kFewestPairs) {
+    result.samples = Measured<Estimate>::missing(
+        fmt::format("{} step(s): the noise scale needs {} or more", pairs.size(), kFewestPairs));
+    return result;
+  }
+  set_interval(errors_of_mean(pairs), result);
+  return result;
+}
+
+}  // namespace ddbench::analyzer

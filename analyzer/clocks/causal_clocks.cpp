@@ -1,0 +1,117 @@
+#include "analyzer/clocks/causal_clocks.h"
+
+#include <algorithm>
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+constexpr std::int64_t kWidest_ns = std::int64_t{1} << 40;  // 18 minutes
+// What a clock may wander within its second, against the correction at the first collective's time.
+constexpr std::int64_t kWander_ns = 1000;
+
+}  // namespace
+
+std::int64_t CausalClocks::second_of(std::size_t rank, std::int64_t local_ns) const {
+  const std::int64_t reference_ns = readings_.to_reference(rank, local_ns);
+  return reference_ns / kSecond_ns - (reference_ns % kSecond_ns < 0 ? 1 : 0);
+}
+
+/// `ends` cannot have ended before `begins` had begun.
+void CausalClocks::bound(Second& second, const Attendance& ends, const Attendance& begins) const {
+  if (ends.rank == begins.rank) return;
+  const std::int64_t slack_ns = readings_.to_reference(ends.rank, ends.end_ns) -
+                                readings_.to_reference(begins.rank, begins.begin_ns) + kWander_ns;
+  const auto [place, is_new] = second.bounds_ns.try_emplace({ends.rank, begins.rank}, slack_ns);
+  if (!is_new) place->second = std::min(place->second, slack_ns);
+}
+
+void CausalClocks::add(std::int64_t second, std::span<const Attendance> ranks) {
+  if (readings_.is_exact() || ranks.size() < 2) return;
+  const std::int64_t at_ns = readings_.to_reference(ranks.front().rank, ranks.front().begin_ns);
+  Second& entry = seconds_.try_emplace(second, Second{.at_ns = at_ns, .bounds_ns = {}, .corrections = {}}).first->second;
+  const auto by_end = [this](const Attendance& a, const Attendance& b) {
+    return readings_.to_reference(a.rank, a.end_ns) < readings_.to_reference(b.rank, b.end_ns);
+  };
+  const auto by_begin = [this](const Attendance& a, const Attendance& b) {
+    return readings_.to_reference(a.rank, a.begin_ns) < readings_.to_reference(b.rank, b.begin_ns);
+  };
+  // Of all pairs those with the first to end and the last to begin bound most; the others are many.
+  const Attendance& first = *std::min_element(ranks.begin(), ranks.end(), by_end);
+  const Attendance& last = *std::max_element(ranks.begin(), ranks.end(), by_begin);
+  for (const Attendance& rank : ranks) {
+    bound(entry, first, rank);
+    bound(entry, rank, last);
+  }
+}
+
+bool CausalClocks::fits(Second& second, std::int64_t wider_ns) const {
+  second.corrections.clear();
+  for (std::size_t rank = 0; rank < readings_.ranks(); ++rank) {
+    const std::int64_t half_ns = readings_.uncertainty_at_reference_ns(rank, second.at_ns) + wider_ns;
+    second.corrections.push_back({-half_ns, half_ns});
+  }
+  // Bellman and Ford; a round more than there are ranks changes nothing unless the bounds contradict.
+  for (std::size_t round = 0; round <= second.corrections.size(); ++round) {
+    bool changed = false;
+    for (const auto& [pair, bound_ns] : second.bounds_ns) {
+      Range& a = second.corrections[pair.first];
+      Range& b = second.corrections[pair.second];
+      if (a.high_ns + bound_ns < b.high_ns) {
+        b.high_ns = a.high_ns + bound_ns;
+        changed = true;
+      }
+      if (b.low_ns - bound_ns > a.low_ns) {
+        a.low_ns = b.low_ns - bound_ns;
+        changed = true;
+      }
+    }
+    if (!changed) break;
+  }
+  return std::all_of(second.corrections.begin(), second.corrections.end(),
+                     [](const Range& range) { return range.low_ns <= range.high_ns; });
+}
+
+void CausalClocks::solve() {
+  for (auto& [number, second] : seconds_) {
+    std::int64_t wider_ns = 0;
+    while (!fits(second, wider_ns)) {
+      wider_ns = std::max<std::int64_t>(1, 2 * wider_ns);
+      if (wider_ns < kWidest_ns) continue;
+      // The bounds contradict each other, whatever the readings: the spans are damaged.
+      second.bounds_ns.clear();
+      fits(second, 0);
+      break;
+    }
+    contradictions_ += wider_ns > 0;
+  }
+}
+
+std::int64_t CausalClocks::to_reference(std::int64_t second, std::size_t rank, std::int64_t local_ns) const {
+  const std::int64_t read_ns = readings_.to_reference(rank, local_ns);
+  const auto found = seconds_.find(second);
+  return found == seconds_.end() ? read_ns : read_ns + found->second.corrections[rank].middle_ns();
+}
+
+std::int64_t CausalClocks::uncertainty_ns(std::int64_t second, std::size_t rank, std::size_t other) const {
+  if (rank == other || readings_.is_exact()) return 0;
+  const auto found = seconds_.find(second);
+  if (found == seconds_.end()) {
+    const std::int64_t at_ns = second * kSecond_ns + kSecond_ns / 2;
+    return readings_.uncertainty_ns(rank, other, at_ns);
+  }
+  const Second& entry = found->second;
+  const Range& a = entry.corrections[rank];
+  const Range& b = entry.corrections[other];
+  // Of a's correction minus b's.
+  std::int64_t most_ns = a.high_ns - b.low_ns;
+  std::int64_t least_ns = a.low_ns - b.high_ns;
+  if (const auto bound = entry.bounds_ns.find({other, rank}); bound != entry.bounds_ns.end())
+    most_ns = std::min(most_ns, bound->second);
+  if (const auto bound = entry.bounds_ns.find({rank, other}); bound != entry.bounds_ns.end())
+    least_ns = std::max(least_ns, -bound->second);
+  const std::int64_t taken_ns = a.middle_ns() - b.middle_ns();
+  return std::max<std::int64_t>({0, most_ns - taken_ns, taken_ns - least_ns});
+}
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "analyzer/clocks/clock_alignment.h"
+
+namespace ddbench::analyzer {
+
+/// One rank's part in a collective, on its own clock.
+struct Attendance {
+  std::size_t rank = 0;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// What collectives add to the readings of clocks: none that all ranks need ends on any rank before its last
+/// rank has begun it. Each such pair of an end and a begin bounds the difference of two clocks from one side.
+/// In each second of the run the corrections of the ranks' clocks are bounded by the readings' uncertainty and
+/// by all of these (a system of difference constraints); the middle of what remains possible is taken, which
+/// itself keeps every bound. Add collectives, solve(), then ask.
+class CausalClocks {
+ public:
+  /// `readings` must outlive this.
+  explicit CausalClocks(const ClockAlignment& readings) : readings_(readings) {}
+
+  /// The second that a time of a rank lies in.
+  std::int64_t second_of(std::size_t rank, std::int64_t local_ns) const;
+
+  /// A collective in which every rank needs all others' data; `second` is that of one of its begins.
+  void add(std::int64_t second, std::span<const Attendance> ranks);
+  void solve();
+
+  /// On the common time line, corrected as in that second.
+  std::int64_t to_reference(std::int64_t second, std::size_t rank, std::int64_t local_ns) const;
+  /// Of a time difference between two ranks in that second; 0 for a rank with itself.
+  std::int64_t uncertainty_ns(std::int64_t second, std::size_t rank, std::size_t other) const;
+  /// Seconds in which collectives contradict the readings: the uncertainty was widened until they agree.
+  std::uint64_t contradictions() const noexcept { return contradictions_; }
+
+ private:
+  struct Range {
+    std::int64_t low_ns = 0;
+    std::int64_t high_ns = 0;
+    std::int64_t middle_ns() const noexcept { return low_ns + (high_ns - low_ns) / 2; }
+  };
+  using Pair = std::pair<std::size_t, std::size_t>;
+  struct Second {
+    std::int64_t at_ns = 0;                  ///< of its first collective, on the reference clock
+    std::map<Pair, std::int64_t> bounds_ns;  ///< {a, b}: correction of b - correction of a is at most this
+    std::vector<Range> corrections;          ///< by rank
+  };
+
+  void bound(Second& second, const Attendance& ends, const Attendance& begins) const;
+  /// Narrows the corrections from the readings' uncertainty and `wider_ns`; false where nothing is left.
+  bool fits(Second& second, std::int64_t wider_ns) const;
+
+  const ClockAlignment& readings_;
+  std::map<std::int64_t, Second> seconds_;
+  std::uint64_t contradictions_ = 0;
+};
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,166 @@
+#include "analyzer/comparison/case_grid.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "analyzer/run/run_fields.h"
+#include "core/error.h"
+#include "core/number.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+using Fields = std::map<std::string, RunField>;
+
+std::string value_of(const Fields& fields, const std::string& field) {
+  const auto found = fields.find(field);
+  std::string value = found == fields.end() ? "" : found->second.text;
+  if (value.empty() && field == "network") value = kNotProved;
+  return value;
+}
+
+/// All that defines a run but the field, and what goes with it.
+std::map<std::string, std::string> rest_of(const store::RunRecord& run, const std::string& field) {
+  static const std::set<std::string> kNeverCompared = {"seed", "provenance", "fingerprint", "network"};
+  std::map<std::string, std::string> rest;
+  for (const auto& [name, value] : run_fields(run)) {
+    if (!value.defines || name == field || kNeverCompared.count(name) != 0) continue;
+    if (field == "network" && (name == "link" || name == "requested_network")) continue;
+    if (field == "world_size" && (name == "nodes" || name == "gpus_per_node")) continue;
+    rest[name] = value.text;
+  }
+  return rest;
+}
+
+/// The same for a run of any size.
+std::map<std::string, std::string> rest_without_size(const store::RunRecord& run, const std::string& field) {
+  store::RunRecord sized = run;
+  RunCase& run_case = sized.run_case;
+  if (run_case.scaling == ScalingMode::kStrong) run_case.batch_per_gpu = run_case.global_batch();
+  if (run_case.nodes == 1) {
+    run_case.link.clear();
+    run_case.requested_network.clear();
+  }
+  run_case.nodes = run_case.gpus_per_node = 1;
+  std::map<std::string, std::string> rest = rest_of(sized, field);
+  rest.erase("nodes");
+  rest.erase("gpus_per_node");
+  return rest;
+}
+
+std::string in_lines(const std::map<std::string, std::string>& fields) {
+  std::string text;
+  for (const auto& [name, value] : fields) text += fmt::format("{}={}\n", name, value);
+  return text;
+}
+
+/// As numbers where all are numbers, else left in order of age.
+void sort_values(std::vector<std::string>& values) {
+  if (!std::all_of(values.begin(), values.end(),
+                   [](const auto& text) { return number_from<double>(text).has_value(); }))
+    return;
+  std::sort(values.begin(), values.end(),
+            [](const auto& a, const auto& b) { return *number_from<double>(a) < *number_from<double>(b); });
+}
+
+using ValuesOfCurves = std::map<std::string, std::set<std::string>>;
+
+ValuesOfCurves values_of_curves(const std::vector<GroupCell>& cells) {
+  ValuesOfCurves values;
+  for (const GroupCell& cell : cells) values[cell.curve].insert(cell.value);
+  return values;
+}
+
+/// Drops cells of curves with one value, where there are others.
+void keep_comparable(std::vector<GroupCell>& cells, const std::string& field,
+                     std::vector<std::string>& notes) {
+  const ValuesOfCurves values = values_of_curves(cells);
+  const auto alone = [&](const GroupCell& cell) { return values.at(cell.curve).size() < 2; };
+  if (std::all_of(cells.begin(), cells.end(), alone)) return;
+  std::size_t runs = 0;
+  for (const GroupCell& cell : cells) runs += alone(cell) ? cell.runs.size() : 0;
+  std::erase_if(cells, alone);
+  if (runs > 0) notes.push_back(fmt::format("{} run(s) of cases with one {} only are left out", runs, field));
+}
+
+/// The value that meets the most cases that were run with another one too.
+std::string usual_reference(const std::vector<GroupCell>& cells, const std::vector<std::string>& values) {
+  std::map<std::string, std::set<std::string>> values_of_rest;
+  for (const GroupCell& cell : cells) values_of_rest[cell.rest].insert(cell.value);
+  std::map<std::string, std::size_t> met;
+  for (const auto& [rest, found] : values_of_rest) {
+    for (const std::string& value : found) met[value] += found.size() > 1;
+  }
+  return *std::max_element(values.begin(), values.end(),
+                           [&](const auto& a, const auto& b) { return met[a] < met[b]; });
+}
+
+void order_values(const std::vector<GroupCell>& cells, const std::string& field, const std::string& reference,
+                  std::vector<std::string>& values) {
+  for (const GroupCell& cell : cells) {
+    if (std::find(values.begin(), values.end(), cell.value) == values.end()) values.push_back(cell.value);
+  }
+  const std::string wanted = reference.empty() ? usual_reference(cells, values) : reference;
+  sort_values(values);
+  const auto found = std::find(values.begin(), values.end(), wanted);
+  if (found == values.end()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("no run has {} \"{}\"; there are {}", field, wanted, fmt::join(values, ", ")));
+  }
+  std::rotate(values.begin(), found, found + 1);
+}
+
+/// Names the fields in which the curves differ.
+void add_variants(std::vector<GroupCell>& cells, const std::string& field) {
+  std::map<std::string, std::set<std::string>> seen;
+  std::vector<std::map<std::string, std::string>> rests;
+  for (const GroupCell& cell : cells) {
+    rests.push_back(rest_without_size(cell.runs.front().run, field));
+    // On one node no link is used: that does not set a run apart.
+    if (cell.run_case().nodes == 1) rests.back().erase("link");
+    for (const auto& [name, value] : rests.back()) seen[name].insert(value);
+  }
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    for (const auto& [name, value] : rests[i]) {
+      if (seen[name].size() > 1)
+        cells[i].variant += fmt::format("{}{}={}", cells[i].variant.empty() ? "" : " ", name, value);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<GroupCell> group_cells(std::vector<RunSummary> summaries, const std::string& field,
+                                   const std::string& reference, std::vector<std::string>& values,
+                                   std::vector<std::string>& notes) {
+  std::vector<GroupCell> cells;
+  for (RunSummary& summary : summaries) {
+    const std::string value = value_of(run_fields(summary.run), field);
+    const std::string rest = in_lines(rest_of(summary.run, field));
+    auto cell = std::find_if(cells.begin(), cells.end(),
+                             [&](const auto& c) { return c.value == value && c.rest == rest; });
+    if (cell == cells.end()) {
+      cell =
+          cells.insert(cells.end(), {in_lines(rest_without_size(summary.run, field)), rest, value, {}, {}});
+    }
+    cell->runs.push_back(std::move(summary));
+  }
+  keep_comparable(cells, field, notes);
+  order_values(cells, field, reference, values);
+  add_variants(cells, field);
+  const auto order = [&](const GroupCell& cell) {
+    return std::tuple(std::string_view(cell.curve), cell.run_case().world_size(), cell.run_case().nodes,
+                      std::find(values.begin(), values.end(), cell.value) - values.begin());
+  };
+  std::stable_sort(cells.begin(), cells.end(),
+                   [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  return cells;
+}
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,254 @@
+#include "analyzer/comparison/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "analyzer/comparison/side_differences.h"
+#include "analyzer/comparison/case_history.h"
+#include "analyzer/run/usable_runs.h"
+#include "core/error.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+using Summaries = std::vector<RunSummary>;
+/// What a run measured of one thing.
+using Pick = std::function<Measured<double>(const RunSummary&)>;
+
+Measured<double> as_number(const Measured<std::int64_t>& value) {
+  return value ? Measured<double>(static_cast<double>(*value)) : Measured<double>::missing(value.reason());
+}
+
+std::vector<double> picked(const Summaries& summaries, const Pick& pick) {
+  std::vector<double> values;
+  for (const RunSummary& summary : summaries) {
+    if (const Measured<double> value = pick(summary); value && std::isfinite(*value) && *value >= 0)
+      values.push_back(*value);
+  }
+  return values;
+}
+
+Measured<double> peer_wait_of(const RunSummary& summary) {
+  return as_number(summary.peer_wait_ns);
+}
+Measured<double> exposed_of(const RunSummary& summary) {
+  if (summary.probed_steps == 0) return Measured<double>::missing("no step was measured with the probes on");
+  return as_number(summary.exposed_communication_ns);
+}
+Measured<double> overlap_of(const RunSummary& summary) {
+  if (summary.probed_steps == 0) return Measured<double>::missing("no step was measured with the probes on");
+  return as_number(summary.overlap_ns);
+}
+Measured<double> memory_of(const RunSummary& summary) {
+  std::int64_t most = 0;
+  for (const store::RankRecord& rank : summary.ranks) most = std::max(most, rank.peak_memory_bytes);
+  return most > 0 ? Measured<double>(static_cast<double>(most)) : Measured<double>::missing("not reported");
+}
+
+/// Geometric where all values are above 0.
+Measured<double> mean_over_runs(const std::vector<double>& values) {
+  if (values.empty()) return Measured<double>::missing("not measured");
+  const Measured<double> geometric = geometric_mean(values, "");
+  return geometric ? geometric : Measured<double>(mean(values));
+}
+
+class Builder {
+ public:
+  Builder(const store::RunStore& store, Comparison& comparison) : store_(store), comparison_(comparison) {
+    a_ = usable_summaries(store, comparison.a.runs, Figures::kAnything, comparison.notes);
+    b_ = usable_summaries(store, comparison.b.runs, Figures::kAnything, comparison.notes);
+    for (const auto& [side, summaries] : {std::pair{&comparison.a, &a_}, std::pair{&comparison.b, &b_}}) {
+      if (!summaries->empty()) continue;
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("{}: no run gave figures{}", side->meaning,
+                              comparison.notes.empty() ? "" : ": " + comparison.notes.back()));
+    }
+  }
+
+  void build() {
+    comparison_.differences = side_differences(records(a_), records(b_));
+    judge(comparison_);
+    add_figures();
+    add_parts();
+    add_collectives();
+    add_kernels();
+    if (const Measured<RunRatio>& step = comparison_.figures.front().ratio; step && !step->interval) {
+      comparison_.notes.push_back(fmt::format(
+          "{}, or other runs of the same case in the store: how far runs scatter is not known, and the "
+          "difference may be noise",
+          step->interval.reason()));
+    }
+    const auto keep = [](ComparedSide& side, const Summaries& summaries) { side.runs = records(summaries); };
+    keep(comparison_.a, a_);
+    keep(comparison_.b, b_);
+  }
+
+ private:
+  static std::vector<store::RunRecord> records(const Summaries& summaries) {
+    std::vector<store::RunRecord> runs;
+    for (const RunSummary& summary : summaries) runs.push_back(summary.run);
+    return runs;
+  }
+
+  ComparedFigure figure(std::string name, std::string unit, const Pick& pick) const {
+    const std::vector<double> a = picked(a_, pick);
+    const std::vector<double> b = picked(b_, pick);
+    ComparedFigure result;
+    result.name = std::move(name);
+    result.unit = std::move(unit);
+    result.a = mean_over_runs(a);
+    result.b = mean_over_runs(b);
+    result.ratio = measured_ratio(b, a);
+    return result;
+  }
+
+  void add_figures() {
+    std::vector<ComparedFigure>& figures = comparison_.figures;
+    figures.push_back(figure("step time", "ns", [](const RunSummary& summary) {
+      return summary.step_time_ns ? Measured<double>(summary.step_time_ns->value)
+                                  : Measured<double>::missing(summary.step_time_ns.reason());
+    }));
+    figures.push_back(
+        figure("throughput", "samples/s", [](const RunSummary& summary) { return summary.samples_per_s; }));
+    add_intervals_from_history(figures[0], figures[1]);
+    figures.push_back(figure("exposed communication", "ns", exposed_of));
+    figures.push_back(figure("overlap", "ns", overlap_of));
+    figures.push_back(figure("peer wait", "ns", peer_wait_of));
+    figures.push_back(figure("peak memory", "bytes", memory_of));
+    figures.push_back(figure("last loss", "1", [](const RunSummary& summary) { return summary.loss_last; }));
+  }
+
+  /// Where the runs of the sides are too few, how far others of the same case scatter.
+  void add_intervals_from_history(ComparedFigure& step, ComparedFigure& throughput) const {
+    if (!step.ratio || !throughput.ratio || throughput.ratio->interval) return;
+    const Measured<RunRatio> ratio = throughput_ratio(store_, b_, a_);
+    if (!ratio || !ratio->interval) return;
+    throughput.ratio = ratio;
+    // Of the same runs, the step's logarithm scatters as far.
+    const ConfidenceInterval& interval = *ratio->interval;
+    RunRatio longer = *step.ratio;
+    longer.interval =
+        ConfidenceInterval{longer.value * interval.low / ratio->value,
+                           longer.value * interval.high / ratio->value, interval.level, interval.method};
+    step.ratio = longer;
+  }
+
+  void add_parts() {
+    for (int i = 0; i < store::kStepPartCount; ++i) {
+      const auto part = static_cast<store::StepPart>(i);
+      ComparedFigure both =
+          figure(std::string(store::to_string(part)), "ns", [part](const RunSummary& summary) {
+            if (summary.partition.total_ns() == 0) return Measured<double>::missing("not recorded");
+            return Measured<double>(static_cast<double>(summary.partition[part]));
+          });
+      if (both.a.value_or(0) > 0 || both.b.value_or(0) > 0) comparison_.parts.push_back(std::move(both));
+    }
+  }
+
+  /// A figure for each name that a list of any run has, picked by the name. Values of equal names are added
+  /// up.
+  template <typename List, typename NameOf, typename ValueOf>
+  std::vector<ComparedFigure> by_name(const List& list_of, const NameOf& name_of,
+                                      const ValueOf& value_of) const {
+    std::vector<std::string> names;
+    for (const Summaries* side : {&a_, &b_}) {
+      for (const RunSummary& summary : *side) {
+        for (const auto& item : list_of(summary)) {
+          const std::string name = name_of(item);
+          if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        }
+      }
+    }
+    std::vector<ComparedFigure> figures;
+    for (const std::string& name : names) {
+      figures.push_back(figure(name, "ns", [&](const RunSummary& summary) {
+        Measured<double> sum = Measured<double>::missing("not recorded");
+        for (const auto& item : list_of(summary)) {
+          if (name_of(item) == name) sum = sum.value_or(0) + value_of(item, summary);
+        }
+        return sum;
+      }));
+    }
+    return figures;
+  }
+
+  void add_collectives() {
+    comparison_.collectives = by_name(
+        [](const RunSummary& summary) -> const auto& { return summary.collectives; },
+        [](const CollectiveSummary& collective) {
+          const store::CollectiveRecord& record = collective.record;
+          const std::string bucket = record.bucket < 0 ? "" : fmt::format(" bucket {}", record.bucket);
+          return fmt::format("{}{}, {} bytes", record.function, bucket, record.bytes);
+        },
+        [](const CollectiveSummary& collective, const RunSummary&) {
+          return static_cast<double>(collective.record.transfer_ns);
+        });
+  }
+
+  void add_kernels() {
+    comparison_.kernels = by_name(
+        [](const RunSummary& summary) -> const auto& { return summary.kernels; },
+        [](const store::KernelRecord& kernel) { return fmt::format("{} ({})", kernel.name, kernel.kind); },
+        [](const store::KernelRecord& kernel, const RunSummary& summary) {
+          const auto steps = static_cast<double>(std::max<std::int64_t>(1, summary.kernel_steps));
+          return static_cast<double>(kernel.total_ns) / steps;
+        });
+    std::stable_sort(comparison_.kernels.begin(), comparison_.kernels.end(),
+                     [](const auto& x, const auto& y) {
+                       const auto change = [](const ComparedFigure& both) {
+                         return std::abs(both.b.value_or(0) - both.a.value_or(0));
+                       };
+                       return change(x) > change(y);
+                     });
+  }
+
+  const store::RunStore& store_;
+  Comparison& comparison_;
+  Summaries a_;
+  Summaries b_;
+};
+
+}  // namespace
+
+std::string_view to_string(ComparisonVerdict verdict) noexcept {
+  constexpr std::array<std::string_view, 4> kNames = {"repetitions", "one-change", "several-changes",
+                                                      "other-hardware"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+Comparison compare_runs(const store::RunStore& store, ComparedSide a, ComparedSide b) {
+  Comparison comparison;
+  comparison.a = std::move(a);
+  comparison.b = std::move(b);
+  Builder(store, comparison).build();
+  return comparison;
+}
+
+Figure comparison_figure(const Comparison& comparison) {
+  Figure figure;
+  figure.title = "Step time by parts";
+  figure.x = {"side", "1", false};
+  figure.y = {"time", "ms", false};
+  figure.notes = comparison.notes;
+  figure.notes.insert(figure.notes.begin(), comparison.verdict_text);
+  for (const ComparedFigure& part : comparison.parts) {
+    Series series{part.name, SeriesShape::kStackedBars, {}, {}};
+    series.points.push_back({0, part.a.value_or(0) / 1e6, {}, "A: " + comparison.a.meaning});
+    series.points.push_back({1, part.b.value_or(0) / 1e6, {}, "B: " + comparison.b.meaning});
+    for (const ComparedSide* side : {&comparison.a, &comparison.b}) {
+      for (const store::RunRecord& run : side->runs) {
+        series.provenance = ProvenanceSet::from_bits(series.provenance.bits() | run.provenance.bits());
+      }
+    }
+    figure.series.push_back(std::move(series));
+  }
+  if (figure.series.empty()) figure.notes.push_back("no step was measured with the probes on");
+  return figure;
+}
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/figure/figure.h"
+#include "analyzer/run/run_summary.h"
+#include "analyzer/statistics/ratio_interval.h"
+
+namespace ddbench::analyzer {
+
+/// One side of a comparison: a run, or runs that are taken together.
+struct ComparedSide {
+  std::string meaning;  ///< in words: "run 2026...", "runs with link=1gbit"
+  std::vector<store::RunRecord> runs;
+};
+
+/// A field in which the sides differ. Values of several runs are joined by commas.
+struct SideDifference {
+  enum class Kind {
+    kCase,         ///< what was asked for
+    kEnvironment,  ///< what it ran on: hardware, network, facts
+    kConsequence,  ///< follows from a field of the case: the network from the link, the provenance from the
+                   ///< size
+  };
+  Kind kind = Kind::kCase;
+  std::string field;
+  std::string a;
+  std::string b;
+};
+
+/// What may be concluded from two sides.
+enum class ComparisonVerdict {
+  kRepetitions,     ///< the same case on the same hardware
+  kOneChange,       ///< one field of the case differs: it is the cause, apart from noise
+  kSeveralChanges,  ///< several differ: no single cause
+  kOtherHardware,   ///< fingerprints differ
+};
+std::string_view to_string(ComparisonVerdict verdict) noexcept;  ///< "repetitions", "one-change", ...
+
+/// The same thing measured on both sides.
+struct ComparedFigure {
+  std::string name;
+  std::string unit;  ///< "ns", "samples/s", "GB/s", "bytes", "1"
+  Measured<double> a =
+      Measured<double>::missing("not measured");  ///< geometric mean over runs, arithmetic where one is 0
+  Measured<double> b = Measured<double>::missing("not measured");
+  Measured<RunRatio> ratio = Measured<RunRatio>::missing("not measured");  ///< b over a
+};
+
+struct Comparison {
+  ComparedSide a;
+  ComparedSide b;
+  ComparisonVerdict verdict = ComparisonVerdict::kRepetitions;
+  std::string verdict_text;
+  std::vector<SideDifference> differences;
+  std::vector<ComparedFigure>
+      figures;  ///< step time, samples/s, exposed communication, peer wait, memory, loss
+  std::vector<ComparedFigure> parts;        ///< of the step time
+  std::vector<ComparedFigure> collectives;  ///< transfer time, by function, bucket and size
+  std::vector<ComparedFigure> kernels;      ///< time a step and rank; the largest change first
+  std::vector<std::string> notes;
+};
+
+/// Runs that are not done or invalid are left out with a note. Ratios have an
+/// interval where both sides have kFewestRuns or more; step time and throughput otherwise take it from how
+/// far other runs of the same case in the store scatter, and the method says so. Steps of one run give none:
+/// runs differ. Throws Error{kBadInput} when a side has no run with figures.
+Comparison compare_runs(const store::RunStore& store, ComparedSide a, ComparedSide b);
+
+/// Parts of both sides as stacked bars.
+Figure comparison_figure(const Comparison& comparison);
+
+}  // namespace ddbench::analyzer

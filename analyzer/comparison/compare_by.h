@@ -1,0 +1,82 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/collectives/alpha_beta.h"
+#include "analyzer/cost/cost.h"
+#include "analyzer/figure/figure.h"
+#include "analyzer/run/run_summary.h"
+#include "analyzer/statistics/ratio_interval.h"
+
+namespace ddbench::analyzer {
+
+/// The runs of one case but for the field, with one value of it.
+struct GroupRow {
+  RunCase run_case;
+  int world_size = 0;
+  std::string value;    ///< of the field; "not proved" for a network that nothing proved
+  std::string variant;  ///< what else sets the row apart from others, beside its size: "workload=cnn
+                        ///< batch_per_gpu=32"
+  std::vector<store::RunId> runs;
+  double samples_per_s = 0;  ///< geometric mean over runs, here and below
+  double step_time_ns = 0;
+  Measured<double> exposed_ns =
+      Measured<double>::missing("no partition");  ///< communication, a step
+  Measured<double> exposed_share = Measured<double>::missing("no partition");  ///< of the step time
+  /// Throughput a GPU over that of the smallest size with the same value (by link or network: or on one node,
+  /// where neither is used).
+  Measured<double> efficiency = Measured<double>::missing("no smaller size");
+  /// Throughput over that with the reference value, in the same case; missing for the reference itself, and
+  /// where the case was not run with it.
+  Measured<RunRatio> against_reference = Measured<RunRatio>::missing("the reference");
+  ProvenanceSet provenance;
+};
+
+/// Collectives of one function, size and number of ranks.
+struct GroupCollective {
+  std::string function;
+  std::uint64_t bytes = 0;
+  int ranks = 0;
+  std::string value;
+  double transfer_ns = 0;  ///< geometric mean over runs of the median
+  Measured<double> busbw_gb_per_s = Measured<double>::missing("no bus factor");
+  Measured<RunRatio> against_reference = Measured<RunRatio>::missing("the reference");  ///< of the time
+  ProvenanceSet provenance;
+};
+
+/// Latency and bandwidth of the collectives of one function, where three sizes or more were measured.
+struct GroupFit {
+  std::string function;
+  int ranks = 0;
+  std::string value;
+  AlphaBetaFit fit;
+};
+
+struct GroupComparison {
+  std::string field;
+  std::vector<std::string> values;           ///< the reference first
+  std::vector<GroupRow> rows;                ///< by case and size, then value
+  std::vector<GroupCollective> collectives;  ///< by function, ranks, bytes, then value
+  std::vector<GroupFit> fits;                ///< by function, ranks, then value
+  std::vector<std::string> notes;
+};
+
+/// Groups runs by a field (a name that --where knows) and compares cases that are otherwise equal. Where some
+/// cases were run with several values, those that were not are left out with a note. `reference`: the value
+/// that others are compared with; empty: that of the most cases, of several the oldest. Throws
+/// Error{kBadInput} on a field that runs do not have, a reference that none has, or when no run gives
+/// figures.
+GroupComparison compare_by(const store::RunStore& store, std::span<const store::RunRecord> runs,
+                           const std::string& field, const std::string& reference = {});
+
+/// A way to train for each row, for cost_table.
+std::vector<Offer> offers_of(const GroupComparison& comparison);
+
+/// Throughput over GPUs, a series a value (log-log).
+Figure throughput_figure(const GroupComparison& comparison);
+/// Bus bandwidth over size, a series a value (and number of ranks).
+Figure bus_bandwidth_figure(const GroupComparison& comparison);
+
+}  // namespace ddbench::analyzer

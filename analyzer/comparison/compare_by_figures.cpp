@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "analyzer/comparison/compare_by.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+std::string size_in_words(const RunCase& run_case) {
+  return fmt::format("{} x {}", run_case.nodes, run_case.gpus_per_node);
+}
+
+}  // namespace
+
+std::vector<Offer> offers_of(const GroupComparison& comparison) {
+  std::vector<Offer> offers;
+  for (const GroupRow& row : comparison.rows) {
+    Offer offer;
+    offer.sku = row.run_case.sku;
+    offer.nodes = row.run_case.nodes;
+    offer.gpus = row.world_size;
+    offer.label = offer.sku.empty() ? fmt::format("{} nodes", offer.nodes)
+                                    : fmt::format("{} x {}", offer.nodes, offer.sku);
+    if (comparison.field != "sku") offer.label += fmt::format(", {} {}", comparison.field, row.value);
+    offer.samples_per_s = row.samples_per_s;
+    offer.provenance = row.provenance;
+    offers.push_back(std::move(offer));
+  }
+  return offers;
+}
+
+Figure throughput_figure(const GroupComparison& comparison) {
+  Figure figure;
+  figure.title = fmt::format("Throughput by {}", comparison.field);
+  figure.x = {"GPUs", "1", true};
+  figure.y = {"throughput", "samples/s", true};
+  figure.notes = comparison.notes;
+  for (const std::string& value : comparison.values) {
+    Series series{value.empty() ? "(none)" : value, SeriesShape::kPoints, {}, {}};
+    for (const GroupRow& row : comparison.rows) {
+      if (row.value != value) continue;
+      series.points.push_back(
+          {static_cast<double>(row.world_size), row.samples_per_s, {}, size_in_words(row.run_case)});
+      series.provenance = ProvenanceSet::from_bits(series.provenance.bits() | row.provenance.bits());
+    }
+    figure.series.push_back(std::move(series));
+  }
+  return figure;
+}
+
+Figure bus_bandwidth_figure(const GroupComparison& comparison) {
+  Figure figure;
+  figure.title = fmt::format("Bus bandwidth by {}", comparison.field);
+  figure.x = {"size", "B", true};
+  figure.y = {"bus bandwidth", "B/s", true};
+  figure.notes = comparison.notes;
+  std::map<std::string, Series> series;
+  for (const GroupCollective& collective : comparison.collectives) {
+    if (!collective.busbw_gb_per_s || collective.bytes == 0) continue;
+    const std::string name = fmt::format("{} on {} ranks, {}", collective.function, collective.ranks,
+                                         collective.value.empty() ? "(none)" : collective.value);
+    Series& own = series[name];
+    own.name = name;
+    own.shape = SeriesShape::kPoints;
+    own.provenance = ProvenanceSet::from_bits(own.provenance.bits() | collective.provenance.bits());
+    own.points.push_back({static_cast<double>(collective.bytes), *collective.busbw_gb_per_s * 1e9, {}, {}});
+  }
+  for (auto& [name, own] : series) figure.series.push_back(std::move(own));
+  if (figure.series.empty()) figure.notes.push_back("no collectives are stored with these runs");
+  return figure;
+}
+
+}  // namespace ddbench::analyzer

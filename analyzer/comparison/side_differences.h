@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "analyzer/comparison/compare.h"
+
+namespace ddbench::analyzer {
+
+/// All fields of case and environment in which the sides differ.
+std::vector<SideDifference> side_differences(std::span<const store::RunRecord> a,
+                                             std::span<const store::RunRecord> b);
+
+/// Sets verdict and verdict_text from the differences.
+void judge(Comparison& comparison);
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,218 @@
+#include "analyzer/cost/cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr double kMillion = 1e6;
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+void require_positive(const char* what, double value) {
+  if (std::isfinite(value) && value > 0) return;
+  throw Error(ErrorCode::kBadInput, fmt::format("{} is {}, but it must be above 0", what, value));
+}
+
+void check(std::span<const Offer> offers, const CostOptions& options) {
+  for (const Offer& offer : offers) {
+    require_positive(fmt::format("the throughput of {}", offer.label).c_str(), offer.samples_per_s);
+    require_positive(fmt::format("the number of nodes of {}", offer.label).c_str(), offer.nodes);
+  }
+  if (options.samples_per_epoch) require_positive("--epoch-samples", *options.samples_per_epoch);
+  if (options.samples_total) require_positive("the number of samples", *options.samples_total);
+  if (options.deadline_h) require_positive("--deadline", *options.deadline_h);
+  if (!(options.node_mtbf_h >= 0)) require_positive("--node-mtbf", options.node_mtbf_h);
+}
+
+std::string note_on_price(const Sku& sku) {
+  std::string note = sku.price_source.name;
+  for (const std::string& part : {sku.price_source.date, sku.price_source.note}) {
+    if (!part.empty()) note += (note.empty() ? "" : ", ") + part;
+  }
+  if (!sku.source.verified && !sku.source.name.empty())
+    note += note.empty() ? "unverified" : "; SKU unverified";
+  return note;
+}
+
+Interruptions interruptions_of(double per_node_h, const Offer& offer, const CostOptions& options) {
+  return {per_node_h > 0 ? 1 / (per_node_h * offer.nodes) : 0, options.checkpoint_s, options.restart_s};
+}
+
+Estimate per_million(const CostRow& row) {
+  const double factor = *row.usd_per_h * row.checkpoints.time_factor / kSecondsAnHour * kMillion;
+  Estimate cost;
+  cost.value = factor / row.offer.samples_per_s;
+  cost.interval = {cost.value, cost.value, 0, "one run: no interval over runs"};
+  if (row.offer.interval && row.offer.interval->low > 0) {
+    cost.interval = *row.offer.interval;
+    cost.interval.low = factor / row.offer.interval->high;
+    cost.interval.high = factor / row.offer.interval->low;
+  }
+  return cost;
+}
+
+/// What follows from the price of an hour and the plan of checkpoints.
+void add_costs(CostRow& row, const CostOptions& options) {
+  if (options.samples_total) {
+    row.hours =
+        *options.samples_total / row.offer.samples_per_s / kSecondsAnHour * row.checkpoints.time_factor;
+    row.meets_deadline = !options.deadline_h || *row.hours <= *options.deadline_h;
+  } else {
+    row.hours = Measured<double>::missing(options.samples_total.reason());
+  }
+  if (!row.usd_per_h) {
+    row.usd_per_million_samples = Measured<Estimate>::missing(row.usd_per_h.reason());
+    row.usd_per_epoch = row.usd = Measured<double>::missing(row.usd_per_h.reason());
+    return;
+  }
+  row.usd_per_million_samples = per_million(row);
+  row.usd_per_epoch =
+      options.samples_per_epoch
+          ? Measured<double>(row.usd_per_million_samples->value * *options.samples_per_epoch / kMillion)
+          : Measured<double>::missing(options.samples_per_epoch.reason());
+  row.usd = row.hours ? Measured<double>(*row.hours * *row.usd_per_h)
+                      : Measured<double>::missing(row.hours.reason());
+}
+
+CostRow on_demand(const Offer& offer, const Sku* sku, const CostOptions& options) {
+  CostRow row;
+  row.offer = offer;
+  if (offer.sku.empty()) {
+    row.usd_per_h = Measured<double>::missing("the runs name no SKU (--sku)");
+  } else if (sku == nullptr) {
+    row.usd_per_h = Measured<double>::missing(fmt::format(
+        "the SKU \"{}\" is not in the catalogue: give --price {}=USD_PER_HOUR", offer.sku, offer.sku));
+  } else if (!sku->price_usd_per_h) {
+    row.usd_per_h = Measured<double>::missing(sku->price_usd_per_h.reason());
+  } else {
+    row.usd_per_h = *sku->price_usd_per_h * offer.nodes;
+    row.price_note = note_on_price(*sku);
+  }
+  const double per_node_h = options.node_mtbf_h > 0 ? 1 / options.node_mtbf_h : 0;
+  row.checkpoints = plan_checkpoints(interruptions_of(per_node_h, offer, options));
+  add_costs(row, options);
+  return row;
+}
+
+CostRow on_spot(const Offer& offer, const Sku& sku, const CostOptions& options) {
+  CostRow row;
+  row.offer = offer;
+  row.offer.label += " spot";
+  row.spot = true;
+  row.price_note = note_on_price(sku);
+  if (sku.preemptions_per_h) {
+    row.usd_per_h = *sku.spot_price_usd_per_h * offer.nodes;
+    const double failures_per_h = options.node_mtbf_h > 0 ? 1 / options.node_mtbf_h : 0;
+    row.checkpoints =
+        plan_checkpoints(interruptions_of(*sku.preemptions_per_h + failures_per_h, offer, options));
+  } else {
+    row.usd_per_h = Measured<double>::missing(fmt::format(
+        "how often spot nodes are taken away is not known: give --price {}=...,preemptions=PER_HOUR",
+        sku.name));
+  }
+  add_costs(row, options);
+  return row;
+}
+
+/// Where a row lies: time and money, or what stands for them without an amount of samples. Infinite: nowhere.
+Point place_of(const CostRow& row) {
+  if (!row.usd_per_million_samples) return {kInfinite, kInfinite, {}, row.offer.label};
+  if (row.usd) return {*row.hours, *row.usd, {}, row.offer.label};
+  return {row.checkpoints.time_factor * kMillion / row.offer.samples_per_s / kSecondsAnHour,
+          row.usd_per_million_samples->value,
+          {},
+          row.offer.label};
+}
+
+void mark_front(std::vector<CostRow>& rows) {
+  for (CostRow& row : rows) {
+    const Point own = place_of(row);
+    row.on_front = std::isfinite(own.y) && std::none_of(rows.begin(), rows.end(), [&](const CostRow& other) {
+                     const Point theirs = place_of(other);
+                     return theirs.x <= own.x && theirs.y <= own.y && (theirs.x < own.x || theirs.y < own.y);
+                   });
+  }
+}
+
+void add_notes(const CostOptions& options, CostTable& table) {
+  bool unverified = false;
+  bool imported_or_emulated = false;
+  for (const CostRow& row : table.rows) {
+    unverified |= row.price_note.find("unverified") != std::string::npos;
+    imported_or_emulated |= !(row.offer.provenance == ProvenanceSet{Provenance::kMeasured});
+  }
+  if (unverified)
+    table.notes.push_back(
+        "some SKUs are marked unverified: their figures were not found in a source that could be read");
+  if (imported_or_emulated)
+    table.notes.push_back("not all throughputs are measured ones: see the provenance of each row");
+  table.notes.push_back(
+      "prices are those of the catalogue's sources and dates; override them with --price or --skus");
+  if (options.deadline_h && options.samples_total && table.cheapest_in_time < 0) {
+    table.notes.push_back(
+        fmt::format("nothing with a price meets the deadline of {} h", *options.deadline_h));
+  }
+}
+
+}  // namespace
+
+CostTable cost_table(std::span<const Offer> offers, const SkuCatalogue& catalogue,
+                     const CostOptions& options) {
+  check(offers, options);
+  CostTable table;
+  for (const Offer& offer : offers) {
+    const Sku* sku = catalogue.find_sku(offer.sku);
+    table.rows.push_back(on_demand(offer, sku, options));
+    if (sku != nullptr && sku->spot_price_usd_per_h) table.rows.push_back(on_spot(offer, *sku, options));
+  }
+  std::stable_sort(table.rows.begin(), table.rows.end(), [](const CostRow& a, const CostRow& b) {
+    const double cost_a = a.usd_per_million_samples ? a.usd_per_million_samples->value : kInfinite;
+    const double cost_b = b.usd_per_million_samples ? b.usd_per_million_samples->value : kInfinite;
+    return cost_a < cost_b;
+  });
+  mark_front(table.rows);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const CostRow& row = table.rows[i];
+    if (!options.deadline_h || !row.usd || !row.meets_deadline) continue;
+    if (table.cheapest_in_time < 0 ||
+        *row.usd < *table.rows[static_cast<std::size_t>(table.cheapest_in_time)].usd) {
+      table.cheapest_in_time = static_cast<int>(i);
+    }
+  }
+  add_notes(options, table);
+  return table;
+}
+
+Figure cost_figure(const CostTable& table) {
+  const bool whole_job =
+      std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) { return bool(row.usd); });
+  Figure figure;
+  figure.title = whole_job ? "Cost over time to train" : "Cost over time of a million samples";
+  figure.x = {"time", "h", true};
+  figure.y = {"cost", "USD", true};
+  figure.notes = table.notes;
+  Series all{"offers", SeriesShape::kPoints, {}, {}};
+  Series front{"Pareto front", SeriesShape::kLine, {}, {}};
+  for (const CostRow& row : table.rows) {
+    Point point = place_of(row);
+    if (!std::isfinite(point.y)) continue;
+    if (!whole_job && row.usd_per_million_samples->interval.level > 0) {
+      point.interval = row.usd_per_million_samples->interval;
+    }
+    all.provenance = ProvenanceSet::from_bits(all.provenance.bits() | row.offer.provenance.bits());
+    if (row.on_front) front.points.push_back(point);
+    all.points.push_back(std::move(point));
+  }
+  std::sort(front.points.begin(), front.points.end(),
+            [](const Point& a, const Point& b) { return a.x < b.x; });
+  figure.series = {std::move(all), std::move(front)};
+  return figure;
+}
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "analyzer/figure/figure.h"
+#include "analyzer/statistics/statistics.h"
+
+namespace ddbench::analyzer {
+
+inline constexpr double kSecondsAnHour = 3600;
+
+/// How often a job is stopped by force, and what it then loses.
+struct Interruptions {
+  double mean_hours_between = 0;  ///< of the whole job; 0: never
+  double checkpoint_s = 0;        ///< to write one
+  double restart_s = 0;           ///< from the interruption until training goes on
+};
+
+struct CheckpointPlan {
+  double interval_s = 0;   ///< of training between checkpoints
+  double time_factor = 1;  ///< expected time of the job over the time of undisturbed training
+};
+
+/// The checkpoint interval that makes the expected time shortest, and that time, for interruptions that come
+/// independently: Daly (2006), eq. 37 (whose first term is Young's sqrt(2 delta M), 1974) and eq. 13:
+/// M exp(R/M) (exp((tau + delta)/M) - 1)/tau. Throws Error{kBadInput} on numbers that are negative or not
+/// finite, or interruptions without a checkpoint time.
+CheckpointPlan plan_checkpoints(const Interruptions& interruptions);
+
+/// A way to train that was measured: so many nodes of a SKU reach so many samples/s.
+struct Offer {
+  std::string label;  ///< "4 x Standard_ND96asr_v4"
+  std::string sku;
+  int nodes = 1;
+  int gpus = 1;
+  double samples_per_s = 0;
+  std::optional<ConfidenceInterval> interval;  ///< of samples_per_s
+  ProvenanceSet provenance;
+};
+
+struct CostOptions {
+  Measured<double> samples_per_epoch = Measured<double>::missing("not given (--epoch-samples)");
+  Measured<double> samples_total = Measured<double>::missing("not given (--samples or --epochs)");
+  Measured<double> deadline_h = Measured<double>::missing("not given (--deadline)");
+  double checkpoint_s = 60;
+  double restart_s = 300;
+  /// Of a node, in hours, on demand; 0: on-demand nodes never fail.
+  double node_mtbf_h = 0;
+};
+
+/// What one offer costs, on demand or on spot nodes.
+struct CostRow {
+  Offer offer;
+  bool spot = false;
+  Measured<double> usd_per_h = Measured<double>::missing("no price");  ///< of all nodes
+  Measured<Estimate> usd_per_million_samples = Measured<Estimate>::missing("no price");
+  Measured<double> usd_per_epoch = Measured<double>::missing("no price");
+  Measured<double> hours =
+      Measured<double>::missing("no amount of samples");                     ///< expected, for samples_total
+  Measured<double> usd = Measured<double>::missing("no amount of samples");  ///< for samples_total
+  CheckpointPlan checkpoints;
+  bool meets_deadline = true;
+  bool on_front = false;   ///< nothing is both cheaper and faster
+  std::string price_note;  ///< source and date of the price, "unverified" where it is
+};
+
+struct CostTable {
+  std::vector<CostRow> rows;  ///< cheapest a million samples first; without a price last
+  int cheapest_in_time =
+      -1;  ///< index into rows: the cheapest that meets the deadline; -1: none, or nothing to meet
+  std::vector<std::string> notes;
+};
+
+/// Each offer on demand, and on spot nodes where the catalogue (or --price) knows their price and preemption
+/// rate. An offer's SKU that is not in the catalogue has no price. Throws Error{kBadInput} on offers or
+/// options that make no sense.
+CostTable cost_table(std::span<const Offer> offers, const SkuCatalogue& catalogue,
+                     const CostOptions& options);
+
+/// Cost over time to train samples_total (over 1/throughput: cost a million samples over samples/s, where
+/// there is none), with the Pareto front.
+Figure cost_figure(const CostTable& table);
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/attribution/step_range.h"
+#include "core/run_case/records.h"
+#include "core/span.h"
+
+namespace ddbench::analyzer {
+
+/// Gathers the kernel rows of a run: everything but steps and collectives, which have rows of their own. Of
+/// steps that were reduced (analyzer::reduce_step) nothing counts.
+class KernelTotals {
+ public:
+  /// Adds those spans that are marked with a step of `range`.
+  void add(std::span<const Span> spans, std::span<const std::string> names, const StepRange& range);
+  std::vector<store::KernelRecord> records() const;  ///< longest total first
+  /// Over ranks.
+  std::uint64_t reduced_steps() const noexcept { return reduced_steps_; }
+
+ private:
+  std::map<std::pair<std::string, SpanKind>, store::KernelRecord> totals_;
+  std::uint64_t reduced_steps_ = 0;
+};
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "analyzer/gate/gate_steps.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+using Interval = Measured<ConfidenceInterval>;
+using CollectiveKey = std::tuple<std::string, int, std::uint64_t>;
+
+std::optional<std::vector<RunPair>> pairs_of(const GateVerdict& verdict) {
+  if (verdict.in_time != SidesInTime::kInterleaved) return std::nullopt;
+  return interleaved_pairs(records_of(verdict.baseline.runs), records_of(verdict.candidate.runs));
+}
+
+bool all_partitioned(const std::vector<RunMeasures>& runs) {
+  return std::all_of(runs.begin(), runs.end(),
+                     [](const RunMeasures& run) { return run.partition.total_ns() > 0; });
+}
+
+std::vector<double> part_values(const std::vector<RunMeasures>& runs, store::StepPart part) {
+  std::vector<double> values;
+  for (const RunMeasures& run : runs) values.push_back(static_cast<double>(run.partition[part]));
+  return values;
+}
+
+std::vector<PartChange> part_changes(const GateVerdict& verdict) {
+  if (!all_partitioned(verdict.baseline.runs) || !all_partitioned(verdict.candidate.runs)) return {};
+  const auto pairs = pairs_of(verdict);
+  std::vector<PartChange> changes;
+  for (int i = 0; i < store::kStepPartCount; ++i) {
+    const auto part = static_cast<store::StepPart>(i);
+    const MeanChange change = mean_change(part_values(verdict.baseline.runs, part),
+                                          part_values(verdict.candidate.runs, part), pairs);
+    changes.push_back({part, change.baseline, change.candidate, change.interval});
+  }
+  std::stable_sort(changes.begin(), changes.end(), [](const PartChange& a, const PartChange& b) {
+    return std::abs(a.change_ns()) > std::abs(b.change_ns());
+  });
+  return changes;
+}
+
+struct CollectiveValues {
+  std::vector<double> transfer_ns;
+  double calls_per_step = 0;
+};
+
+/// Collectives that every run of the side has.
+std::map<CollectiveKey, CollectiveValues> collective_values(const std::vector<RunMeasures>& runs) {
+  std::map<CollectiveKey, CollectiveValues> found;
+  for (const RunMeasures& run : runs) {
+    for (const CollectiveSummary& collective : run.collectives) {
+      const store::CollectiveRecord& record = collective.record;
+      CollectiveValues& values = found[{record.function, record.bucket, record.bytes}];
+      values.transfer_ns.push_back(static_cast<double>(record.transfer_ns));
+      if (run.measured_steps > 0) {
+        values.calls_per_step +=
+            static_cast<double>(record.count) / run.measured_steps / static_cast<double>(runs.size());
+      }
+    }
+  }
+  std::erase_if(found, [&](const auto& entry) { return entry.second.transfer_ns.size() != runs.size(); });
+  return found;
+}
+
+std::vector<CollectiveChange> collective_changes(const GateVerdict& verdict) {
+  const auto baseline = collective_values(verdict.baseline.runs);
+  const auto candidate = collective_values(verdict.candidate.runs);
+  const auto pairs = pairs_of(verdict);
+  std::vector<CollectiveChange> changes;
+  for (const auto& [key, values] : candidate) {
+    const auto other = baseline.find(key);
+    if (other == baseline.end()) continue;
+    const MeanChange change = mean_change(other->second.transfer_ns, values.transfer_ns, pairs);
+    changes.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), change.baseline,
+                       change.candidate, values.calls_per_step, change.interval});
+  }
+  const auto weight = [](const CollectiveChange& change) {
+    return std::abs(change.change_ns()) * std::max(1.0, change.calls_per_step);
+  };
+  std::stable_sort(changes.begin(), changes.end(), [&](const CollectiveChange& a, const CollectiveChange& b) {
+    return weight(a) > weight(b);
+  });
+  return changes;
+}
+
+bool beyond_noise(const Interval& interval) {
+  return interval && (interval->low > 0 || interval->high < 0);
+}
+
+std::string milliseconds(double ns) {
+  return fmt::format("{:.3f} ms", ns / 1e6);
+}
+
+std::string part_sentence(const PartChange& change, double step_change_ns) {
+  std::string text = fmt::format("{} went from {} to {} a step", store::to_string(change.part),
+                                 milliseconds(change.baseline_ns), milliseconds(change.candidate_ns));
+  if (step_change_ns > 0 && change.change_ns() > 0) {
+    text +=
+        fmt::format(", {:.0f}% of what the step got longer", 100 * change.change_ns() / step_change_ns);
+  }
+  if (change.change_interval) {
+    text += fmt::format(" (95% CI of the change {:+.3f} to {:+.3f} ms)", change.change_interval->low / 1e6,
+                        change.change_interval->high / 1e6);
+  }
+  return text;
+}
+
+std::string collective_sentence(const CollectiveChange& change) {
+  const std::string which = change.bucket >= 0 ? fmt::format("bucket {}", change.bucket) : "a call";
+  return fmt::format("{} of {} ({} bytes) went from {} to {}", which, change.function, change.bytes,
+                     milliseconds(change.baseline_ns), milliseconds(change.candidate_ns));
+}
+
+bool slowed_down(const GateVerdict& verdict) {
+  return std::any_of(verdict.metrics.begin(), verdict.metrics.end(), [](const MetricVerdict& metric) {
+    return metric.outcome == GateOutcome::kRegression && metric.metric != RunMetric::kPeakMemory;
+  });
+}
+
+}  // namespace
+
+void explain(GateVerdict& verdict) {
+  verdict.parts = part_changes(verdict);
+  verdict.collectives = collective_changes(verdict);
+  if (!slowed_down(verdict)) return;
+  double step_change_ns = 0;
+  for (const PartChange& change : verdict.parts) step_change_ns += change.change_ns();
+  constexpr std::size_t kMostParts = 2;
+  for (const PartChange& change : verdict.parts) {
+    if (verdict.explanation.size() == kMostParts) break;
+    if (change.change_ns() <= 0 || !beyond_noise(change.change_interval)) continue;
+    verdict.explanation.push_back(part_sentence(change, step_change_ns));
+  }
+  if (verdict.explanation.empty()) {
+    verdict.explanation.push_back(verdict.parts.empty()
+                                      ? "no step partition was recorded: which part moved is not known"
+                                      : "no single part of the step moved beyond its run-to-run noise");
+  }
+  for (const CollectiveChange& change : verdict.collectives) {
+    if (change.change_ns() <= 0 || !beyond_noise(change.change_interval)) continue;
+    verdict.explanation.push_back(collective_sentence(change));
+    break;
+  }
+}
+
+}  // namespace ddbench::analyzer

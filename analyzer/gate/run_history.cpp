@@ -1,0 +1,222 @@
+#include "analyzer/gate/run_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "analyzer/run/run_fields.h"
+#include "core/run_case/run_case_hash.h"
+#include "core/text_hash.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+using Fields = std::map<std::string, RunField>;
+
+Fields defining_fields(const store::RunRecord& run) {
+  Fields fields = run_fields(run);
+  std::erase_if(fields, [](const auto& entry) { return !entry.second.defines; });
+  return fields;
+}
+
+struct Group {
+  Fields fields;
+  std::vector<RunMeasures> runs;
+};
+
+/// All that run_fields() derives the defining fields from.
+struct CaseAndPlace {
+  RunCase run_case;  ///< without labels
+  std::string network;
+  std::string fingerprint;
+  ProvenanceSet provenance;
+
+  explicit CaseAndPlace(const store::RunRecord& run)
+      : run_case(run.run_case),
+        network(run.environment.network),
+        fingerprint(run.environment.fingerprint),
+        provenance(run.provenance) {
+    run_case.name.clear();
+    run_case.tags.clear();
+  }
+  friend bool operator==(const CaseAndPlace&, const CaseAndPlace&) = default;
+};
+
+struct CaseAndPlaceHash {
+  std::size_t operator()(const CaseAndPlace& key) const {
+    return hash_of(key.run_case) ^ hash_text(key.network, hash_text(key.fingerprint)) ^ key.provenance.bits();
+  }
+};
+
+std::vector<Group> group_by_case(std::vector<RunMeasures> runs) {
+  std::stable_sort(runs.begin(), runs.end(), [](const RunMeasures& a, const RunMeasures& b) {
+    return a.run.started_wall_ns < b.run.started_wall_ns;
+  });
+  std::map<std::string, Group> groups;
+  std::unordered_map<CaseAndPlace, Group*, CaseAndPlaceHash> known;
+  for (RunMeasures& run : runs) {
+    Group*& group = known[CaseAndPlace(run.run)];
+    if (group == nullptr) {
+      group = &groups[defining_key(run.run)];
+      group->fields = defining_fields(run.run);
+    }
+    group->runs.push_back(std::move(run));
+  }
+  std::vector<Group> ordered;
+  for (auto& [key, group] : groups) ordered.push_back(std::move(group));
+  std::stable_sort(ordered.begin(), ordered.end(), [](const Group& a, const Group& b) {
+    return a.runs.back().run.started_wall_ns > b.runs.back().run.started_wall_ns;
+  });
+  return ordered;
+}
+
+/// Fields that are not the same in all groups: they tell the series apart. A field that one lacks is empty
+/// there.
+std::set<std::string> telling_fields(const std::vector<Group>& groups) {
+  std::set<std::string> names;
+  if (groups.empty()) return names;
+  const auto text = [](const Group& group, const std::string& name) {
+    const auto found = group.fields.find(name);
+    return found == group.fields.end() ? std::string() : found->second.text;
+  };
+  for (const Group& group : groups) {
+    for (const auto* fields : {&group.fields, &groups.front().fields}) {
+      for (const auto& [name, field] : *fields) {
+        if (text(group, name) != text(groups.front(), name)) names.insert(name);
+      }
+    }
+  }
+  return names;
+}
+
+std::string label_of(const Group& group, const std::set<std::string>& telling) {
+  const RunCase& run_case = group.runs.front().run.run_case;
+  std::string label = fmt::format("{}, {} x {}", run_case.workload, run_case.nodes, run_case.gpus_per_node);
+  for (const std::string& name : telling) {
+    const auto field = group.fields.find(name);
+    if (name == "workload" || name == "nodes" || name == "gpus_per_node") continue;
+    label +=
+        fmt::format(", {} {}", name,
+                    field == group.fields.end() || field->second.text.empty() ? "none" : field->second.text);
+  }
+  return label;
+}
+
+HistorySeries series_of(const Group& group, RunMetric metric, const std::set<std::string>& telling,
+                        const ChangePointOptions& options) {
+  HistorySeries series;
+  series.label = label_of(group, telling);
+  series.provenance = group.runs.front().run.provenance;
+  std::vector<double> logarithms;
+  for (const RunMeasures& run : group.runs) {
+    if (!run[metric]) {
+      ++series.unmeasured;
+      continue;
+    }
+    series.points.push_back({run.run.id, run.run.run_case.name, run.run.started_wall_ns, *run[metric]});
+    logarithms.push_back(std::log(comparable_value(run, metric)));
+  }
+  for (const ChangePoint& change : change_points(logarithms, options)) {
+    series.changes.push_back({change.index, std::exp(change.before), std::exp(change.after), change.p_value,
+                              lower_is_better(metric) == (change.after > change.before)});
+  }
+  return series;
+}
+
+/// The figure's unit and what stored values are multiplied with.
+std::pair<std::string, double> figure_unit(RunMetric metric) {
+  if (unit_of(metric) == "ns") return {"ms", 1e-6};
+  if (unit_of(metric) == "bytes") return {"MB", 1e-6};
+  return {std::string(unit_of(metric)), 1};
+}
+
+Series level_line(const HistorySeries& history, double factor) {
+  Series line{history.label + ": level", SeriesShape::kLine, {}, history.provenance};
+  double level = history.changes.front().before;
+  std::size_t begin = 0;
+  const auto add = [&](std::size_t end) {
+    for (const std::size_t index : {begin, end - 1}) {
+      line.points.push_back(
+          {static_cast<double>(index + 1), level * factor, std::nullopt, history.points[index].run});
+    }
+  };
+  for (const LevelChange& change : history.changes) {
+    add(change.index);
+    begin = change.index;
+    level = change.after;
+  }
+  add(history.points.size());
+  return line;
+}
+
+}  // namespace
+
+RunHistory run_history(std::vector<RunMeasures> runs, RunMetric metric, const ChangePointOptions& options) {
+  RunHistory history;
+  history.metric = metric;
+  const std::vector<Group> groups = group_by_case(std::move(runs));
+  const std::set<std::string> telling = telling_fields(groups);
+  for (const Group& group : groups) history.series.push_back(series_of(group, metric, telling, options));
+  if (groups.empty()) history.notes.push_back("no finished run matches");
+  for (const HistorySeries& series : history.series) {
+    if (series.points.size() < 2 * options.least_segment) {
+      history.notes.push_back(fmt::format("{}: {} run(s), change points need {}", series.label,
+                                          series.points.size(), 2 * options.least_segment));
+    }
+    if (series.unmeasured > 0) {
+      history.notes.push_back(fmt::format("{}: {} run(s) did not measure {}", series.label, series.unmeasured,
+                                          to_string(metric)));
+    }
+  }
+  return history;
+}
+
+RunHistory run_history(const store::RunStore& store, RunMetric metric,
+                       const std::vector<FieldCondition>& conditions, std::size_t limit,
+                       const ChangePointOptions& options) {
+  // One more than are shown, to know whether there are older ones.
+  std::vector<store::RunRecord> runs = runs_where(store, conditions, limit == 0 ? 0 : limit + 1);
+  const bool older = limit > 0 && runs.size() > limit;
+  if (older) runs.erase(runs.begin());
+  std::erase_if(
+      runs, [](const store::RunRecord& run) { return run.state != store::RunState::kDone || !run.valid; });
+  RunHistory history = run_history(measure_runs(store, runs), metric, options);
+  if (older) {
+    history.notes.push_back(
+        fmt::format("only the newest {} runs are shown; --last N shows more, --last 0 all", limit));
+  }
+  return history;
+}
+
+Figure history_figure(const RunHistory& history) {
+  const auto [unit, factor] = figure_unit(history.metric);
+  Figure figure;
+  std::string metric(to_string(history.metric));
+  std::replace(metric.begin(), metric.end(), '_', ' ');
+  figure.title = fmt::format("History of {}", metric);
+  figure.x = {"run, oldest first", "1"};
+  figure.y = {metric, unit};
+  figure.notes = history.notes;
+  for (const HistorySeries& series : history.series) {
+    Series points{series.label, SeriesShape::kPoints, {}, series.provenance};
+    for (std::size_t i = 0; i < series.points.size(); ++i) {
+      points.points.push_back(
+          {static_cast<double>(i + 1), series.points[i].value * factor, std::nullopt, series.points[i].run});
+    }
+    if (!points.points.empty()) figure.series.push_back(std::move(points));
+    if (series.changes.empty()) continue;
+    figure.series.push_back(level_line(series, factor));
+    for (const LevelChange& change : series.changes) {
+      figure.notes.push_back(fmt::format(
+          "{}: {} by {:+.1f}% at run {} (p = {:.3f})", series.label, change.worse ? "worse" : "better",
+          (change.after / change.before - 1) * 100, series.points[change.index].run, change.p_value));
+    }
+  }
+  return figure;
+}
+
+}  // namespace ddbench::analyzer

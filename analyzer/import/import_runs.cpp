@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <unordered_map>
+
+#include "analyzer/import/imported_run.h"
+#include "analyzer/import/numbers.h"
+#include "analyzer/store/rows/run_id_sequence.h"
+#include "analyzer/store/rows/run_store.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/run_case/run_case_hash.h"
+#include "core/text_hash.h"
+
+namespace ddbench::imports {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kLargestFileBytes = 256'000'000;
+
+/// One rank stands for all: what was measured elsewhere is told for the whole run.
+store::RankRecord only_rank() {
+  store::RankRecord rank;
+  rank.host = "imported";
+  rank.outcome = "ok";
+  return rank;
+}
+
+void add_run(store::RunStore& store, const ImportedRun& imported) {
+  const store::RunId& id = imported.run.id;
+  store.create_run(imported.run);
+  store.put_ranks(id, std::vector{only_rank()});
+  store.put_steps(id, imported.steps);
+  if (!imported.collectives.empty()) store.put_collectives(id, imported.collectives);
+}
+
+/// Counts the runs of equal cases on equal networks.
+class Repetitions {
+ public:
+  int next(const store::RunRecord& run) {
+    RunCase run_case = run.run_case;
+    run_case.name.clear();
+    run_case.tags.clear();
+    return counts_[hash_of(run_case) ^ ddbench::hash_text(run.environment.network)]++;
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, int> counts_;
+};
+
+}  // namespace
+
+ImportResult import_runs(const fs::path& store_file, const RunSource& runs, std::string_view content,
+                         const std::string& origin, const ImportProgress& progress) {
+  ImportResult result;
+  result.sweep_id = "import-" + hash_text(content);
+  std::size_t all = 0;
+  runs([&](ImportedRun&&) { ++all; });
+  auto store = store::RunStore::open(store_file, store::OpenMode::kReadWrite);
+  store::Batch batch(store);
+  if (!store.runs({.sweep_id = result.sweep_id, .limit = 1}).empty()) {
+    result.already_there = true;
+    return result;
+  }
+  store::RunIdSequence ids;
+  Repetitions repetitions;
+  std::int64_t now = wall_ns();
+  runs([&](ImportedRun&& imported) {
+    store::RunRecord& run = imported.run;
+    run.id = ids.next();
+    run.sweep_id = result.sweep_id;
+    run.repetition = repetitions.next(run);
+    run.started_wall_ns = run.finished_wall_ns = now++;
+    run.environment.facts[kFactFile] = origin;
+    add_run(store, imported);
+    result.added.push_back(run.id);
+    if (progress) progress(result.added.size(), all);
+  });
+  batch.commit();
+  return result;
+}
+
+std::string read_file(const fs::path& file) {
+  std::error_code error;
+  const bool readable =
+      fs::is_regular_file(file, error) || fs::is_fifo(file, error) || fs::is_character_file(file, error);
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  std::string block(1 << 16, '\0');
+  while (readable && stream && text.size() <= kLargestFileBytes) {
+    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
+    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+  }
+  if (!readable || !stream.eof()) {
+    throw Error(ErrorCode::kBadInput,
+                text.size() > kLargestFileBytes ? fmt::format("{} is larger than {} MB: split it",
+                                                              file.string(), kLargestFileBytes / 1'000'000)
+                                                : fmt::format("the file {} cannot be read", file.string()),
+                errno, file.string());
+  }
+  return text;
+}
+
+}  // namespace ddbench::imports

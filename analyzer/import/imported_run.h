@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/run_case/records.h"
+
+namespace ddbench::imports {
+
+/// A run that something else measured, ready to be stored: done, of provenance `imported`, without an id yet.
+struct ImportedRun {
+  store::RunRecord run;
+  std::vector<store::StepRecord> steps;              ///< one for a table's row: its step time
+  std::vector<store::CollectiveRecord> collectives;  ///< of collective tests
+};
+
+using TakeRun = std::function<void(ImportedRun&& run)>;
+/// Passes the runs of a file to `take`, in order, as often as it is called. Throws Error{kBadInput} at the
+/// first thing that is wrong.
+using RunSource = std::function<void(const TakeRun& take)>;
+/// Called for each run: `done` of `all` are stored.
+using ImportProgress = std::function<void(std::size_t done, std::size_t all)>;
+
+struct ImportResult {
+  std::string sweep_id;  ///< "import-" and a hash of the file: all its runs share it
+  std::vector<store::RunId> added;
+  bool already_there = false;  ///< the store holds this very file; nothing was changed
+};
+
+/// Stores the runs in one transaction, all or none; a file in which something is wrong does not even open the
+/// store. Holds one run at a time. The same `content` (that of the file, with the options it was read with)
+/// is stored once, whoever else imports it at the same time: importing it again changes nothing. `origin` is
+/// kept with each run as fact "import.file". Throws as `runs` and RunStore::open.
+ImportResult import_runs(const std::filesystem::path& store_file, const RunSource& runs,
+                         std::string_view content, const std::string& origin,
+                         const ImportProgress& progress = {});
+
+/// The whole file. Throws Error{kBadInput} that names it when it cannot be read or is larger than 256 MB.
+std::string read_file(const std::filesystem::path& file);
+
+/// Facts of imported runs (Environment::facts).
+inline constexpr const char* kFactFile = "import.file";
+inline constexpr const char* kFactLine = "import.line";
+inline constexpr const char* kFactSampleUnit =
+    "import.sample_unit";  ///< "images", "tokens", ... where it was said
+
+}  // namespace ddbench::imports

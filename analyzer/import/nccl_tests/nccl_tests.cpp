@@ -1,0 +1,133 @@
+#include "analyzer/import/nccl_tests/nccl_tests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "analyzer/collectives/bus_factor.h"
+#include "analyzer/import/nccl_tests/nccl_results.h"
+#include "analyzer/import/numbers.h"
+#include "analyzer/run/run_summary.h"
+#include "core/error.h"
+
+namespace ddbench::imports {
+namespace {
+
+constexpr double kBusbwTolerance = 0.05;   // figures are printed with two decimals
+constexpr double kPreciseBandwidth = 0.5;  // GB/s: below it two decimals are too few for the check
+constexpr double kLongest_us = 1e12;
+constexpr double kLargest_bytes = 1e18;
+
+[[noreturn]] void fail(const std::string& origin, const std::string& what) {
+  throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", origin, what), 0, origin);
+}
+
+/// -1 when the collective has no factor.
+double bus_factor_or_none(const std::string& function, int ranks) {
+  try {
+    return analyzer::bus_factor(function, ranks);
+  } catch (const Error&) {
+    return -1;
+  }
+}
+
+void check_factor(const NcclMeasurement& measured, const NcclResults& results, const std::string& origin) {
+  const double factor = bus_factor_or_none(results.function, results.ranks);
+  if (factor < 0 || measured.algbw < kPreciseBandwidth) return;
+  const double expected = measured.algbw * factor;
+  if (std::abs(measured.busbw - expected) <= kBusbwTolerance * expected + 0.01) return;
+  fail(origin,
+       fmt::format(
+           "{}: busbw is {}, but {} on {} ranks with an algbw of {} has {:.2f}: give the right --function "
+           "and --ranks",
+           measured.where, measured.busbw, results.function, results.ranks, measured.algbw, expected));
+}
+
+void set_machine(const NcclResults& results, const std::string& origin, store::RunRecord& run) {
+  std::map<std::string, int> hosts;
+  for (const std::string& host : results.hosts) ++hosts[host];
+  const int nodes = std::max<int>(1, static_cast<int>(hosts.size()));
+  const bool alike = std::all_of(hosts.begin(), hosts.end(),
+                                 [&](const auto& host) { return host.second == hosts.begin()->second; });
+  if (!alike || results.ranks % nodes != 0) {
+    fail(origin,
+         fmt::format("{} ranks on {} hosts are not the same number on each: such a run cannot be stored",
+                     results.ranks, nodes));
+  }
+  run.run_case.nodes = nodes;
+  run.run_case.gpus_per_node = results.ranks / nodes;
+  const std::set<std::string> models(results.models.begin(), results.models.end());
+  std::string all;
+  for (const std::string& model : models) {
+    if (!model.empty()) all += (all.empty() ? "" : ", ") + model;
+  }
+  if (all.empty()) return;
+  run.environment.facts["gpu.0.model"] = all;
+  run.environment.fingerprint = hash_text("gpu " + all);
+}
+
+ImportedRun run_of(const NcclResults& results, const std::vector<NcclMeasurement>& measurements,
+                   const char* place, const NcclTestsOptions& options, const std::string& origin) {
+  ImportedRun imported;
+  store::RunRecord& run = imported.run;
+  run.state = store::RunState::kDone;
+  run.provenance = {Provenance::kImported};
+  run.environment.network = options.network;
+  RunCase& run_case = run.run_case;
+  run_case.workload = "nccl-tests";
+  run_case.workload_options = {{"function", results.function}, {"place", place}};
+  if (!results.type.empty()) run_case.workload_options["type"] = results.type;
+  if (!results.redop.empty()) run_case.workload_options["redop"] = results.redop;
+  run_case.device = "cuda";
+  run_case.backend = "nccl";
+  run_case.batch_per_gpu = 1;
+  run_case.steps = 1;
+  run_case.warmup = 0;
+  run_case.sku = options.sku;
+  set_machine(results, origin, run);
+  for (const NcclMeasurement& measured : measurements) {
+    check_factor(measured, results, origin);
+    if (!(measured.time_us > 0) || measured.time_us > kLongest_us || measured.bytes > kLargest_bytes) {
+      fail(origin, fmt::format("{}: {} us for {} bytes cannot be stored", measured.where, measured.time_us,
+                               measured.bytes));
+    }
+    const auto time_ns = static_cast<std::int64_t>(std::llround(measured.time_us * 1e3));
+    imported.collectives.push_back({results.function, -1, static_cast<std::uint64_t>(measured.bytes),
+                                    static_cast<std::uint64_t>(results.iterations), time_ns, time_ns, 0,
+                                    false});
+    if (measured.wrong.value_or(0) > 0 && run.valid) {
+      run.valid = false;
+      run.invalid_reason = fmt::format("{}: {:.0f} wrong elements in the result of {:.0f} bytes",
+                                       measured.where, *measured.wrong, measured.bytes);
+    }
+  }
+  validate(run_case);
+  return imported;
+}
+
+}  // namespace
+
+std::vector<ImportedRun> read_nccl_tests(std::string_view text, const std::string& origin,
+                                         const NcclTestsOptions& options) {
+  const bool json = !trimmed(text).empty() && trimmed(text).front() == '{';
+  NcclResults results = json ? read_nccl_json(text, origin) : read_nccl_text(text, origin);
+  if (!options.function.empty()) results.function = options.function;
+  if (options.ranks > 0) results.ranks = options.ranks;
+  if (results.out_of_place.empty() && results.in_place.empty()) {
+    fail(origin, "there are no results: this is not what nccl-tests print, or the test broke off");
+  }
+  if (results.function.empty())
+    fail(origin, "it is not said which collective this is: give --function, such as all_reduce");
+  if (results.ranks < 1) fail(origin, "it is not said how many ranks took part: give --ranks");
+  std::vector<ImportedRun> runs;
+  if (!results.out_of_place.empty())
+    runs.push_back(run_of(results, results.out_of_place, "out_of_place", options, origin));
+  if (!results.in_place.empty())
+    runs.push_back(run_of(results, results.in_place, "in_place", options, origin));
+  return runs;
+}
+
+}  // namespace ddbench::imports

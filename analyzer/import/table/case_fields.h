@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/run_case/run_case.h"
+
+namespace ddbench::imports {
+
+enum class FieldType { kText, kInteger, kNumber, kMap };
+
+/// The fields of RunCase by name, as to_json has them: a new field can be imported at once.
+const std::map<std::string, FieldType>& case_fields();
+
+/// What keeps `text` from being a value of this type; empty when nothing does.
+std::string wrong_with(FieldType type, std::string_view text);
+
+/// The case with these fields ("seed", "tags.team", ...), all others at their defaults. The texts have been
+/// checked.
+RunCase case_from(const std::map<std::string, std::string>& fields);
+
+}  // namespace ddbench::imports

@@ -1,0 +1,168 @@
+#include "analyzer/import/table/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "analyzer/import/numbers.h"
+#include "analyzer/import/table/case_fields.h"
+#include "analyzer/import/table/csv.h"
+#include "analyzer/import/table/table_columns.h"
+#include "core/error.h"
+
+namespace ddbench::imports {
+namespace {
+
+constexpr double kLongestStep_ns = 9e18;
+
+/// Tables repeat few cases: each is made of its cells once.
+using CaseMemory = std::unordered_map<std::string, RunCase>;
+constexpr std::size_t kMostCases = 4096;
+
+/// Makes the rows of one file into runs. Errors name the line.
+class RowReader {
+ public:
+  RowReader(const std::string& origin, const CsvRow& row, CaseMemory& cases)
+      : origin_(origin), row_(row), cases_(cases) {}
+
+  ImportedRun read(const std::vector<Column>& columns) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::string cell(trimmed(row_.cells[i]));
+      if (const std::string wrong = columns[i].set(values_, cell); !wrong.empty()) {
+        fail(fmt::format("column {} ({}): {}", i + 1, columns[i].name, wrong));
+      }
+    }
+    return imported();
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorCode::kBadInput, fmt::format("{} line {}: {}", origin_, row_.line, what), 0, origin_);
+  }
+
+  void set_sizes(RunCase& run_case) const {
+    std::int64_t nodes = values_.nodes;
+    std::int64_t per_node = values_.gpus_per_node;
+    if (values_.gpus > 0) {
+      if (nodes == 0) nodes = per_node == 0 ? 1 : values_.gpus / per_node;
+      if (per_node == 0) per_node = nodes == 0 ? 0 : values_.gpus / nodes;
+      if (nodes * per_node != values_.gpus) {  // both are at most kMostRanks
+        fail(fmt::format("{} GPUs are not {} node(s) of {}", values_.gpus, nodes, per_node));
+      }
+    }
+    nodes = std::max<std::int64_t>(nodes, 1);
+    per_node = std::max<std::int64_t>(per_node, 1);
+    if (nodes * per_node > kMostRanks) fail(fmt::format("{} nodes of {} GPUs are too many", nodes, per_node));
+    run_case.nodes = static_cast<int>(nodes);
+    run_case.gpus_per_node = static_cast<int>(per_node);
+  }
+
+  void set_batch(RunCase& run_case) const {
+    if (values_.case_fields.count("batch_per_gpu") == 0) run_case.batch_per_gpu = 1;
+    if (values_.global_batch == 0) return;
+    if (values_.global_batch % run_case.world_size() != 0) {
+      fail(fmt::format("a global batch of {} cannot be shared by {} GPUs", values_.global_batch,
+                       run_case.world_size()));
+    }
+    const std::int64_t share = values_.global_batch / run_case.world_size();
+    if (values_.case_fields.count("batch_per_gpu") != 0 && run_case.batch_per_gpu != share) {
+      fail(fmt::format("a global batch of {} on {} GPUs is {} a GPU, not {}", values_.global_batch,
+                       run_case.world_size(), share, run_case.batch_per_gpu));
+    }
+    run_case.batch_per_gpu = share;
+    if (values_.case_fields.count("scaling") == 0) run_case.scaling = ScalingMode::kStrong;
+  }
+
+  /// From whichever metrics there are; they must agree.
+  std::int64_t step_ns(const RunCase& run_case) const {
+    const auto batch = static_cast<double>(run_case.global_batch());
+    double ns = values_.step_ns;
+    for (const double rate : {values_.samples_per_s, values_.samples_per_s_per_gpu * run_case.world_size()}) {
+      if (rate <= 0) continue;
+      const double other_ns = batch / rate * 1e9;
+      // Without the batch a step is not known, and the two say different things: the throughput counts.
+      if (ns > 0 && values_.global_batch + batch_said() > 0 && std::abs(std::log(ns / other_ns)) > 0.05) {
+        fail(fmt::format(
+            "step time and throughput do not agree: {} samples in {} s are {:.6g} samples/s, not {:.6g}",
+            batch, ns / 1e9, batch / ns * 1e9, rate));
+      }
+      if (ns <= 0 || values_.global_batch + batch_said() == 0) ns = other_ns;
+    }
+    if (ns <= 0) fail("no metric is given: one of step_time, throughput and throughput_per_gpu must be");
+    if (!(ns >= 1) || ns > kLongestStep_ns) fail(fmt::format("a step of {:.3g} ns cannot be stored", ns));
+    return std::llround(ns);
+  }
+  std::int64_t batch_said() const {
+    return static_cast<std::int64_t>(values_.case_fields.count("batch_per_gpu"));
+  }
+
+  /// What the case follows from.
+  std::string case_cells() const {
+    std::string cells =
+        fmt::format("{} {} {} {}", values_.gpus, values_.nodes, values_.gpus_per_node, values_.global_batch);
+    for (const auto& [name, text] : values_.case_fields)
+      cells.append(1, '\0').append(name).append(1, '\0').append(text);
+    return cells;
+  }
+
+  const RunCase& run_case() const {
+    const std::string cells = case_cells();
+    if (const auto known = cases_.find(cells); known != cases_.end()) return known->second;
+    if (cases_.size() >= kMostCases) cases_.clear();
+    return cases_.emplace(cells, new_case()).first->second;
+  }
+
+  RunCase new_case() const {
+    try {
+      RunCase run_case = case_from(values_.case_fields);
+      set_sizes(run_case);
+      set_batch(run_case);
+      run_case.steps = 1;
+      run_case.warmup = 0;
+      validate(run_case);
+      return run_case;
+    } catch (const Error& error) {
+      if (error.where() == origin_) throw;
+      fail(error.message());
+    }
+  }
+
+  ImportedRun imported() const {
+    ImportedRun imported;
+    store::RunRecord& run = imported.run;
+    run.run_case = run_case();
+    run.state = store::RunState::kDone;
+    run.provenance = {Provenance::kImported};
+    run.environment.network = values_.network;
+    run.environment.facts = values_.facts;
+    run.environment.facts[kFactLine] = fmt::format("{}", row_.line);
+    store::StepRecord step;
+    step.duration_ns = step_ns(run.run_case);
+    step.probes_on = false;
+    imported.steps.push_back(step);
+    return imported;
+  }
+
+  const std::string& origin_;
+  const CsvRow& row_;
+  CaseMemory& cases_;
+  RowValues values_;
+};
+
+}  // namespace
+
+void read_table(std::string_view text, const std::string& origin, const TableOptions& options,
+                const TakeRun& take) {
+  CsvReader reader(text, origin);
+  const std::vector<Column> columns =
+      table_columns(reader.header().cells, options, origin, reader.header().line);
+  CaseMemory cases;
+  CsvRow row;
+  bool any = false;
+  for (; reader.next(row); any = true) take(RowReader(origin, row, cases).read(columns));
+  if (!any) throw Error(ErrorCode::kBadInput, fmt::format("{} has a header and no rows", origin), 0, origin);
+}
+
+}  // namespace ddbench::imports

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/import/imported_run.h"
+
+namespace ddbench::imports {
+
+struct TableOptions {
+  std::map<std::string, std::string> rename;  ///< column of the file -> name that it has here
+  std::map<std::string, std::string> units;   ///< column -> unit, for columns whose header says none
+};
+
+/// Reads a table of results row by row, a row a run (RFC 4180: quoted fields, CRLF or LF, an optional BOM;
+/// separated by commas, or by semicolons or tabs where the header has no comma; lines before the header that
+/// begin with # are skipped).
+///
+/// Columns by name, case and spaces around do not matter:
+/// - fields of RunCase (workload, workload_options.KEY, precision, strategy, batch_per_gpu, link, sku, name,
+/// tags.KEY, ...);
+///   gpus (all of them), nodes, gpus_per_node, global_batch (strong scaling), network;
+/// - one metric at least: throughput (samples/s of the whole run), throughput_per_gpu, step_time. The unit
+/// stands at the
+///   end of the name (step_time_ms), in brackets behind it ("step_time [ms]", "throughput (images/s)"), or in
+///   options;
+/// - all other columns become tags.
+/// What a table does not say is left at RunCase's default, but the batch: 1 a GPU. Rows of equal cases are
+/// repetitions.
+///
+/// Throws Error{kBadInput} that names file, line and column on the first thing that is wrong.
+void read_table(std::string_view text, const std::string& origin, const TableOptions& options,
+                const TakeRun& take);
+
+}  // namespace ddbench::imports

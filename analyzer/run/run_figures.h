@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+
+#include "analyzer/figure/figure.h"
+#include "analyzer/run/run_summary.h"
+
+namespace ddbench::analyzer {
+
+// Figures of one run beside partition_figure and waterfall_figure. `steps` are RunStore::steps of the run. A
+// figure without anything to show has a note that says why.
+
+/// Duration of each measured step on its slowest rank and on its fastest: stragglers, outliers and drift.
+Figure step_time_figure(const RunSummary& summary, std::span<const store::StepRecord> steps);
+
+/// Mean loss over ranks, warm-up included.
+Figure loss_figure(const RunSummary& summary, std::span<const store::StepRecord> steps);
+
+/// Mean partition of the probed steps of each rank.
+Figure rank_partition_figure(const RunSummary& summary, std::span<const store::StepRecord> steps);
+
+/// Bus bandwidth of each kind of collective.
+Figure bus_bandwidth_figure(const RunSummary& summary);
+
+/// Adds the bars of a loss waterfall, part by part, and their sum, in ms and each with its interval; a note
+/// says why there are none where they are missing.
+void add_waterfall(const store::StepPartition& lost, const Measured<LossIntervals>& intervals,
+                   ProvenanceSet provenance, Figure& figure);
+
+}  // namespace ddbench::analyzer

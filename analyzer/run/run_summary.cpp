@@ -1,0 +1,224 @@
+#include "analyzer/run/run_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "analyzer/clocks/clock_alignment.h"
+#include "analyzer/collectives/bus_factor.h"
+#include "analyzer/collectives/micro_table.h"
+#include "analyzer/rate/run_partition.h"
+#include "analyzer/run/analysis_facts.h"
+#include "analyzer/run/case_figures.h"
+#include "analyzer/run/caveats.h"
+#include "analyzer/run/contention.h"
+#include "analyzer/run/step_series.h"
+#include "analyzer/store/rows/abandoned.h"
+#include "core/error.h"
+#include "core/run_case/program_case.h"
+#include "core/span_limits.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+std::uint32_t first_measured_step(const store::RunRecord& run) {
+  return static_cast<std::uint32_t>(run.run_case.warmup);
+}
+
+void add_rate(const Measured<StepRate>& rate, RunSummary& summary) {
+  if (!rate) {
+    summary.step_time_ns = Measured<Quantity>::missing(rate.reason());
+    summary.samples_per_s = Measured<double>::missing(rate.reason());
+    summary.distribution = Measured<StepDistribution>::missing(rate.reason());
+    return;
+  }
+  summary.step_time_ns = rate->step_time_ns;
+  summary.samples_per_s = rate->samples_per_s(static_cast<double>(summary.run.run_case.global_batch()));
+  summary.distribution = rate->distribution;
+  summary.left_out_ns = rate->left_out_ns;
+  summary.clocks_known = rate->clocks_known;
+}
+
+void add_partition(const RunPartition& partition, RunSummary& summary) {
+  summary.partition = partition.parts;
+  summary.communication_ns = partition.communication_ns;
+  summary.peer_wait_ns = partition.peer_wait_ns;
+  summary.peer_wait_uncertainty_ns = partition.peer_wait_uncertainty_ns;
+  const std::int64_t exposed_ns = summary.partition.exposed_communication_ns();
+  if (is_program(summary.run.run_case) && summary.partition.compute_ns() == 0 && exposed_ns > 0) {
+    constexpr const char* kUnknown = "nothing that the program computed was recorded, which may have hidden it";
+    summary.exposed_communication_ns = summary.overlap_ns = Measured<std::int64_t>::missing(kUnknown);
+    summary.overlap_interval = Measured<ConfidenceInterval>::missing(kUnknown);
+  } else {
+    summary.exposed_communication_ns = exposed_ns;
+    summary.overlap_ns = partition.overlap_ns;
+    summary.overlap_interval = partition.overlap_interval;
+  }
+}
+
+void add_steps(const std::vector<store::StepRecord>& records, const MeasuredSteps& measured, bool with_intervals,
+               RunSummary& summary) {
+  summary.measured_steps = static_cast<int>(measured.steps.size());
+  for (const RunStep& step : measured.steps) summary.probed_steps += step.probes_on;
+  if (with_intervals && !measured.steps.empty())
+    summary.probe_overhead_percent = probe_overhead_percent(measured.steps);
+  const Measured<StepRate> rate = step_rate(measured, with_intervals);
+  add_rate(rate, summary);
+  if (!rate) return;
+  if (const auto partition = run_partition(records, measured, *rate, with_intervals))
+    add_partition(*partition, summary);
+}
+
+std::int64_t worst_wait_uncertainty_ns(const RunSummary& summary) {
+  std::int64_t worst_ns = 0;
+  for (const CollectiveSummary& collective : summary.collectives)
+    worst_ns = std::max(worst_ns, collective.record.peer_wait_uncertainty_ns);
+  return worst_ns;
+}
+
+/// Replaces the mean by the reason why it says nothing, where it does.
+void judge_peer_wait(RunSummary& summary) {
+  using Wait = Measured<std::int64_t>;
+  const ClockAlignment clocks(summary.ranks);
+  bool resolved = false;
+  for (const CollectiveSummary& collective : summary.collectives)
+    resolved |= collective.record.peer_wait_resolved;
+  if (summary.run.run_case.world_size() == 1) {
+    summary.peer_wait_ns = Wait::missing("one rank waits for nobody");
+  } else if (summary.run.run_case.workload == kMicroWorkload) {
+    summary.peer_wait_ns = Wait::missing("batches of iterations are timed, not arrivals");
+  } else if (summary.collectives.empty()) {
+    summary.peer_wait_ns = Wait::missing("no collectives");
+  } else if (!clocks.known()) {
+    summary.peer_wait_ns = Wait::missing("the clocks of the ranks were not compared");
+  } else if (!resolved) {
+    summary.peer_wait_ns = Wait::missing(fmt::format(
+        "below clock resolution ({:.1f} us)", static_cast<double>(worst_wait_uncertainty_ns(summary)) / 1e3));
+  }
+}
+
+CollectiveSummary summarize_collective(const store::CollectiveRecord& record, int ranks) {
+  using Bandwidth = Measured<double>;
+  CollectiveSummary summary;
+  summary.record = record;
+  if (record.transfer_ns <= 0 || record.bytes == 0) return summary;
+  summary.clock_uncertainty_share =
+      static_cast<double>(record.transfer_uncertainty_ns) / static_cast<double>(record.transfer_ns);
+  // Bytes a nanosecond are 1e9 bytes a second.
+  const double algbw = static_cast<double>(record.bytes) / static_cast<double>(record.transfer_ns);
+  summary.algbw_gb_per_s = algbw;
+  try {
+    summary.busbw_gb_per_s = ranks > 1 ? Bandwidth(algbw * bus_factor(record.function, ranks))
+                                       : Bandwidth::missing("one rank uses no bus");
+  } catch (const Error& error) {
+    summary.busbw_gb_per_s = Bandwidth::missing(error.message());
+  }
+  return summary;
+}
+
+/// The mean over ranks of the loss at the first (or last) step for which all ranks have one.
+Measured<double> mean_loss(const std::vector<store::StepRecord>& records, std::size_t ranks, bool first) {
+  Measured<double> found = Measured<double>::missing("no loss recorded");
+  for (std::size_t begin = 0, end = 0; begin < records.size(); begin = end) {
+    double sum = 0;
+    std::size_t with_loss = 0;
+    for (end = begin; end < records.size() && records[end].step == records[begin].step; ++end) {
+      if (std::isnan(records[end].loss)) continue;
+      sum += records[end].loss;
+      ++with_loss;
+    }
+    if (with_loss == 0 || with_loss != ranks) continue;
+    found = std::isfinite(sum) ? Measured<double>(sum / static_cast<double>(ranks))
+                               : Measured<double>::missing("the loss is not finite: training diverged");
+    if (first) break;
+  }
+  return found;
+}
+
+/// A run that was cut off has steps before it has rank rows.
+std::size_t rank_count(const RunSummary& summary) {
+  return summary.ranks.empty() ? static_cast<std::size_t>(summary.run.run_case.world_size())
+                               : summary.ranks.size();
+}
+
+/// Intervals are the dear part, and of a baseline nobody asks for them.
+RunSummary summarize_rows(store::RunRecord run, store::RunRows rows, bool with_intervals) {
+  RunSummary summary;
+  summary.run = std::move(run);
+  store::close_abandoned(summary.run);
+  summary.ranks = std::move(rows.ranks);
+  const std::size_t ranks = rank_count(summary);
+  for (const store::RankRecord& rank : summary.ranks) summary.dropped_spans += rank.dropped_spans;
+  const std::vector<store::StepRecord>& records = rows.steps;
+  const MeasuredSteps measured =
+      measured_steps(records, first_measured_step(summary.run), summary.ranks, ranks);
+  add_steps(records, measured, with_intervals, summary);
+  add_contention(summary);
+  summary.loss_first = mean_loss(records, ranks, true);
+  summary.loss_last = mean_loss(records, ranks, false);
+  for (const store::CollectiveRecord& record : rows.collectives) {
+    summary.collectives.push_back(summarize_collective(record, summary.run.run_case.world_size()));
+  }
+  summary.kernels = std::move(rows.kernels);
+  const std::int64_t probed = std::int64_t{summary.probed_steps} * static_cast<std::int64_t>(ranks);
+  summary.kernel_steps = std::max<std::int64_t>(0, probed - numeric_fact(summary.run, kFactReducedSteps));
+  judge_peer_wait(summary);
+  return summary;
+}
+
+RunSummary summarize_alone(const store::RunStore& store, store::RunRecord run, bool with_intervals) {
+  store::RunRows rows = std::move(store.rows(std::vector{run.id}).front());
+  return summarize_rows(std::move(run), std::move(rows), with_intervals);
+}
+
+void add_efficiency(const store::RunStore& store, RunSummary& summary) {
+  std::optional<store::RunRecord> baseline;
+  if (!summary.run.baseline_id.empty()) baseline = store.run(summary.run.baseline_id);
+  if (baseline) {
+    summary.efficiency = efficiency_against(summarize_alone(store, *std::move(baseline), false), summary);
+  } else {
+    summary.efficiency = Measured<Efficiency>::missing(reason_without_baseline(summary.run));
+  }
+}
+
+}  // namespace
+
+bool tells_manners(const RunSummary& summary) {
+  return std::any_of(summary.collectives.begin(), summary.collectives.end(),
+                     [](const CollectiveSummary& collective) { return !collective.record.manner.empty(); });
+}
+
+RunSummary summarize_rows(store::RunRecord run, store::RunRows rows) {
+  return summarize_rows(std::move(run), std::move(rows), false);
+}
+
+RunSummary summarize_briefly(const store::RunStore& store, store::RunRecord run) {
+  return summarize_alone(store, std::move(run), false);
+}
+
+RunSummary summarize_for_list(const store::RunStore& store, store::RunRecord run) {
+  RunSummary summary = summarize_briefly(store, std::move(run));
+  add_efficiency(store, summary);
+  return summary;
+}
+
+RunSummary summarize(const store::RunStore& store, const store::RunId& id) {
+  std::optional<store::RunRecord> run = store.run(id);
+  if (!run) throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
+  RunSummary summary = summarize_alone(store, *std::move(run), true);
+  add_efficiency(store, summary);
+  summary.notes = notes_on(summary);
+  return summary;
+}
+
+RunSummary summarize(const store::RunStore& store, const store::RunId& id, const SkuCatalogue& catalogue) {
+  RunSummary summary = summarize(store, id);
+  if (summary.samples_per_s)
+    summary.utilisation = utilisation_of(summary.run, summary.ranks, *summary.samples_per_s, catalogue);
+  return summary;
+}
+
+}  // namespace ddbench::analyzer

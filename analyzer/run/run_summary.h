@@ -1,0 +1,126 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/figure/figure.h"
+#include "analyzer/rate/step_rate.h"
+#include "analyzer/run/utilisation.h"
+#include "analyzer/statistics/statistics.h"
+#include "analyzer/store/rows/run_store.h"
+
+namespace ddbench::analyzer {
+
+struct CollectiveSummary {
+  store::CollectiveRecord record;
+  /// bytes / transfer time, 1e9 B/s
+  Measured<double> algbw_gb_per_s = Measured<double>::missing("no transfer");
+  /// algbw * bus_factor(function, ranks); missing for functions without one, and on one rank
+  Measured<double> busbw_gb_per_s = Measured<double>::missing("no transfer");
+  /// Of both: by which share the clocks leave the transfer, and with it the bandwidth, open (+-).
+  double clock_uncertainty_share = 0;
+};
+
+/// Intervals of the bars of a waterfall, in ns.
+struct LossIntervals {
+  std::array<ConfidenceInterval, store::kStepPartCount> parts;
+  ConfidenceInterval lost;  ///< of their sum
+};
+
+/// The efficiency of a run against its baseline, and where the rest went. With a baseline on M GPUs, N counts
+/// multiples of it (world size / M). Computed by case_figures.h, as all tables of efficiencies are.
+struct Efficiency {
+  store::RunRecord baseline;
+  double value = 0;  ///< S(N)/N
+  double speedup =
+      0;  ///< S(N): samples/s over the baseline's samples/s; strong: T(1)/T(N), as the batch is the same
+  Measured<ConfidenceInterval> interval = Measured<ConfidenceInterval>::missing("one run");  ///< of value
+  Measured<ConfidenceInterval> speedup_interval = Measured<ConfidenceInterval>::missing("one run");
+  /// Karp-Flatt; missing under weak scaling and for N = 1.
+  Measured<double> serial_fraction = Measured<double>::missing("weak scaling");
+  /// Lost step time, bar by bar: this run's partition minus the ideal one (the baseline's under weak scaling,
+  /// the baseline's divided by N under strong). A negative bar is time won. The bars sum to lost_ns.
+  store::StepPartition waterfall;
+  std::int64_t lost_ns = 0;  ///< step time * (1 - value), to the rounding of a nanosecond
+  Measured<LossIntervals> loss_intervals = Measured<LossIntervals>::missing("one run");
+};
+
+/// What `ddbench show` tells of one run. Times in ns, over the measured steps (warm-up excluded) that all
+/// ranks recorded.
+struct RunSummary {
+  using Efficiency = analyzer::Efficiency;
+  store::RunRecord run;
+  std::vector<store::RankRecord> ranks;
+  int measured_steps = 0;  ///< probe-off steps included
+  int probed_steps = 0;    ///< those with the probes on: what partition, overlap and waits are taken over
+  /// StepRate: elapsed time of the measured steps / their number.
+  Measured<Quantity> step_time_ns = Measured<Quantity>::missing("no steps");
+  Measured<double> samples_per_s =
+      Measured<double>::missing("no steps");  ///< samples of the measured steps / the same elapsed time
+  Measured<StepDistribution> distribution = Measured<StepDistribution>::missing("no steps");
+  std::int64_t left_out_ns = 0;  ///< MeasuredSteps::left_out_ns
+  bool clocks_known = true;      ///< MeasuredSteps::clocks_known
+  Utilisation utilisation;                    ///< only of summaries that were given a catalogue
+  Measured<double> loss_first =
+      Measured<double>::missing("no loss recorded");  ///< mean over ranks, first step at all
+  Measured<double> loss_last = Measured<double>::missing("no loss recorded");
+  /// RunPartition: where the step time goes. Sums to step_time_ns in whole nanoseconds; all 0 without probed
+  /// steps.
+  store::StepPartition partition;
+  std::int64_t communication_ns = 0;  ///< a step: the union of communication
+  /// partition.exposed_communication_ns(). Not known where a program's compute was not recorded: the parts
+  /// count all of its communication as exposed then.
+  Measured<std::int64_t> exposed_communication_ns =
+      Measured<std::int64_t>::missing("no measured step with the probes on");
+  /// A step: communication that compute hid. communication_ns is this, the exposed communication, and the
+  /// CPU wait within it.
+  Measured<std::int64_t> overlap_ns = Measured<std::int64_t>::missing("no measured step with the probes on");
+  Measured<ConfidenceInterval> overlap_interval =
+      Measured<ConfidenceInterval>::missing("no measured step with the probes on");  ///< of overlap_ns
+  /// partition[kCpuWait]; missing where no rank told how long its threads waited for a core.
+  Measured<std::int64_t> cpu_wait_ns = Measured<std::int64_t>::missing("not recorded");
+  /// How much longer compute takes beside communication (finalize/compute_slowdown.h), in percent.
+  Measured<Estimate> compute_slowdown_percent = Measured<Estimate>::missing("not measured");
+  /// Peer wait of all collectives of a step, exposed or not.
+  Measured<std::int64_t> peer_wait_ns = Measured<std::int64_t>::missing("no collectives");
+  std::int64_t peer_wait_uncertainty_ns = 0;  ///< same mean: how far the clocks leave it open, +-
+  std::vector<CollectiveSummary> collectives;
+  std::vector<store::KernelRecord> kernels;
+  /// What the kernel rows are taken over: probed steps, counted over ranks, whose spans were all kept.
+  std::int64_t kernel_steps = 0;
+  /// What the probes add to a step: each probe-off step against its probe-on neighbours, both as means over
+  /// ranks.
+  Measured<Estimate> probe_overhead_percent = Measured<Estimate>::missing("no probe-off windows");
+  /// What the probes take in a step by the direct account, over a rank's threads, in ns (core/probe_cost.h).
+  Measured<double> probe_account_ns = Measured<double>::missing("not recorded");
+  std::uint64_t dropped_spans = 0;
+  Measured<Efficiency> efficiency = Measured<Efficiency>::missing("no baseline");
+  std::vector<std::string> notes;  ///< caveats that a reader must see, gravest first
+};
+
+/// Throws Error{kBadInput} when the run is unknown. Never throws for a run that is short, failed or empty:
+/// what cannot be known is missing with its reason.
+RunSummary summarize(const store::RunStore& store, const store::RunId& id);
+/// The same with the utilisation.
+RunSummary summarize(const store::RunStore& store, const store::RunId& id, const SkuCatalogue& catalogue);
+
+/// The same for tables over many runs: without what takes long or looks at other runs (the interval of the
+/// step time, the overhead of the probes, the efficiency, the notes).
+RunSummary summarize_briefly(const store::RunStore& store, store::RunRecord run);
+/// The same of a run whose rows have been read (RunStore::rows).
+RunSummary summarize_rows(store::RunRecord run, store::RunRows rows);
+/// The same with the efficiency.
+RunSummary summarize_for_list(const store::RunStore& store, store::RunRecord run);
+
+/// Whether the library of the collectives told how it did any of them (CollectiveRecord::manner).
+bool tells_manners(const RunSummary& summary);
+
+/// The step partition of a run as stacked bars, and the loss waterfall (empty when there is no efficiency; a
+/// note says why).
+Figure partition_figure(const RunSummary& summary);
+Figure waterfall_figure(const RunSummary& summary);
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,64 @@
+#include "analyzer/run/utilisation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "analyzer/run/analysis_facts.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+Measured<double> positive_fact(const store::RunRecord& run, const char* name, const char* reason) {
+  const auto fact = run.environment.facts.find(name);
+  double value = 0;
+  if (fact != run.environment.facts.end()) {
+    std::from_chars(fact->second.data(), fact->second.data() + fact->second.size(), value);
+  }
+  if (value > 0 && std::isfinite(value)) return value;
+  return Measured<double>::missing(reason);
+}
+
+/// Of one device. A CPU has what was measured: the SKU of a run that tries something out on a CPU
+/// names GPUs that did nothing.
+Measured<double> peak_tflops(const store::RunRecord& run, const SkuCatalogue& catalogue) {
+  const bool on_cpu = run.run_case.device == "cpu" && !run.provenance.has(Provenance::kImported);
+  if (on_cpu) return positive_fact(run, kFactGemmPeak, "the run did not measure its CPU's peak");
+  return catalogue.peak_tflops(run.run_case.sku, run.run_case.precision);
+}
+
+/// `flops_fact` says whether of MFU or HFU.
+Measured<double> share_of(const Measured<double>& peak, const store::RunRecord& run, const char* flops_fact,
+                          double samples_per_s, int devices) {
+  const Measured<double> flops = positive_fact(run, flops_fact, "the FLOPs of a sample are not known");
+  if (!flops) return flops;
+  if (!peak) return peak;
+  return flops_utilization(samples_per_s, *flops, devices, *peak);
+}
+
+}  // namespace
+
+int physical_devices(const store::RunRecord& run, std::span<const store::RankRecord> ranks) {
+  const int world_size = run.run_case.world_size();
+  const bool is_whole = ranks.size() == static_cast<std::size_t>(world_size);
+  const std::int64_t on_a_host = numeric_fact(run, run.run_case.device == "cpu" ? "cpu.cores" : "gpu.count");
+  if (!is_whole || on_a_host <= 0 || run.provenance.has(Provenance::kImported)) return world_size;
+  std::map<std::string, std::int64_t> ranks_of_host;
+  for (const store::RankRecord& rank : ranks) ++ranks_of_host[rank.host];
+  std::int64_t devices = 0;
+  for (const auto& [host, count] : ranks_of_host) devices += std::min(count, on_a_host);
+  return static_cast<int>(devices);
+}
+
+Utilisation utilisation_of(const store::RunRecord& run, std::span<const store::RankRecord> ranks,
+                           double samples_per_s, const SkuCatalogue& catalogue) {
+  const Measured<double> peak = peak_tflops(run, catalogue);
+  const int devices = physical_devices(run, ranks);
+  return {peak, share_of(peak, run, kFactFlopsPerSample, samples_per_s, devices),
+          share_of(peak, run, kFactHardwareFlopsPerSample, samples_per_s, devices), devices};
+}
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/run_case/records.h"
+
+namespace ddbench::analyzer {
+
+/// Throws Error{kBadInput} that names field and values when the runs differ in more than their size.
+void require_one_curve(std::span<const store::RunRecord> runs);
+
+/// The provenances of the curve when they are mixed ("measured (1, 2 GPUs) and measured+oversubscribed (4
+/// GPUs)"), else empty.
+std::string mixed_provenance(std::span<const store::RunRecord> runs);
+
+}  // namespace ddbench::analyzer

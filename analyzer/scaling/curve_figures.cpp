@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/run/run_figures.h"
+#include "analyzer/scaling/scaling_curve.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr int kCurvePoints = 33;
+
+/// How a speedup on n GPUs is shown.
+using Shown = double (*)(double speedup, double n);
+
+double speedup_itself(double speedup, double) {
+  return speedup;
+}
+double efficiency_percent(double speedup, double n) {
+  return 100 * speedup / n;
+}
+
+double largest_n(const ScalingCurve& curve) {
+  double largest = 1;
+  for (const CurveRow& row : curve.rows) largest = std::max(largest, static_cast<double>(row.world_size));
+  for (const Prediction& prediction : curve.predictions) largest = std::max(largest, prediction.n);
+  return largest;
+}
+
+Series measured_series(const ScalingCurve& curve, Shown shown) {
+  Series series;
+  series.name = "measured";
+  series.shape = SeriesShape::kPoints;
+  for (const CurveRow& row : curve.rows) {
+    const double gpus = row.world_size;
+    const double n = gpus / curve.baseline_gpus;
+    Point point{gpus, shown(row.speedup, n), {}, {}};
+    if (row.efficiency_interval) {
+      point.interval = *row.efficiency_interval;
+      point.interval->low = shown(row.efficiency_interval->low * n, n);
+      point.interval->high = shown(row.efficiency_interval->high * n, n);
+    }
+    series.provenance = ProvenanceSet::from_bits(series.provenance.bits() | row.provenance.bits());
+    series.points.push_back(std::move(point));
+  }
+  return series;
+}
+
+Series ideal_series(const ScalingCurve& curve, Shown shown) {
+  Series series{"ideal", SeriesShape::kLine, {}, {}};
+  for (const double gpus : {static_cast<double>(curve.rows.front().world_size), largest_n(curve)}) {
+    const double n = gpus / curve.baseline_gpus;
+    series.points.push_back({gpus, shown(n, n), {}, {}});
+  }
+  return series;
+}
+
+Point predicted_point(const ScalingCurve& curve, const Prediction& prediction, Shown shown) {
+  const double n = prediction.n / curve.baseline_gpus;
+  Point point{prediction.n, shown(curve.speedup_of(prediction.throughput), n), {}, {}};
+  if (prediction.interval) {
+    point.interval = prediction.interval->interval;
+    point.interval->low = shown(curve.speedup_of(point.interval->low), n);
+    point.interval->high = shown(curve.speedup_of(point.interval->high), n);
+  }
+  return point;
+}
+
+void add_fit(const ScalingCurve& curve, Shown shown, Figure& figure) {
+  if (!curve.model) {
+    figure.notes.push_back("no fitted law: " + curve.model.reason());
+    return;
+  }
+  const ScalingFit& fit = curve.model->best;
+  Series series{std::string(to_string(fit.model)), SeriesShape::kLine, {}, {}};
+  series.provenance.add(Provenance::kPredicted);
+  const double from = curve.rows.front().world_size;
+  const double to = largest_n(curve);
+  for (int i = 0; i < kCurvePoints; ++i) {
+    const double gpus = from * std::pow(to / from, static_cast<double>(i) / (kCurvePoints - 1));
+    series.points.push_back(predicted_point(curve, predict(fit, gpus), shown));
+  }
+  figure.series.push_back(std::move(series));
+  if (to > 2 * fit.largest_n) {
+    figure.notes.push_back(fmt::format(
+        "beyond {} GPUs the law is extrapolated: more than twice what was measured", 2 * fit.largest_n));
+  }
+  figure.notes.insert(figure.notes.end(), curve.model->notes.begin(), curve.model->notes.end());
+}
+
+Figure curve_figure(const ScalingCurve& curve, const char* title, Axis y, Shown shown) {
+  Figure figure;
+  figure.title = title;
+  figure.x = {"GPUs", "1", true};
+  figure.y = std::move(y);
+  figure.notes = curve.notes;
+  if (curve.rows.empty()) return figure;
+  figure.notes.insert(figure.notes.begin(), fmt::format("against {}", curve.baseline));
+  figure.series = {ideal_series(curve, shown), measured_series(curve, shown)};
+  add_fit(curve, shown, figure);
+  return figure;
+}
+
+}  // namespace
+
+Figure speedup_figure(const ScalingCurve& curve) {
+  return curve_figure(curve, "Speedup over GPUs", {"speedup", "1", true}, speedup_itself);
+}
+
+Figure efficiency_figure(const ScalingCurve& curve) {
+  return curve_figure(curve, "Efficiency over GPUs", {"efficiency", "%", false}, efficiency_percent);
+}
+
+Figure lost_time_figure(const ScalingCurve& curve) {
+  Figure figure;
+  figure.title = "Lost step time over GPUs";
+  figure.x = {"GPUs", "1", false};
+  figure.y = {"lost against the baseline", "ms", false};
+  figure.notes = curve.notes;
+  for (int part = 0; part < store::kStepPartCount; ++part) {
+    const auto step_part = static_cast<store::StepPart>(part);
+    Series series{std::string(store::to_string(step_part)), SeriesShape::kStackedBars, {}, {}};
+    for (std::size_t i = 0; i < curve.rows.size(); ++i) {
+      const CurveRow& row = curve.rows[i];
+      if (!row.waterfall || row.is_baseline) continue;
+      series.points.push_back({static_cast<double>(i),
+                               static_cast<double>((*row.waterfall)[step_part]) / 1e6,
+                               {},
+                               fmt::format("{} x {}", row.run_case.nodes, row.run_case.gpus_per_node)});
+      series.provenance = ProvenanceSet::from_bits(series.provenance.bits() | row.provenance.bits());
+    }
+    const bool any = std::any_of(series.points.begin(), series.points.end(),
+                                 [](const Point& point) { return point.y != 0; });
+    if (any) figure.series.push_back(std::move(series));
+  }
+  if (figure.series.empty()) figure.notes.push_back("nothing is known of where time was lost");
+  return figure;
+}
+
+Figure waterfall_figure(const ScalingCurve& curve, std::size_t row) {
+  const CurveRow& here = curve.rows.at(row);
+  Figure figure;
+  figure.title = fmt::format("Lost step time of {} x {}", here.run_case.nodes, here.run_case.gpus_per_node);
+  figure.x = {"part of the step", ""};
+  figure.y = {"lost against the ideal", "ms"};
+  if (!here.waterfall) {
+    figure.notes.push_back("no waterfall: " + here.waterfall.reason());
+    return figure;
+  }
+  figure.notes = {fmt::format("against {}", curve.baseline)};
+  add_waterfall(*here.waterfall, here.loss_intervals, here.provenance, figure);
+  return figure;
+}
+
+}  // namespace ddbench::analyzer

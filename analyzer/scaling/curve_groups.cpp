@@ -1,0 +1,198 @@
+#include "analyzer/scaling/curve_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyzer/run/run_fields.h"
+#include "core/error.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr std::size_t kColours = 8;  ///< of reports/palette.h
+
+std::string value_of(const store::RunRecord& run, const std::string& field) {
+  const auto fields = run_fields(run);
+  const auto found = fields.find(field);
+  return found == fields.end() ? std::string() : found->second.text;
+}
+
+/// What a run on one node says of links says nothing.
+bool is_open(const store::RunRecord& run, const std::string& field) {
+  return (field == "link" || field == "network") && run.run_case.nodes == 1;
+}
+
+using GroupKey = std::vector<std::string>;
+
+GroupKey key_of(const store::RunRecord& run, const std::vector<std::string>& fields) {
+  GroupKey key{run.run_case.workload, std::string(to_string(run.run_case.scaling))};
+  for (const std::string& field : fields) key.push_back(value_of(run, field));
+  return key;
+}
+
+bool fits(const store::RunRecord& run, const GroupKey& key, const std::vector<std::string>& fields) {
+  const GroupKey own = key_of(run, fields);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i] != key[i] && !(i >= 2 && is_open(run, fields[i - 2]))) return false;
+  }
+  return true;
+}
+
+/// Keys of runs that have a value for every field; where a run's field is open, only if no other run closes
+/// it.
+std::vector<GroupKey> keys_of(std::span<const store::RunRecord> runs,
+                              const std::vector<std::string>& fields) {
+  std::vector<GroupKey> keys;
+  std::vector<const store::RunRecord*> open;
+  const auto add = [&](GroupKey key) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+  };
+  for (const store::RunRecord& run : runs) {
+    const bool any_open = std::any_of(fields.begin(), fields.end(),
+                                      [&](const std::string& field) { return is_open(run, field); });
+    any_open ? open.push_back(&run) : add(key_of(run, fields));
+  }
+  for (const store::RunRecord* run : open) {
+    const bool taken =
+        std::any_of(keys.begin(), keys.end(), [&](const GroupKey& key) { return fits(*run, key, fields); });
+    if (!taken) add(key_of(*run, fields));
+  }
+  return keys;
+}
+
+/// Only the values in which the keys differ.
+std::vector<std::string> labels_of(const std::vector<GroupKey>& keys,
+                                   const std::vector<std::string>& fields) {
+  std::vector<std::string> labels(keys.size());
+  for (std::size_t i = 0; !keys.empty() && i < keys.front().size(); ++i) {
+    const bool same =
+        std::all_of(keys.begin(), keys.end(), [&](const GroupKey& key) { return key[i] == keys[0][i]; });
+    if (same) continue;
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      const std::string value = keys[k][i].empty() ? "no " + fields[i - 2] : keys[k][i];
+      const bool plain = i < 2 || keys[k][i].empty() || fields[i - 2] == "link" || fields[i - 2] == "sku";
+      labels[k] += (labels[k].empty() ? "" : ", ") + (plain ? value : fields[i - 2] + " " + value);
+    }
+  }
+  return labels;
+}
+
+/// Series of all groups, laid together.
+struct MergedSeries {
+  Series ideal;  ///< the longest
+  std::vector<Series> measured;
+  std::vector<Series> laws;  ///< one a group; empty where there is none
+};
+
+void merge(const std::string& label, Figure figure, MergedSeries& merged) {
+  Series law;
+  for (Series& series : figure.series) {
+    if (series.name == "ideal") {
+      if (merged.ideal.points.empty() || series.points.back().x > merged.ideal.points.back().x) {
+        merged.ideal = std::move(series);
+      }
+    } else if (series.name == "measured") {
+      series.name = label;
+      merged.measured.push_back(std::move(series));
+    } else {
+      law = std::move(series);
+      law.name = label + ": " + law.name;
+    }
+  }
+  merged.laws.push_back(std::move(law));
+}
+
+Figure merged_figure(const CurveGroups& groups, Figure (*figure_of)(const ScalingCurve&)) {
+  Figure all = figure_of(groups.groups.front().curve);
+  if (groups.groups.size() == 1) {
+    all.notes.insert(all.notes.end(), groups.notes.begin(), groups.notes.end());
+    return all;
+  }
+  MergedSeries merged;
+  all.notes = groups.notes;
+  for (const CurveGroup& group : groups.groups) {
+    Figure figure = figure_of(group.curve);
+    for (const std::string& note : figure.notes) all.notes.push_back(group.label + ": " + note);
+    merge(group.label, std::move(figure), merged);
+  }
+  const bool one_ideal =
+      std::all_of(groups.groups.begin(), groups.groups.end(), [&](const CurveGroup& group) {
+        return group.curve.baseline_gpus == groups.groups.front().curve.baseline_gpus;
+      });
+  if (!one_ideal) {
+    merged.ideal = Series{};
+    all.notes.insert(all.notes.begin(),
+                     "no ideal line: the curves are stated against different numbers of GPUs");
+  }
+  all.series.clear();
+  all.series.push_back(std::move(merged.ideal));
+  std::move(merged.measured.begin(), merged.measured.end(), std::back_inserter(all.series));
+  // Colours go round: a law has that of its points when it comes a whole round after them.
+  if (groups.groups.size() < kColours) all.series.resize(kColours + 1);
+  std::move(merged.laws.begin(), merged.laws.end(), std::back_inserter(all.series));
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> varied_fields(std::span<const store::RunRecord> runs) {
+  static const std::set<std::string> kWorth{"link",      "sku",           "strategy",
+                                            "precision", "batch_per_gpu", "backend"};
+  std::map<std::string, std::set<std::string>> values;
+  for (const store::RunRecord& run : runs) {
+    for (const auto& [name, field] : run_fields(run)) {
+      const bool option = name.rfind("workload_options.", 0) == 0 || name.rfind("strategy_options.", 0) == 0;
+      if (kWorth.count(name) == 0 && !option) continue;
+      if (is_open(run, name)) continue;
+      if (name == "batch_per_gpu" && run.run_case.scaling == ScalingMode::kStrong) continue;
+      values[name].insert(field.text);
+    }
+  }
+  std::vector<std::string> fields;
+  for (const auto& [name, found] : values) {
+    if (found.size() > 1) fields.push_back(name);
+  }
+  return fields;
+}
+
+CurveGroups curve_groups(const store::RunStore& store, std::span<const store::RunRecord> runs,
+                         const std::vector<std::string>& fields, const CurveOptions& options) {
+  for (const std::string& field : fields) {
+    if (!is_run_field(field))
+      throw Error(ErrorCode::kBadInput, "runs have no field \"" + field + "\" to split curves by");
+  }
+  const std::vector<GroupKey> keys = keys_of(runs, fields);
+  const std::vector<std::string> labels = labels_of(keys, fields);
+  CurveGroups result;
+  std::string reasons;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::vector<store::RunRecord> own;
+    std::copy_if(runs.begin(), runs.end(), std::back_inserter(own),
+                 [&](const store::RunRecord& run) { return fits(run, keys[i], fields); });
+    try {
+      result.groups.push_back({labels[i], scaling_curve(store, own, options)});
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kBadInput) throw;
+      result.notes.push_back(labels[i].empty() ? error.message() : labels[i] + ": " + error.message());
+      reasons += (reasons.empty() ? "" : "; ") + result.notes.back();
+    }
+  }
+  if (result.groups.empty()) {
+    throw Error(ErrorCode::kBadInput,
+                reasons.empty() ? "there are no runs to draw a scaling curve of" : reasons);
+  }
+  return result;
+}
+
+Figure speedup_figure(const CurveGroups& groups) {
+  return merged_figure(groups, speedup_figure);
+}
+
+Figure efficiency_figure(const CurveGroups& groups) {
+  return merged_figure(groups, efficiency_figure);
+}
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "analyzer/diagnose/stragglers.h"
+#include "analyzer/figure/figure.h"
+#include "analyzer/run/run_summary.h"
+#include "analyzer/run/utilisation.h"
+#include "analyzer/scaling/scaling_models.h"
+
+namespace ddbench::analyzer {
+
+struct CurveOptions {
+  /// What speedup and efficiency are stated against: "1" (the runs on one GPU), "node" (those on one node
+  /// with as many GPUs as the others have a node), "smallest" (of all), or a run reference
+  /// (resolve_reference) to runs of any case. Empty: "1" where there are such runs, else "smallest".
+  std::string baseline;
+  std::vector<double> predict_at;           ///< GPUs
+  bool any_provenance = false;              ///< fit a law though provenances are mixed
+  const SkuCatalogue* catalogue = nullptr;  ///< for MFU; null: the built-in one
+};
+
+/// The runs of one size.
+struct CurveRow {
+  RunCase run_case;
+  int world_size = 0;
+  std::vector<store::RunId> runs;  ///< that gave figures, oldest first
+  std::vector<double> run_samples_per_s;
+  double samples_per_s = 0;  ///< this and the following are those of CaseFigures and CaseEfficiency
+  double step_time_ns = 0;
+  Measured<ConfidenceInterval> step_time_interval = Measured<ConfidenceInterval>::missing("one run");
+  bool is_baseline = false;
+  double speedup = 1;     ///< over the baseline: samples/s; with strong scaling that is T(1)/T(N)
+  Measured<ConfidenceInterval> speedup_interval = Measured<ConfidenceInterval>::missing("no baseline");
+  double efficiency = 1;  ///< speedup over N, which counts multiples of the baseline's GPUs
+  Measured<ConfidenceInterval> efficiency_interval = Measured<ConfidenceInterval>::missing("no baseline");
+  /// Karp and Flatt; its interval follows from that of the speedup.
+  Measured<Metric> serial_fraction = Measured<Metric>::missing("weak scaling");
+  Measured<double> exposed_share = Measured<double>::missing("no partition");
+  /// Lost step time by parts: the step here minus the ideal one of the baseline. Sums to lost_ns.
+  Measured<store::StepPartition> waterfall = Measured<store::StepPartition>::missing("no baseline");
+  std::int64_t lost_ns = 0;
+  Measured<LossIntervals> loss_intervals = Measured<LossIntervals>::missing("no baseline");
+  Utilisation utilisation;
+  /// Share of the wall time of all runs of this size (failed ones too) that went into measured steps.
+  Measured<double> goodput = Measured<double>::missing("no wall times");
+  ProvenanceSet provenance;
+};
+
+struct ScalingCurve {
+  ScalingMode mode = ScalingMode::kWeak;
+  std::string baseline;  ///< in words
+  int baseline_gpus = 1;
+  std::vector<CurveRow> rows;  ///< by world size, then nodes
+  Measured<ModelChoice> model = Measured<ModelChoice>::missing("no runs");
+  std::vector<Prediction> predictions;
+  Measured<StragglerReport> stragglers =
+      Measured<StragglerReport>::missing("no runs");  ///< of the largest size
+  std::vector<std::string> notes;
+
+  /// Speedup over the baseline of a throughput.
+  double speedup_of(double samples_per_s) const;
+};
+
+/// Throws Error{kBadInput} when there are no runs, none that gave figures, none that can be the baseline, or
+/// when they are not one curve: they differ in workload, precision, batch (a GPU when weak, in all when
+/// strong), strategy, or whatever else defines a run but for its size; the message names field and values.
+/// Runs of mixed provenance are one curve with a note, to which no law is fitted.
+ScalingCurve scaling_curve(const store::RunStore& store, std::span<const store::RunRecord> runs,
+                           const CurveOptions& options = {});
+
+/// Speedup over GPUs with intervals, the ideal line, and the fitted law with its band (log-log).
+Figure speedup_figure(const ScalingCurve& curve);
+/// The same of the efficiency, in percent.
+Figure efficiency_figure(const ScalingCurve& curve);
+/// Lost step time by parts over GPUs, as stacked bars.
+Figure lost_time_figure(const ScalingCurve& curve);
+/// Lost step time of one row against the curve's baseline, part by part: a waterfall whose bars sum to the
+/// row's lost_ns. Throws std::out_of_range where there is no such row.
+Figure waterfall_figure(const ScalingCurve& curve, std::size_t row);
+
+}  // namespace ddbench::analyzer

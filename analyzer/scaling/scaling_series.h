@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/scaling/scaling.h"
+
+namespace ddbench::analyzer {
+
+/// Rows that one curve may join: they differ in their size only.
+struct RowSeries {
+  std::string name;     ///< what sets it apart ("100mbit, batch 64"); without anything, its provenance
+  std::string variant;  ///< the same without shape and provenance; may be empty
+  ProvenanceSet provenance;
+  std::vector<const ScalingRow*> rows;  ///< of the table, in its order; no two of one world size
+};
+
+/// Splits the table by provenance and by each field of the case that varies beside the size; where one size
+/// was run in several shapes (1 x 4 and 2 x 2), by GPUs per node as well.
+std::vector<RowSeries> series_of_rows(const ScalingTable& table);
+
+std::string in_words(ProvenanceSet provenance);  ///< "measured, oversubscribed"
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/run_case/records.h"
+
+namespace ddbench::store {
+
+struct MergeResult {
+  std::vector<RunId> added;
+  std::vector<RunId> unchanged;  ///< `target` had them already, with the same content
+  RunId already_there;           ///< import_sweep: a run of the sweep, so that nothing was merged
+};
+
+/// Copies runs into `target` with all that hangs on them; they keep their ids. A run that `target` already
+/// has is left alone when its content is the same, bit for bit; when it is not, nothing is merged and
+/// Error{kBadInput} names all such runs and a table in which they differ. One transaction: all or nothing.
+/// Sources are read only; a missing target is created. Throws as RunStore::open, and for what is_run_id
+/// refuses.
+MergeResult merge_stores(const std::filesystem::path& target, std::span<const std::filesystem::path> sources);
+
+/// The same for the named runs of one source. Throws Error{kBadInput} on an id that it does not hold.
+MergeResult export_runs(const std::filesystem::path& source, std::span<const RunId> ids,
+                        const std::filesystem::path& target);
+
+/// Merges the runs of `source`, which are all of one sweep, unless `target` holds a run of that sweep
+/// already. Looked at within the transaction: of several imports of one file at once, one stores it.
+MergeResult import_sweep(const std::filesystem::path& target, const std::filesystem::path& source,
+                         const std::string& sweep_id);
+
+/// The newest run of a sweep; empty when the file, or such a run, is not there. Throws as RunStore::open.
+RunId run_of_sweep(const std::filesystem::path& file, const std::string& sweep_id);
+
+enum class PruneWhat {
+  kRuns,   ///< the runs and all that hangs on them
+  kSpans,  ///< only their raw spans: steps, collectives and kernels stay
+};
+struct PruneResult {
+  std::uintmax_t bytes_before = 0;
+  std::uintmax_t bytes_after = 0;
+};
+
+/// Deletes in one transaction, then gives the room back to the file system (VACUUM). Throws Error{kBadInput}
+/// on an id that the store does not hold.
+PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what);
+
+struct CheckResult {
+  std::int64_t runs = 0;
+  std::int64_t steps = 0;
+  std::int64_t spans = 0;
+  std::vector<std::string> problems;  ///< what, in which run; the first so many of each kind
+};
+
+/// Reads everything: SQLite's own integrity check, references between tables, that each run's row and each
+/// chunk of spans can be read and holds what its row says, and that the parts of each step sum to it. Changes
+/// nothing. Throws only where a file cannot be read as a store at all.
+CheckResult check_store(const std::filesystem::path& file);
+
+}  // namespace ddbench::store

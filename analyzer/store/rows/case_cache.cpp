@@ -1,0 +1,37 @@
+#include "analyzer/store/rows/case_cache.h"
+
+namespace ddbench::store {
+namespace {
+
+constexpr std::size_t kMostCases = 4096;
+
+}  // namespace
+
+CaseCache::Texts CaseCache::texts_of(const RunCase& run_case) {
+  RunCase unlabelled = run_case;
+  unlabelled.name.clear();
+  unlabelled.tags.clear();
+  auto known = keys_.find(unlabelled);
+  if (known == keys_.end()) {
+    std::string key = case_key(unlabelled);
+    static_cast<void>(run_case_from_json(key));
+    if (keys_.size() >= kMostCases) keys_.clear();
+    known = keys_.emplace(std::move(unlabelled), std::move(key)).first;
+  }
+  return {to_json(known->second, run_case), known->second};
+}
+
+RunCase CaseCache::case_of(const std::string& json, const std::string& key) {
+  auto known = cases_.find(key);
+  if (known == cases_.end()) {
+    RunCase run_case = run_case_from_json(json);
+    // A row of an older program, or a damaged one: its key is not that of its case.
+    if (case_key(run_case) != key) return run_case;
+    if (cases_.size() >= kMostCases) cases_.clear();
+    known = cases_.emplace(key, std::move(run_case)).first;
+  }
+  RunCase run_case = known->second;
+  return read_labels(json, key, run_case) ? run_case : run_case_from_json(json);
+}
+
+}  // namespace ddbench::store

@@ -1,0 +1,295 @@
+// The tables rank, step, collective, kernel and step_value.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "analyzer/store/rows/run_store_impl.h"
+#include "analyzer/store/sqlite/row_checksum.h"
+
+namespace ddbench::store {
+namespace {
+
+using Columns = std::vector<std::string>;
+
+const Columns kRankColumns = {"rank",
+                              "local_rank",
+                              "node",
+                              "host",
+                              "pid",
+                              "cores",
+                              "clock_start_at_ns",
+                              "clock_start_offset_ns",
+                              "clock_start_uncertainty_ns",
+                              "clock_end_at_ns",
+                              "clock_end_offset_ns",
+                              "clock_end_uncertainty_ns",
+                              "clock_shared",
+                              "dropped_spans",
+                              "peak_memory_bytes",
+                              "parameter_hash",
+                              "outcome"};
+const Columns kStepColumns = {"step",
+                              "rank",
+                              "begin_ns",
+                              "duration_ns",
+                              "probes_on",
+                              "forward_ns",
+                              "backward_ns",
+                              "optimizer_ns",
+                              "other_compute_ns",
+                              "cpu_wait_ns",
+                              "exposed_transfer_ns",
+                              "exposed_peer_wait_ns",
+                              "copy_ns",
+                              "data_wait_ns",
+                              "host_ns",
+                              "idle_ns",
+                              "communication_ns",
+                              "overlap_ns",
+                              "peer_wait_ns",
+                              "peer_wait_uncertainty_ns",
+                              "loss"};
+const Columns kCollectiveColumns = {"function",    "bucket",      "bytes",        "count",
+                                    "transfer_ns", "duration_ns", "peer_wait_ns", "peer_wait_resolved",
+                                    "manner",      "transfer_uncertainty_ns", "peer_wait_uncertainty_ns"};
+const Columns kKernelColumns = {"name", "kind", "count", "total_ns", "max_ns"};
+
+/// Parameters: run_key, any `more`, then `columns`.
+std::string insert_sql(const char* table, const Columns& columns, const Columns& more = {}) {
+  Columns all = {"run_key"};
+  all.insert(all.end(), more.begin(), more.end());
+  all.insert(all.end(), columns.begin(), columns.end());
+  return insert_row_sql("INSERT OR REPLACE", table, all);
+}
+
+std::string select_sql(const char* table, const Columns& columns, const char* order) {
+  return fmt::format("SELECT {}, run_key FROM {} WHERE run_key BETWEEN ? AND ? ORDER BY run_key, {}",
+                     fmt::join(columns, ", "), table, order);
+}
+
+// Composed once: a store of imported runs is written and read with them 200,000 times.
+const std::string kInsertRank = insert_sql("rank", kRankColumns);
+const std::string kInsertStep = insert_sql("step", kStepColumns);
+const std::string kInsertCollective = insert_sql("collective", kCollectiveColumns, {"position"});
+const std::string kInsertKernel = insert_sql("kernel", kKernelColumns, {"position"});
+const std::string kInsertClockReading =
+    insert_sql("clock_reading", {"rank", "position", "at_ns", "offset_ns", "uncertainty_ns"});
+const std::string kInsertStepValue = insert_sql("step_value", {"rank", "name", "step", "value"});
+const std::string kSelectRanks = select_sql("rank", kRankColumns, "rank");
+const std::string kSelectSteps = select_sql("step", kStepColumns, "step, rank");
+const std::string kSelectCollectives = select_sql("collective", kCollectiveColumns, "position");
+const std::string kSelectKernels = select_sql("kernel", kKernelColumns, "position");
+
+void read_row(const Statement& row, RankRecord& r) {
+  ClockReading& start = r.clock.start;
+  ClockReading& end = r.clock.end;
+  row.read(r.rank, r.local_rank, r.node, r.host, r.pid, r.cores, start.at_ns, start.offset_ns,
+           start.uncertainty_ns, end.at_ns, end.offset_ns, end.uncertainty_ns, r.clock.shared_clock,
+           r.dropped_spans, r.peak_memory_bytes, r.parameter_hash, r.outcome);
+}
+
+void read_row(const Statement& row, StepRecord& s) {
+  std::apply(
+      [&](auto&... parts) {
+        row.read(s.step, s.rank, s.begin_ns, s.duration_ns, s.probes_on, parts..., s.communication_ns,
+                 s.overlap_ns, s.peer_wait_ns, s.peer_wait_uncertainty_ns, s.loss);
+      },
+      s.partition.ns);
+}
+
+void read_row(const Statement& row, CollectiveRecord& c) {
+  row.read(c.function, c.bucket, c.bytes, c.count, c.transfer_ns, c.duration_ns, c.peer_wait_ns,
+           c.peer_wait_resolved, c.manner, c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns);
+}
+
+void read_row(const Statement& row, KernelRecord& k) {
+  row.read(k.name, k.kind, k.count, k.total_ns, k.max_ns);
+}
+
+/// Runs whose keys lie side by side.
+struct KeyRange {
+  std::int64_t first;
+  std::int64_t last;
+};
+
+/// `take` gets each row's run_key and returns where to put the row; null leaves it out.
+template <typename Record, typename Take>
+void read_rows(const Database& database, const std::string& sql, KeyRange keys, Take&& take) {
+  Statement rows = database.prepare(sql);
+  rows.bind(keys.first, keys.last);
+  const int key_column = rows.columns() - 1;
+  while (rows.step()) {
+    if (std::vector<Record>* records = take(rows.integer(key_column)))
+      read_row(rows, records->emplace_back());
+  }
+}
+
+template <typename Record>
+std::vector<Record> rows_of_run(const Database& database, const std::string& sql, std::int64_t key) {
+  std::vector<Record> records;
+  read_rows<Record>(database, sql, {key, key}, [&](std::int64_t) { return &records; });
+  return records;
+}
+
+void read_clocks(const Database& database, std::int64_t key, std::vector<RankRecord>& ranks) {
+  Statement rows = database.prepare(
+      "SELECT rank, at_ns, offset_ns, uncertainty_ns FROM clock_reading WHERE run_key = ? ORDER BY rank, position");
+  rows.bind(key);
+  auto record = ranks.begin();
+  while (rows.step()) {
+    int rank = 0;
+    ClockReading reading;
+    rows.read(rank, reading.at_ns, reading.offset_ns, reading.uncertainty_ns);
+    while (record != ranks.end() && record->rank < rank) ++record;
+    if (record != ranks.end() && record->rank == rank) record->clock.between.push_back(reading);
+  }
+}
+
+// The tables of summaries are written as a whole, in the order of the list.
+template <typename Record, typename Bind>
+void replace_list(const Database& database, std::int64_t key, const char* table, const std::string& insert,
+                  std::span<const Record> records, Bind&& bind) {
+  database.prepare(fmt::format("DELETE FROM {} WHERE run_key = ?", table)).bind(key).run();
+  Statement statement = database.prepare(insert);
+  std::int64_t position = 0;
+  for (const Record& record : records) {
+    bind(statement, position++, record);
+    statement.run();
+  }
+}
+
+}  // namespace
+
+void RunStore::put_ranks(const RunId& id, std::span<const RankRecord> ranks) {
+  Transaction transaction(impl_->database);
+  const std::int64_t key = impl_->run_key(id);
+  Statement statement = impl_->database.prepare(kInsertRank);
+  Statement readings = impl_->database.prepare(kInsertClockReading);
+  Statement remove_readings =
+      impl_->database.prepare("DELETE FROM clock_reading WHERE run_key = ? AND rank = ?");
+  for (const RankRecord& r : ranks) {
+    const ClockReading& start = r.clock.start;
+    const ClockReading& end = r.clock.end;
+    statement
+        .bind(key, r.rank, r.local_rank, r.node, r.host, r.pid, r.cores, start.at_ns, start.offset_ns,
+              start.uncertainty_ns, end.at_ns, end.offset_ns, end.uncertainty_ns, r.clock.shared_clock,
+              r.dropped_spans, r.peak_memory_bytes, r.parameter_hash, r.outcome)
+        .run();
+    remove_readings.bind(key, r.rank).run();
+    std::int64_t position = 0;
+    for (const ClockReading& reading : r.clock.between) {
+      readings.bind(key, r.rank, position++, reading.at_ns, reading.offset_ns, reading.uncertainty_ns).run();
+    }
+  }
+  transaction.commit();
+}
+
+std::vector<RankRecord> RunStore::ranks(const RunId& id) const {
+  const std::int64_t key = impl_->run_key(id);
+  std::vector<RankRecord> ranks = rows_of_run<RankRecord>(impl_->database, kSelectRanks, key);
+  read_clocks(impl_->database, key, ranks);
+  return ranks;
+}
+
+void RunStore::put_steps(const RunId& id, std::span<const StepRecord> steps) {
+  Transaction transaction(impl_->database);
+  const std::int64_t key = impl_->run_key(id);
+  Statement statement = impl_->database.prepare(kInsertStep);
+  for (const StepRecord& s : steps) {
+    std::apply(
+        [&](const auto&... parts) {
+          statement.bind(key, s.step, s.rank, s.begin_ns, s.duration_ns, s.probes_on, parts...,
+                         s.communication_ns, s.overlap_ns, s.peer_wait_ns, s.peer_wait_uncertainty_ns, s.loss);
+        },
+        s.partition.ns);
+    statement.run();
+  }
+  transaction.commit();
+}
+
+std::vector<StepRecord> RunStore::steps(const RunId& id) const {
+  return rows_of_run<StepRecord>(impl_->database, kSelectSteps, impl_->run_key(id));
+}
+
+void RunStore::put_collectives(const RunId& id, std::span<const CollectiveRecord> collectives) {
+  Transaction transaction(impl_->database);
+  const std::int64_t key = impl_->run_key(id);
+  replace_list(impl_->database, key, "collective", kInsertCollective, collectives,
+               [&](Statement& statement, std::int64_t position, const CollectiveRecord& c) {
+                 statement.bind(key, position, c.function, c.bucket, c.bytes, c.count, c.transfer_ns,
+                                c.duration_ns, c.peer_wait_ns, c.peer_wait_resolved, c.manner,
+                                c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns);
+               });
+  transaction.commit();
+}
+
+std::vector<CollectiveRecord> RunStore::collectives(const RunId& id) const {
+  return rows_of_run<CollectiveRecord>(impl_->database, kSelectCollectives, impl_->run_key(id));
+}
+
+void RunStore::put_kernels(const RunId& id, std::span<const KernelRecord> kernels) {
+  Transaction transaction(impl_->database);
+  const std::int64_t key = impl_->run_key(id);
+  replace_list(impl_->database, key, "kernel", kInsertKernel, kernels,
+               [&](Statement& statement, std::int64_t position, const KernelRecord& k) {
+                 statement.bind(key, position, k.name, k.kind, k.count, k.total_ns, k.max_ns);
+               });
+  transaction.commit();
+}
+
+std::vector<KernelRecord> RunStore::kernels(const RunId& id) const {
+  return rows_of_run<KernelRecord>(impl_->database, kSelectKernels, impl_->run_key(id));
+}
+
+std::vector<RunRows> RunStore::rows(std::span<const RunId> ids) const {
+  std::map<std::int64_t, RunRows*> places;
+  std::vector<RunRows> all(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) places[impl_->run_key(ids[i])] = &all[i];
+  // Most runs of a store are read in one pass; a few of many one by one.
+  std::vector<KeyRange> ranges;
+  if (!places.empty()) ranges.push_back({places.begin()->first, places.rbegin()->first});
+  const auto extent = ranges.empty() ? 0 : ranges.front().last - ranges.front().first;
+  if (extent / 2 > static_cast<std::int64_t>(places.size())) {
+    ranges.clear();
+    for (const auto& [key, rows] : places) ranges.push_back({key, key});
+  }
+  const auto read_into = [&]<typename Record>(std::vector<Record> RunRows::*member, const std::string& sql) {
+    for (const KeyRange& range : ranges) {
+      read_rows<Record>(impl_->database, sql, range, [&](std::int64_t key) {
+        const auto place = places.find(key);
+        return place == places.end() ? nullptr : &(place->second->*member);
+      });
+    }
+  };
+  read_into(&RunRows::ranks, kSelectRanks);
+  for (const auto& [key, rows] : places) read_clocks(impl_->database, key, rows->ranks);
+  read_into(&RunRows::steps, kSelectSteps);
+  read_into(&RunRows::collectives, kSelectCollectives);
+  read_into(&RunRows::kernels, kSelectKernels);
+  return all;
+}
+
+void RunStore::append_step_values(const RunId& id, int rank, std::string_view name,
+                                  std::span<const std::pair<std::uint32_t, double>> step_values) {
+  Transaction transaction(impl_->database);
+  const std::int64_t key = impl_->run_key(id);
+  Statement statement = impl_->database.prepare(kInsertStepValue);
+  for (const auto& [step, value] : step_values) statement.bind(key, rank, name, step, value).run();
+  transaction.commit();
+}
+
+std::vector<std::pair<std::uint32_t, double>> RunStore::step_values(const RunId& id, int rank,
+                                                                    std::string_view name) const {
+  Statement statement = impl_->database.prepare(
+      "SELECT step, value FROM step_value WHERE run_key = ? AND rank = ? AND name = ? ORDER BY step");
+  statement.bind(impl_->run_key(id), rank, name);
+  std::vector<std::pair<std::uint32_t, double>> step_values;
+  while (statement.step()) {
+    auto& [step, value] = step_values.emplace_back();
+    statement.read(step, value);
+  }
+  return step_values;
+}
+
+}  // namespace ddbench::store

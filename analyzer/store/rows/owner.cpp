@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "analyzer/store/rows/abandoned.h"
+#include "core/run_case/records.h"
+
+namespace ddbench::store {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string boot_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
+}
+
+struct ProcessStat {
+  char state = 0;
+  std::int64_t start_ticks = 0;
+};
+
+// Nothing when the process is gone or hidden from this user.
+std::optional<ProcessStat> read_stat(std::int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  // The command stands in parentheses and may itself hold any of ") 1 2".
+  const std::size_t after_command = line.rfind(')');
+  if (after_command == std::string::npos) return std::nullopt;
+  std::istringstream fields(line.substr(after_command + 1));
+  ProcessStat stat;
+  fields >> stat.state;
+  std::string skipped;
+  for (int field = 4; field < 22; ++field) fields >> skipped;
+  fields >> stat.start_ticks;
+  return fields ? std::optional(stat) : std::nullopt;
+}
+
+bool is_alive(std::int64_t pid, std::int64_t start_ticks) {
+  if (kill(static_cast<pid_t>(pid), 0) == -1 && errno == ESRCH) return false;
+  const std::optional<ProcessStat> stat = read_stat(pid);
+  if (!stat) return true;
+  if (stat->state == 'Z' || stat->state == 'X') return false;
+  return start_ticks == 0 || stat->start_ticks == start_ticks;
+}
+
+}  // namespace
+
+void set_owner_to_this_process(RunRecord& run) {
+  run.owner_pid = getpid();
+  const std::optional<ProcessStat> stat = read_stat(run.owner_pid);
+  run.owner_start_ticks = stat ? stat->start_ticks : 0;
+  run.owner_boot_id = boot_id();
+  run.owner_host = host_name();
+}
+
+bool is_abandoned(const RunRecord& run) {
+  if (run.state != RunState::kRunning || run.owner_pid <= 0) return false;
+  if (run.owner_host.empty() || run.owner_host != host_name()) return false;
+  const std::string boot = boot_id();
+  if (!run.owner_boot_id.empty() && !boot.empty() && run.owner_boot_id != boot) return true;
+  return !is_alive(run.owner_pid, run.owner_start_ticks);
+}
+
+void close_abandoned(RunRecord& run) {
+  if (!is_abandoned(run)) return;
+  run.state = RunState::kInterrupted;
+  run.reason = fmt::format("the ddbench that ran it (pid {}) ended without closing it", run.owner_pid);
+}
+
+}  // namespace ddbench::store

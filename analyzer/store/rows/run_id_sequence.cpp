@@ -1,0 +1,19 @@
+#include "analyzer/store/rows/run_id_sequence.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace ddbench::store {
+
+RunIdSequence::RunIdSequence() : time_(new_run_id()), number_(0) {
+  const std::size_t dash = time_.rfind('-') + 1;
+  std::from_chars(time_.data() + dash, time_.data() + time_.size(), number_, 16);
+  time_.resize(dash);
+}
+
+RunId RunIdSequence::next() {
+  return fmt::format("{}{:08x}", time_, number_++);
+}
+
+}  // namespace ddbench::store

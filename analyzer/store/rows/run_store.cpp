@@ -1,0 +1,125 @@
+#include "analyzer/store/rows/run_store.h"
+
+#include <fmt/format.h>
+
+#include "analyzer/store/rows/find_run.h"
+#include "analyzer/store/rows/run_id.h"
+#include "analyzer/store/rows/run_row.h"
+#include "analyzer/store/rows/run_store_impl.h"
+#include "analyzer/store/sqlite/open_store.h"
+#include "core/error.h"
+
+namespace ddbench::store {
+namespace {
+
+[[noreturn]] void throw_unknown_run(const RunId& id, const std::filesystem::path& file) {
+  throw Error(ErrorCode::kBadInput, fmt::format("there is no run \"{}\" in the store {}", id, file.string()),
+              0, file.string());
+}
+
+}  // namespace
+
+RunStore RunStore::open(const std::filesystem::path& file, OpenMode mode) {
+  return RunStore(std::make_unique<Impl>(open_store(file, mode, builtin_migrations())));
+}
+
+RunStore::RunStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RunStore::RunStore(RunStore&&) noexcept = default;
+RunStore& RunStore::operator=(RunStore&&) noexcept = default;
+RunStore::~RunStore() = default;
+
+const std::filesystem::path& RunStore::file() const noexcept {
+  return impl_->database.file();
+}
+
+std::int64_t RunStore::Impl::run_key(const RunId& id) const {
+  Statement statement = database.prepare("SELECT run_key FROM run WHERE id = ?");
+  if (!statement.bind(id).step()) throw_unknown_run(id, database.file());
+  return statement.integer(0);
+}
+
+void RunStore::create_run(const RunRecord& run) {
+  const Database& database = impl_->database;
+  check_run_id(run.id);
+  Transaction transaction(database);
+  if (database.prepare("SELECT 1 FROM run WHERE id = ?").bind(run.id).step()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("the store {} already holds a run \"{}\"", file().string(), run.id), 0,
+                file().string());
+  }
+  insert_run(database, run, impl_->cases);
+  transaction.commit();
+}
+
+void RunStore::update_run(const RunRecord& run) {
+  Transaction transaction(impl_->database);
+  if (!replace_run(impl_->database, run, impl_->cases)) throw_unknown_run(run.id, file());
+  transaction.commit();
+}
+
+void RunStore::delete_spans(const RunId& id) {
+  Transaction transaction(impl_->database);
+  const std::int64_t key = impl_->run_key(id);
+  for (const char* table : {"span_chunk", "span_name"})
+    impl_->database.prepare(fmt::format("DELETE FROM {} WHERE run_key = ?", table)).bind(key).run();
+  transaction.commit();
+}
+
+void RunStore::delete_run(const RunId& id) {
+  Transaction transaction(impl_->database);
+  const std::int64_t key = impl_->run_key(id);
+  impl_->database.prepare("DELETE FROM run WHERE run_key = ?").bind(key).run();
+  transaction.commit();
+}
+
+std::vector<RunRecord> RunStore::runs(const Query& query) const {
+  std::string condition;
+  std::vector<std::string> texts;
+  const auto require = [&](const char* column, std::string_view text) {
+    if (text.empty()) return;
+    condition += fmt::format("{}{} = ?", condition.empty() ? "" : " AND ", column);
+    texts.emplace_back(text);
+  };
+  require("sweep_id", query.sweep_id);
+  require("name", query.name);
+  if (query.state) require("state", to_string(*query.state));
+  require("case_key", query.case_key);
+  require("fingerprint", query.fingerprint);
+  return select_runs(impl_->database, condition, texts, query.limit, impl_->leave_out(), &impl_->cases);
+}
+
+void RunStore::visit_runs(const std::function<bool(RunRecord&&)>& visit) const {
+  store::visit_runs(impl_->database, "", {}, visit, impl_->leave_out(), &impl_->cases);
+}
+
+RunRecord RunStore::find(std::string_view reference) const {
+  return find_run(impl_->database, reference, impl_->leave_out());
+}
+
+RunId RunStore::find_id(std::string_view id_or_part) const {
+  return store::find_id(impl_->database, id_or_part, impl_->leave_out());
+}
+
+void RunStore::on_unreadable(std::function<void(const UnreadableRun&)> handler) {
+  impl_->handler = std::move(handler);
+}
+
+std::vector<RunRecord> RunStore::abandoned_runs() const {
+  std::vector<RunRecord> running = runs({.state = RunState::kRunning});
+  std::erase_if(running, [](const RunRecord& run) { return !is_abandoned(run); });
+  return running;
+}
+
+std::optional<RunRecord> RunStore::run(const RunId& id) const {
+  std::vector<RunRecord> found = select_runs(impl_->database, "id = ?", {id}, 1, impl_->leave_out());
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+}
+
+Batch::Batch(RunStore& store) : transaction_(std::make_unique<Transaction>(store.impl_->database)) {}
+Batch::~Batch() = default;
+
+void Batch::commit() {
+  transaction_->commit();
+}
+
+}  // namespace ddbench::store

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/store/sqlite/open_mode.h"
+#include "core/run_case/records.h"
+#include "core/span.h"
+
+namespace ddbench::store {
+
+/// One SQLite file (WAL, foreign keys, user_version = schema version; FORMAT.md). Several processes may write
+/// at once. One RunStore is used by one thread at a time. Every method throws Error: kBadInput for a file
+/// that is no store, is newer than this program, or a reference that matches nothing; kRunFailed for a full
+/// disk or a read-only file. The message names the file.
+class RunStore {
+ public:
+  static RunStore open(const std::filesystem::path& file, OpenMode mode);
+  RunStore(RunStore&&) noexcept;
+  RunStore& operator=(RunStore&&) noexcept;
+  ~RunStore();
+
+  const std::filesystem::path& file() const noexcept;
+
+  // Writing. Each call is one transaction, or a part of the Batch that is open; an unknown run is an
+  // Error{kBadInput}.
+
+  /// Throws Error{kBadInput} when the id is not a run id (is_run_id) or taken.
+  void create_run(const RunRecord& run);
+  /// Every column of the row but its id.
+  void update_run(const RunRecord& run);
+  /// Replaces rows of the same rank.
+  void put_ranks(const RunId& id, std::span<const RankRecord> ranks);
+  /// Adds spans after those the rank has, in compressed chunks of bounded size (a small last chunk is filled
+  /// up). `names[name_id]` names the spans; name ids are the rank's own and stay so. Names are stored once a
+  /// rank: later calls may add names at the end or pass fewer; changing a stored name is an Error{kBadInput}.
+  void append_spans(const RunId& id, int rank, std::span<const Span> spans,
+                    std::span<const std::string> names);
+  /// Per-step values of a rank ("loss"); replaces values of the same rank, name and step.
+  void append_step_values(const RunId& id, int rank, std::string_view name,
+                          std::span<const std::pair<std::uint32_t, double>> step_values);
+  /// Replaces rows of the same step and rank.
+  void put_steps(const RunId& id, std::span<const StepRecord> steps);
+  /// Replaces all collectives of the run.
+  void put_collectives(const RunId& id, std::span<const CollectiveRecord> collectives);
+  /// Replaces all kernels of the run.
+  void put_kernels(const RunId& id, std::span<const KernelRecord> kernels);
+  /// Deletes the run's spans and their names, as prune does: they are about to be stored anew.
+  void delete_spans(const RunId& id);
+  /// Deletes the run and all that hangs on it. The room is used by later runs; the file does not shrink.
+  void delete_run(const RunId& id);
+
+  /// Adds the next version of the baseline `name`: 1 to 64 letters, digits and . _ / -. Its runs must exist.
+  NamedBaseline add_baseline(std::string_view name, std::string_view reference, std::span<const RunId> runs);
+  /// Deletes all versions; the runs stay. An unknown name is an Error{kBadInput}.
+  void delete_baseline(std::string_view name);
+
+  // Reading. But for run() and find(), an unknown run is an Error{kBadInput}.
+
+  /// Called once for each run that runs(), run(), find("last") or find(name) leave out because its row is
+  /// damaged. Without a handler they are left out silently.
+  void on_unreadable(std::function<void(const UnreadableRun&)> handler);
+
+  std::vector<RunRecord> runs(const Query& query = {}) const;  ///< newest first; unreadable ones are left out
+  /// All runs, newest first, until `visit` returns false; unreadable ones are left out. `visit` may not change
+  /// the store.
+  void visit_runs(const std::function<bool(RunRecord&&)>& visit) const;
+  /// `reference`: "last" (stored last, not is_baseline), an id, a run name (newest wins), or a unique
+  /// prefix or suffix of an id; tried in this order. Throws Error{kBadInput} that says what the store holds
+  /// instead, and Error{kRunFailed} when the row of the one run that an id names is unreadable.
+  RunRecord find(std::string_view reference) const;
+  /// Runs stored as running though their owner is gone (is_abandoned), newest first.
+  std::vector<RunRecord> abandoned_runs() const;
+  /// Nothing when there is no such run or its row is unreadable.
+  std::optional<RunRecord> run(const RunId& id) const;
+  /// The id that `id_or_part` is, or is the only one to begin or end with: also that of an unreadable run.
+  /// Throws Error{kBadInput} as find().
+  RunId find_id(std::string_view id_or_part) const;
+  std::vector<RankRecord> ranks(const RunId& id) const;  ///< ordered by rank
+  std::vector<StepRecord> steps(const RunId& id) const;  ///< ordered by step, rank
+  std::vector<CollectiveRecord> collectives(const RunId& id) const;
+  std::vector<KernelRecord> kernels(const RunId& id) const;
+  /// The same of many runs, in the order of `ids` (each once), in a few queries for all of them.
+  std::vector<RunRows> rows(std::span<const RunId> ids) const;
+  std::vector<Span> spans(const RunId& id, int rank) const;  ///< in the order recorded
+  /// Only those with first_step <= step <= last_step, so none of kNoStep; decodes only the chunks that may
+  /// hold some.
+  std::vector<Span> spans(const RunId& id, int rank, std::uint32_t first_step, std::uint32_t last_step) const;
+  std::vector<std::string> span_names(const RunId& id, int rank) const;
+  /// Ordered by step.
+  std::vector<std::pair<std::uint32_t, double>> step_values(const RunId& id, int rank,
+                                                            std::string_view name) const;
+  std::vector<NamedBaseline> baselines() const;  ///< the newest version of each, by name
+  /// Oldest first; empty when there is no such baseline.
+  std::vector<NamedBaseline> baseline_versions(std::string_view name) const;
+
+ private:
+  friend class Batch;
+  class Impl;
+  explicit RunStore(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// While it lives, all that is written to the store is one transaction: other processes see and wait for it
+/// as such. It happens with commit(), or not at all.
+class Batch {
+ public:
+  explicit Batch(RunStore& store);
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+  ~Batch();
+  void commit();
+
+ private:
+  std::unique_ptr<class Transaction> transaction_;
+};
+
+}  // namespace ddbench::store

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/store/rows/run_row.h"
+#include "analyzer/store/rows/run_store.h"
+#include "analyzer/store/sqlite/database.h"
+
+namespace ddbench::store {
+
+class RunStore::Impl {
+ public:
+  explicit Impl(Database opened) : database(std::move(opened)) {}
+
+  /// Throws Error{kBadInput} when there is no such run.
+  std::int64_t run_key(const RunId& id) const;
+
+  /// What leaves out a run that cannot be read: tells the handler the first time.
+  OnUnreadable leave_out() {
+    return [this](const UnreadableRun& run) {
+      if (left_out.insert(run.id).second && handler) handler(run);
+    };
+  }
+
+  Database database;
+  std::function<void(const UnreadableRun&)> handler;
+  std::set<RunId> left_out;
+  CaseCache cases;
+};
+
+}  // namespace ddbench::store

@@ -1,0 +1,163 @@
+// The tables span_chunk and span_name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "analyzer/store/codec/span_codec.h"
+#include "analyzer/store/rows/run_store_impl.h"
+#include "analyzer/store/rows/stored_spans.h"
+#include "analyzer/store/sqlite/row_checksum.h"
+#include "core/error.h"
+
+namespace ddbench::store {
+namespace {
+
+constexpr std::size_t kMostSpansAChunk = 16384;  // one segment of the codec
+// A chunk carries its table of tags, about 1 KB: a last chunk of fewer spans is filled up before a new one
+// begins.
+constexpr std::int64_t kSmallChunkSpans = 4096;
+
+struct RankKey {
+  std::int64_t run_key;
+  int rank;
+};
+
+void decode_row(const Statement& row, int blob_column, const std::string& what, std::vector<Span>& out) {
+  try {
+    decode_stored_spans(row.blob(blob_column), out);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{} cannot be read: {}", what, error.message()),
+                error.native_code(), what);
+  }
+}
+
+std::string chunk_title(const RunId& id, int rank, std::int64_t position, const Database& database) {
+  return fmt::format("chunk {} of the spans of rank {} of run {} in {}", position, rank, id,
+                     database.file().string());
+}
+
+void add_names(const Database& database, RankKey key, std::span<const std::string> names) {
+  Statement select =
+      database.prepare("SELECT name FROM span_name WHERE run_key = ? AND rank = ? ORDER BY name_id");
+  select.bind(key.run_key, key.rank);
+  std::string stored;
+  std::size_t known = 0;
+  for (; select.step(); ++known) {
+    select.read(stored);
+    if (known < names.size() && stored != names[known]) {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("rank {} has stored name {} as \"{}\": it cannot become \"{}\" (in {})",
+                              key.rank, known, stored, names[known], database.file().string()),
+                  0, database.file().string());
+    }
+  }
+  Statement insert =
+      database.prepare(insert_row_sql("INSERT", "span_name", {"run_key", "rank", "name_id", "name"}));
+  for (std::size_t name_id = known; name_id < names.size(); ++name_id) {
+    insert.bind(key.run_key, key.rank, static_cast<std::int64_t>(name_id), names[name_id]).run();
+  }
+}
+
+void put_chunk(const Database& database, RankKey key, std::int64_t position, std::span<const Span> spans) {
+  std::uint32_t first_step = kNoStep, last_step = 0;
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+  for (const Span& span : spans) {
+    if (span.step != kNoStep) {
+      first_step = std::min(first_step, span.step);
+      last_step = std::max(last_step, span.step);
+    }
+    first_ns = std::min(first_ns, span.begin_ns);
+    last_ns = std::max(last_ns, span.end_ns);
+  }
+  Statement insert = database.prepare(insert_row_sql("INSERT OR REPLACE", "span_chunk",
+                                                     {"run_key", "rank", "position", "span_count", "first_ns",
+                                                      "last_ns", "chunk", "first_step", "last_step"}));
+  const std::vector<std::byte> chunk = encode_spans(spans);
+  const auto count = static_cast<std::int64_t>(spans.size());
+  if (first_step == kNoStep) {
+    insert.bind(key.run_key, key.rank, position, count, first_ns, last_ns, std::span(chunk), nullptr,
+                nullptr);
+  } else {
+    insert.bind(key.run_key, key.rank, position, count, first_ns, last_ns, std::span(chunk), first_step,
+                last_step);
+  }
+  insert.run();
+}
+
+}  // namespace
+
+void RunStore::append_spans(const RunId& id, int rank, std::span<const Span> spans,
+                            std::span<const std::string> names) {
+  const Database& database = impl_->database;
+  Transaction transaction(database);
+  const RankKey key{impl_->run_key(id), rank};
+  add_names(database, key, names);
+
+  std::int64_t position = 0;
+  std::vector<Span> joined;
+  Statement last = database.prepare(
+      "SELECT position, span_count, chunk FROM span_chunk WHERE run_key = ? AND rank = ? "
+      "ORDER BY position DESC LIMIT 1");
+  if (!spans.empty() && last.bind(key.run_key, key.rank).step()) {
+    position = last.integer(0) + 1;
+    if (last.integer(1) < kSmallChunkSpans) {
+      --position;
+      decode_row(last, 2, chunk_title(id, rank, position, database), joined);
+      joined.insert(joined.end(), spans.begin(), spans.end());
+      spans = joined;
+    }
+  }
+  last.reset();
+  for (std::size_t at = 0; at < spans.size(); at += kMostSpansAChunk) {
+    put_chunk(database, key, position++, spans.subspan(at, std::min(kMostSpansAChunk, spans.size() - at)));
+  }
+  transaction.commit();
+}
+
+std::vector<Span> RunStore::spans(const RunId& id, int rank) const {
+  const std::int64_t key = impl_->run_key(id);
+  // Only a hint, and bounded by the number of rows whatever they say: runs are appended to while they are
+  // read.
+  Statement count = impl_->database.prepare(fmt::format(
+      "SELECT total(min(span_count, {})) FROM span_chunk WHERE run_key = ? AND rank = ?", kMostSpansAChunk));
+  count.bind(key, rank).step();
+  Statement chunks = impl_->database.prepare(
+      "SELECT position, chunk FROM span_chunk WHERE run_key = ? AND rank = ? ORDER BY position");
+  chunks.bind(key, rank);
+  std::vector<Span> spans;
+  spans.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, count.integer(0))));
+  while (chunks.step())
+    decode_row(chunks, 1, chunk_title(id, rank, chunks.integer(0), impl_->database), spans);
+  return spans;
+}
+
+std::vector<Span> RunStore::spans(const RunId& id, int rank, std::uint32_t first_step,
+                                  std::uint32_t last_step) const {
+  Statement chunks = impl_->database.prepare(
+      "SELECT position, chunk FROM span_chunk WHERE run_key = ? AND rank = ? AND first_step <= ? AND "
+      "last_step >= ? "
+      "ORDER BY position");
+  chunks.bind(impl_->run_key(id), rank, last_step, first_step);
+  std::vector<Span> spans, decoded;
+  while (chunks.step()) {
+    decoded.clear();
+    decode_row(chunks, 1, chunk_title(id, rank, chunks.integer(0), impl_->database), decoded);
+    std::copy_if(decoded.begin(), decoded.end(), std::back_inserter(spans), [&](const Span& span) {
+      return span.step != kNoStep && span.step >= first_step && span.step <= last_step;
+    });
+  }
+  return spans;
+}
+
+std::vector<std::string> RunStore::span_names(const RunId& id, int rank) const {
+  Statement statement =
+      impl_->database.prepare("SELECT name FROM span_name WHERE run_key = ? AND rank = ? ORDER BY name_id");
+  statement.bind(impl_->run_key(id), rank);
+  std::vector<std::string> names;
+  while (statement.step()) statement.read(names.emplace_back());
+  return names;
+}
+
+}  // namespace ddbench::store

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "analyzer/store/sqlite/statement.h"
+#include "core/unique_handle.h"
+
+namespace ddbench::store {
+
+enum class Access {
+  kExisting,   ///< for reading and writing where the file allows it; a missing file is an error
+  kCreate,     ///< for reading and writing; created when missing
+  kImmutable,  ///< for reading, in the belief that nobody writes: needs no lock and no file beside the store
+};
+
+/// An SQLite connection, for one thread at a time. All errors are thrown as throw_sqlite_error.
+class Database {
+ public:
+  Database(std::filesystem::path file, Access access);
+  /// A private database in a temporary file (or memory) that goes with the object. Errors name `file`.
+  static Database temporary(std::filesystem::path file);
+
+  /// Runs one or more statements without parameters.
+  void execute(const char* sql) const;
+  /// First column of the first row; 0 without a row.
+  std::int64_t integer(std::string_view sql) const;
+  /// Compiles each text once: a Statement that has ended leaves what it compiled to the next of the same
+  /// text.
+  Statement prepare(std::string_view sql) const { return Statement(*this, sql); }
+  /// As execute, but waits for other processes where SQLite itself does not, up to kBusyTimeoutMs.
+  void execute_when_free(const char* sql) const;
+  /// Replaces the content of `target` by that of this database.
+  void copy_to(const Database& target) const;
+
+  bool is_read_only() const;
+  bool in_transaction() const;
+  std::int64_t last_insert_key() const;
+  const std::filesystem::path& file() const noexcept { return file_; }
+  sqlite3* handle() const noexcept { return handle_.get(); }
+  [[noreturn]] void fail(int status) const;
+
+ private:
+  friend class Statement;
+  Database(std::filesystem::path file, const char* name, int flags);
+
+  std::filesystem::path file_;
+  UniqueHandle<sqlite3, sqlite3_close_v2> handle_;
+  mutable std::unordered_map<std::string, CompiledStatement> idle_statements_;  ///< by their SQL
+};
+
+/// Takes the write lock at once, waiting for other writers; rolls back unless committed. Inside of another
+/// one it is a part of that.
+class Transaction {
+ public:
+  explicit Transaction(const Database& database);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  void commit();
+
+ private:
+  const Database& database_;
+  bool open_ = true;  ///< false: committed, or a part of another one
+};
+
+}  // namespace ddbench::store

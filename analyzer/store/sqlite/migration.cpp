@@ -1,0 +1,131 @@
+#include "analyzer/store/sqlite/migration.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "analyzer/store/sqlite/refresh_case_keys.h"
+#include "analyzer/store/sqlite/row_checksum.h"
+#include "analyzer/store/sqlite/verify_schema.h"
+#include "core/error.h"
+
+namespace ddbench::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_empty(const Database& database) {
+  return database.integer("PRAGMA application_id") == 0 && database.integer("PRAGMA user_version") == 0 &&
+         database.integer("SELECT count(*) FROM sqlite_schema") == 0;
+}
+
+int version_of(const Database& database, std::span<const Migration> migrations) {
+  const std::string file = database.file().string();
+  if (database.integer("PRAGMA application_id") != kApplicationId) {
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("{} is no ddbench store but an SQLite database of another program: name another file "
+                    "with --db",
+                    file),
+        0, file);
+  }
+  const auto version = static_cast<int>(database.integer("PRAGMA user_version"));
+  const int latest = migrations.back().version;
+  if (version > latest) {
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("{} has schema version {}, but this ddbench knows versions up to {} only: upgrade "
+                    "ddbench to read it",
+                    file, version, latest),
+        0, file);
+  }
+  return version;
+}
+
+void apply(const Database& database, int version, std::span<const Migration> migrations) {
+  const bool had_checksums = has_checksums(database);
+  if (had_checksums) forget_wrong_checksums(database);
+  for (const Migration& migration : migrations) {
+    if (migration.version > version) database.execute(std::string(migration.sql).c_str());
+  }
+  if (database.prepare("PRAGMA foreign_key_check").step()) {
+    throw Error(ErrorCode::kRunFailed, "a migration left rows behind that belong to no run");
+  }
+  refresh_case_keys(database);
+  compute_checksums(database, !had_checksums);
+  database.execute(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
+  database.execute(fmt::format("PRAGMA user_version = {}", migrations.back().version).c_str());
+}
+
+// Removes what it has written unless the copy is complete.
+void back_up(const Database& database, int version) {
+  const fs::path backup = fmt::format("{}.v{}.bak", database.file().string(), version);
+  const fs::path unfinished = fmt::format("{}.{}", backup.string(), getpid());
+  std::error_code ignored;
+  try {
+    // Another connection: this one is about to write and has the lock for it.
+    const Database source(database.file(), Access::kExisting);
+    source.copy_to(Database(unfinished, Access::kCreate));
+    fs::rename(unfinished, backup);
+  } catch (const fs::filesystem_error& error) {
+    fs::remove(unfinished, ignored);
+    throw Error(ErrorCode::kRunFailed,
+                fmt::format("cannot write {}: {}", backup.string(), error.code().message()),
+                error.code().value(), backup.string());
+  } catch (...) {
+    fs::remove(unfinished, ignored);
+    throw;
+  }
+}
+
+void create_or_migrate(const Database& database, std::span<const Migration> migrations) {
+  Transaction transaction(database);
+  // Looked at again under the lock: another process may have been quicker.
+  if (is_empty(database)) {
+    apply(database, 0, migrations);
+    return transaction.commit();
+  }
+  const int version = version_of(database, migrations);
+  const int latest = migrations.back().version;
+  if (version == latest) return;
+  try {
+    back_up(database, version);
+    apply(database, version, migrations);
+    transaction.commit();
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                fmt::format("cannot migrate {} from schema version {} to {} (it is unchanged): {}",
+                            database.file().string(), version, latest, error.message()),
+                error.native_code(), database.file().string());
+  }
+}
+
+}  // namespace
+
+bool needs_migration(const Database& database, std::span<const Migration> migrations) {
+  if (is_empty(database)) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} is empty: no run has been stored in it yet", database.file().string()), 0,
+                database.file().string());
+  }
+  database.execute("BEGIN");  // one state of it: another process may be migrating
+  const bool is_older = version_of(database, migrations) < migrations.back().version;
+  verify_schema(database, migrations);
+  database.execute("COMMIT");
+  return is_older;
+}
+
+void migrate(const Database& database, std::span<const Migration> migrations) {
+  Transaction transaction(database);
+  apply(database, version_of(database, migrations), migrations);
+  transaction.commit();
+}
+
+void bring_up_to_date(const Database& database, std::span<const Migration> migrations) {
+  const bool outdated = is_empty(database) || needs_migration(database, migrations);
+  // Only now is it known to be ours: nobody else's database is to be changed.
+  if (database.is_read_only()) database.fail(SQLITE_READONLY);
+  database.execute_when_free("PRAGMA journal_mode = WAL");
+  if (outdated) create_or_migrate(database, migrations);
+}
+
+}  // namespace ddbench::store

@@ -1,0 +1,124 @@
+#include "analyzer/store/sqlite/open_store.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "core/error.h"
+
+namespace ddbench::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+// SQLite leaves an empty file behind when there is no room for the first page: look first.
+constexpr std::uintmax_t kRoomForNewStoreBytes = 512 * 1024;
+
+/// Only this user may enter those that are made.
+void make_private_directories(const fs::path& directory, std::error_code& error) {
+  if (fs::is_directory(directory, error) || !directory.has_relative_path()) return;
+  make_private_directories(directory.parent_path(), error);
+  error.clear();
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) error.assign(errno, std::generic_category());
+  if (!error && !fs::is_directory(directory, error) && !error)
+    error = std::make_error_code(std::errc::not_a_directory);
+}
+
+void make_directory_for(const fs::path& file) {
+  const fs::path directory = fs::absolute(file).parent_path();
+  std::error_code error;
+  make_private_directories(directory, error);
+  if (error) {
+    throw Error(ErrorCode::kRunFailed,
+                fmt::format("cannot create the directory {} for the store: {}; name another store with --db",
+                            directory.string(), error.message()),
+                error.value(), directory.string());
+  }
+  const fs::space_info space = fs::space(directory, error);
+  if (!error && space.available < kRoomForNewStoreBytes) {
+    throw Error(
+        ErrorCode::kRunFailed,
+        fmt::format("cannot create the store {}: its disk is full; free some space there or name a store on "
+                    "another disk with --db",
+                    file.string()),
+        ENOSPC, file.string());
+  }
+}
+
+void refuse_directory(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::is_directory(file, ignored)) return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{} is a directory, not a store: name a file in it, such as {}", file.string(),
+                          (file / "results.db").string()),
+              EISDIR, file.string());
+}
+
+Database open_for_writing(const fs::path& file, std::span<const Migration> migrations) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) make_directory_for(file);
+  Database database(file, Access::kCreate);
+  bring_up_to_date(database, migrations);
+  // After a commit, WAL needs no sync to be consistent: a power cut may cost the last transactions, never the
+  // store.
+  database.execute(
+      "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;");
+  return database;
+}
+
+bool has_unmerged_log(const fs::path& file) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file.string() + "-wal", error);
+  return !error && size > 0;
+}
+
+// SQLite puts two small files beside a store to read it. Where it may not (read-only directory, full disk), a
+// store whose log is empty can be read without.
+Database open_for_reading(const fs::path& file) {
+  try {
+    Database database(file, Access::kExisting);
+    database.integer("SELECT count(*) FROM sqlite_schema");
+    return database;
+  } catch (const Error& error) {
+    const int status = error.native_code() & 0xFF;
+    const bool files_refused = status == SQLITE_CANTOPEN || status == SQLITE_READONLY ||
+                               status == SQLITE_IOERR || status == SQLITE_FULL;
+    if (!files_refused) throw;
+    if (has_unmerged_log(file)) {
+      throw Error(
+          ErrorCode::kRunFailed,
+          fmt::format("{0} was not closed in order, and its log {0}-wal cannot be merged where it lies: copy "
+                      "both files to a directory that can be written to and read them there",
+                      file.string()),
+          error.native_code(), file.string());
+    }
+    return Database(file, Access::kImmutable);
+  }
+}
+
+}  // namespace
+
+Database open_store(const fs::path& file, OpenMode mode, std::span<const Migration> migrations) {
+  refuse_directory(file);
+  if (mode == OpenMode::kReadWrite) return open_for_writing(file, migrations);
+
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) {
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("there is no store {}: `ddbench run` makes one, --db names another", file.string()),
+        ENOENT, file.string());
+  }
+  Database database = open_for_reading(file);
+  if (needs_migration(database, migrations)) {
+    Database copy = Database::temporary(file);
+    database.copy_to(copy);
+    migrate(copy, migrations);
+    database = std::move(copy);
+  }
+  database.execute("PRAGMA query_only = ON");
+  return database;
+}
+
+}  // namespace ddbench::store

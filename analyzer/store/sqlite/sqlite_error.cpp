@@ -1,0 +1,105 @@
+#include "analyzer/store/sqlite/sqlite_error.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "core/error.h"
+
+namespace ddbench::store {
+namespace {
+
+bool is_out_of_space(int status, int system_errno) {
+  const int primary = status & 0xFF;
+  return primary == SQLITE_FULL ||
+         (primary == SQLITE_IOERR && (system_errno == ENOSPC || system_errno == EDQUOT));
+}
+
+std::string read_only_advice(const std::string& file) {
+  return fmt::format(
+      "{} or its directory is closed to this user or read-only: make both writable, or name another store "
+      "with --db",
+      file);
+}
+
+// SQLite's own errno is that of the last of its attempts, often a file beside the store that need not exist.
+bool is_writable(const std::string& file) {
+  const std::string directory = std::filesystem::absolute(file).parent_path().string();
+  if (access(directory.c_str(), W_OK) != 0) return false;
+  return access(file.c_str(), F_OK) != 0 || access(file.c_str(), R_OK | W_OK) == 0;
+}
+
+// SQLite's errno says so only sometimes.
+bool is_at_size_limit(const std::string& file) {
+  constexpr rlim_t kWrittenAtOnce = 1 << 16;
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(file + suffix, error);
+    if (!error && bytes + kWrittenAtOnce > limit.rlim_cur) return true;
+  }
+  return false;
+}
+
+std::string explain(int status, int system_errno, const std::string& file, const std::string& detail) {
+  if (is_out_of_space(status, system_errno)) {
+    return fmt::format(
+        "the disk of {} is full: free some space there or name a store on another disk with --db (what was "
+        "stored before is intact)",
+        file);
+  }
+  if (system_errno == EFBIG || ((status & 0xFF) == SQLITE_IOERR && is_at_size_limit(file))) {
+    return fmt::format(
+        "{} has reached the size that this process may write (`ulimit -f`): raise that limit (what was "
+        "stored before is "
+        "intact)",
+        file);
+  }
+  switch (status & 0xFF) {
+    case SQLITE_NOTADB: return fmt::format("{} is no ddbench store: it is not an SQLite database", file);
+    case SQLITE_CORRUPT:
+      return fmt::format(
+          "{} is damaged ({}): go back to a copy, or save what can be read with `sqlite3 {} .recover` "
+          "(SQLite's own "
+          "tool)",
+          file, detail, file);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH: return read_only_advice(file);
+    case SQLITE_CANTOPEN:
+      if (!is_writable(file)) return read_only_advice(file);
+      return fmt::format("{} cannot be opened ({})", file, detail);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return fmt::format(
+          "another process has kept {} locked for too long: look for a stopped ddbench with `fuser {}`, or "
+          "name "
+          "another store with --db",
+          file, file);
+    case SQLITE_CONSTRAINT: return fmt::format("{} does not take this row: {}", file, detail);
+    default: return fmt::format("{}: {}", file, detail);
+  }
+}
+
+}  // namespace
+
+void throw_sqlite_error(sqlite3* database, int status, const std::filesystem::path& file,
+                        std::string_view doing) {
+  const int system_errno = database == nullptr ? 0 : sqlite3_system_errno(database);
+  std::string detail = database == nullptr ? sqlite3_errstr(status) : sqlite3_errmsg(database);
+  if (system_errno != 0) detail += fmt::format(", {}", std::generic_category().message(system_errno));
+  const int primary = status & 0xFF;
+  const bool is_input = primary == SQLITE_NOTADB || primary == SQLITE_CONSTRAINT;
+  throw Error(
+      is_input ? ErrorCode::kBadInput : ErrorCode::kRunFailed,
+      fmt::format("cannot {} the store: {}", doing, explain(status, system_errno, file.string(), detail)),
+      status, file.string());
+}
+
+}  // namespace ddbench::store

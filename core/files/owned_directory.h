@@ -1,0 +1,68 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/unique_handle.h"
+
+namespace ddbench {
+
+/// Decides by the path below a directory whether ddbench wrote an entry: "step-00000010/state-0.safetensors"
+/// for a file, "step-00000010/" for a directory.
+using IsOurs = std::function<bool(const std::string& relative_path)>;
+
+/// A directory of this user, held by descriptor: it stays the same directory whatever its name comes to mean.
+/// The only way in which ddbench removes directories. Nothing here follows a symbolic link, leaves the
+/// directory, or enters another file system that is mounted in it. Errors are Error{kEnvironment} and name
+/// the path.
+class OwnedDirectory {
+ public:
+  /// Nothing when there is no such entry. Throws when it is a symbolic link, no directory, or another user's.
+  /// The directory that it lies in may be anybody's.
+  static std::optional<OwnedDirectory> open(const std::filesystem::path& path);
+  std::optional<OwnedDirectory> open_child(const std::string& name) const;
+  /// Makes the directory (mode 0700) where it is missing; its parent must exist. Throws as open().
+  static OwnedDirectory make(const std::filesystem::path& path);
+  /// As make(), and marks the directory if it was missing: one that was there before stays as it is.
+  static OwnedDirectory make_marked(const std::filesystem::path& path, const std::string& purpose);
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  int fd() const noexcept { return fd_.get(); }
+  /// Permission bits.
+  unsigned mode() const;
+  std::vector<std::string> entries() const;
+
+  /// Writes the file `.ddbench` (mode 0600), which says that ddbench made this directory, what for and under
+  /// which name. Done right after the directory was made.
+  void mark(const std::string& purpose, const std::string& name) const;
+  /// Whether mark() was called with the same words.
+  bool is_marked(const std::string& purpose, const std::string& name) const;
+
+  /// Removes the directory with all in it that `is_ours` accepts (none given: all of it). What it does not
+  /// accept stays as it is, and so do the directories that lead to it. True when the directory is gone.
+  bool remove(const IsOurs& is_ours = {}) const;
+  void remove_if_empty() const noexcept;
+  /// The relative path of an entry that `is_ours` does not accept; empty when there is none.
+  std::string first_foreign(const IsOurs& is_ours) const;
+
+ private:
+  OwnedDirectory(std::filesystem::path path, UniqueFd parent, UniqueFd fd)
+      : path_(std::move(path)), parent_(std::move(parent)), fd_(std::move(fd)) {}
+  static std::optional<OwnedDirectory> open_at(UniqueFd parent, std::filesystem::path path);
+
+  std::filesystem::path path_;
+  UniqueFd parent_;
+  UniqueFd fd_;
+};
+
+/// The name of the file that mark() writes.
+inline constexpr const char* kDirectoryMarker = ".ddbench";
+
+/// What mark() writes into it.
+std::string directory_marker_text(const std::string& purpose, const std::string& name);
+
+}  // namespace ddbench

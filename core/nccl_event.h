@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ddbench {
+
+/// ddbench's word for a function of NCCL ("AllReduce" -> "all_reduce"); empty when it knows none.
+std::string_view nccl_function(std::string_view name_in_nccl) noexcept;
+
+/// A small number that is the same in every build, for keys: 1 and up, 0 when the function (ddbench's word)
+/// is not known.
+int nccl_function_number(std::string_view function) noexcept;
+
+/// What a kernel's name, mangled or not, says of NCCL: nullopt when it is no kernel of NCCL (nccl*); else its
+/// function, "generic" when it serves any, "" when the name is one that ddbench does not know.
+std::optional<std::string_view> nccl_kernel_function(std::string_view kernel) noexcept;
+
+/// How NCCL did a collective, as its profiler plug-in was told. It travels as the name of the span, which has
+/// no length where only the enqueueing is known.
+struct NcclEvent {
+  std::string function;   ///< "all_reduce"
+  std::string algorithm;  ///< "RING"; empty for point-to-point
+  std::string protocol;   ///< "LL128"
+  int channels = 0;
+  /// How the bytes travelled, and what proves it: "infiniband" and "socket" (events of the network plug-in),
+  /// "proxy" (a proxy moved them: network or shared memory; an engine run's fact `transport` says which),
+  /// "direct" (no proxy took part: NVLink, PCIe or NVLS), "" not seen.
+  std::string transport;
+  friend bool operator==(const NcclEvent&, const NcclEvent&) = default;
+};
+std::string nccl_event_name(const NcclEvent& event);  ///< "nccl/all_reduce/RING/LL128/8/socket"
+std::optional<NcclEvent> parse_nccl_event(std::string_view name);
+
+/// How the names of NCCL's logs end that ddbench asks for: "rank0.1234.nccl.log".
+inline constexpr const char* kNcclLogSuffix = ".nccl.log";
+/// How it begins where a rank of a reference workload keeps the log in memory.
+inline constexpr const char* kNcclLogInMemory = "/proc/self/fd/";
+
+/// What begins a name by which a process tells of how many ranks its communicators have, the largest last.
+inline constexpr std::string_view kNcclRanksName = "nccl.ranks: ";
+
+/// The 48-bit sequence of collective_key() for the `sequence`-th call (from 0) of a function in a
+/// communicator; NCCL counts each replay of a captured one as a call. The function's number lies in the
+/// highest bits: keys tell collectives apart and do not order them.
+constexpr std::uint64_t nccl_sequence(int function_number, std::uint64_t sequence) noexcept {
+  return (static_cast<std::uint64_t>(function_number & 0xF) << 44) | ((sequence + 1) & 0xFFF'FFFF'FFFFULL);
+}
+
+/// A communicator's 64-bit id in the 16 bits that collective_key() has for it.
+constexpr std::uint16_t fold_communicator(std::uint64_t id) noexcept {
+  return static_cast<std::uint16_t>(id ^ (id >> 16) ^ (id >> 32) ^ (id >> 48));
+}
+
+}  // namespace ddbench

@@ -1,0 +1,59 @@
+#include "core/run_case/program_case.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/shell_words.h"
+
+namespace ddbench {
+namespace {
+
+// Options of the workload.
+constexpr const char* kCommand = "command";  // a JSON list
+constexpr const char* kPerNode = "per_node";
+
+}  // namespace
+
+bool is_program(const RunCase& run_case) noexcept {
+  return run_case.workload == kProgramWorkload;
+}
+
+bool is_program_per_node(const RunCase& run_case) {
+  return is_program(run_case) && run_case.workload_options.contains(kPerNode);
+}
+
+void set_program(RunCase& run_case, const std::vector<std::string>& command, ProgramStart start) {
+  if (command.empty() || command.front().empty()) {
+    throw Error(ErrorCode::kBadInput, "the program to run is missing after --");
+  }
+  run_case.workload = kProgramWorkload;
+  run_case.batch_per_gpu = 1;
+  run_case.device = run_case.backend = run_case.strategy = run_case.precision = run_case.optimizer = "";
+  if (start == ProgramStart::kPerNode) run_case.workload_options[kPerNode] = "true";
+  try {
+    run_case.workload_options[kCommand] = nlohmann::json(command).dump();
+  } catch (const nlohmann::json::type_error&) {
+    throw Error(ErrorCode::kBadInput, "an argument of the program is no UTF-8 text, and could not be stored");
+  }
+}
+
+std::vector<std::string> program_command(const RunCase& run_case) {
+  const auto found = run_case.workload_options.find(kCommand);
+  if (found != run_case.workload_options.end()) {
+    const auto json = nlohmann::json::parse(found->second, nullptr, false);
+    if (json.is_array() && !json.empty() &&
+        std::all_of(json.begin(), json.end(), [](const auto& part) { return part.is_string(); })) {
+      return json.get<std::vector<std::string>>();
+    }
+  }
+  throw Error(ErrorCode::kBadInput,
+              "a case of the workload \"program\" needs a command: ddbench run ... -- COMMAND");
+}
+
+std::string work_in_words(const RunCase& run_case) {
+  if (!is_program(run_case)) return run_case.workload;
+  return shell_words(program_command(run_case));
+}
+
+}  // namespace ddbench

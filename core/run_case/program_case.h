@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/run_case/run_case.h"
+
+namespace ddbench {
+
+/// RunCase::workload of a run whose ranks are a program of the user's: `ddbench run -- COMMAND`.
+inline constexpr const char* kProgramWorkload = "program";
+
+bool is_program(const RunCase& run_case) noexcept;
+
+/// Whether the program is started once a rank, or once a node to start its ranks by itself (mpirun,
+/// torchrun).
+enum class ProgramStart : std::uint8_t { kPerRank, kPerNode };
+
+/// Makes it the case of `command`, whose arguments are kept as they are; what only the reference engine
+/// chooses (device, backend, ...) is empty then, and the batch 1 a GPU until somebody says what it is. Throws
+/// Error{kBadInput} for an empty command, and for one that is no UTF-8 text.
+void set_program(RunCase& run_case, const std::vector<std::string>& command,
+                 ProgramStart start = ProgramStart::kPerRank);
+bool is_program_per_node(const RunCase& run_case);
+
+/// Inverse of set_program. Throws Error{kBadInput} when the case has none.
+std::vector<std::string> program_command(const RunCase& run_case);
+
+/// What is run, for people: the name of the reference workload, or the program as one would type it
+/// (arguments that need it are quoted for a shell).
+std::string work_in_words(const RunCase& run_case);
+
+}  // namespace ddbench

@@ -1,0 +1,100 @@
+#include "core/run_case/run_case.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "core/number.h"
+
+namespace ddbench {
+namespace {
+
+template <typename T>
+void require(bool allowed, std::string_view field, const T& value, std::string_view rule) {
+  if (!allowed) {
+    throw Error(ErrorCode::kBadInput, fmt::format("{} is {}, but it must be {}", field, value, rule), 0,
+                std::string(field));
+  }
+}
+
+constexpr int kMostRanks = 65536;
+constexpr std::int64_t kMostSamples = std::int64_t{1} << 40;
+constexpr int kMostSteps = 100'000'000;
+constexpr int kMostLoaders = 1024;
+constexpr std::int64_t kMostDelayNs = 60'000'000'000;
+constexpr std::int64_t kMostBucketBytes = std::int64_t{1} << 40;
+
+bool is_loss_scale(const std::string& text) {
+  if (text.empty() || text == "none" || text == "dynamic") return true;
+  return number_from<float>(text).value_or(0) > 0;
+}
+
+}  // namespace
+
+std::string_view to_string(ScalingMode mode) noexcept {
+  return mode == ScalingMode::kWeak ? "weak" : "strong";
+}
+
+RunCase baseline_case(const RunCase& run_case) {
+  RunCase baseline = run_case;
+  if (run_case.scaling == ScalingMode::kStrong) baseline.batch_per_gpu = run_case.global_batch();
+  baseline.nodes = 1;
+  baseline.gpus_per_node = 1;
+  baseline.requested_network.clear();
+  baseline.link.clear();
+  baseline.name.clear();
+  baseline.tags.clear();
+  return baseline;
+}
+
+void validate(const RunCase& run_case) {
+  require(run_case.nodes >= 1 && run_case.nodes <= kMostRanks, "nodes", run_case.nodes, "from 1 to 65536");
+  require(run_case.gpus_per_node >= 1 && run_case.gpus_per_node <= kMostRanks, "gpus", run_case.gpus_per_node,
+          "from 1 to 65536");
+  require(std::int64_t{run_case.nodes} * run_case.gpus_per_node <= kMostRanks, "nodes x gpus",
+          std::int64_t{run_case.nodes} * run_case.gpus_per_node, "65536 or less");
+  require(run_case.batch_per_gpu >= 1 && run_case.batch_per_gpu <= kMostSamples, "batch-per-gpu",
+          run_case.batch_per_gpu, "1 or more");
+  require(run_case.steps >= 1 && run_case.steps <= kMostSteps, "steps", run_case.steps,
+          "from 1 to 100000000");
+  require(run_case.warmup >= 0 && run_case.warmup <= kMostSteps, "warmup", run_case.warmup,
+          "from 0 to 100000000");
+  require(run_case.first_bucket_bytes >= 1 && run_case.first_bucket_bytes <= kMostBucketBytes,
+          "first bucket bytes", run_case.first_bucket_bytes, "1 or more");
+  require(run_case.bucket_bytes >= 1 && run_case.bucket_bytes <= kMostBucketBytes, "bucket bytes",
+          run_case.bucket_bytes, "1 or more");
+  require(std::isfinite(run_case.lr) && run_case.lr > 0, "lr", run_case.lr, "a positive number");
+  require(run_case.momentum >= 0 && run_case.momentum < 1, "momentum", run_case.momentum,
+          "at least 0 and below 1");
+  require(run_case.accumulate >= 1 && run_case.batch_per_gpu % run_case.accumulate == 0, "accumulate",
+          run_case.accumulate,
+          fmt::format("1 or more and divide the batch per GPU, {}", run_case.batch_per_gpu));
+  require(std::isfinite(run_case.weight_decay) && run_case.weight_decay >= 0, "weight-decay",
+          run_case.weight_decay, "0 or more");
+  require(run_case.lr_rule == "none" || run_case.lr_rule == "linear" || run_case.lr_rule == "sqrt", "lr-rule",
+          run_case.lr_rule, "none, linear or sqrt");
+  require(run_case.base_batch >= (run_case.lr_rule == "none" ? 0 : 1), "base-batch", run_case.base_batch,
+          "1 or more, the global batch that the learning rate was found at");
+  require(run_case.lr_warmup >= 0 && run_case.lr_warmup <= kMostSteps, "lr-warmup", run_case.lr_warmup,
+          "from 0 to 100000000 steps");
+  require(std::isfinite(run_case.target_loss) && run_case.target_loss >= 0, "target-loss",
+          run_case.target_loss, "a positive number, or 0 for none");
+  require(is_loss_scale(run_case.loss_scale), "loss-scale", run_case.loss_scale,
+          "dynamic, none or a positive number");
+  require(run_case.cuda_graph == "auto" || run_case.cuda_graph == "off", "cuda-graph", run_case.cuda_graph,
+          "auto or off");
+  require(run_case.data_workers >= 0 && run_case.data_workers <= kMostLoaders, "data-workers",
+          run_case.data_workers, "from 0 to 1024");
+  require(run_case.prefetch >= 1 && run_case.prefetch <= kMostLoaders, "prefetch", run_case.prefetch,
+          "from 1 to 1024 batches");
+  require(run_case.data_delay_ns >= 0 && run_case.data_delay_ns <= kMostDelayNs, "data-delay",
+          run_case.data_delay_ns, "from 0 to 60 seconds");
+  require(run_case.checkpoint_every >= 0 && run_case.checkpoint_every <= kMostSteps, "checkpoint-every",
+          run_case.checkpoint_every, "from 0 to 100000000 steps");
+  require(run_case.requested_network.empty() || run_case.requested_network == "ib" ||
+              run_case.requested_network == "ethernet",
+          "network", run_case.requested_network, "ib or ethernet");
+}
+
+}  // namespace ddbench

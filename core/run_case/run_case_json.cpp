@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/error.h"
+#include "core/run_case/run_case.h"
+#include "core/run_case/run_case_hash.h"
+
+namespace ddbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The one list of fields: (de)serialisation and the case key follow it, so that a new field is one line.
+template <typename Case, typename Visit>
+void visit_fields(Case& run_case, Visit&& visit) {
+  visit("workload", run_case.workload);
+  visit("workload_options", run_case.workload_options);
+  visit("data", run_case.data);
+  visit("nodes", run_case.nodes);
+  visit("gpus_per_node", run_case.gpus_per_node);
+  visit("scaling", run_case.scaling);
+  visit("batch_per_gpu", run_case.batch_per_gpu);
+  visit("precision", run_case.precision);
+  visit("strategy", run_case.strategy);
+  visit("strategy_options", run_case.strategy_options);
+  visit("accumulate", run_case.accumulate);
+  visit("device", run_case.device);
+  visit("backend", run_case.backend);
+  visit("optimizer", run_case.optimizer);
+  visit("lr", run_case.lr);
+  visit("momentum", run_case.momentum);
+  visit("weight_decay", run_case.weight_decay);
+  visit("lr_rule", run_case.lr_rule);
+  visit("base_batch", run_case.base_batch);
+  visit("lr_warmup", run_case.lr_warmup);
+  visit("target_loss", run_case.target_loss);
+  visit("loss_scale", run_case.loss_scale);
+  visit("cuda_graph", run_case.cuda_graph);
+  visit("data_workers", run_case.data_workers);
+  visit("prefetch", run_case.prefetch);
+  visit("data_delay_ns", run_case.data_delay_ns);
+  visit("checkpoint_every", run_case.checkpoint_every);
+  visit("seed", run_case.seed);
+  visit("steps", run_case.steps);
+  visit("warmup", run_case.warmup);
+  visit("first_bucket_bytes", run_case.first_bucket_bytes);
+  visit("bucket_bytes", run_case.bucket_bytes);
+  visit("requested_network", run_case.requested_network);
+  visit("link", run_case.link);
+  visit("sku", run_case.sku);
+  visit("name", run_case.name);
+  visit("tags", run_case.tags);
+}
+
+Json json_of(const RunCase& run_case) {
+  Json json = Json::object();
+  // Appended without a search: each name is there once.
+  auto& fields = json.get_ref<Json::object_t&>();
+  visit_fields(run_case, [&](const char* key, const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, ScalingMode>) {
+      fields.emplace_back(key, to_string(value));
+    } else {
+      fields.emplace_back(key, value);
+    }
+  });
+  return json;
+}
+
+ScalingMode scaling_from(const std::string& text) {
+  if (text == "weak") return ScalingMode::kWeak;
+  if (text == "strong") return ScalingMode::kStrong;
+  throw Error(ErrorCode::kBadInput, fmt::format("scaling is \"{}\", but it must be weak or strong", text));
+}
+
+[[noreturn]] void refuse_unknown_field(const Json& json) {
+  const Json fields = json_of(RunCase{});
+  for (const auto& [key, value] : json.items()) {
+    if (!fields.contains(key))
+      throw Error(ErrorCode::kBadInput, fmt::format("a run case has no field \"{}\"", key));
+  }
+  throw Error(ErrorCode::kBadInput, "a run case has a field twice");
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9E3779B97F4A7C15;
+  return hash ^ (hash >> 32);
+}
+
+std::uint64_t hash_of_value(const std::string& value) {
+  return std::hash<std::string>{}(value);
+}
+std::uint64_t hash_of_value(const std::map<std::string, std::string>& values) {
+  std::uint64_t hash = values.size();
+  for (const auto& [key, value] : values) hash = mixed(mixed(hash, hash_of_value(key)), hash_of_value(value));
+  return hash;
+}
+template <typename Number>
+std::uint64_t hash_of_value(Number value) {
+  return std::hash<Number>{}(value);
+}
+
+// Names and paths may hold any bytes; invalid UTF-8 is replaced, never an exception.
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Json converts between kinds of numbers in silence, and casts what does not fit.
+template <typename Integer>
+void read_integer(const char* key, const Json& entry, Integer& value) {
+  const bool fits = entry.is_number_unsigned()  ? std::in_range<Integer>(entry.get<std::uint64_t>())
+                    : entry.is_number_integer() ? std::in_range<Integer>(entry.get<std::int64_t>())
+                                                : false;
+  if (!fits) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} is {}, but it must be a whole number of at most {} bits", key, dump(entry),
+                            8 * sizeof(Integer)));
+  }
+  entry.get_to(value);
+}
+
+}  // namespace
+
+std::uint64_t hash_of(const RunCase& run_case) {
+  std::uint64_t hash = 0;
+  visit_fields(run_case, [&](const char*, const auto& value) { hash = mixed(hash, hash_of_value(value)); });
+  return hash;
+}
+
+std::string case_key(const RunCase& run_case) {
+  Json json = json_of(run_case);
+  json.erase("name");
+  json.erase("tags");
+  return dump(json);
+}
+
+// Name and tags are the last two fields: what is before them is the key, less its closing brace.
+std::string to_json(std::string_view key, const RunCase& run_case) {
+  const Json labels{{"name", run_case.name}, {"tags", run_case.tags}};
+  key.remove_suffix(1);
+  return fmt::format("{},{}", key, dump(labels).substr(1));
+}
+
+std::string to_json(const RunCase& run_case) {
+  return to_json(case_key(run_case), run_case);
+}
+
+bool read_labels(std::string_view json, std::string_view key, RunCase& run_case) {
+  const std::string_view fields = key.substr(0, key.empty() ? 0 : key.size() - 1);
+  if (!json.starts_with(fields) || !json.substr(fields.size()).starts_with(',')) return false;
+  RunCase labels = run_case_from_json(fmt::format("{{{}", json.substr(fields.size() + 1)));
+  run_case.name = std::move(labels.name);
+  run_case.tags = std::move(labels.tags);
+  // Anything else behind the key would be a field that the key lacks.
+  return to_json(key, run_case) == json;
+}
+
+RunCase run_case_from_json(std::string_view text) {
+  RunCase run_case;
+  try {
+    const Json json = Json::parse(text);
+    std::size_t known = 0;
+    if (!json.is_object()) throw Error(ErrorCode::kBadInput, "a run case must be a JSON object");
+    visit_fields(run_case, [&](const char* key, auto& value) {
+      const auto entry = json.find(key);
+      if (entry == json.end()) return;
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, ScalingMode>) {
+        value = scaling_from(entry->template get<std::string>());
+      } else if constexpr (std::is_integral_v<std::decay_t<decltype(value)>>) {
+        read_integer(key, *entry, value);
+      } else {
+        entry->get_to(value);
+      }
+      ++known;
+    });
+    if (known != json.size()) refuse_unknown_field(json);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorCode::kBadInput, fmt::format("this is no run case: {}", error.what()));
+  }
+  return run_case;
+}
+
+}  // namespace ddbench

@@ -1,0 +1,73 @@
+#include "gui/tables/cells.h"
+
+#include <QLocale>
+#include <algorithm>
+
+#include "gui/models/run_list.h"
+#include "reports/text/quantity.h"
+
+namespace ddbench::gui {
+namespace {
+
+QString shown(double value, const std::string& unit) {
+  if (unit == "1" || unit == "samples/s") return QString::fromStdString(reports::number(value));
+  return QString::fromStdString(reports::quantity(value, unit == "bytes" ? "B" : unit));
+}
+
+QString shown_percent(double share) {
+  return QString::fromStdString(reports::percent(share));
+}
+
+template <typename Shown>
+Cell with_interval(double value, const Measured<ConfidenceInterval>& interval, const Shown& text) {
+  Cell cell = number_cell(value, text(value));
+  if (!interval) {
+    cell.tip = QStringLiteral("no interval: ") + QString::fromStdString(interval.reason());
+    return cell;
+  }
+  cell.text += QStringLiteral("  [%1, %2]").arg(text(interval->low), text(interval->high));
+  cell.tip = QStringLiteral("%1 % interval: %2")
+                 .arg(100 * interval->level, 0, 'g', 3)
+                 .arg(QString::fromStdString(interval->method));
+  return cell;
+}
+
+}  // namespace
+
+Cell quantity_cell(const Measured<double>& value, const std::string& unit) {
+  return value ? number_cell(*value, shown(*value, unit)) : missing_cell(value.reason());
+}
+
+Cell percent_cell(const Measured<double>& share) {
+  return share ? number_cell(*share, shown_percent(*share)) : missing_cell(share.reason());
+}
+
+Cell interval_cell(double value, const Measured<ConfidenceInterval>& interval, const std::string& unit) {
+  return with_interval(value, interval, [&](double each) { return shown(each, unit); });
+}
+
+Cell percent_interval_cell(double share, const Measured<ConfidenceInterval>& interval) {
+  return with_interval(share, interval, shown_percent);
+}
+
+Cell ratio_cell(const Measured<analyzer::RunRatio>& ratio) {
+  if (!ratio) return missing_cell(ratio.reason());
+  return with_interval(ratio->value, ratio->interval, [](double each) {
+    return QString::fromStdString(reports::number(each)) + QStringLiteral(" ×");
+  });
+}
+
+Cell count_cell(double count) {
+  return number_cell(count, QLocale(QLocale::English, QLocale::UnitedStates).toString(count, 'f', 0));
+}
+
+Cell provenance_cell(ProvenanceSet provenance) {
+  return {provenance_text(provenance), {}, {}, false};
+}
+
+QString spaced(std::string text) {
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return QString::fromStdString(text);
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,117 @@
+#include "gui/tables/data_table.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QMessageBox>
+#include <QSortFilterProxyModel>
+
+#include "core/error.h"
+#include "reports/text/output_file.h"
+
+namespace ddbench::gui {
+namespace {
+
+/// Missing values come last, whichever way is sorted.
+class CellSorter : public QSortFilterProxyModel {
+ public:
+  using QSortFilterProxyModel::QSortFilterProxyModel;
+
+ protected:
+  bool lessThan(const QModelIndex& a, const QModelIndex& b) const override {
+    const QVariant left = a.data(CellTableModel::kSortRole);
+    const QVariant right = b.data(CellTableModel::kSortRole);
+    if (left.isValid() != right.isValid()) return (sortOrder() == Qt::AscendingOrder) == left.isValid();
+    if (!left.isValid()) return false;
+    if (left.typeId() == QMetaType::QString) {
+      return QString::localeAwareCompare(left.toString(), right.toString()) < 0;
+    }
+    return left.toDouble() < right.toDouble();
+  }
+};
+
+}  // namespace
+
+DataTable::DataTable(const QString& accessible_name, QWidget* parent)
+    : QTableView(parent), model_(new CellTableModel(this)), sorted_(new CellSorter(this)) {
+  setAccessibleName(accessible_name);
+  sorted_->setSourceModel(model_);
+  setModel(sorted_);
+  setSelectionBehavior(QAbstractItemView::SelectRows);
+  setShowGrid(false);
+  setFrameShape(QFrame::NoFrame);
+  setWordWrap(false);
+  setTabKeyNavigation(false);
+  setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  verticalHeader()->hide();
+  verticalHeader()->setDefaultSectionSize(28);
+  horizontalHeader()->setHighlightSections(false);
+  horizontalHeader()->setStretchLastSection(true);
+  horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+  setSortingEnabled(true);
+}
+
+void DataTable::set_table(CellTable table) {
+  model_->set_table(std::move(table));
+  horizontalHeader()->setResizeContentsPrecision(60);
+  // A number at the far right of an empty stretch belongs to no column.
+  const auto& rows = model_->table().rows;
+  const bool stretches = rows.empty() || !rows.front().back().is_number;
+  horizontalHeader()->setStretchLastSection(stretches);
+  resizeColumnsToContents();
+  // One that fills what the others leave would be too wide by what it gets here.
+  const int widened = model_->columnCount() - (stretches ? 1 : 0);
+  for (int i = 0; i < widened; ++i) setColumnWidth(i, std::min(columnWidth(i) + 10, 420));
+}
+
+void DataTable::copy(bool all) const {
+  QStringList lines;
+  QStringList titles;
+  for (int column = 0; column < sorted_->columnCount(); ++column) {
+    titles << sorted_->headerData(column, Qt::Horizontal).toString();
+  }
+  lines << titles.join(QLatin1Char('\t'));
+  for (int row = 0; row < sorted_->rowCount(); ++row) {
+    if (!all && !selectionModel()->isRowSelected(row)) continue;
+    QStringList cells;
+    for (int column = 0; column < sorted_->columnCount(); ++column) {
+      cells << sorted_->index(row, column).data().toString();
+    }
+    lines << cells.join(QLatin1Char('\t'));
+  }
+  QApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));
+}
+
+void DataTable::save() {
+  const QString file = QFileDialog::getSaveFileName(
+      this, QStringLiteral("Save table"), QStringLiteral("table.csv"), QStringLiteral("CSV (*.csv)"));
+  if (file.isEmpty()) return;
+  try {
+    reports::OutputFile output(file.toStdString());
+    output.write(csv_of(model_->table()).toStdString());
+    output.commit();
+  } catch (const Error& error) {
+    QMessageBox::warning(this, QStringLiteral("The table was not saved"),
+                         QString::fromStdString(error.message()));
+  }
+}
+
+void DataTable::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy)) return copy(false);
+  QTableView::keyPressEvent(event);
+}
+
+void DataTable::contextMenuEvent(QContextMenuEvent* event) {
+  QMenu menu(this);
+  connect(menu.addAction(QStringLiteral("Copy selected rows")), &QAction::triggered, this,
+          [this] { copy(false); });
+  connect(menu.addAction(QStringLiteral("Copy all")), &QAction::triggered, this, [this] { copy(true); });
+  connect(menu.addAction(QStringLiteral("Save as CSV…")), &QAction::triggered, this, [this] { save(); });
+  menu.exec(event->globalPos());
+}
+
+}  // namespace ddbench::gui

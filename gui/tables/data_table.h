@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QTableView>
+
+#include "gui/models/cell_table_model.h"
+
+class QSortFilterProxyModel;
+
+namespace ddbench::gui {
+
+/// A sortable table of cells. Ctrl+C copies what is selected, the context menu copies all and saves CSV.
+class DataTable : public QTableView {
+ public:
+  explicit DataTable(const QString& accessible_name, QWidget* parent = nullptr);
+
+  void set_table(CellTable table);
+  CellTableModel& cells() noexcept { return *model_; }
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
+
+ private:
+  void copy(bool all) const;
+  void save();
+
+  CellTableModel* model_;
+  QSortFilterProxyModel* sorted_;
+};
+
+}  // namespace ddbench::gui

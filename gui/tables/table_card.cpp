@@ -1,0 +1,37 @@
+#include "gui/tables/table_card.h"
+
+#include <QLabel>
+#include <QVBoxLayout>
+
+namespace ddbench::gui {
+
+TableCard::TableCard(const QString& title, QWidget* parent) : QFrame(parent) {
+  setObjectName(QStringLiteral("card"));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(14, 10, 12, 10);
+  column->setSpacing(4);
+  title_ = new QLabel(title);
+  title_->setObjectName(QStringLiteral("cardTitle"));
+  title_->setTextFormat(Qt::PlainText);
+  words_ = new QLabel;
+  words_->setObjectName(QStringLiteral("note"));
+  words_->setTextFormat(Qt::PlainText);
+  words_->setWordWrap(true);
+  words_->hide();
+  table_ = new DataTable(title);
+  column->addWidget(title_);
+  column->addWidget(words_);
+  column->addWidget(table_, 1);
+}
+
+void TableCard::set_title(const QString& title) {
+  title_->setText(title);
+  table_->setAccessibleName(title);
+}
+
+void TableCard::set_words(const QString& words) {
+  words_->setText(words);
+  words_->setVisible(!words.isEmpty());
+}
+
+}  // namespace ddbench::gui

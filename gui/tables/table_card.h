@@ -1,0 +1,25 @@
+#pragma once
+
+#include <QFrame>
+
+#include "gui/tables/data_table.h"
+
+class QLabel;
+
+namespace ddbench::gui {
+
+/// A table on a card, with a heading and a line of words under it.
+class TableCard : public QFrame {
+ public:
+  explicit TableCard(const QString& title, QWidget* parent = nullptr);
+  void set_title(const QString& title);
+  void set_words(const QString& words);
+  DataTable& table() noexcept { return *table_; }
+
+ private:
+  QLabel* title_;
+  QLabel* words_;
+  DataTable* table_;
+};
+
+}  // namespace ddbench::gui

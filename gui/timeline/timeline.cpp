@@ -1,0 +1,277 @@
+#include "gui/timeline/timeline.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+
+namespace ddbench::gui {
+namespace {
+
+constexpr std::size_t kFewestBuckets = 1 << 12;
+constexpr std::size_t kMostBuckets = 1 << 19;
+constexpr std::size_t kSpansABucket = 8;
+constexpr std::size_t kCoarsest = 512;  ///< buckets of the last level: fewer than any drawing has columns
+constexpr std::int64_t kShortestClass_ns = 1'000;
+
+std::size_t class_of(std::int64_t duration_ns) {
+  std::size_t index = 0;
+  for (std::int64_t limit = kShortestClass_ns; duration_ns >= limit && index < 12; limit *= kClassFactor)
+    ++index;
+  return index;
+}
+
+void sort_by_begin(SpanClass& all) {
+  std::vector<std::uint32_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (std::is_sorted(all.begin_ns.begin(), all.begin_ns.end())) return;
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return all.begin_ns[a] < all.begin_ns[b]; });
+  const auto arrange = [&](auto& column) {
+    std::remove_reference_t<decltype(column)> sorted;
+    sorted.reserve(column.size());
+    for (const std::uint32_t i : order) sorted.push_back(column[i]);
+    column = std::move(sorted);
+  };
+  arrange(all.begin_ns);
+  arrange(all.end_ns);
+  arrange(all.name);
+  arrange(all.step);
+  arrange(all.kind);
+}
+
+/// Nanoseconds that each kind covers of each bucket of the finest level.
+class Coverage {
+ public:
+  Coverage(TimelineLane& lane, std::int64_t begin_ns, std::int64_t length_ns)
+      : lane_(lane), begin_ns_(begin_ns) {
+    const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(lane.spans / kSpansABucket, 1));
+    const std::size_t most = static_cast<std::size_t>(std::max<std::int64_t>(length_ns, 1));
+    buckets_ = std::clamp(wanted, std::min(kFewestBuckets, std::bit_ceil(most)), kMostBuckets);
+    const auto count = static_cast<std::int64_t>(buckets_);
+    lane.bucket_ns = std::max<std::int64_t>(1, (length_ns + count - 1) / count);
+    for (const SpanClass& each : lane.classes) {
+      for (const SpanKind kind : each.kind) seen_[static_cast<std::size_t>(kind)] = true;
+    }
+    for (std::size_t kind = 0; kind < seen_.size(); ++kind) {
+      if (!seen_[kind]) continue;
+      place_[kind] = lane.kinds.size();
+      lane.kinds.push_back(static_cast<SpanKind>(kind));
+    }
+    covered_ns_.assign(buckets_ * lane.kinds.size(), 0);
+  }
+
+  void add(std::int64_t begin_ns, std::int64_t end_ns, SpanKind kind) {
+    const std::size_t stride = lane_.kinds.size();
+    const std::size_t place = place_[static_cast<std::size_t>(kind)];
+    const std::int64_t from = begin_ns - begin_ns_;
+    const std::int64_t to = std::max(end_ns - begin_ns_, from + 1);  // a span of no length is still seen
+    const auto first = static_cast<std::size_t>(from / lane_.bucket_ns);
+    const auto last = std::min(static_cast<std::size_t>((to - 1) / lane_.bucket_ns), buckets_ - 1);
+    for (std::size_t bucket = first; bucket <= last; ++bucket) {
+      const std::int64_t start = static_cast<std::int64_t>(bucket) * lane_.bucket_ns;
+      const std::int64_t covered = std::min(to, start + lane_.bucket_ns) - std::max(from, start);
+      std::uint32_t& sum = covered_ns_[bucket * stride + place];
+      sum = static_cast<std::uint32_t>(
+          std::min<std::int64_t>(sum + covered, std::numeric_limits<std::uint32_t>::max()));
+    }
+  }
+
+  void finish() {
+    std::vector<std::uint8_t> level(covered_ns_.size());
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      const std::int64_t share =
+          (static_cast<std::int64_t>(covered_ns_[i]) * 255 + lane_.bucket_ns - 1) / lane_.bucket_ns;
+      level[i] = static_cast<std::uint8_t>(std::min<std::int64_t>(share, 255));
+    }
+    lane_.covered.push_back(std::move(level));
+    const std::size_t stride = lane_.kinds.size();
+    for (std::size_t count = buckets_; count > kCoarsest && count % 2 == 0; count /= 2) {
+      const std::vector<std::uint8_t>& fine = lane_.covered.back();
+      std::vector<std::uint8_t> coarse(count / 2 * stride);
+      for (std::size_t bucket = 0; bucket < count / 2; ++bucket) {
+        for (std::size_t k = 0; k < stride; ++k) {
+          const int sum = fine[2 * bucket * stride + k] + fine[(2 * bucket + 1) * stride + k];
+          coarse[bucket * stride + k] =
+              static_cast<std::uint8_t>((sum + 1) / 2);  // upwards: nothing vanishes
+        }
+      }
+      lane_.covered.push_back(std::move(coarse));
+    }
+  }
+
+ private:
+  TimelineLane& lane_;
+  std::int64_t begin_ns_;
+  std::size_t buckets_ = 1;
+  std::array<bool, kSpanKindCount> seen_{};
+  std::array<std::size_t, kSpanKindCount> place_{};
+  std::vector<std::uint32_t> covered_ns_;
+};
+
+void build_coverage(TimelineLane& lane, std::int64_t begin_ns, std::int64_t end_ns) {
+  Coverage coverage(lane, begin_ns, end_ns - begin_ns);
+  for (const SpanClass& each : lane.classes) {
+    for (std::size_t i = 0; i < each.size(); ++i)
+      coverage.add(each.begin_ns[i], each.end_ns[i], each.kind[i]);
+  }
+  coverage.finish();
+}
+
+const SpanClass& class_at(const Timeline& timeline, const SpanPlace& place) {
+  return timeline.lanes[place.lane].classes[place.span_class];
+}
+
+}  // namespace
+
+std::string Timeline::lane_title(std::size_t lane) const {
+  std::string kind(to_string(lanes[lane].lane));
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  return "rank " + std::to_string(lanes[lane].rank) + " " + kind;
+}
+
+TimelineBuilder::TimelineBuilder() {
+  timeline_.begin_ns = std::numeric_limits<std::int64_t>::max();
+  timeline_.end_ns = std::numeric_limits<std::int64_t>::min();
+}
+
+std::uint32_t TimelineBuilder::name_index(const std::string& name) {
+  const auto [found, is_new] =
+      name_index_.try_emplace(name, static_cast<std::uint32_t>(timeline_.names.size()));
+  if (is_new) timeline_.names.push_back(name);
+  return found->second;
+}
+
+void TimelineBuilder::add_rank(const store::RankRecord& rank, std::span<const Span> spans,
+                               std::span<const std::string> names) {
+  std::vector<std::uint32_t> names_of_rank;
+  for (const std::string& name : names) names_of_rank.push_back(name_index(name));
+  const std::uint32_t unnamed = name_index("");
+  timeline_.uncertainty_ns = std::max(timeline_.uncertainty_ns, rank.clock.uncertainty_ns());
+  std::map<Lane, TimelineLane> lanes;
+  for (const Span& span : spans) {
+    const std::int64_t begin = rank.clock.to_reference(span.begin_ns);
+    const std::int64_t end = rank.clock.to_reference(std::max(span.end_ns, span.begin_ns));
+    timeline_.begin_ns = std::min(timeline_.begin_ns, begin);
+    timeline_.end_ns = std::max(timeline_.end_ns, end);
+    if (span.kind == SpanKind::kStep) {
+      const auto [found, is_new] = step_begin_.try_emplace(span.step, begin);
+      if (!is_new) found->second = std::min(found->second, begin);
+      continue;
+    }
+    TimelineLane& lane = lanes[span.lane];
+    const std::size_t index = class_of(end - begin);
+    if (lane.classes.size() <= index) lane.classes.resize(index + 1);
+    SpanClass& own = lane.classes[index];
+    own.longest_ns = std::max(own.longest_ns, end - begin);
+    own.begin_ns.push_back(begin);
+    own.end_ns.push_back(end);
+    own.name.push_back(span.name_id < names_of_rank.size() ? names_of_rank[span.name_id] : unnamed);
+    own.step.push_back(span.step);
+    own.kind.push_back(span.kind);
+    ++lane.spans;
+  }
+  for (auto& [which, lane] : lanes) {
+    lane.rank = rank.rank;
+    lane.node = rank.node;
+    lane.lane = which;
+    std::erase_if(lane.classes, [](const SpanClass& each) { return each.size() == 0; });
+    for (SpanClass& each : lane.classes) {
+      sort_by_begin(each);
+      each.begin_ns.shrink_to_fit();
+      each.end_ns.shrink_to_fit();
+      each.name.shrink_to_fit();
+      each.step.shrink_to_fit();
+      each.kind.shrink_to_fit();
+    }
+    timeline_.spans += lane.spans;
+    timeline_.lanes.push_back(std::move(lane));
+  }
+}
+
+Timeline TimelineBuilder::finish() {
+  if (timeline_.end_ns <= timeline_.begin_ns) {
+    timeline_.begin_ns = timeline_.spans == 0 ? 0 : timeline_.begin_ns;
+    timeline_.end_ns = timeline_.begin_ns + 1;
+  }
+  for (TimelineLane& lane : timeline_.lanes) build_coverage(lane, timeline_.begin_ns, timeline_.end_ns);
+  for (const auto& [step, begin] : step_begin_) timeline_.steps.push_back({step, begin});
+  std::sort(timeline_.steps.begin(), timeline_.steps.end(),
+            [](const StepMark& a, const StepMark& b) { return a.begin_ns < b.begin_ns; });
+  name_index_.clear();
+  step_begin_.clear();
+  Timeline done = std::move(timeline_);
+  timeline_ = TimelineBuilder().timeline_;
+  return done;
+}
+
+std::int64_t begin_of(const Timeline& timeline, const SpanPlace& place) {
+  return class_at(timeline, place).begin_ns[place.index];
+}
+
+std::int64_t end_of(const Timeline& timeline, const SpanPlace& place) {
+  return class_at(timeline, place).end_ns[place.index];
+}
+
+std::unique_ptr<SpanPlace> span_at(const Timeline& timeline, std::size_t lane, std::int64_t at_ns,
+                                   std::int64_t reach_ns) {
+  const std::vector<SpanClass>& classes = timeline.lanes[lane].classes;
+  std::unique_ptr<SpanPlace> best;
+  std::int64_t best_distance = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const SpanClass& each = classes[c];
+    const auto after = std::upper_bound(each.begin_ns.begin(), each.begin_ns.end(), at_ns + reach_ns);
+    // Backwards from there; earlier ones have ended long ago.
+    for (auto i = static_cast<std::size_t>(after - each.begin_ns.begin()); i-- > 0;) {
+      if (each.begin_ns[i] + each.longest_ns + reach_ns < at_ns) break;
+      if (each.end_ns[i] + reach_ns < at_ns) continue;
+      const std::int64_t distance =
+          std::max({std::int64_t{0}, each.begin_ns[i] - at_ns, at_ns - each.end_ns[i]});
+      if (distance < best_distance) {
+        best_distance = distance;
+        best = std::make_unique<SpanPlace>(SpanPlace{lane, c, i});
+      }
+      if (distance == 0) break;
+    }
+    if (best && best_distance == 0) break;  // classes of longer spans come later
+  }
+  return best;
+}
+
+std::unique_ptr<SpanPlace> next_match(const Timeline& timeline, const std::vector<bool>& matching,
+                                      std::int64_t after_ns, bool backwards) {
+  std::unique_ptr<SpanPlace> best;
+  const auto better = [&](std::int64_t begin) {
+    if (!best) return true;
+    return backwards ? begin > begin_of(timeline, *best) : begin < begin_of(timeline, *best);
+  };
+  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
+    for (std::size_t c = 0; c < timeline.lanes[lane].classes.size(); ++c) {
+      const SpanClass& each = timeline.lanes[lane].classes[c];
+      const auto& begins = each.begin_ns;
+      if (backwards) {
+        auto i = static_cast<std::size_t>(std::lower_bound(begins.begin(), begins.end(), after_ns) -
+                                          begins.begin());
+        while (i-- > 0 && better(begins[i])) {
+          if (!matching[each.name[i]]) continue;
+          best = std::make_unique<SpanPlace>(SpanPlace{lane, c, i});
+          break;
+        }
+      } else {
+        auto i = static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), after_ns) -
+                                          begins.begin());
+        for (; i < begins.size() && better(begins[i]); ++i) {
+          if (!matching[each.name[i]]) continue;
+          best = std::make_unique<SpanPlace>(SpanPlace{lane, c, i});
+          break;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace ddbench::gui

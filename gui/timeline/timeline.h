@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/run_case/records.h"
+#include "core/span.h"
+
+namespace ddbench::gui {
+
+/// Spans of one lane whose durations lie within a factor of kClassFactor, by begin. Columns, because drawing
+/// looks at begins and ends of many and at names of few. Times are aligned: of the run's reference clock.
+struct SpanClass {
+  std::int64_t longest_ns = 0;
+  std::vector<std::int64_t> begin_ns;
+  std::vector<std::int64_t> end_ns;
+  std::vector<std::uint32_t> name;  ///< index into Timeline::names
+  std::vector<std::uint32_t> step;
+  std::vector<SpanKind> kind;
+
+  std::size_t size() const noexcept { return begin_ns.size(); }
+};
+inline constexpr std::int64_t kClassFactor = 16;
+
+/// A rank's execution lane. Beside its spans it holds how much of each bucket of time each kind covers, at
+/// one resolution after another, so that a drawing of everything costs no more than one of a little.
+struct TimelineLane {
+  int rank = 0;
+  int node = 0;
+  Lane lane = Lane::kMain;
+  std::size_t spans = 0;
+  std::vector<SpanClass> classes;  ///< shortest spans first
+  std::vector<SpanKind> kinds;     ///< that occur
+  /// covered[level][bucket * kinds.size() + k]: share of the bucket that kinds[k] covers, 255 for all of it;
+  /// what is there at all is 1 or more. A bucket of level n is bucket_ns << n long.
+  std::vector<std::vector<std::uint8_t>> covered;
+  std::int64_t bucket_ns = 1;
+};
+
+struct StepMark {
+  std::uint32_t step = 0;
+  std::int64_t begin_ns = 0;  ///< of the first rank that began it
+};
+
+/// All spans of a run, ready to be drawn at any scale. Immutable once built. About 30 bytes a span.
+struct Timeline {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 1;
+  std::vector<TimelineLane> lanes;  ///< by rank, then lane
+  std::vector<std::string> names;
+  std::vector<StepMark> steps;
+  std::size_t spans = 0;
+  std::int64_t uncertainty_ns = 0;  ///< of the alignment of two ranks' clocks, at worst
+  int warmup = 0;
+
+  /// "rank 3 communication".
+  std::string lane_title(std::size_t lane) const;
+};
+
+/// Takes the spans rank by rank. Not thread-safe.
+class TimelineBuilder {
+ public:
+  TimelineBuilder();
+  /// `spans` in any order; `names[name_id]`. Spans of kind kStep become step marks.
+  void add_rank(const store::RankRecord& rank, std::span<const Span> spans,
+                std::span<const std::string> names);
+  /// The builder is empty afterwards.
+  Timeline finish();
+
+ private:
+  std::uint32_t name_index(const std::string& name);
+
+  Timeline timeline_;
+  std::unordered_map<std::string, std::uint32_t> name_index_;
+  std::unordered_map<std::uint32_t, std::int64_t> step_begin_;
+};
+
+/// A span found by time or name.
+struct SpanPlace {
+  std::size_t lane = 0;
+  std::size_t span_class = 0;
+  std::size_t index = 0;
+};
+
+std::int64_t begin_of(const Timeline& timeline, const SpanPlace& place);
+std::int64_t end_of(const Timeline& timeline, const SpanPlace& place);
+
+/// The shortest span of the lane that holds `at_ns` or lies within `reach_ns` of it.
+std::unique_ptr<SpanPlace> span_at(const Timeline& timeline, std::size_t lane, std::int64_t at_ns,
+                                   std::int64_t reach_ns);
+
+/// The first span after `after_ns` (before it, with `backwards`) whose name's entry in `matching` is true.
+std::unique_ptr<SpanPlace> next_match(const Timeline& timeline, const std::vector<bool>& matching,
+                                      std::int64_t after_ns, bool backwards);
+
+}  // namespace ddbench::gui

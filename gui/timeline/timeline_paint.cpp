@@ -1,0 +1,191 @@
+#include <QImage>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/charts/chart_painter.h"
+#include "gui/timeline/timeline_colors.h"
+#include "gui/timeline/timeline_view.h"
+#include "reports/chart/axis.h"
+
+namespace ddbench::gui {
+namespace {
+
+constexpr double kRoomForName = 44;
+
+}  // namespace
+
+void TimelineView::paint_wide(QPainter& painter, const TimelineRow::Wide& wide, const QRectF& area) const {
+  const SpanClass& spans = timeline_->lanes[wide.place.lane].classes[wide.place.span_class];
+  const bool stands_out = matching_.empty() || matching_[spans.name[wide.place.index]];
+  const SpanKind kind = spans.kind[wide.place.index];
+  const QRectF box(area.left() + wide.from, area.top(), wide.to - wide.from, area.height());
+  painter.fillRect(box, stands_out ? color_of(kind) : faint_color_of(kind));
+  painter.fillRect(QRectF(box.right() - 1, box.top(), 1, box.height()), theme().surface);
+  if (box.width() < kRoomForName || box.height() < 12) return;
+  painter.setPen(stands_out ? text_on(kind) : theme().muted);
+  const QString name = QString::fromStdString(timeline_->names[spans.name[wide.place.index]]);
+  const int room = static_cast<int>((box.width() - 8) / 6.2);
+  painter.drawText(box.adjusted(4, 0, -2, 0), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+                   name.size() > room ? name.left(std::max(room - 1, 1)) + QStringLiteral("…") : name);
+}
+
+void TimelineView::paint_lane(QPainter& painter, std::size_t lane, const QRectF& area) {
+  const TimeWindow seen = window();
+  row_.fill(*timeline_, lane, seen);
+  QImage columns(seen.columns, 1, QImage::Format_RGB32);
+  mix_columns(row_.shares(), !matching_.empty(), reinterpret_cast<QRgb*>(columns.scanLine(0)), seen.columns);
+  painter.drawImage(QRectF(area.left(), area.top(), seen.columns, area.height()), columns);
+  for (const TimelineRow::Wide& wide : row_.wide()) paint_wide(painter, wide, area);
+}
+
+void TimelineView::paint_axis(QPainter& painter) const {
+  const TimeWindow seen = window();
+  const QRectF area = plot();
+  const double zero = timeline_->steps.empty() ? static_cast<double>(timeline_->begin_ns)
+                                               : static_cast<double>(timeline_->steps.front().begin_ns);
+  const auto axis = reports::svg::make_axis({begin_ns_ - zero,
+                                             end_ns_ - zero,
+                                             false,
+                                             false,
+                                             std::clamp(static_cast<int>(area.width() / 110), 2, 14),
+                                             {}});
+  const double apart =
+      axis.ticks.size() > 1 ? axis.ticks[1].value - axis.ticks[0].value : end_ns_ - begin_ns_;
+  // A step of 2.5 needs a digit more than its size says.
+  const double power = std::pow(10, std::floor(std::log10(std::max(apart, 1.0)) + 1e-9));
+  const double resolution = std::abs(apart / power - 2.5) < 1e-6 ? power / 10 : apart;
+  painter.setFont(font_of(11));
+  for (const auto& tick : axis.ticks) {
+    const double x = area.left() + seen.column_of(tick.value + zero);
+    if (x < area.left() - 1 || x > area.right()) continue;
+    painter.setPen(theme().grid);
+    painter.drawLine(QPointF(x, 18), QPointF(x, area.bottom()));
+    painter.setPen(theme().muted);
+    const QRectF label(x - 55, 2, 110, 15);
+    if (label.right() < width() + 20)
+      painter.drawText(label, Qt::AlignHCenter | Qt::AlignVCenter, duration_text(tick.value, resolution));
+  }
+}
+
+void TimelineView::paint_steps(QPainter& painter) const {
+  const TimeWindow seen = window();
+  const QRectF area = plot();
+  painter.setFont(font_of(10.5));
+  double free_from = -1e9;
+  double line_free_from = -1e9;
+  for (const StepMark& mark : timeline_->steps) {
+    const double x = area.left() + seen.column_of(static_cast<double>(mark.begin_ns));
+    if (x < area.left() || x > area.right()) continue;
+    if (x < line_free_from) continue;
+    line_free_from = x + 4;
+    painter.setPen(QPen(theme().muted, 1, Qt::DotLine));
+    painter.drawLine(QPointF(x, 22), QPointF(x, area.bottom()));
+    if (x < free_from) continue;
+    const bool warm_up = static_cast<int>(mark.step) < timeline_->warmup;
+    const QString title = (warm_up ? QStringLiteral("warm-up %1") : QStringLiteral("step %1")).arg(mark.step);
+    if (x + 3 + painter.fontMetrics().horizontalAdvance(title) > area.right()) continue;
+    free_from = x + 64;
+    painter.setPen(theme().text);
+    painter.drawText(QRectF(x + 3, 21, 90, 15), Qt::AlignLeft | Qt::AlignVCenter, title);
+  }
+}
+
+void TimelineView::paint_scene(QPainter& painter) {
+  painter.fillRect(rect(), theme().surface);
+  const QRectF area = plot();
+  paint_axis(painter);
+  painter.setFont(font_of(kLaneTitle_px));
+  painter.save();
+  painter.setClipRect(QRectF(0, area.top(), width(), area.height()));
+  const double height = lane_height();
+  for (std::size_t lane = 0; lane < timeline_->lanes.size(); ++lane) {
+    const double top = lane_top(lane);
+    if (top + height < area.top() || top > area.bottom()) continue;
+    paint_lane(painter, lane, QRectF(area.left(), top + 1, area.width(), height - 2));
+    const bool new_rank = lane == 0 || timeline_->lanes[lane].rank != timeline_->lanes[lane - 1].rank;
+    painter.setPen(new_rank ? theme().text : theme().muted);
+    painter.drawText(QRectF(4, top, area.left() - 10, height), Qt::AlignLeft | Qt::AlignVCenter,
+                     QString::fromStdString(timeline_->lane_title(lane)));
+    if (new_rank && lane > 0) {
+      painter.setPen(theme().border);
+      painter.drawLine(QPointF(0, top), QPointF(width(), top));
+    }
+  }
+  painter.restore();
+  paint_steps(painter);
+}
+
+QRectF TimelineView::area_of(const SpanPlace& place) const {
+  const TimeWindow seen = window();
+  const double from = seen.column_of(static_cast<double>(begin_of(*timeline_, place)));
+  const double to = seen.column_of(static_cast<double>(end_of(*timeline_, place)));
+  return QRectF(plot().left() + from, lane_top(place.lane) + 1, std::max(to - from, 2.0), lane_height() - 2)
+      .intersected(plot());
+}
+
+QString TimelineView::tip_of(const SpanPlace& place) const {
+  const SpanClass& spans = timeline_->lanes[place.lane].classes[place.span_class];
+  const std::string_view kind = to_string(spans.kind[place.index]);
+  const auto length = static_cast<double>(end_of(*timeline_, place) - begin_of(*timeline_, place));
+  QString text = QString::fromStdString(timeline_->names[spans.name[place.index]]);
+  if (!text.isEmpty()) text += QLatin1Char('\n');
+  text += QStringLiteral("%1, %2").arg(QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())),
+                                       duration_text(length, std::max(length / 1000, 1.0)));
+  if (spans.step[place.index] != kNoStep) text += QStringLiteral(", step %1").arg(spans.step[place.index]);
+  return text + QStringLiteral(", ") + QString::fromStdString(timeline_->lane_title(place.lane));
+}
+
+void TimelineView::paint_measurement(QPainter& painter) const {
+  const TimeWindow seen = window();
+  const QRectF area = plot();
+  const double from =
+      area.left() + seen.column_of(static_cast<double>(std::min(measured_->from_ns, measured_->to_ns)));
+  const double to =
+      area.left() + seen.column_of(static_cast<double>(std::max(measured_->from_ns, measured_->to_ns)));
+  const QRectF band = QRectF(from, area.top(), to - from, area.height()).intersected(area);
+  QColor fill = theme().accent;
+  fill.setAlphaF(0.16F);
+  painter.fillRect(band, fill);
+  painter.setPen(QPen(theme().accent, 1.5));
+  for (const double x : {from, to}) {
+    if (x >= area.left() && x <= area.right())
+      painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
+  }
+  paint_callout(painter, {band, {band.center().x(), area.bottom() - 6}, measured_text(), true, 0},
+                QRectF(rect()));
+}
+
+void TimelineView::paint_overlays(QPainter& painter) const {
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (measured_) paint_measurement(painter);
+  if (selected_) {
+    const QRectF area = area_of(*selected_);
+    if (!area.isEmpty())
+      paint_callout(painter, {area, area.center(), tip_of(*selected_), true, 0}, QRectF(rect()));
+  }
+  if (hovered_) {
+    const QRectF area = area_of(*hovered_);
+    paint_callout(painter, {area, area.center(), tip_of(*hovered_), true, 0}, QRectF(rect()));
+  }
+  if (hasFocus()) {
+    painter.setPen(QPen(theme().accent, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 6, 6);
+  }
+}
+
+void TimelineView::paintEvent(QPaintEvent*) {
+  const double ratio = devicePixelRatioF();
+  if (scene_.isNull()) {
+    scene_ = QPixmap((QSizeF(size()) * ratio).toSize());
+    scene_.setDevicePixelRatio(ratio);
+    QPainter painter(&scene_);
+    paint_scene(painter);
+  }
+  QPainter painter(this);
+  painter.drawPixmap(0, 0, scene_);
+  paint_overlays(painter);
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gui/timeline/timeline.h"
+
+namespace ddbench::gui {
+
+/// The stretch of time that is drawn over so many columns.
+struct TimeWindow {
+  double begin_ns = 0;
+  double end_ns = 1;
+  int columns = 1;
+  double ns_per_column() const { return (end_ns - begin_ns) / columns; }
+  double column_of(double at_ns) const { return (at_ns - begin_ns) / ns_per_column(); }
+  double time_at(double column) const { return begin_ns + column * ns_per_column(); }
+};
+
+/// From this width on a span is a rectangle of its own.
+inline constexpr double kOwnRectangle = 3;
+
+/// What one lane looks like in a window: for each column how much of it each kind covers (0 to 1), and the
+/// spans that are wide enough to be drawn one by one. At a scale where a column is longer than the lane's
+/// buckets only the shares are filled; the cost then does not depend on the number of spans.
+class TimelineRow {
+ public:
+  struct Wide {
+    SpanPlace place;
+    double from = 0;  ///< columns, cut at the window
+    double to = 0;
+  };
+
+  void fill(const Timeline& timeline, std::size_t lane, const TimeWindow& window);
+
+  /// Shares of column c: shares()[c * kSpanKindCount + kind].
+  const std::vector<float>& shares() const noexcept { return shares_; }
+  /// Longest first, so that what lies within is drawn over it.
+  const std::vector<Wide>& wide() const noexcept { return wide_; }
+
+ private:
+  void fill_from_coverage(const TimelineLane& lane, std::int64_t begin_ns, const TimeWindow& window);
+  void fill_from_spans(const Timeline& timeline, std::size_t lane, const TimeWindow& window);
+
+  std::vector<float> shares_;
+  std::vector<Wide> wide_;
+};
+
+}  // namespace ddbench::gui

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <QPixmap>
+#include <QWidget>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gui/timeline/timeline_row.h"
+
+namespace ddbench::gui {
+
+/// Lanes of ranks over time. Pointer: the wheel zooms, with Shift it moves through time, with Alt through the
+/// lanes; a drag moves, a drag with Shift measures, a click selects a span. Keyboard: arrows move, + and -
+/// zoom, Home shows all, N and Shift+N go to the next and previous match, M sets the ends of a measurement in
+/// the middle, Escape clears. Paints what is seen from TimelineRow, never a widget or item a span. Belongs to
+/// the GUI thread.
+class TimelineView : public QWidget {
+ public:
+  static constexpr double kLaneTitle_px = 11;  ///< the font's
+
+  explicit TimelineView(QWidget* parent = nullptr);
+
+  void set_timeline(std::shared_ptr<const Timeline> timeline);
+  const Timeline& timeline() const noexcept { return *timeline_; }
+
+  TimeWindow window() const;
+  /// Cut to what there is; never narrower than 50 ns.
+  void show_window(double begin_ns, double end_ns);
+  void show_all();
+  void zoom(double factor, double about_ns);
+
+  /// Spans whose name holds `text` (any case) stand out; returns how many names do. Empty: all alike.
+  int search(const QString& text);
+  bool go_to_match(bool backwards);
+
+  void select(std::optional<SpanPlace> place);
+  const std::optional<SpanPlace>& selected() const noexcept { return selected_; }
+
+  struct Measurement {
+    std::int64_t from_ns = 0;
+    std::int64_t to_ns = 0;
+  };
+  void measure(std::optional<Measurement> measurement);
+  const std::optional<Measurement>& measured() const noexcept { return measured_; }
+  QString measured_text() const;
+
+  std::function<void()> on_change;  ///< window, selection or measurement
+
+  QSize sizeHint() const override { return {800, 420}; }
+  QSize minimumSizeHint() const override { return {320, 200}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void show_measured_steps();
+  QRectF plot() const;
+  double lane_height() const;
+  double lane_top(std::size_t lane) const;
+  int lane_at(double y) const;
+  void scroll_lanes(double by);
+  void repaint_scene();
+  void paint_scene(QPainter& painter);
+  void paint_lane(QPainter& painter, std::size_t lane, const QRectF& area);
+  void paint_wide(QPainter& painter, const TimelineRow::Wide& wide, const QRectF& area) const;
+  void paint_axis(QPainter& painter) const;
+  void paint_steps(QPainter& painter) const;
+  void paint_overlays(QPainter& painter) const;
+  void paint_measurement(QPainter& painter) const;
+  QString tip_of(const SpanPlace& place) const;
+  QRectF area_of(const SpanPlace& place) const;
+  void changed();
+
+  std::shared_ptr<const Timeline> timeline_ = std::make_shared<const Timeline>();
+  double begin_ns_ = 0;
+  double end_ns_ = 1;
+  double scroll_ = 0;
+  double gutter_width_ = 0;     ///< left of the plot: of the widest title of a lane
+  std::vector<bool> matching_;  ///< by name; empty: no search
+  std::optional<SpanPlace> selected_;
+  std::optional<SpanPlace> hovered_;
+  std::optional<Measurement> measured_;
+  std::optional<QPointF> drag_from_;
+  bool dragged_ = false;
+  bool measuring_ = false;
+  QPixmap scene_;  ///< everything but what follows the pointer
+  TimelineRow row_;
+};
+
+/// "12.3 µs", with the sign of the number and enough digits to tell neighbours on an axis apart.
+QString duration_text(double ns, double resolution_ns);
+
+}  // namespace ddbench::gui

@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "analyzer/run/run_summary.h"
+#include "analyzer/scaling/scaling.h"
+#include "core/error.h"
+#include "harness/cli/analysis/report_subject.h"
+#include "harness/cli/options/open_store.h"
+#include "harness/cli/options/command.h"
+#include "harness/cli/options/output.h"
+#include "harness/cli/options/shared_options.h"
+#include "reports/formats/csv/csv.h"
+#include "reports/formats/html/html.h"
+#include "reports/formats/json/json.h"
+#include "reports/formats/markdown/markdown.h"
+#include "reports/formats/mlflow/mlflow.h"
+#include "reports/formats/perfetto/perfetto.h"
+#include "reports/formats/terminal/text.h"
+#include "reports/text/output_file.h"
+
+namespace ddbench::cli {
+namespace {
+
+struct ReportOptions {
+  std::string reference = "last";
+  std::string format = "terminal";
+  std::string rows = "runs";
+  std::string output = "-";
+  std::string db;
+};
+
+std::vector<analyzer::RunSummary> summaries(const store::RunStore& store, const ReportSubject& subject) {
+  std::vector<analyzer::RunSummary> result;
+  for (const store::RunId& id : subject.run_ids) result.push_back(analyzer::summarize(store, id));
+  return result;
+}
+
+void write_csv(const store::RunStore& store, const ReportSubject& subject, const ReportOptions& options,
+               const reports::Sink& sink) {
+  if (options.rows == "steps") {
+    reports::write_steps_csv(store, subject.run_ids, sink);
+  } else if (options.rows == "collectives") {
+    sink(reports::collectives_csv(summaries(store, subject)));
+  } else {
+    sink(reports::runs_csv(summaries(store, subject)));
+  }
+}
+
+void write_run(const store::RunStore& store, const store::RunId& id, const ReportOptions& options,
+               const reports::TextStyle& style, const reports::Sink& sink) {
+  if (options.format == "html") {
+    sink(reports::run_html(reports::run_report(store, id)));
+  } else if (options.format == "markdown") {
+    sink(reports::run_markdown(reports::run_report(store, id)));
+  } else if (options.format == "json") {
+    sink(reports::run_json(analyzer::summarize(store, id, analyzer::SkuCatalogue::load())) + "\n");
+  } else if (options.format == "perfetto") {
+    reports::write_perfetto(store, id, sink);
+  } else {
+    sink(reports::run_text(analyzer::summarize(store, id, analyzer::SkuCatalogue::load()), style));
+  }
+}
+
+void write_sweep(const store::RunStore& store, const std::string& sweep_id, const ReportOptions& options,
+                 const reports::TextStyle& style, const reports::Sink& sink) {
+  if (options.format == "html") {
+    sink(reports::sweep_html(reports::sweep_report(store, sweep_id)));
+  } else if (options.format == "markdown") {
+    sink(reports::sweep_markdown(reports::sweep_report(store, sweep_id)));
+  } else if (options.format == "json") {
+    sink(reports::scaling_json(analyzer::scaling_table(store, sweep_id)) + "\n");
+  } else if (options.format == "perfetto") {
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format(
+            "a trace is of one run, and {} is a sweep: name one of its runs (ddbench list --sweep {})",
+            sweep_id, sweep_id));
+  } else {
+    sink(reports::scaling_text(analyzer::scaling_table(store, sweep_id), style));
+  }
+}
+
+void write_report(const store::RunStore& store, const ReportSubject& subject, const ReportOptions& options,
+                  const reports::TextStyle& style, const reports::Sink& sink) {
+  if (options.format == "csv") {
+    write_csv(store, subject, options, sink);
+  } else if (subject.sweep_id.empty()) {
+    write_run(store, subject.run_ids.front(), options, style, sink);
+  } else {
+    write_sweep(store, subject.sweep_id, options, style, sink);
+  }
+}
+
+void check_options(const ReportOptions& options) {
+  if (options.rows != "runs" && options.format != "csv") {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--rows {} is for --format csv, not for {}", options.rows, options.format));
+  }
+  if (options.format == "mlflow" && options.output == "-") {
+    throw Error(ErrorCode::kBadInput, "--format mlflow writes a directory: name it with -o, e.g. -o mlruns");
+  }
+}
+
+int report(const ReportOptions& options) {
+  check_options(options);
+  const auto store = open_store(options.db);
+  const ReportSubject subject = find_report_subject(store, options.reference);
+  if (options.format == "mlflow") {
+    for (const store::RunId& id : subject.run_ids) reports::export_mlflow(store, id, options.output);
+    print_error(fmt::format("wrote {} run{} to {}\n", subject.run_ids.size(),
+                            subject.run_ids.size() == 1 ? "" : "s", printable(options.output)));
+    return 0;
+  }
+  if (options.output == "-") {
+    write_report(store, subject, options, stdout_style(), [](std::string_view text) { print(text); });
+    return 0;
+  }
+  reports::OutputFile file(options.output);
+  write_report(store, subject, options, {}, [&](std::string_view text) { file.write(text); });
+  file.commit();
+  print_error(fmt::format("wrote {}\n", printable(options.output)));
+  return 0;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("report", "Write what a run or a sweep measured as a page, a table or a trace");
+  const auto options = std::make_shared<ReportOptions>();
+  command
+      ->add_option("reference", options->reference,
+                   "'last', 'last-sweep', the id of a run or sweep or a part of one, or a run's name")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--format", options->format,
+          "terminal; markdown, for a pull request; html, one page; csv; json; perfetto, for ui.perfetto.dev; "
+          "mlflow, into a file store")
+      ->check(CLI::IsMember({"terminal", "markdown", "html", "csv", "json", "perfetto", "mlflow"}))
+      ->capture_default_str();
+  command
+      ->add_option("-o,--output", options->output, "File to write (mlflow: directory); - is standard output")
+      ->capture_default_str();
+  command
+      ->add_option("--rows", options->rows,
+                   "With csv: a row for each of runs, steps (and ranks), or collectives")
+      ->check(CLI::IsMember({"runs", "steps", "collectives"}))
+      ->capture_default_str();
+  add_db_option(*command, options->db);
+  add_examples(*command, {{"report --format html -o run.html", "the newest run as one page"},
+                          {"report last-sweep --format markdown", "a scaling table for a pull request"},
+                          {"report --format perfetto -o trace.json", "a trace for ui.perfetto.dev"},
+                          {"report --format csv --rows steps -o steps.csv", "a row for each step and rank"}});
+  command->callback([&action, options] { action = [options] { return report(*options); }; });
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,61 @@
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "analyzer/scaling/scaling_curve.h"
+#include "harness/cli/options/open_store.h"
+#include "harness/cli/options/command.h"
+#include "harness/cli/options/output.h"
+#include "harness/cli/options/run_selection.h"
+#include "harness/cli/options/shared_options.h"
+#include "reports/chart/svg.h"
+#include "reports/formats/terminal/analysis.h"
+#include "reports/text/output_file.h"
+
+namespace ddbench::cli {
+namespace {
+
+struct ScalingOptions {
+  RunSelection selection;
+  analyzer::CurveOptions curve;
+  std::string skus;
+  std::string svg;
+  bool json = false;
+};
+
+int scaling(ScalingOptions& options) {
+  const auto store = open_store(options.selection.db);
+  const analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(options.skus);
+  options.curve.catalogue = &catalogue;
+  const analyzer::ScalingCurve curve =
+      analyzer::scaling_curve(store, select_runs_or_newest_sweep(store, options.selection), options.curve);
+  if (!options.svg.empty())
+    reports::write_file(options.svg, reports::figure_svg(analyzer::speedup_figure(curve)));
+  print(options.json ? reports::curve_json(curve) + "\n" : reports::curve_text(curve, stdout_style()));
+  return 0;
+}
+
+}  // namespace
+
+void add_scaling_command(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("scaling", "Speedup, efficiency, where it was lost, and the law behind it");
+  const auto options = std::make_shared<ScalingOptions>();
+  add_selection_options(*command, options->selection);
+  command->add_option("--baseline", options->curve.baseline,
+                      "What efficiency is stated against: 1 (GPU), node, smallest, or a run reference");
+  command
+      ->add_option("--predict", options->curve.predict_at, "GPUs to predict the throughput for, e.g. 64,128")
+      ->delimiter(',');
+  command->add_flag("--any-provenance", options->curve.any_provenance,
+                    "Fit a law though provenances are mixed");
+  add_skus_option(*command, options->skus);
+  command->add_option("--svg", options->svg, "Also draw the speedup into this file");
+  add_json_option(*command, options->json, "curve.schema.json");
+  add_examples(*command, {{"scaling", "the newest sweep"},
+                          {"scaling --where name=gpt2 --baseline node", "runs of this name, against one node"},
+                          {"scaling --predict 64,128", "the law, carried on to more GPUs"}});
+  command->callback([&action, options] { action = [options] { return scaling(*options); }; });
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "analyzer/gate/gate_baselines.h"
+#include "core/error.h"
+#include "harness/cli/options/open_store.h"
+#include "harness/cli/options/command.h"
+#include "harness/cli/options/output.h"
+#include "harness/cli/options/shared_options.h"
+#include "reports/formats/gate/gate.h"
+
+namespace ddbench::cli {
+namespace {
+
+struct BaselineOptions {
+  std::string name;
+  std::string reference;
+  std::string db;
+  bool json = false;
+};
+
+store::RunStore open(const BaselineOptions& options, store::OpenMode mode) {
+  const std::filesystem::path file = store_path(options.db);
+  // A baseline of a store that does not exist is a mistake, not a reason to make one.
+  if (mode == store::OpenMode::kReadWrite) store::RunStore::open(file, store::OpenMode::kReadOnly);
+  return open_store(options.db, mode);
+}
+
+int tell(const BaselineOptions& options, const std::vector<store::NamedBaseline>& baselines) {
+  print(options.json ? reports::baselines_json(baselines) + "\n"
+                     : reports::baselines_text(baselines, stdout_style()));
+  return 0;
+}
+
+int set(const BaselineOptions& options) {
+  store::RunStore store = open(options, store::OpenMode::kReadWrite);
+  return tell(options, {analyzer::set_baseline(store, options.name, options.reference)});
+}
+
+int list(const BaselineOptions& options) {
+  return tell(options, open(options, store::OpenMode::kReadOnly).baselines());
+}
+
+int show(const BaselineOptions& options) {
+  const store::RunStore store = open(options, store::OpenMode::kReadOnly);
+  const std::vector<store::NamedBaseline> versions = store.baseline_versions(options.name);
+  if (versions.empty()) {
+    std::string names;
+    for (const store::NamedBaseline& baseline : store.baselines())
+      names += (names.empty() ? "" : ", ") + baseline.name;
+    throw Error(ErrorCode::kBadInput, fmt::format("there is no baseline \"{}\"; there {}", options.name,
+                                                  names.empty() ? "are none" : "is " + names));
+  }
+  tell(options, versions);
+  if (options.json) return 0;
+  print(fmt::format("\nruns of version {}\n", versions.back().version));
+  for (const store::RunId& id : versions.back().runs) {
+    print(fmt::format("  {}{}\n", printable(id), store.run(id) ? "" : "  (deleted)"));
+  }
+  return 0;
+}
+
+int remove(const BaselineOptions& options) {
+  open(options, store::OpenMode::kReadWrite).delete_baseline(options.name);
+  return 0;
+}
+
+}  // namespace
+
+void add_baseline_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("baseline", "Name the runs that `gate` compares with");
+  command->require_subcommand(1);
+  const auto options = std::make_shared<BaselineOptions>();
+  const auto add = [&](const char* name, const char* what, int (*act)(const BaselineOptions&)) {
+    CLI::App* sub = command->add_subcommand(name, what);
+    add_db_option(*sub, options->db);
+    add_json_option(*sub, options->json, "baselines.schema.json");
+    sub->callback([&action, options, act] { action = [options, act] { return act(*options); }; });
+    return sub;
+  };
+  add_examples(*command, {{"baseline set main name=main,state=done", "all finished runs of this name"},
+                          {"baseline list", "the newest version of each"}});
+  CLI::App* set_command = add("set", "Make these runs the next version of a baseline", set);
+  set_command->add_option("name", options->name, "Of the baseline")->required();
+  set_command->add_option("ref", options->reference, "Its runs: a REF as `gate --baseline` takes it")
+      ->required();
+  add("list", "The newest version of each", list);
+  add("show", "All versions of one", show)->add_option("name", options->name, "Of the baseline")->required();
+  add("delete", "Forget all versions of one; its runs stay", remove)
+      ->add_option("name", options->name, "Of the baseline")
+      ->required();
+}
+
+}  // namespace ddbench::cli

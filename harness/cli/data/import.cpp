@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/import/nccl_tests/nccl_tests.h"
+#include "analyzer/import/table/table.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "harness/cli/options/command.h"
+#include "harness/cli/options/output.h"
+#include "harness/cli/options/run_options.h"
+#include "harness/cli/options/shared_options.h"
+#include "harness/experiment/recover/import_spools.h"
+#include "reports/formats/json/json.h"
+
+namespace ddbench::cli {
+namespace {
+
+struct ImportOptions {
+  std::string file;
+  std::string db;
+  std::vector<std::string> units;
+  std::vector<std::string> renames;
+  imports::NcclTestsOptions nccl_tests;
+  experiment::SpoolImportOptions spools;
+  bool json = false;
+};
+
+std::string content_of(const ImportOptions& options) {
+  return imports::read_file(options.file == "-" ? "/dev/stdin" : options.file);
+}
+
+int tell(const ImportOptions& options, const imports::ImportResult& result) {
+  if (options.json) {
+    const nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
+                                         {"sweep_id", result.sweep_id},
+                                         {"added", result.added},
+                                         {"already_there", result.already_there}};
+    print(json.dump() + "\n");
+  } else if (result.already_there) {
+    print(fmt::format("{} was imported before as sweep {}: nothing was changed\n", printable(options.file),
+                      result.sweep_id));
+  } else {
+    print(fmt::format("imported {} run{} as sweep {}\n", result.added.size(),
+                      result.added.size() == 1 ? "" : "s", result.sweep_id));
+  }
+  return 0;
+}
+
+/// On standard error, where it takes longer: a line that renews itself on a terminal, one every ten seconds
+/// elsewhere.
+class ImportProgressLine {
+ public:
+  void show(std::size_t done, std::size_t all) {
+    const std::int64_t interval_ns = terminal_ ? 100'000'000 : 10'000'000'000;
+    if (done % 256 != 0 || now_ns() - last_ns_ < interval_ns) return;
+    last_ns_ = now_ns();
+    print_error(
+        fmt::format("{}{} of {} runs{}", terminal_ ? "\r\033[K" : "", done, all, terminal_ ? "" : "\n"));
+    shown_ = true;
+  }
+  ~ImportProgressLine() {
+    if (terminal_ && shown_) print_error("\r\033[K");
+  }
+
+ private:
+  bool terminal_ = ::isatty(STDERR_FILENO) != 0;
+  bool shown_ = false;
+  std::int64_t last_ns_ = now_ns();
+};
+
+int store_runs(const ImportOptions& options, const imports::RunSource& runs, const std::string& content) {
+  ImportProgressLine line;
+  return tell(options,
+              imports::import_runs(store_path(options.db), runs, content, options.file,
+                                   [&](std::size_t done, std::size_t all) { line.show(done, all); }));
+}
+
+int import_spools(const ImportOptions& options) {
+  const experiment::SpoolImport import =
+      experiment::import_spools(store_path(options.db), options.file, options.spools);
+  const std::vector<store::RunId> added(import.already_there ? 0 : 1, import.run);
+  tell(options, {import.sweep_id, added, import.already_there});
+  if (options.json) return 0;
+  if (import.already_there) {
+    print(
+        fmt::format("already imported as run {}; to re-import with other options, delete it first with "
+                    "`ddbench db prune`\n",
+                    import.run));
+  } else {
+    print(fmt::format("{} rank{} on {} machine{}: `ddbench show {}` shows it\n", import.ranks,
+                      import.ranks == 1 ? "" : "s", import.machines, import.machines == 1 ? "" : "s",
+                      import.run));
+  }
+  return 0;
+}
+
+int import_table(const ImportOptions& options) {
+  imports::TableOptions table;
+  std::string content = content_of(options);
+  for (const std::string& text : options.units) table.units.insert(key_and_value(text, "--unit"));
+  for (const std::string& text : options.renames) table.rename.insert(key_and_value(text, "--rename"));
+  const std::size_t size = content.size();
+  // Read in another way, it is another file.
+  for (const auto* map : {&table.units, &table.rename}) {
+    for (const auto& [key, value] : *map) content += fmt::format("\n{}={}", key, value);
+  }
+  const std::string_view text = std::string_view(content).substr(0, size);
+  const auto runs = [&](const imports::TakeRun& take) {
+    imports::read_table(text, options.file, table, take);
+  };
+  return store_runs(options, runs, content);
+}
+
+int import_nccl_tests(const ImportOptions& options) {
+  std::string content = content_of(options);
+  const imports::NcclTestsOptions& how = options.nccl_tests;
+  const std::vector<imports::ImportedRun> read = imports::read_nccl_tests(content, options.file, how);
+  content += fmt::format("\n{}\n{}\n{}\n{}", how.function, how.ranks, how.network, how.sku);
+  const auto runs = [&](const imports::TakeRun& take) {
+    for (imports::ImportedRun run : read) take(std::move(run));
+  };
+  return store_runs(options, runs, content);
+}
+
+CLI::App* add_format(CLI::App& app, const char* name, const char* description, ImportOptions& options,
+                     const char* argument = "file", const char* meaning = "The file; - for standard input") {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->add_option(argument, options.file, meaning)->required();
+  add_db_option(*command, options.db);
+  add_json_option(*command, options.json);
+  return command;
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, Action& action) {
+  CLI::App* import = app.add_subcommand("import", "Store figures that were measured without `ddbench run`");
+  import->require_subcommand(1);
+  add_examples(*import, {{"import table results.csv --unit step_time=ms", "figures of any source"},
+                         {"import nccl-tests all_reduce.txt --network ib", "what nccl-tests printed"},
+                         {"import spools trace", "what NCCL's profiler plug-in recorded"}});
+  const auto options = std::make_shared<ImportOptions>();
+
+  CLI::App* table = add_format(
+      *import, "table", "A CSV file, a row a run: gpus,nodes,workload,...,throughput|step_time_ms", *options);
+  table->add_option("--unit", options->units, "Unit of a column, e.g. step_time=ms")
+      ->take_all()
+      ->allow_extra_args(false);
+  table->add_option("--rename", options->renames, "COLUMN=NAME: take a column of the file as NAME")
+      ->take_all()
+      ->allow_extra_args(false);
+  table->callback([&action, options] { action = [options] { return import_table(*options); }; });
+
+  CLI::App* nccl_tests =
+      add_format(*import, "nccl-tests", "What nccl-tests print, or write with -J", *options);
+  nccl_tests->add_option("--function", options->nccl_tests.function,
+                         "The collective, where the file does not say: all_reduce, ...");
+  nccl_tests->add_option("--ranks", options->nccl_tests.ranks, "Ranks, where the file does not say")
+      ->check(CLI::Range(1, 65536));
+  nccl_tests->add_option("--network", options->nccl_tests.network, "The network, kept with the runs");
+  nccl_tests->add_option("--sku", options->nccl_tests.sku, "Catalogue name of the machines");
+  CLI::App* spools = add_format(
+      *import, "spools", "Import spool files recorded by the NCCL profiler plug-in without `ddbench run`",
+      *options, "folder", "With the rank<N>.<pid>.spool of all ranks");
+  spools->add_option("--name", options->spools.name, "Of the program (default: the folder's name)");
+  spools
+      ->add_option("--batch-per-gpu", options->spools.batch_per_gpu,
+                   "Samples per rank and step, used to compute throughput (default: 1)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  spools->add_option("--warmup", options->spools.warmup, "Steps that do not count (default: 5)")
+      ->check(CLI::Range(0, 1'000'000));
+  spools->callback([&action, options] { action = [options] { return import_spools(*options); }; });
+  nccl_tests->callback([&action, options] { action = [options] { return import_nccl_tests(*options); }; });
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <new>
+#include <span>
+
+#include "core/error.h"
+#include "harness/cli/options/command.h"
+#include "harness/cli/options/output.h"
+
+namespace ddbench::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  ddbench run --nodes 4 --gpus 4                 16 ranks on 4 nodes; efficiency, and where it was lost
+  ddbench run --nodes 2 --gpus 2 --link 1gbit    the same over a slow network
+  ddbench sweep --nodes 1,2,4 --gpus 1,2         a scaling table
+  ddbench show last --json                       the last run, for a program
+
+Exit codes: 0 success, 1 the run failed, 2 bad usage or input, 3 regression found, 4 no verdict,
+5 the environment lacks something, 130 interrupted or preempted)";
+
+int complain(const std::string& message, int exit_code) {
+  print_error(fmt::format("ddbench: {}\n", printable(message)));
+  return exit_code;
+}
+
+/// CLI11 only says that a command is missing when it does not know the one given, of `app` or of a command
+/// that has commands ("import spools"). `words` are what stands behind the name of `app`.
+void check_command(const CLI::App& app, std::span<char* const> words) {
+  if (words.empty() || words.front()[0] == '-') return;
+  std::string commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->check_name(words.front())) {
+      if (command->get_require_subcommand_min() > 0) check_command(*command, words.subspan(1));
+      return;
+    }
+    if (!command->get_group().empty()) commands += (commands.empty() ? "" : ", ") + command->get_name();
+  }
+  const std::string of = app.get_parent() != nullptr ? app.get_name() + " " : "";
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("there is no command \"{}{}\"; commands: {}", of, words.front(), commands));
+}
+
+int parse_and_act(int argc, char** argv) {
+  CLI::App app{"Scaling profiler and benchmark suite for distributed data-parallel training", "ddbench"};
+  app.set_version_flag("--version", "ddbench " DDBENCH_VERSION);
+  app.require_subcommand(1);
+  Action action;
+  add_run_command(app, action);
+  add_sweep_command(app, action);
+  add_micro_command(app, action);
+  add_show_command(app, action);
+  add_list_command(app, action);
+  add_report_command(app, action);
+  add_gate_command(app, action);
+  add_gui_command(app, action);
+  add_history_command(app, action);
+  add_baseline_command(app, action);
+  add_doctor_command(app, action);
+  add_scaling_command(app, action);
+  add_batch_command(app, action);
+  add_compare_command(app, action);
+  add_import_command(app, action);
+  add_db_command(app, action);
+  add_worker_command(app, action);
+  app.footer(kFooter);  // after the subcommands, which would inherit it
+  if (argc > 0) check_command(app, {argv + 1, argv + argc});
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return complain(fmt::format("{}\nTry: ddbench --help, or ddbench <command> --help", error.what()),
+                    static_cast<int>(ErrorCode::kBadInput));
+  }
+  return action();
+}
+
+}  // namespace
+
+// The one place where the executable catches: an Error becomes its exit code.
+int guarded_main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // `ddbench show | head` is no failure of ours
+  // A file at the limit of `ulimit -f` is an error of its write, and not our death. Handled, not ignored:
+  // programs that we start have their default.
+  std::signal(SIGXFSZ, [](int) {});
+  try {
+    const int exit_code = parse_and_act(argc, argv);
+    flush_output();
+    return exit_code;
+  } catch (const Error& error) {
+    return complain(error.message(), error.exit_code());
+  } catch (const std::bad_alloc&) {
+    return complain("not enough memory", static_cast<int>(ErrorCode::kEnvironment));
+  } catch (const std::exception& error) {
+    return complain(fmt::format("internal error: {}", error.what()), static_cast<int>(ErrorCode::kRunFailed));
+  }
+}
+
+}  // namespace ddbench::cli
+
+int main(int argc, char** argv) {
+  return ddbench::cli::guarded_main(argc, argv);
+}

@@ -1,0 +1,97 @@
+#include "harness/cli/options/launcher_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+
+#include "core/error.h"
+#include "harness/cli/options/run_options.h"
+#include "harness/launch/remote/started_rank.h"
+
+namespace ddbench::cli {
+namespace {
+
+constexpr double kDay_s = 86'400;
+
+/// Nodes and ranks are there already; what the command line says of them must not differ.
+void take_world(const launch::StartedWorld& world, RunCase& run_case) {
+  const bool said = run_case.nodes != 1 || run_case.gpus_per_node != 1;
+  const bool differs = run_case.nodes != world.nodes || run_case.gpus_per_node != world.gpus_per_node;
+  if (said && differs) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--nodes {} --gpus {}, but {} nodes x {} ranks were started; leave both out",
+                            run_case.nodes, run_case.gpus_per_node, world.nodes, world.gpus_per_node));
+  }
+  run_case.nodes = world.nodes;
+  run_case.gpus_per_node = world.gpus_per_node;
+}
+
+launch::SentSpans sent_spans(const std::string& text) {
+  if (text == "auto") return launch::SentSpans::kAuto;
+  if (text == "all") return launch::SentSpans::kAll;
+  if (text == "sampled") return launch::SentSpans::kSampled;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("--spans is \"{}\", but it must be auto, all or sampled", text));
+}
+
+}  // namespace
+
+void add_launcher_options(CLI::App& app, LauncherCommandOptions& options) {
+  const auto add = [&](const char* name, auto& value, const char* meaning) {
+    return app.add_option(name, value, meaning)->group("Launcher");
+  };
+  add("--launcher", options.name,
+      "How ranks are launched: local (this machine), mpirun (Open MPI), srun (Slurm), env (ranks already "
+      "started by torchrun, mpirun, srun, Kubeflow or Azure ML, each as this very command), or auto: env as one "
+      "of several ranks, mpirun with hosts, srun in a Slurm allocation, else local")
+      ->capture_default_str();
+  add("--hosts", options.hosts, "Hosts of the nodes, for mpirun and srun: a,b or a:4,b:4");
+  add("--hostfile", options.launcher.hostfile, "Hosts of the nodes as a file of mpirun's");
+  add("--partition", options.launcher.partition, "Slurm partition");
+  add("--account", options.launcher.account, "Slurm account");
+  add("--launcher-args", options.arguments, "Further arguments for mpirun or srun, in one string");
+  add("--interface", options.launcher.interface,
+      "Network interface of this machine that the ranks report to (default: the one that leads to the first "
+      "host)");
+  add("--port", options.launcher.port,
+      "Port that the ranks report to (default: a free one; with env, MASTER_PORT + 1)")
+      ->check(CLI::Range(1, 65535));
+  add("--spans", options.spans,
+      "Spans that the ranks of a reference workload send, unless local: all; or sampled: every span of one "
+      "step "
+      "in 16 and of slow "
+      "steps, and of the others what their partition and collectives need; or auto: sampled from 32 ranks on")
+      ->capture_default_str();
+  app.add_flag("--share-gpus", options.launcher.share_gpus,
+               "local: let ranks share GPUs where there are fewer; the run is marked oversubscribed")
+      ->group("Launcher");
+  add("--start-timeout", options.start_timeout_s, "Seconds for all ranks to start and find each other")
+      ->capture_default_str();
+}
+
+void resolve(LauncherCommandOptions& options, RunCase& run_case) {
+  if (!std::isfinite(options.start_timeout_s) || options.start_timeout_s < 1 ||
+      options.start_timeout_s > kDay_s) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--start-timeout is {}, but it must be from 1 to {} seconds",
+                            options.start_timeout_s, kDay_s));
+  }
+  launch::LauncherOptions& launcher = options.launcher;
+  launcher.start_deadline =
+      std::chrono::milliseconds(static_cast<std::int64_t>(options.start_timeout_s * 1000));
+  launcher.spans = sent_spans(options.spans);
+  launcher.hosts = options.hosts.empty() ? std::vector<std::string>() : text_list(options.hosts, "--hosts");
+  std::string arguments = options.arguments;
+  launcher.arguments = arguments.empty() ? std::vector<std::string>() : CLI::detail::split_up(arguments);
+  launcher.launcher = launch::choose_launcher(options.name, launcher);
+  if (launcher.launcher == launch::Launcher::kEnv) take_world(launch::started_world(), run_case);
+}
+
+std::optional<int> be_started_rank(const LauncherCommandOptions& options, const launch::OwnCommand& own) {
+  if (options.launcher.launcher != launch::Launcher::kEnv || launch::started_world().rank == 0)
+    return std::nullopt;
+  return launch::run_started_rank(options.launcher, own);
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,77 @@
+#include "harness/cli/options/output.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "analyzer/store/rows/run_store.h"
+#include "core/error.h"
+
+namespace ddbench::cli {
+namespace {
+
+/// A disk that fails gives EIO as well, but is no character device.
+bool is_closed_terminal(int error) {
+  struct stat info {};
+  return error == EIO && ::fstat(STDOUT_FILENO, &info) == 0 && S_ISCHR(info.st_mode);
+}
+
+void check_written(bool written) {
+  if (written) return;
+  const int error = errno;
+  if (error != EPIPE && !is_closed_terminal(error)) throw_errno(error, "cannot write the output");
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  check_written(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
+}
+
+void flush_output() {
+  check_written(std::fflush(stdout) == 0);
+}
+
+void print_error(std::string_view text) noexcept {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
+reports::TextStyle stdout_style() {
+  reports::TextStyle style;
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  style.color = ::isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0') &&
+                terminal != nullptr && std::string_view(terminal) != "dumb";
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) style.width = size.ws_col;
+  return style;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n') || byte == 0x7f) {
+      result += fmt::format("\\x{:02x}", byte);
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::filesystem::path store_path(const std::string& db_option) {
+  return db_option.empty() ? store::default_path() : std::filesystem::path(db_option);
+}
+
+std::filesystem::path own_executable() {
+  return std::filesystem::read_symlink("/proc/self/exe");
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "reports/formats/terminal/text.h"
+
+namespace ddbench::cli {
+
+/// Writes to standard output. A reader that went away (`| head`) or a terminal that was closed is no error; a
+/// full disk is Error{kRunFailed}, found by flush_output at the latest.
+void print(std::string_view text);
+void flush_output();
+
+/// Writes to standard error. Nothing happens when it cannot be written to: its terminal may have been closed.
+void print_error(std::string_view text) noexcept;
+
+/// Colours on a terminal without NO_COLOR; the terminal's width, else 100 columns.
+reports::TextStyle stdout_style();
+
+/// `text` with control characters other than line ends shown as \xNN: messages may quote what users gave us.
+std::string printable(std::string_view text);
+
+/// `--db`, else the default store.
+std::filesystem::path store_path(const std::string& db_option);
+
+/// Path of the running executable.
+std::filesystem::path own_executable();
+
+}  // namespace ddbench::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/experiment/run/execute_run.h"
+
+namespace ddbench::cli {
+
+/// Reports on standard error how a run goes: one line that renews itself on a terminal, a line every ten
+/// seconds elsewhere, nothing with `quiet`. While it lives, SIGINT (Ctrl-C), SIGTERM, SIGHUP (a closed
+/// terminal) and SIGQUIT end the run in order; a second SIGINT or SIGQUIT ends the program at once. SIGHUP
+/// and SIGQUIT stay ignored where they were (nohup).
+class ProgressLine : public experiment::RunObserver {
+ public:
+  explicit ProgressLine(bool quiet);
+  ~ProgressLine() override;
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  /// What stands before the next run's progress: "baseline on 1 GPU", "[3/9] 2 nodes x 4".
+  void set_heading(std::string heading);
+
+  void on_start(const store::RunRecord& run) override;
+  void on_network(const std::string& network, const std::string& note) override;
+  void on_progress(const experiment::LiveProgress& progress) override;
+  void on_output(int rank, const std::string& line) override;
+  void on_wait(const std::string& what) override;
+  bool interrupted() override;
+  std::string interruption() override;
+  bool preempted() override;
+  /// Ends the renewing line, so that other output starts on a line of its own.
+  void finish();
+
+ private:
+  using SignalHandler = void (*)(int);
+
+  void show(const std::string& line);
+  void watch(int signal, SignalHandler handler, bool even_if_ignored);
+
+  bool quiet_;
+  bool terminal_;
+  std::string heading_;
+  std::int64_t last_shown_ns_ = 0;
+  bool end_is_shown_ = false;
+  std::vector<std::pair<int, SignalHandler>> before_;
+  bool line_open_ = false;
+};
+
+}  // namespace ddbench::cli

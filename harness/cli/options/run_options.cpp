@@ -1,0 +1,231 @@
+#include "harness/cli/options/run_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/error.h"
+#include "core/number.h"
+#include "harness/cli/options/shared_options.h"
+#include "harness/device/device.h"
+
+namespace ddbench::cli {
+namespace {
+
+constexpr double kBytesPerMebibyte = 1024 * 1024;
+
+void add_optimizer_options(CLI::App& app, RunCase& run_case) {
+  const auto add = [&](const char* name, auto& value, const char* meaning) {
+    app.add_option(name, value, meaning)->group("Optimizer")->capture_default_str();
+  };
+  add("--optimizer", run_case.optimizer, "sgd, adamw, lars or lamb");
+  add("--lr", run_case.lr, "Learning rate");
+  add("--momentum", run_case.momentum, "Momentum of sgd and lars");
+  add("--weight-decay", run_case.weight_decay, "Weight decay");
+  add("--lr-rule", run_case.lr_rule,
+      "How the learning rate follows the global batch: none, linear or sqrt of global batch / base batch");
+  add("--base-batch", run_case.base_batch, "Global batch that --lr was found at, for --lr-rule");
+  add("--lr-warmup", run_case.lr_warmup, "Steps over which the learning rate rises to its value");
+  add("--loss-scale", run_case.loss_scale,
+      "What the loss is multiplied by before backward: dynamic, a number or none; without it dynamic for "
+      "fp16");
+  add("--accumulate", run_case.accumulate,
+      "Micro-batches a step: the batch per GPU is split, gradients are reduced once");
+  add("--checkpoint-every", run_case.checkpoint_every,
+      "Steps from one checkpoint (safetensors) to the next, for `ddbench run --resume`; 0: none");
+  add("--target-loss", run_case.target_loss,
+      "End when the training loss, mean over ranks and the last 2048 samples, has come down to this; 0: "
+      "never");
+}
+
+void add_strategy_options(CLI::App& app, RunOptions& options) {
+  constexpr const char* kStrategy = "Strategy";
+  app.add_option("--strategy", options.run_case.strategy,
+                 "How ranks average gradients; see `ddbench list strategies`")
+      ->group(kStrategy)
+      ->capture_default_str();
+  app.add_option("-S,--strategy-option", options.strategy_options,
+                 "Option of the strategy as key=value, e.g. -S hook=fp16")
+      ->group(kStrategy)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--bucket-mb", options.bucket_mb, "Gradient bucket size in MiB (the first one holds 1 MiB)")
+      ->group(kStrategy)
+      ->capture_default_str();
+}
+
+}  // namespace
+
+std::chrono::milliseconds RunOptions::watchdog() const {
+  if (!program.program.empty()) return std::chrono::hours(24 * 365);
+  return std::chrono::milliseconds(static_cast<std::int64_t>(watchdog_s * 1000));
+}
+
+std::chrono::milliseconds RunOptions::grace() const {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(grace_s * 1000));
+}
+
+void add_run_options(CLI::App& app, RunOptions& options) {
+  RunCase& run_case = options.run_case;
+  const auto group = [](CLI::Option* option, const char* name) { return option->group(name); };
+  constexpr const char* kTraining = "Training";
+  group(app.add_option("--workload", run_case.workload, "What is trained; see `ddbench list workloads`"),
+        kTraining)
+      ->capture_default_str();
+  group(app.add_option("-O,--workload-option", options.workload_options,
+                       "Option of the workload as key=value, e.g. -O hidden=1024,1024"),
+        kTraining)
+      ->take_all()
+      ->allow_extra_args(false);
+  group(app.add_option("--data", run_case.data, "'synthetic', or the directory of the workload's data files"),
+        kTraining)
+      ->capture_default_str();
+  group(
+      app.add_option(
+          "--precision", run_case.precision,
+          "fp32; tf32 (GPUs); bf16 or fp16 (GPUs): activations and weights in 16 bits, master weights in 32"),
+      kTraining)
+      ->capture_default_str();
+  group(app.add_option("--data-workers", run_case.data_workers,
+                       "Loader threads of a rank; 0 reads batches in the training thread"),
+        kTraining)
+      ->capture_default_str();
+  group(app.add_option("--prefetch", run_case.prefetch, "Batches that loader threads are ahead"), kTraining)
+      ->capture_default_str();
+  group(app.add_option("--data-delay", run_case.data_delay_ns,
+                       "Injected fault: reading each batch takes this much longer, e.g. 5ms"),
+        kTraining)
+      ->transform(CLI::AsNumberWithUnit(
+          std::map<std::string, std::int64_t>{
+              {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
+          CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
+  group(app.add_option("--steps", run_case.steps, "Measured optimizer steps"), kTraining)
+      ->capture_default_str();
+  group(app.add_option("--warmup", run_case.warmup, "Steps before the measured ones"), kTraining)
+      ->capture_default_str();
+  group(app.add_option("--repeat", options.repeat, "How often each case is run"), kTraining)
+      ->capture_default_str();
+  group(app.add_option("--seed", run_case.seed, "Random seed for weights, data and shuffling"), kTraining)
+      ->capture_default_str();
+
+  add_optimizer_options(app, options.run_case);
+  add_strategy_options(app, options);
+
+  constexpr const char* kMachine = "Machine";
+  group(app.add_option("--device", options.device,
+                       "auto, cpu or cuda; auto is cuda where this machine has a GPU"),
+        kMachine)
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
+  group(app.add_option(
+            "--backend", options.backend,
+            "Collectives: auto, gloo, mpi (with --launcher mpirun) or nccl (GPUs); auto fits the device"),
+        kMachine)
+      ->check(CLI::IsMember({"auto", "gloo", "nccl", "mpi"}))
+      ->capture_default_str();
+  group(app.add_option(
+            "--cuda-graph", run_case.cuda_graph,
+            "auto: on GPUs forward and backward run as a captured CUDA graph where they can; or off"),
+        kMachine)
+      ->check(CLI::IsMember({"auto", "off"}))
+      ->capture_default_str();
+  group(app.add_option("--sku", run_case.sku, "Catalogue name of this machine, kept with the run"), kMachine);
+  group(app.add_option("--timeout", options.watchdog_s,
+                       "Seconds without progress after which the run is stopped and the missing rank named "
+                       "(not for a program of yours: it shows none)"),
+        kMachine)
+      ->capture_default_str();
+
+  group(app.add_option(
+            "--grace", options.grace_s,
+            "Seconds from SIGTERM to the end of all ranks: for a last checkpoint, or for a program to end"),
+        kMachine)
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+
+  constexpr const char* kResult = "Result";
+  group(app.add_option("--name", run_case.name, "A name to find the run by"), kResult);
+  group(app.add_option("--tag", options.tags, "A label key=value"), kResult)
+      ->take_all()
+      ->allow_extra_args(false);
+  group(add_db_option(app, options.db), kResult);
+  group(add_json_option(app, options.json, "run.schema.json, scaling.schema.json"), kResult);
+  group(add_quiet_option(app, options.quiet), kResult);
+  add_launcher_options(app, options.launcher);
+  add_program_options(app, options.program);
+}
+
+std::pair<std::string, std::string> key_and_value(const std::string& text, const std::string& option) {
+  const auto equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    throw Error(ErrorCode::kBadInput, fmt::format("{} is \"{}\", but it must be key=value", option, text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::vector<std::string> text_list(const std::string& text, const std::string& option) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (end == begin) {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("{} is \"{}\", but it must be values with commas between", option, text));
+    }
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::vector<std::int64_t> integer_list(const std::string& text, const std::string& option) {
+  std::vector<std::int64_t> values;
+  for (const std::string& part : text_list(text, option)) {
+    const auto value = number_from<std::int64_t>(part);
+    if (!value) {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("{} holds \"{}\", which is no whole number", option, part));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+void resolve(RunOptions& options) {
+  RunCase& run_case = options.run_case;
+  run_case.device = options.device == "auto" ? device::best_device() : options.device;
+  run_case.backend = options.backend != "auto"   ? options.backend
+                     : run_case.device == "cuda" ? "nccl"
+                                                 : "gloo";
+  for (const std::string& text : options.workload_options) {
+    run_case.workload_options.insert_or_assign(key_and_value(text, "--workload-option").first,
+                                               key_and_value(text, "--workload-option").second);
+  }
+  for (const std::string& text : options.strategy_options) {
+    run_case.strategy_options.insert_or_assign(key_and_value(text, "--strategy-option").first,
+                                               key_and_value(text, "--strategy-option").second);
+  }
+  for (const std::string& text : options.tags) {
+    run_case.tags.insert_or_assign(key_and_value(text, "--tag").first, key_and_value(text, "--tag").second);
+  }
+  if (!std::isfinite(options.bucket_mb) || options.bucket_mb <= 0 || options.bucket_mb > 1e6) {
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("--bucket-mb is {}, but it must be above 0 and at most 1000000", options.bucket_mb));
+  }
+  run_case.bucket_bytes = static_cast<std::int64_t>(options.bucket_mb * kBytesPerMebibyte);
+  if (!std::isfinite(options.watchdog_s) || options.watchdog_s < 1 || options.watchdog_s > 1e6) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--timeout is {}, but it must be from 1 to 1000000 seconds", options.watchdog_s));
+  }
+  if (options.repeat < 1 || options.repeat > 10000) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--repeat is {}, but it must be from 1 to 10000", options.repeat));
+  }
+  resolve(options.launcher, run_case);
+  apply(options.program, run_case);
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/run_case/run_case.h"
+#include "harness/cli/options/launcher_options.h"
+#include "harness/cli/options/program_options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ddbench::cli {
+
+/// The options that `run` and `sweep` share, as given. Nodes, GPUs, batch and link are added by the two
+/// themselves: `run` takes one value of each, `sweep` lists.
+struct RunOptions {
+  RunCase run_case;
+  std::string device = "auto";
+  std::string backend = "auto";
+  std::vector<std::string> workload_options;  ///< "key=value"
+  std::vector<std::string> strategy_options;  ///< "key=value"
+  std::vector<std::string> tags;              ///< "key=value"
+  double bucket_mb = 25;
+  double watchdog_s = 60;
+  double grace_s = 20;
+  ProgramOptions program;
+  LauncherCommandOptions launcher;
+  int repeat = 1;
+  std::string db;
+  bool json = false;
+  bool quiet = false;
+
+  /// How long a program computes or evaluates between two collectives is its own business.
+  std::chrono::milliseconds watchdog() const;
+  std::chrono::milliseconds grace() const;
+};
+
+void add_run_options(CLI::App& app, RunOptions& options);
+
+/// Puts what was given as text into the case and checks it. Throws Error{kBadInput} naming the option.
+void resolve(RunOptions& options);
+
+/// "key=value" of `option`; throws Error{kBadInput} otherwise.
+std::pair<std::string, std::string> key_and_value(const std::string& text, const std::string& option);
+
+/// "1,2,4" of `option`. Throws Error{kBadInput} that names the option and the part that is none of T.
+std::vector<std::int64_t> integer_list(const std::string& text, const std::string& option);
+std::vector<std::string> text_list(const std::string& text, const std::string& option);
+
+}  // namespace ddbench::cli

@@ -1,0 +1,45 @@
+#include "harness/cli/options/shared_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+namespace ddbench::cli {
+
+CLI::Option* add_db_option(CLI::App& command, std::string& db) {
+  return command.add_option("--db", db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)");
+}
+
+CLI::Option* add_json_option(CLI::App& command, bool& json, std::string_view schemas) {
+  return command.add_flag(
+      "--json", json,
+      schemas.empty() ? "Print JSON" : fmt::format("Print JSON, as in reports/schema/{}", schemas));
+}
+
+CLI::Option* add_quiet_option(CLI::App& command, bool& quiet) {
+  return command.add_flag("--quiet", quiet, "Do not report progress");
+}
+
+CLI::Option* add_skus_option(CLI::App& command, std::string& skus) {
+  return command.add_option("--skus", skus, "TOML file with SKUs, peaks and prices of your own");
+}
+
+void add_examples(CLI::App& command, std::initializer_list<Example> examples, std::string_view more) {
+  constexpr std::size_t kWidest = 50;
+  std::size_t width = 0;
+  for (const Example& example : examples) {
+    if (example.arguments.size() <= kWidest) width = std::max(width, example.arguments.size());
+  }
+  std::string text = "Examples:";
+  for (const Example& example : examples) {
+    text += fmt::format("\n  ddbench {:<{}}", example.arguments, width);
+    // A long command has its meaning below it.
+    text += example.arguments.size() > width ? fmt::format("\n          {:<{}}  ", "", width) : "  ";
+    text += example.meaning;
+  }
+  if (!more.empty()) text += fmt::format("\n\n{}", more);
+  command.footer(std::move(text));
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "analyzer/collectives/micro_table.h"
+#include "core/error.h"
+#include "harness/cli/options/open_store.h"
+#include "harness/cli/options/command.h"
+#include "harness/cli/options/output.h"
+#include "harness/cli/options/progress_line.h"
+#include "harness/cli/options/run_options.h"
+#include "harness/cli/options/recover.h"
+#include "harness/cli/options/shared_options.h"
+#include "harness/cli/run/single_run.h"
+#include "harness/experiment/run/execute_run.h"
+#include "harness/microbench/micro.h"
+#include "harness/microbench/plan.h"
+#include "probes/machine/machine.h"
+#include "reports/formats/terminal/micro.h"
+
+namespace ddbench::cli {
+namespace {
+
+struct MicroCommandOptions {
+  MicroCommandOptions() { run.watchdog_s = 600; }  // one size of 1 GiB over a slow link takes minutes
+
+  RunOptions run;
+  std::string operations;
+  std::string min_bytes = "8";
+  std::string max_bytes;
+  std::string factor = "2";
+  std::string seconds = "0.1";
+};
+
+/// What this machine's memory allows, where the user did not say.
+std::string usual_max_bytes(const RunCase& run_case) {
+  const host::Machine machine = host::inspect_machine();
+  if (!machine.available_memory_bytes) return "64M";
+  return std::to_string(micro::usual_max_bytes(*machine.available_memory_bytes, run_case.world_size()));
+}
+
+/// Sizes are stored as plain numbers, so that 1M and 1024K are one case.
+void set_case(MicroCommandOptions& options) {
+  resolve(options.run);
+  RunCase& run_case = options.run.run_case;
+  validate(run_case);
+  run_case.workload = analyzer::kMicroWorkload;
+  run_case.batch_per_gpu = 1;
+  run_case.warmup = 0;
+  run_case.steps = 100;  // progress is counted in hundredths
+  const std::string largest = options.max_bytes.empty() ? usual_max_bytes(run_case) : options.max_bytes;
+  auto& given = run_case.workload_options;
+  given["min_bytes"] = std::to_string(micro::parse_bytes(options.min_bytes, "--min-bytes"));
+  given["max_bytes"] = std::to_string(micro::parse_bytes(largest, "--max-bytes"));
+  given["factor"] = options.factor;
+  given["seconds"] = options.seconds;
+  if (!options.operations.empty()) given["operations"] = options.operations;
+}
+
+int micro(MicroCommandOptions& options) {
+  set_case(options);
+  const launch::LauncherOptions& launcher = options.run.launcher.launcher;
+  experiment::check_startable(options.run.run_case, launcher);
+  if (const auto exit_code = be_started_rank(options.run.launcher, {options.run.run_case, {}}))
+    return *exit_code;
+  auto store = open_store(options.run.db, store::OpenMode::kReadWrite);
+  recover_runs(store);
+  experiment::ExecuteOptions execute;
+  execute.executable = own_executable();
+  execute.watchdog = options.run.watchdog();
+  execute.launcher = launcher;
+  execute.preemption_grace = options.run.grace();
+  if (options.run.repeat > 1) execute.sweep_id = "repeat-" + store::new_run_id();
+  ProgressLine progress(options.run.quiet);
+  store::RunRecord run;
+  for (execute.repetition = 0; execute.repetition < options.run.repeat; ++execute.repetition) {
+    progress.set_heading("micro");
+    run = experiment::execute_run(options.run.run_case, execute, store, progress);
+    progress.finish();
+    if (const int exit_code = exit_code_of(run); exit_code != 0) {
+      if (!store::was_stopped(run.state))
+        print_error(
+            fmt::format("run {} failed: {}\n", run.id,
+                        printable(run.state == store::RunState::kDone ? run.invalid_reason : run.reason)));
+      return exit_code;
+    }
+  }
+  const analyzer::MicroTable table = analyzer::micro_table(store, run);
+  print(options.run.json ? reports::micro_json(table) + "\n" : reports::micro_text(table, stdout_style()));
+  return 0;
+}
+
+}  // namespace
+
+void add_micro_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "micro", "Benchmark collectives by message size, plus peak GEMM and memory bandwidth");
+  const auto options = std::make_shared<MicroCommandOptions>();
+  RunOptions& run = options->run;
+  command->add_option("--nodes", run.run_case.nodes, "Nodes (on one machine: network namespaces)")
+      ->capture_default_str();
+  command->add_option("--gpus", run.run_case.gpus_per_node, "GPUs a node; with --device cpu, ranks a node")
+      ->capture_default_str();
+  command->add_option("--link", run.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
+  command->add_option(
+      "--operations", options->operations,
+      "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, gemm, copy (default: all)");
+  command->add_option("-b,--min-bytes", options->min_bytes, "Smallest size, as nccl-tests count it")
+      ->capture_default_str();
+  command->add_option("-e,--max-bytes", options->max_bytes,
+                      "Largest size, up to 1G (default: 64M, less where memory is short)");
+  command->add_option("-f,--factor", options->factor, "From a size to the next")->capture_default_str();
+  command->add_option("--seconds", options->seconds, "For one size; large sizes take longer")
+      ->capture_default_str();
+  command->add_option("--repeat", run.repeat, "Number of repetitions")->capture_default_str();
+  command->add_option("--device", run.device, "auto, cpu or cuda; auto is cuda where this machine has a GPU")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
+  command
+      ->add_option("--backend", run.backend,
+                   "Collectives: auto, gloo, mpi (with --launcher mpirun) or nccl (GPUs); auto fits the "
+                   "device")
+      ->check(CLI::IsMember({"auto", "gloo", "mpi", "nccl"}))
+      ->capture_default_str();
+  command->add_option("--sku", run.run_case.sku, "Catalogue name of this machine, kept with the run");
+  command->add_option("--timeout", run.watchdog_s, "Seconds without progress after which the run is stopped")
+      ->capture_default_str();
+  add_launcher_options(*command, run.launcher);
+  command->add_option("--name", run.run_case.name, "A name to find the run by");
+  command->add_option("--tag", run.tags, "A label key=value")->take_all()->allow_extra_args(false);
+  add_db_option(*command, run.db);
+  add_json_option(*command, run.json, "micro.schema.json");
+  add_quiet_option(*command, run.quiet);
+  add_examples(*command, {{"micro --gpus 4", "collectives, GEMM and memory of this machine"},
+                          {"micro --nodes 2 --gpus 2 --link 1gbit --operations all_reduce", "over a slow network"},
+                          {"micro --gpus 8 -b 1M -e 256M", "larger messages only"}});
+  command->callback([&action, options] { action = [options] { return micro(*options); }; });
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,187 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <set>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "analyzer/run/run_summary.h"
+#include "analyzer/scaling/scaling.h"
+#include "core/error.h"
+#include "core/run_case/program_case.h"
+#include "harness/cli/options/command.h"
+#include "harness/cli/options/open_store.h"
+#include "harness/cli/options/output.h"
+#include "harness/cli/options/recover.h"
+#include "harness/cli/options/shared_options.h"
+#include "harness/cli/run/emit.h"
+#include "harness/cli/run/single_run.h"
+#include "harness/experiment/run/execute_run.h"
+#include "harness/experiment/run/resume.h"
+#include "reports/formats/json/json.h"
+#include "reports/formats/terminal/text.h"
+
+namespace ddbench::cli {
+namespace {
+
+void print_result(const SingleRunOptions& options, const store::RunStore& store,
+                  const analyzer::SkuCatalogue& catalogue, const store::RunRecord& run) {
+  const analyzer::RunSummary summary = analyzer::summarize(store, run.id, catalogue);
+  print(options.json ? reports::run_json(summary) + "\n" : reports::run_text(summary, stdout_style()));
+}
+
+/// A run goes on as it was started: nothing of its case can be said anew.
+void refuse_other_options(const CLI::App& command) {
+  static const std::set<std::string> kAllowed{"--resume", "--checkpoint-dir", "--db",   "--json",
+                                              "--quiet",  "--timeout",        "--grace"};
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || kAllowed.count(option->get_name()) > 0) continue;
+    if (option->get_group() == "Launcher") continue;
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("--resume continues a run as it was started; it takes no {}", option->get_name()));
+  }
+}
+
+/// Several runs of one name would all be the one to go on with.
+void check_continue(const SingleRunOptions& options) {
+  if (!options.go_on) return;
+  const char* missing = options.run_case.name.empty() ? "needs --name, to find the run that it continues"
+                        : options.run_case.checkpoint_every == 0 ? "requires --checkpoint-every"
+                        : options.repeat > 1 ? "continues one run: --repeat cannot be with it"
+                                             : nullptr;
+  if (missing != nullptr) throw Error(ErrorCode::kBadInput, std::string("--continue ") + missing);
+}
+
+int resume(const SingleRunOptions& options, store::RunStore& store, experiment::Resume found) {
+  const auto catalogue = analyzer::SkuCatalogue::load();  // a bad one is told before the run, not after
+  experiment::ExecuteOptions execute;
+  execute.executable = own_executable();
+  execute.watchdog = options.watchdog();
+  execute.launcher = options.launcher.launcher;
+  execute.preemption_grace = options.grace();
+  execute.resume = std::move(found);
+  const store::RunRecord& stopped = execute.resume->run;
+  for (const std::string& damage : execute.resume->checkpoint.damaged) {
+    print_error(fmt::format("passed over: {}\n", printable(damage)));
+  }
+  experiment::check_startable(stopped.run_case, options.launcher.launcher);
+  execute.sweep_id = stopped.sweep_id;
+  execute.baseline_id = stopped.baseline_id;
+  execute.is_baseline = stopped.is_baseline;
+  execute.repetition = stopped.repetition;
+
+  ProgressLine progress(options.quiet);
+  progress.set_heading(fmt::format("from step {}", execute.resume->checkpoint.steps_done));
+  const store::RunRecord last = experiment::execute_run(stopped.run_case, execute, store, progress);
+  progress.finish();
+  print_result(options, store, catalogue, last);
+  return exit_code_of(last);
+}
+
+/// Whoever started the ranks started each of them once.
+void refuse_repetitions_of_started_ranks(const SingleRunOptions& options) {
+  if (options.repeat == 1 || options.launcher.launcher.launcher != launch::Launcher::kEnv) return;
+  throw Error(ErrorCode::kBadInput,
+              "--repeat cannot be combined with --launcher env: externally started ranks serve one run");
+}
+
+int resume(SingleRunOptions& options) {
+  resolve(options);
+  if (const auto exit_code = be_started_rank(options.launcher, {})) return *exit_code;
+  const auto path = store_path(options.db);
+  store::RunStore::open(path, store::OpenMode::kReadOnly);  // one that is missing must not be created
+  auto store = open_store(options.db, store::OpenMode::kReadWrite);
+  recover_runs(store);
+  return resume(options, store, experiment::find_resume(store, options.resume, options.checkpoint_dir));
+}
+
+int run(SingleRunOptions& options) {
+  if (!options.resume.empty()) return resume(options);
+  resolve_single_run(options);
+  const launch::OwnCommand own{options.run_case,
+                               experiment::checkpoint_base(store_path(options.db), options.checkpoint_dir)};
+  if (const auto exit_code = be_started_rank(options.launcher, own)) return *exit_code;
+  refuse_repetitions_of_started_ranks(options);
+  check_continue(options);
+
+  const auto catalogue = analyzer::SkuCatalogue::load();
+  auto store = open_store(options.db, store::OpenMode::kReadWrite);
+  recover_runs(store);
+  if (options.go_on) {
+    auto unfinished = experiment::find_unfinished(store, options.run_case, options.checkpoint_dir);
+    if (unfinished) return resume(options, store, *std::move(unfinished));
+  }
+  experiment::ExecuteOptions execute;
+  execute.executable = own_executable();
+  execute.watchdog = options.watchdog();
+  execute.launcher = options.launcher.launcher;
+  execute.preemption_grace = options.grace();
+  execute.checkpoint_directory = options.checkpoint_dir;
+
+  ProgressLine progress(options.quiet);
+  execute.baseline_id = obtain_baseline(options, execute, store, progress);
+  // Repetitions are one case measured several times: they share a sweep id, and the table at the end has
+  // their interval.
+  if (options.repeat > 1) execute.sweep_id = "repeat-" + store::new_run_id();
+  store::RunRecord last;
+  for (execute.repetition = 0; execute.repetition < options.repeat; ++execute.repetition) {
+    progress.set_heading(
+        options.repeat == 1 ? "run" : fmt::format("run {}/{}", execute.repetition + 1, options.repeat));
+    last = experiment::execute_run(options.run_case, execute, store, progress);
+    progress.finish();
+    if (exit_code_of(last) != 0) break;
+  }
+  print_result(options, store, catalogue, last);
+  if (options.repeat > 1 && !options.json && exit_code_of(last) == 0) {
+    print("\n" + reports::scaling_text(analyzer::scaling_table(store, execute.sweep_id), stdout_style()));
+  }
+  return exit_code_of(last);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "run", "Train one case on nodes x GPUs, or a program of yours, and measure every step");
+  const auto options = std::make_shared<SingleRunOptions>();
+  add_single_run_options(*command, *options);
+  command
+      ->add_option(
+          "--resume", options->resume,
+          "Continue a run that was stopped from its newest good checkpoint: an id or a part of one, a name, "
+          "or last")
+      ->group("Checkpoints");
+  command
+      ->add_flag("--continue", options->go_on,
+                 "Continue the newest run of this --name if it was stopped and left a checkpoint, else "
+                 "start: for jobs that a "
+                 "scheduler starts again")
+      ->group("Checkpoints");
+  command
+      ->add_option("--checkpoint-dir", options->checkpoint_dir,
+                   "Where runs have their folders of checkpoints (default: <store>.checkpoints)")
+      ->group("Checkpoints");
+  const auto emit_options = std::make_shared<EmitOptions>();
+  add_emit_options(*command, *emit_options);
+  add_examples(*command,
+               {{"run --nodes 4 --gpus 4", "16 ranks on 4 nodes; efficiency, and where it was lost"},
+                {"run --nodes 2 --gpus 2 --link 1gbit", "the same over a slow network"},
+                {"run --workload gpt2-nano --global-batch 64 --gpus 2", "strong scaling"},
+                {"run --gpus 4 -- python3 train.py", "a program of your own, unchanged"},
+                {"run --nodes 4 --gpus 8 --emit sbatch -o job.sh", "a job file for Slurm instead of a run"}});
+  command->callback([&action, options, emit_options, command] {
+    if (!options->resume.empty()) refuse_other_options(*command);
+    if (!emit_options->format.empty()) {
+      action = [options, emit_options, command] {
+        emit(*command, *options, *emit_options);
+        return 0;
+      };
+      return;
+    }
+    action = [options] { return run(*options); };
+  });
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,92 @@
+#include "harness/cli/run/single_run.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "core/error.h"
+#include "core/run_case/program_case.h"
+#include "harness/experiment/run/baseline.h"
+#include "probes/machine/machine.h"
+
+namespace ddbench::cli {
+namespace {
+
+void set_batch(const SingleRunOptions& options, RunCase& run_case) {
+  if (options.batch_per_gpu) run_case.batch_per_gpu = *options.batch_per_gpu;
+  if (!options.global_batch) return;
+  if (is_program(run_case)) {
+    throw Error(ErrorCode::kBadInput,
+                "--global-batch does not apply to a program; state its batch per rank with --batch-per-gpu");
+  }
+  run_case.scaling = ScalingMode::kStrong;
+  const int ranks = run_case.world_size();
+  if (*options.global_batch < ranks || *options.global_batch % ranks != 0) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--global-batch is {}, but it must be a positive multiple of the {} ranks "
+                            "({} nodes x {} gpus)",
+                            *options.global_batch, ranks, run_case.nodes, run_case.gpus_per_node));
+  }
+  run_case.batch_per_gpu = *options.global_batch / ranks;
+}
+
+}  // namespace
+
+void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
+  app.add_option("--nodes", options.run_case.nodes, "Nodes (on one machine: network namespaces)")
+      ->capture_default_str();
+  app.add_option("--gpus", options.run_case.gpus_per_node, "GPUs a node; with --device cpu, ranks a node")
+      ->capture_default_str();
+  auto* per_gpu = app.add_option("--batch-per-gpu", options.batch_per_gpu,
+                                 "Samples per GPU and step: weak scaling (default 64)");
+  app.add_option("--global-batch", options.global_batch, "Samples per step over all GPUs: strong scaling")
+      ->excludes(per_gpu);
+  app.add_option("--link", options.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
+  app.add_option("--network", options.run_case.requested_network,
+                 "Network between nodes that NCCL is told to take: ib or ethernet");
+  app.add_flag("--no-baseline", options.no_baseline, "Do not measure the same case on 1 GPU first");
+  add_run_options(app, options);
+}
+
+void resolve_case(SingleRunOptions& options) {
+  resolve(options);
+  set_batch(options, options.run_case);
+  validate(options.run_case);
+}
+
+void resolve_single_run(SingleRunOptions& options) {
+  resolve_case(options);
+  experiment::check_startable(options.run_case, options.launcher.launcher);
+}
+
+store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::ExecuteOptions& execute,
+                             store::RunStore& store, ProgressLine& progress) {
+  if (options.no_baseline || options.run_case.world_size() == 1) return {};
+  const RunCase baseline = baseline_case(options.run_case);
+  const std::string fingerprint = host::fingerprint(host::inspect_machine());
+  const bool elsewhere = execute.launcher.launcher != launch::Launcher::kLocal;
+  if (const auto stored = experiment::find_baseline(store, baseline, fingerprint, elsewhere))
+    return stored->id;
+  // The ranks that others have started are waiting for this run.
+  if (execute.launcher.launcher == launch::Launcher::kEnv) return {};
+  progress.set_heading("baseline on 1 GPU");
+  experiment::ExecuteOptions baseline_execute = execute;
+  baseline_execute.is_baseline = true;
+  const store::RunRecord run = experiment::execute_run(baseline, baseline_execute, store, progress);
+  progress.finish();
+  if (store::was_stopped(run.state))
+    throw Error(ErrorCode::kInterrupted, fmt::format("{}: {}", store::to_string(run.state), run.reason));
+  if (run.state != store::RunState::kDone) {
+    throw Error(ErrorCode::kRunFailed, fmt::format("the baseline on 1 GPU failed (run {}): {}\n"
+                                                   "--no-baseline measures without one",
+                                                   run.id, run.reason));
+  }
+  return run.id;
+}
+
+int exit_code_of(const store::RunRecord& run) {
+  if (store::was_stopped(run.state)) return static_cast<int>(ErrorCode::kInterrupted);
+  return run.state == store::RunState::kDone && run.valid ? 0 : static_cast<int>(ErrorCode::kRunFailed);
+}
+
+}  // namespace ddbench::cli

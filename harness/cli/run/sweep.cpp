@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+
+#include "analyzer/comparison/compare_by.h"
+#include "analyzer/scaling/scaling.h"
+#include "core/error.h"
+#include "harness/cli/options/open_store.h"
+#include "harness/cli/options/command.h"
+#include "harness/cli/options/output.h"
+#include "harness/cli/options/progress_line.h"
+#include "harness/cli/options/run_options.h"
+#include "harness/cli/options/recover.h"
+#include "harness/cli/options/shared_options.h"
+#include "harness/experiment/run/baseline.h"
+#include "harness/experiment/run/execute_run.h"
+#include "harness/experiment/sweep/sweep_plan.h"
+#include "harness/microbench/micro.h"
+#include "probes/machine/machine.h"
+#include "reports/formats/json/json.h"
+#include "reports/formats/terminal/analysis.h"
+#include "reports/formats/terminal/text.h"
+
+namespace ddbench::cli {
+namespace {
+
+/// The lists are kept as given: "1,2,4".
+struct SweepOptions : RunOptions {
+  std::string nodes;
+  std::string gpus;
+  std::string batch_per_gpu;
+  std::string global_batch;
+  std::map<std::string, std::string> others;  ///< by field of RunCase
+  bool fresh = false;
+};
+
+struct AxisOption {
+  const char* name;
+  const char* field;
+  const char* help;
+};
+
+/// What a run takes one value of and a sweep takes several.
+constexpr AxisOption kAxisOptions[] = {
+    {"--link", "link", "Rates of the inter-node links, e.g. 10gbit,1gbit,none (not shaped)"},
+    {"--network", "requested_network", "Networks between nodes: ib, ethernet"},
+    {"--workload", "workload", "What is trained; see `ddbench list workloads`"},
+    {"--precision", "precision", "Number formats, e.g. fp32,bf16"},
+    {"--strategy", "strategy", "How gradients are brought together"},
+    {"--accumulate", "accumulate", "Micro-batches a step, e.g. 1,2,4"},
+    {"--optimizer", "optimizer", "Optimizers, e.g. sgd,lars"},
+    {"--lr", "lr", "Learning rates, e.g. 0.05,0.1"},
+    {"--lr-rule", "lr_rule", "How the learning rate follows the batch: none,linear,sqrt"},
+    {"--data-workers", "data_workers", "Loader threads of a rank, e.g. 0,2"},
+    {"--seed", "seed", "Random seed for weights, data and shuffling, e.g. 1,2,3"},
+};
+
+std::string cell_heading(const experiment::SweepCell& cell, std::size_t done, std::size_t total) {
+  const RunCase& run_case = cell.run_case;
+  std::string text = fmt::format("[{}/{}] {} node{} x {}", done + 1, total, run_case.nodes,
+                                 run_case.nodes == 1 ? "" : "s", run_case.gpus_per_node);
+  if (!run_case.link.empty()) text += " over " + run_case.link;
+  if (!run_case.requested_network.empty()) text += " over " + run_case.requested_network;
+  if (cell.repetition > 0) text += fmt::format(", repetition {}", cell.repetition + 1);
+  return text;
+}
+
+/// The newest run on one GPU that the case's efficiency can be stated against: mostly one of this sweep.
+store::RunId baseline_of(const RunCase& run_case, const launch::LauncherOptions& launcher,
+                         const store::RunStore& store) {
+  if (run_case.world_size() == 1) return {};
+  const std::string fingerprint = host::fingerprint(host::inspect_machine());
+  const bool elsewhere = launcher.launcher != launch::Launcher::kLocal;
+  const auto baseline = experiment::find_baseline(store, baseline_case(run_case), fingerprint, elsewhere);
+  return baseline ? baseline->id : store::RunId{};
+}
+
+/// Runs what is missing; returns the worst exit code. One failed case does not stop the others, an interrupt
+/// does.
+int run_cells(const std::vector<experiment::SweepCell>& cells,
+              const std::vector<experiment::SweepCell>& missing, experiment::ExecuteOptions execute,
+              store::RunStore& store, bool quiet) {
+  ProgressLine progress(quiet);
+  int exit_code = 0;
+  std::size_t done = cells.size() - missing.size();
+  for (const experiment::SweepCell& cell : missing) {
+    progress.set_heading(cell_heading(cell, done++, cells.size()));
+    execute.repetition = cell.repetition;
+    execute.baseline_id = baseline_of(cell.run_case, execute.launcher, store);
+    const store::RunRecord run = experiment::execute_run(cell.run_case, execute, store, progress);
+    progress.finish();
+    if (store::was_stopped(run.state)) return static_cast<int>(ErrorCode::kInterrupted);
+    if (run.state != store::RunState::kDone || !run.valid) {
+      print_error(
+          fmt::format("run {} failed: {}\n", run.id, printable(run.valid ? run.reason : run.invalid_reason)));
+      exit_code = static_cast<int>(ErrorCode::kRunFailed);
+    }
+  }
+  return exit_code;
+}
+
+experiment::SweepAxes axes_of(const SweepOptions& options) {
+  experiment::SweepAxes axes;
+  if (!options.nodes.empty()) axes.nodes = integer_list(options.nodes, "--nodes");
+  if (!options.gpus.empty()) axes.gpus_per_node = integer_list(options.gpus, "--gpus");
+  if (!options.batch_per_gpu.empty()) axes.batch = integer_list(options.batch_per_gpu, "--batch-per-gpu");
+  if (!options.global_batch.empty()) axes.batch = integer_list(options.global_batch, "--global-batch");
+  for (const AxisOption& option : kAxisOptions) {
+    const std::string& values = options.others.at(option.field);
+    if (values.empty()) continue;
+    axes.others.push_back({option.field, text_list(values, option.name)});
+    if (std::string_view(option.field) != "link") continue;
+    for (std::string& link : axes.others.back().values) {
+      if (link == "none") link.clear();
+    }
+  }
+  axes.repeat = options.repeat;
+  return axes;
+}
+
+/// Collectives have no scaling table: links are compared, or networks.
+void print_results(const store::RunStore& store, const std::string& sweep_id, const SweepOptions& options) {
+  const std::vector<store::RunRecord> runs = store.runs({.sweep_id = sweep_id});
+  if (!runs.empty() && micro::is_micro(runs.front().run_case)) {
+    const bool by_link = !options.others.at("link").empty();
+    const auto groups = analyzer::compare_by(store, runs, by_link ? "link" : "network");
+    print(options.json ? reports::groups_json(groups, {}) + "\n"
+                       : reports::groups_text(groups, {}, stdout_style()));
+    return;
+  }
+  const analyzer::ScalingTable table = analyzer::scaling_table(store, sweep_id);
+  print(options.json ? reports::scaling_json(table) + "\n" : reports::scaling_text(table, stdout_style()));
+}
+
+/// What a program trains, and how, is its own: only where it runs can vary.
+void check_axes_of_program(const SweepOptions& options) {
+  if (options.program.program.empty()) return;
+  for (const AxisOption& option : kAxisOptions) {
+    const std::string_view field = option.field;
+    if (options.others.at(option.field).empty() || field == "link" || field == "requested_network") continue;
+    throw Error(ErrorCode::kBadInput, fmt::format("{} cannot be set for a program", option.name));
+  }
+  if (!options.global_batch.empty()) {
+    throw Error(ErrorCode::kBadInput,
+                "--global-batch cannot be set for a program; say its batch with --batch-per-gpu");
+  }
+}
+
+int sweep(SweepOptions& options) {
+  check_axes_of_program(options);
+  resolve(options);
+  if (!options.global_batch.empty()) options.run_case.scaling = ScalingMode::kStrong;
+  const auto cells = experiment::sweep_cells(options.run_case, axes_of(options));
+  const launch::LauncherOptions& launcher = options.launcher.launcher;
+  if (launcher.launcher == launch::Launcher::kEnv) {
+    throw Error(ErrorCode::kBadInput,
+                "a sweep starts its ranks anew for each run, which --launcher env cannot: take mpirun, srun "
+                "or local");
+  }
+  for (const experiment::SweepCell& cell : cells) experiment::check_startable(cell.run_case, launcher);
+
+  auto store = open_store(options.db, store::OpenMode::kReadWrite);
+  recover_runs(store);
+  experiment::ExecuteOptions execute;
+  execute.executable = own_executable();
+  execute.watchdog = options.watchdog();
+  execute.launcher = launcher;
+  execute.preemption_grace = options.grace();
+  if (!options.fresh) execute.sweep_id = experiment::unfinished_sweep(store, cells);
+  const bool resumes = !execute.sweep_id.empty();
+  if (!resumes) execute.sweep_id = experiment::new_sweep_id(cells);
+  const auto missing = experiment::missing_cells(store, execute.sweep_id, cells);
+  if (resumes && !options.quiet) {
+    print_error(fmt::format("resuming {}: {} of {} runs are done (--fresh starts anew)\n", execute.sweep_id,
+                            cells.size() - missing.size(), cells.size()));
+  }
+  const int exit_code = run_cells(cells, missing, execute, store, options.quiet);
+  print_results(store, execute.sweep_id, options);
+  return exit_code;
+}
+
+void add_axis_options(CLI::App& command, SweepOptions& options) {
+  for (const AxisOption& axis : kAxisOptions) {
+    std::string group = "Options";
+    if (CLI::Option* single = command.get_option_no_throw(axis.name)) {
+      group = single->get_group();
+      command.remove_option(single);
+    }
+    command.add_option(axis.name, options.others[axis.field], axis.help)->group(group);
+  }
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("sweep", "Run a matrix of cases and print the scaling table");
+  const auto options = std::make_shared<SweepOptions>();
+  command->add_option("--nodes", options->nodes, "Nodes, e.g. 1,2,4");
+  command->add_option("--gpus", options->gpus, "GPUs a node, e.g. 1,2,4");
+  auto* per_gpu = command->add_option("--batch-per-gpu", options->batch_per_gpu,
+                                      "Samples per GPU and step, e.g. 32,64: weak scaling (default 64)");
+  command
+      ->add_option("--global-batch", options->global_batch,
+                   "Samples per step over all GPUs, e.g. 256,512: strong scaling")
+      ->excludes(per_gpu);
+  command->add_flag("--fresh", options->fresh, "Start anew even if the same sweep was cut short before");
+  add_run_options(*command, *options);
+  add_axis_options(*command, *options);
+  add_examples(*command, {{"sweep --nodes 1,2,4 --gpus 1,2", "a scaling table"},
+                          {"sweep --gpus 4 --bucket-mb 1,5,25", "one option in several values"},
+                          {"sweep --gpus 1,2,4 --global-batch 256 --repeat 3", "strong scaling with intervals"}});
+  command->callback([&action, options] { action = [options] { return sweep(*options); }; });
+}
+
+}  // namespace ddbench::cli

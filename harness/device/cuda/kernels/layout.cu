@@ -1,0 +1,207 @@
+// Where numbers lie, and windows over images.
+#include <cmath>
+
+#include "harness/device/cuda/kernels/kernels.h"
+#include "harness/device/cuda/kernels/number.cuh"
+
+namespace ddbench::device::cuda {
+namespace {
+
+/// Calls move(place in heads, place in rows) for every element.
+template <typename Move>
+void for_heads(cudaStream_t stream, const HeadLayout& l, Move move) {
+  each(stream, l.elements(), [=] __device__(std::int64_t i) {
+    const std::int64_t column = i % l.width;
+    const std::int64_t time = i / l.width % l.sequence;
+    const std::int64_t head = i / (l.width * l.sequence) % l.heads;
+    const std::int64_t sample = i / (l.width * l.sequence * l.heads) % l.batch;
+    const std::int64_t part = i / (l.width * l.sequence * l.heads * l.batch);
+    const std::int64_t row = sample * l.sequence + time;
+    move(i, (row * l.parts + part) * l.heads * l.width + head * l.width + column);
+  });
+}
+
+template <typename Word>
+void split(cudaStream_t stream, const HeadLayout& layout, const void* rows, void* heads) {
+  const Word* const from = static_cast<const Word*>(rows);
+  Word* const to = static_cast<Word*>(heads);
+  for_heads(stream, layout,
+            [=] __device__(std::int64_t in_heads, std::int64_t in_rows) { to[in_heads] = from[in_rows]; });
+}
+
+template <typename Word>
+void join(cudaStream_t stream, const HeadLayout& layout, const void* heads, void* rows) {
+  const Word* const from = static_cast<const Word*>(heads);
+  Word* const to = static_cast<Word*>(rows);
+  for_heads(stream, layout,
+            [=] __device__(std::int64_t in_heads, std::int64_t in_rows) { to[in_rows] = from[in_heads]; });
+}
+
+template <typename T>
+__global__ void row_product(const T* x, const T* y, std::int64_t rows, std::int64_t columns, float* sums) {
+  const std::int64_t row = blockIdx.x * static_cast<std::int64_t>(kThreads / 32) + threadIdx.x / 32;
+  if (row >= rows) return;
+  float sum = 0;
+  for (std::int64_t i = threadIdx.x % 32; i < columns; i += 32) {
+    sum += load(x, row * columns + i) * load(y, row * columns + i);
+  }
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xFFFF'FFFFU, sum, offset);
+  if (threadIdx.x % 32 == 0) sums[row] = sum;
+}
+
+/// The input pixels of an output's window, and the outputs whose windows see an input pixel.
+struct WindowPlaces {
+  std::int64_t height, width, out_height, out_width, kernel, stride, padding;
+
+  __host__ explicit WindowPlaces(const Window& w)
+      : height(w.height),
+        width(w.width),
+        out_height(w.out_height()),
+        out_width(w.out_width()),
+        kernel(w.kernel),
+        stride(w.stride),
+        padding(w.padding) {}
+
+  __device__ static std::int64_t later(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+  __device__ static std::int64_t earlier(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+  __device__ std::int64_t first_in(std::int64_t out) const { return later(out * stride - padding, 0); }
+  __device__ std::int64_t end_in(std::int64_t out, std::int64_t size) const {
+    return earlier(out * stride - padding + kernel, size);
+  }
+  __device__ std::int64_t first_out(std::int64_t in) const {
+    const std::int64_t from = in + padding - kernel + 1;
+    return from <= 0 ? 0 : (from + stride - 1) / stride;
+  }
+  __device__ std::int64_t end_out(std::int64_t in, std::int64_t size) const {
+    return earlier((in + padding) / stride + 1, size);
+  }
+};
+
+template <typename T>
+void largest(cudaStream_t stream, const Window& window, const Tensor& x, const Tensor& y) {
+  const T* const in = elements_of<const T>(x);
+  T* const out = elements_of<T>(y);
+  const std::int64_t channels = x.columns;
+  const WindowPlaces w(window);
+  each(stream, y.elements(), [=] __device__(std::int64_t i) {
+    const std::int64_t channel = i % channels;
+    const std::int64_t column = i / channels % w.out_width;
+    const std::int64_t row = i / (channels * w.out_width) % w.out_height;
+    const std::int64_t image = i / (channels * w.out_width * w.out_height);
+    float best = -INFINITY;
+    for (std::int64_t r = w.first_in(row); r < w.end_in(row, w.height); ++r) {
+      for (std::int64_t c = w.first_in(column); c < w.end_in(column, w.width); ++c) {
+        best = fmaxf(best, load(in, ((image * w.height + r) * w.width + c) * channels + channel));
+      }
+    }
+    store(out, i, best);
+  });
+}
+
+/// Whether pixel (row, column) is the first of the window of output (out_row, out_column) with `value`.
+template <typename T>
+__device__ bool is_first(const WindowPlaces& w, const T* image, std::int64_t channels, std::int64_t out_row,
+                         std::int64_t out_column, std::int64_t row, std::int64_t column, float value) {
+  for (std::int64_t r = w.first_in(out_row); r <= row; ++r) {
+    for (std::int64_t c = w.first_in(out_column); c < w.end_in(out_column, w.width); ++c) {
+      if (r == row && c == column) return true;
+      if (load(image, (r * w.width + c) * channels) == value) return false;
+    }
+  }
+  return true;
+}
+
+template <typename T>
+void largest_gradient(cudaStream_t stream, const Window& window, const Tensor& x, const Tensor& y,
+                      const Tensor& dy, const Tensor& dx) {
+  const T* const in = elements_of<const T>(x);
+  const T* const largest_of = elements_of<const T>(y);
+  const T* const gradient = elements_of<const T>(dy);
+  T* const out = elements_of<T>(dx);
+  const std::int64_t channels = x.columns;
+  const WindowPlaces w(window);
+  each(stream, x.elements(), [=] __device__(std::int64_t i) {
+    const std::int64_t channel = i % channels;
+    const std::int64_t column = i / channels % w.width;
+    const std::int64_t row = i / (channels * w.width) % w.height;
+    const std::int64_t image = i / (channels * w.width * w.height);
+    const T* const pixels = in + image * w.height * w.width * channels + channel;
+    const float value = load(in, i);
+    float sum = 0;
+    for (std::int64_t r = w.first_out(row); r < w.end_out(row, w.out_height); ++r) {
+      for (std::int64_t c = w.first_out(column); c < w.end_out(column, w.out_width); ++c) {
+        const std::int64_t at = ((image * w.out_height + r) * w.out_width + c) * channels + channel;
+        if (load(largest_of, at) != value) continue;
+        if (is_first(w, pixels, channels, r, c, row, column, value)) sum += load(gradient, at);
+      }
+    }
+    store(out, i, sum);
+  });
+}
+
+template <typename T>
+void mean_rows(cudaStream_t stream, const Tensor& x, const Tensor& y) {
+  const T* const in = elements_of<const T>(x);
+  T* const out = elements_of<T>(y);
+  const std::int64_t channels = y.columns;
+  const std::int64_t rows = x.rows / y.rows;
+  each(stream, y.elements(), [=] __device__(std::int64_t i) {
+    const T* const sample = in + i / channels * rows * channels + i % channels;
+    float sum = 0;
+    for (std::int64_t row = 0; row < rows; ++row) sum += load(sample, row * channels);
+    store(out, i, sum / static_cast<float>(rows));
+  });
+}
+
+template <typename T>
+void spread_rows(cudaStream_t stream, const Tensor& dy, const Tensor& dx) {
+  const T* const gradient = elements_of<const T>(dy);
+  T* const out = elements_of<T>(dx);
+  const std::int64_t channels = dy.columns;
+  const std::int64_t rows = dx.rows / dy.rows;
+  each(stream, dx.elements(), [=] __device__(std::int64_t i) {
+    const std::int64_t sample = i / (channels * rows);
+    store(out, i, load(gradient, sample * channels + i % channels) / static_cast<float>(rows));
+  });
+}
+
+}  // namespace
+
+void split_heads(cudaStream_t stream, const HeadLayout& layout, DataType type, const void* rows,
+                 void* heads) {
+  size_of(type) == 2 ? split<std::uint16_t>(stream, layout, rows, heads)
+                     : split<std::uint32_t>(stream, layout, rows, heads);
+}
+
+void join_heads(cudaStream_t stream, const HeadLayout& layout, DataType type, const void* heads, void* rows) {
+  size_of(type) == 2 ? join<std::uint16_t>(stream, layout, heads, rows)
+                     : join<std::uint32_t>(stream, layout, heads, rows);
+}
+
+void row_products(cudaStream_t stream, const Tensor& x, const Tensor& y, float* sums) {
+  constexpr int kRows = kThreads / 32;
+  with_type(x.type, [&](auto type) {
+    using T = decltype(type);
+    launch(stream, static_cast<unsigned>((x.rows + kRows - 1) / kRows), kThreads, row_product<T>,
+           elements_of<const T>(x), elements_of<const T>(y), x.rows, x.columns, sums);
+  });
+}
+
+void max_pool_forward(cudaStream_t stream, const Window& window, const Tensor& x, const Tensor& y) {
+  with_type(x.type, [&](auto type) { largest<decltype(type)>(stream, window, x, y); });
+}
+
+void max_pool_backward(cudaStream_t stream, const Window& window, const Tensor& x, const Tensor& y,
+                       const Tensor& dy, const Tensor& dx) {
+  with_type(x.type, [&](auto type) { largest_gradient<decltype(type)>(stream, window, x, y, dy, dx); });
+}
+
+void average_pool_forward(cudaStream_t stream, const Tensor& x, const Tensor& y) {
+  with_type(x.type, [&](auto type) { mean_rows<decltype(type)>(stream, x, y); });
+}
+
+void average_pool_backward(cudaStream_t stream, const Tensor& dy, const Tensor& dx) {
+  with_type(dx.type, [&](auto type) { spread_rows<decltype(type)>(stream, dy, dx); });
+}
+
+}  // namespace ddbench::device::cuda

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include "harness/device/tensor.h"
+#include "harness/device/gpu/gpu.h"
+
+namespace ddbench::device::cuda {
+
+using Bfloat16 = __nv_bfloat16;
+
+__device__ inline float load(const float* values, std::int64_t i) {
+  return values[i];
+}
+__device__ inline float load(const Bfloat16* values, std::int64_t i) {
+  return __bfloat162float(values[i]);
+}
+__device__ inline float load(const __half* values, std::int64_t i) {
+  return __half2float(values[i]);
+}
+__device__ inline void store(float* values, std::int64_t i, float value) {
+  values[i] = value;
+}
+__device__ inline void store(Bfloat16* values, std::int64_t i, float value) {
+  values[i] = __float2bfloat16_rn(value);
+}
+__device__ inline void store(__half* values, std::int64_t i, float value) {
+  values[i] = __float2half_rn(value);
+}
+
+template <typename T>
+T* elements_of(const Tensor& tensor) {
+  return static_cast<T*>(tensor.data);
+}
+
+/// Calls action(T{}) with the type of activations; that it is one was checked (expect_activations).
+template <typename Action>
+void with_type(DataType type, const Action& action) {
+  switch (type) {
+    case DataType::kBfloat16: return action(Bfloat16{});
+    case DataType::kFloat16: return action(__half{});
+    default: return action(float{});
+  }
+}
+
+constexpr int kThreads = 256;
+
+/// Starts kernel(arguments...) on the stream.
+template <typename... Parameters, typename... Arguments>
+void launch(cudaStream_t stream, dim3 blocks, dim3 threads, void (*kernel)(Parameters...),
+            Arguments... arguments) {
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = blocks;
+  configuration.blockDim = threads;
+  configuration.stream = stream;
+  gpu::check(cudaLaunchKernelEx(&configuration, kernel, arguments...), "start a kernel");
+}
+
+/// f(i) for 0 <= i < n, in any order.
+template <typename F>
+__global__ void each_kernel(std::int64_t n, F f) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < n;
+       i += stride) {
+    f(i);
+  }
+}
+
+template <typename F>
+void each(cudaStream_t stream, std::int64_t n, F f) {
+  constexpr std::int64_t kMostBlocks = 1 << 20;
+  const std::int64_t blocks = (n + kThreads - 1) / kThreads;
+  launch(stream, static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks), kThreads, each_kernel<F>,
+         n, f);
+}
+
+/// What all threads of a block have, combined, for all of them; of up to 1024 threads, all of whole warps.
+template <typename Combine>
+__device__ float combine_block(float value, Combine combine, float neutral) {
+  __shared__ float shared[33];
+  for (int offset = 16; offset > 0; offset /= 2) {
+    value = combine(value, __shfl_xor_sync(0xFFFF'FFFFU, value, offset));
+  }
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  __syncthreads();  // of the use before
+  if (lane == 0) shared[warp] = value;
+  __syncthreads();
+  if (warp == 0) {
+    value = lane < static_cast<int>(blockDim.x) / 32 ? shared[lane] : neutral;
+    for (int offset = 16; offset > 0; offset /= 2) {
+      value = combine(value, __shfl_xor_sync(0xFFFF'FFFFU, value, offset));
+    }
+    if (lane == 0) shared[32] = value;
+  }
+  __syncthreads();
+  return shared[32];
+}
+struct Sum {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+struct Largest {
+  __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+__device__ inline float block_sum(float value) {
+  return combine_block(value, Sum{}, 0.0F);
+}
+__device__ inline float block_largest(float value) {
+  return combine_block(value, Largest{}, -INFINITY);
+}
+
+/// The sum of what the kThreads threads of a block have, for thread 0; once a kernel.
+__device__ inline double sum_of_threads(double value) {
+  __shared__ double shared[kThreads];
+  shared[threadIdx.x] = value;
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < half) shared[threadIdx.x] += shared[threadIdx.x + half];
+  }
+  return shared[0];
+}
+
+}  // namespace ddbench::device::cuda

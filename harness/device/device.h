@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/device/network_operators.h"
+#include "harness/device/tensor.h"
+
+namespace ddbench::device {
+
+class GraphCapture;
+
+struct SgdSettings {
+  float lr = 0;
+  float momentum = 0;
+  float weight_decay = 0;
+  float trust_ratio = 1;  ///< of LARS
+};
+
+struct AdamSettings {
+  float beta1 = 0.9F;
+  float beta2 = 0.999F;
+  float epsilon = 1e-8F;
+  float weight_decay = 0;
+  float correction1 = 1;  ///< 1 - beta1^t in step t, counted from 1
+  float correction2 = 1;  ///< 1 - beta2^t
+};
+
+struct DeviceOptions {
+  int rank = 0;       ///< its GPU is the one with this number, modulo the GPUs there are
+  bool tf32 = false;  ///< GPUs multiply float32 as TF32 (10 bits of mantissa), and add up in float32
+};
+
+/// Where a rank computes: memory, the operators of the reference workloads (NetworkOperators) and those of
+/// optimizers and gradient reduction, which take float32 except where they say otherwise. Every tensor is in
+/// this device's memory. One thread at a time, except for wait_for().
+///
+/// A device whose is_host() is true has an operator done when it returns, in memory of the host. Any other
+/// queues operators, in the order of the calls; what only a host can do (collectives, files, random numbers)
+/// takes the ways that are marked "queue" below.
+class Device : public NetworkOperators {
+ public:
+  /// For people and the stored run: "cpu, oneDNN 2.6.3, AVX512".
+  virtual std::string description() const = 0;
+  virtual bool is_host() const noexcept = 0;
+
+  /// Zeroed memory aligned to 64 bytes or better. Throws Error{kEnvironment} when there is not enough.
+  virtual Buffer allocate(std::int64_t bytes) = 0;
+  /// The same of the host's memory, from and to which upload() and download() are fastest.
+  virtual Buffer allocate_host(std::int64_t bytes) = 0;
+
+  /// Queue: from the host's memory, as many bytes as `destination` has. Memory of allocate_host() must keep
+  /// what it holds until the next synchronize(); other memory is free again at once.
+  virtual void upload(const void* source, const Tensor& destination) = 0;
+  /// Queue: the same from memory of allocate_host(), beside the queue: after what has been queued until now,
+  /// and while it goes on with what is queued from now on. await_uploads() must come before anything that is
+  /// queued uses `destination`, and a synchronize() after that before the source changes.
+  virtual void upload_ahead(const void* source, const Tensor& destination) = 0;
+  /// Queue: what is queued from now on comes after all that upload_ahead() has begun.
+  virtual void await_uploads() = 0;
+  /// Queue: to the host's memory, where it is when this returns; so is all that was queued before.
+  virtual void download(const Tensor& source, void* destination) = 0;
+
+  /// Queue: blocks until all of it is done. Throws Error{kRunFailed} when some of it failed.
+  virtual void synchronize() = 0;
+  /// Queue: names the point that it has come to now.
+  virtual std::uint64_t mark() = 0;
+  /// Queue: blocks until it has passed mark(). From any thread.
+  virtual void wait_for(std::uint64_t mark) = 0;
+  /// Queue: notes the time at which it will pass this point; returns how many are noted before.
+  virtual std::size_t stamp() noexcept = 0;
+  /// Queue: the same of the time at which uploads ahead will pass this point of theirs.
+  virtual std::size_t stamp_uploads() noexcept = 0;
+  /// Synchronizes, with uploads ahead too; the times noted, of now_ns()'s clock, of which none is left after.
+  /// They lie up to some 10 microseconds late, all of one call alike.
+  virtual void read_stamps(std::vector<std::int64_t>& times_ns) = 0;
+  /// Queue: what captures it as a graph (graph.h), this device's own; nullptr where nothing can.
+  virtual GraphCapture* graph_capture() noexcept { return nullptr; }
+
+  virtual void fill(const Tensor& destination, float value) = 0;
+  virtual void copy(const Tensor& source, const Tensor& destination) = 0;  ///< equal shapes and types
+  virtual void scale(const Tensor& values, float factor) = 0;              ///< in place; averaging
+
+  // What optimizers and gradient reduction are made of: vectors of any shape, equal numbers of elements.
+
+  /// One step as torch.optim.SGD takes it, in place: with d = trust_ratio * (gradient + weight_decay *
+  /// parameter), velocity = momentum * velocity + d and parameter -= lr * velocity.
+  virtual void sgd(const Tensor& parameter, const Tensor& gradient, const Tensor& velocity,
+                   const SgdSettings& settings) = 0;
+  /// One step as torch.optim.AdamW takes it (Loshchilov, Hutter 2019), in place: parameter *= 1 - lr *
+  /// weight_decay; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
+  /// parameter -= lr / correction1 * m / (sqrt(v) / sqrt(correction2) + epsilon).
+  virtual void adamw(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
+                     const AdamSettings& settings, float lr) = 0;
+  /// The direction of a LAMB step (You et al. 2020), m and v as in adamw; `gradient` becomes
+  /// (m / correction1) / (sqrt(v / correction2) + epsilon) + weight_decay * parameter.
+  virtual void lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m,
+                              const Tensor& v, const AdamSettings& settings) = 0;
+  /// destination += factor * source
+  virtual void add_scaled(const Tensor& source, float factor, const Tensor& destination) = 0;
+  /// Adds the sum of squares, added up in double, to what take_squared_norm() returns next.
+  virtual void add_squared_norm(const Tensor& values) = 0;
+  /// Sums of squares since the last call.
+  virtual double take_squared_norm() = 0;
+  double squared_norm(const Tensor& values) {
+    add_squared_norm(values);
+    return take_squared_norm();
+  }
+  /// destination = factor * source, rounded to nearest even; source float32, destination of a 16-bit type.
+  virtual void narrow(const Tensor& source, float factor, const Tensor& destination) = 0;
+  /// destination = source, exactly; source of a 16-bit type, destination float32.
+  virtual void widen(const Tensor& source, const Tensor& destination) = 0;
+};
+
+/// Opens the module of the device `name` ("cpu", "cuda"). The calling thread becomes a one-thread rank: the
+/// device computes on it and starts no threads. Throws Error{kBadInput} for an unknown name,
+/// Error{kEnvironment} when this build or machine lacks it (the message says what brings it).
+std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& options = {});
+
+/// Throws what make_device() would throw for want of the device, and takes none of its memory.
+void check_device(std::string_view name);
+
+/// "cuda" where this machine has a GPU that this build can use, or "cpu".
+std::string best_device();
+
+/// What the modules of devices export (ddbench/module/module.h).
+inline constexpr const char* kDeviceInterface = "device/4";
+struct DeviceModule {
+  std::unique_ptr<Device> (*make)(const DeviceOptions& options);
+  void (*check)();
+};
+
+}  // namespace ddbench::device

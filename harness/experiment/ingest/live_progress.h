@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/run_case/run_case.h"
+
+namespace ddbench::experiment {
+
+/// Where a run stands. The slowest rank decides, as for the step time.
+struct LiveProgress {
+  std::uint32_t steps_done = 0;  ///< warm-up included
+  std::uint32_t steps_total = 0;
+  /// Samples of the measured steps so far over the time they took, as the final rate; 0 until it is known.
+  double samples_per_s = 0;
+  double loss = 0;           ///< mean over ranks of what each told last
+  double seconds_left = 0;   ///< at that rate; 0 while it is unknown
+};
+
+/// Makes LiveProgress out of what the ranks tell, each at its own time.
+class ProgressTracker {
+ public:
+  explicit ProgressTracker(const RunCase& run_case);
+  /// `now_ns`: now_ns() at the report. Reports of a rank that go back are ignored.
+  LiveProgress update(int rank, std::uint32_t steps_done, double loss, std::int64_t now_ns);
+
+ private:
+  struct Mark {
+    std::int64_t at_ns = 0;
+    std::uint32_t steps_done = 0;
+  };
+  struct RankState {
+    std::uint32_t steps_done = 0;
+    double loss = 0;
+    std::optional<Mark> first;  ///< its first report with the warm-up done
+    Mark last;                  ///< and its last one
+  };
+  /// Of the slowest rank, each by its own reports: reports of different ranks are of different moments. 0 until each
+  /// rank has reported twice after the warm-up.
+  double steps_per_second() const;
+
+  std::uint32_t steps_total_;
+  std::uint32_t warmup_;
+  std::int64_t global_batch_;
+  std::vector<RankState> ranks_;
+};
+
+}  // namespace ddbench::experiment

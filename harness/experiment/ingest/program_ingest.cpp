@@ -1,0 +1,176 @@
+#include "harness/experiment/ingest/program_ingest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/attribution/nccl_join.h"
+#include "analyzer/attribution/program_steps.h"
+#include "core/run_case/program_case.h"
+#include "harness/experiment/ingest/program_spools.h"
+
+namespace ddbench::experiment {
+namespace {
+
+ProcessRecording take_rank(std::vector<ProcessRecording>& processes, int rank,
+                           std::vector<std::string>& notes) {
+  ProcessRecording best;
+  int communicating = 0;
+  for (ProcessRecording& process : processes) {
+    if (process.rank != rank) continue;
+    communicating += process.collectives() > 0;
+    const auto weight = [](const ProcessRecording& of) {
+      return std::pair(of.collectives(), of.spans.spans.size());
+    };
+    if (best.rank < 0 || weight(process) > weight(best)) best = std::move(process);
+  }
+  if (communicating > 1) {
+    notes.push_back(fmt::format(
+        "{} processes of rank {} made collectives; the one with most of them was taken for the rank",
+        communicating, rank));
+  }
+  return best;
+}
+
+/// What the probes of GPU and NCCL saw on all ranks, and what they could not use.
+class DeviceRecording {
+ public:
+  /// Joins a rank's kernels with the events of NCCL's profiler.
+  void take(ProcessRecording& process) {
+    join_.add(analyzer::join_nccl_events(process.spans.spans, process.spans.names));
+    for (const auto& [name, value] : process.counters) counters_[name] += value;
+    has_kernels_ |= std::any_of(process.spans.spans.begin(), process.spans.spans.end(),
+                                [](const Span& span) { return span.lane == Lane::kDeviceCompute; });
+  }
+  bool has_kernels() const noexcept { return has_kernels_; }
+
+  void describe(ProgramRecording& recording) const {
+    recording.facts.merge(analyzer::nccl_facts(join_));
+    for (const auto& [name, value] : counters_) {
+      if (value != 0) recording.facts[name] = fmt::format("{:.0f}", value);
+    }
+    const auto untimed = counters_.find("nccl.untimed");
+    if (!has_kernels_ && untimed != counters_.end() && untimed->second > 0) {
+      recording.notes.push_back(fmt::format(
+          "the times of {:.0f} collectives are not known and count as none: without CUPTI they are "
+          "NCCL's, which tells those of others after CUDA graphs and pauses",
+          untimed->second));
+    }
+    if (join_.numbered > 0) {
+      recording.notes.push_back(
+          "NCCL's profiler told nothing (it needs NCCL 2.26.2 or later): its kernels are joined across ranks "
+          "by "
+          "their order, and their bytes are not known");
+    }
+  }
+
+ private:
+  analyzer::NcclJoin join_;
+  std::map<std::string, double> counters_;
+  bool has_kernels_ = false;
+};
+
+/// Most of a program's evaluations and checkpoints lie between steps; a share that matters is told.
+std::string time_outside(const analyzer::ProgramSteps& steps) {
+  return fmt::format("{:.2f} s between its steps belong to none (evaluation, checkpoints)",
+                     static_cast<double>(steps.outside_ns) / 1e9);
+}
+
+const char* name_of(analyzer::StepSource source) {
+  switch (source) {
+    case analyzer::StepSource::kMarker: return "marker";
+    case analyzer::StepSource::kPattern: return "pattern";
+    case analyzer::StepSource::kWindow: return "window";
+  }
+  return "";
+}
+
+/// What counted as compute.
+enum class ComputeSource : std::uint8_t { kKernels, kOperators, kLibraries, kNone };
+
+ComputeSource compute_source(const DeviceRecording& device, const std::vector<analyzer::ProgramRank>& ranks) {
+  if (device.has_kernels()) return ComputeSource::kKernels;
+  const auto has_operators = [](const analyzer::ProgramRank& rank) {
+    return std::any_of(rank.names.begin(), rank.names.end(),
+                       [](const std::string& name) { return name.starts_with("aten::"); });
+  };
+  const auto has_compute = [](const analyzer::ProgramRank& rank) {
+    return std::any_of(rank.spans.begin(), rank.spans.end(),
+                       [](const Span& span) { return span.kind == SpanKind::kCompute; });
+  };
+  if (std::any_of(ranks.begin(), ranks.end(), has_operators)) return ComputeSource::kOperators;
+  return std::any_of(ranks.begin(), ranks.end(), has_compute) ? ComputeSource::kLibraries
+                                                              : ComputeSource::kNone;
+}
+
+std::string meaning_of_compute(ComputeSource source) {
+  if (source == ComputeSource::kNone) {
+    return "nothing that the program computed was recorded: communication that it hid behind that counts as "
+           "exposed, and the rest of a step as host time";
+  }
+  const std::string on_host = ", and what it spends neither there nor in collectives is host time";
+  const std::string what = source == ComputeSource::kKernels     ? "its kernels do on the GPU"
+                           : source == ComputeSource::kOperators ? "PyTorch's operators take" + on_host
+                                                                 : "it spends in oneDNN and BLAS" + on_host;
+  return "of a program, compute is what " + what + ": forward and backward are not told apart";
+}
+
+void describe(const analyzer::ProgramSteps& steps, ComputeSource compute, ProgramRecording& recording) {
+  recording.facts["program.steps_from"] = name_of(steps.source);
+  recording.facts["program.steps"] = std::to_string(steps.steps);
+  recording.notes.push_back(meaning_of_compute(compute));
+  recording.facts["program.outside_steps_ns"] = std::to_string(steps.outside_ns);
+  if (steps.outside_ns > 0) recording.notes.push_back(time_outside(steps));
+  if (steps.source == analyzer::StepSource::kPattern) {
+    recording.facts["program.confidence"] = fmt::format("{:.3f}", steps.confidence);
+    recording.facts["program.pattern"] = steps.pattern;
+    recording.notes.push_back(
+        fmt::format("its steps were found by what repeats itself, with a confidence of {:.0f} %: {}",
+                    100 * steps.confidence, steps.pattern));
+  } else if (steps.source == analyzer::StepSource::kWindow) {
+    recording.notes.push_back(
+        "nothing that the program did repeats itself as training does: its whole time counts as one step. "
+        "Call "
+        "ddbench_step() after each optimizer step to mark them");
+  }
+}
+
+}  // namespace
+
+ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecord& run,
+                                   std::vector<ProcessRecording> processes) {
+  ProgramRecording recording;
+  for (const ProcessRecording& process : processes) {
+    for (const std::string& note : {process.damage, process.invalid}) {
+      if (!note.empty()) recording.notes.push_back(note);
+    }
+  }
+  std::vector<analyzer::ProgramRank> ranks;
+  DeviceRecording device;
+  for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
+    ProcessRecording process = take_rank(processes, rank, recording.notes);
+    recording.ranks.push_back({process.dropped, process.ended});
+    device.take(process);
+    ranks.push_back(std::move(process.spans));
+  }
+  const ComputeSource compute = compute_source(device, ranks);
+  describe(analyzer::assign_program_steps(ranks, run.run_case.warmup), compute, recording);
+  device.describe(recording);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].spans.empty()) continue;
+    store.append_spans(run.id, static_cast<int>(rank), ranks[rank].spans, ranks[rank].names);
+  }
+  return recording;
+}
+
+ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& run,
+                                const std::filesystem::path& run_directory) {
+  ProgramRecording recording =
+      ingest_recordings(store, run,
+                        read_spools(run_directory, is_program_per_node(run.run_case) ? FileNames::kOfNodes
+                                                                                     : FileNames::kOfRanks));
+  recording.transport = logged_transports(run_directory);
+  return recording;
+}
+
+}  // namespace ddbench::experiment

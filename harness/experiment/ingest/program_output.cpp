@@ -1,0 +1,73 @@
+#include "harness/experiment/ingest/program_output.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/files/owned_directory.h"
+#include "core/run_case/program_case.h"
+
+namespace ddbench::experiment {
+
+ProgramOutput::ProgramOutput(const RunCase& run_case, std::filesystem::path run_directory)
+    : run_directory_(std::move(run_directory)),
+      shown_bytes_(is_program(run_case) ? static_cast<std::size_t>(run_case.world_size()) : 0) {}
+
+std::filesystem::path ProgramOutput::log_of(std::size_t rank) const {
+  return run_directory_ / fmt::format("rank{}.log", rank);
+}
+
+void ProgramOutput::show(RunObserver& observer) {
+  for (std::size_t rank = 0; rank < shown_bytes_.size(); ++rank) {
+    std::ifstream log(log_of(rank), std::ios::binary);
+    log.seekg(static_cast<std::streamoff>(shown_bytes_[rank]));
+    for (std::string line; std::getline(log, line) && !log.eof();) {
+      shown_bytes_[rank] += line.size() + 1;
+      observer.on_output(static_cast<int>(rank), line);
+    }
+  }
+}
+
+void ProgramOutput::keep(const std::filesystem::path& directory) const {
+  for (std::size_t rank = 0; rank < shown_bytes_.size(); ++rank) {
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(log_of(rank), error);
+    if (error || bytes == 0) continue;
+    ::mkdir(directory.parent_path().c_str(), 0700);  // where it is missing
+    OwnedDirectory::make_marked(directory, kOutputPurpose);
+    const std::filesystem::path kept = directory / log_of(rank).filename();
+    if (!std::filesystem::copy_file(log_of(rank), kept, std::filesystem::copy_options::overwrite_existing,
+                                    error)) {
+      throw Error(
+          ErrorCode::kRunFailed,
+          fmt::format("the output of rank {} cannot be kept in {}: {}", rank, kept.string(), error.message()),
+          error.value(), kept.string());
+    }
+  }
+}
+
+bool is_output_file(const std::string& relative_path) {
+  constexpr std::string_view kBegin = "rank";
+  constexpr std::string_view kEnd = ".log";
+  if (relative_path.size() <= kBegin.size() + kEnd.size()) return false;
+  return relative_path.starts_with(kBegin) && relative_path.ends_with(kEnd) &&
+         std::all_of(relative_path.begin() + kBegin.size(), relative_path.end() - kEnd.size(),
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::filesystem::path output_base(const std::filesystem::path& store) {
+  std::filesystem::path base = store;
+  base += ".logs";
+  return base;
+}
+
+std::filesystem::path output_directory(const std::filesystem::path& store, const store::RunId& run) {
+  return output_base(store) / run;
+}
+
+}  // namespace ddbench::experiment

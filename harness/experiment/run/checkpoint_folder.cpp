@@ -1,0 +1,111 @@
+#include "harness/experiment/run/checkpoint_folder.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <vector>
+
+#include "core/error.h"
+#include "core/files/owned_directory.h"
+#include "harness/experiment/run/resume.h"
+
+namespace ddbench::experiment {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void make_folder(const fs::path& folder) try {
+  std::error_code error;
+  fs::create_directories(folder.parent_path().parent_path(), error);  // those that the user named
+  ::mkdir(folder.parent_path().c_str(), 0700);                        // where it is missing
+  OwnedDirectory::make_marked(folder, kCheckpointPurpose);
+} catch (const Error& error) {
+  throw Error(error.code(), fmt::format("cannot make the directory of checkpoints: {}", error.message()),
+              error.native_code(), folder.string());
+}
+
+/// A folder with ddbench's marker that holds nothing else.
+void remove_if_unused(const fs::path& folder) noexcept try {
+  const auto directory = OwnedDirectory::open(folder);
+  if (!directory || !directory->is_marked(kCheckpointPurpose, folder.filename().string())) return;
+  const auto accept_nothing = [](const std::string&) { return false; };
+  if (directory->first_foreign(accept_nothing).empty()) directory->remove(accept_nothing);
+} catch (const std::exception&) {
+  // It stays.
+}
+
+}  // namespace
+
+fs::path checkpoint_base(const fs::path& store, const fs::path& named) {
+  if (!named.empty()) return fs::absolute(named);
+  fs::path base = store;
+  base += ".checkpoints";
+  return fs::absolute(base);
+}
+
+CheckpointFolder::CheckpointFolder(const ExecuteOptions& options, const fs::path& store,
+                                   store::RunRecord& run) {
+  if (run.run_case.checkpoint_every == 0) return;
+  plan_.directory = options.resume ? options.resume->directory
+                                   : checkpoint_base(store, options.checkpoint_directory) / run.id;
+  if (!options.resume) make_folder(plan_.directory);
+  is_beside_store_ = plan_.directory.parent_path() == checkpoint_base(store);
+  run.environment.facts[kFactCheckpointDirectory] = plan_.directory.string();
+  if (!options.resume) return;
+  plan_.resume_from = options.resume->checkpoint.folder;
+  run.environment.facts[kFactResumedFrom] = options.resume->run.id;
+  run.environment.facts[kFactResumedAtStep] = std::to_string(options.resume->checkpoint.steps_done);
+}
+
+CheckpointFolder::~CheckpointFolder() {
+  if (plan_.directory.empty()) return;
+  ddp::remove_partial_checkpoints(plan_.directory);
+  remove_if_unused(plan_.directory);
+  if (is_beside_store_) ::rmdir(plan_.directory.parent_path().c_str());  // if it was the last
+}
+
+Resume find_resume(const store::RunStore& store, const std::string& reference, const fs::path& base) {
+  Resume resume;
+  resume.run = store.find(reference);
+  const std::string& id = resume.run.id;
+  if (resume.run.state == store::RunState::kDone) {
+    throw Error(ErrorCode::kBadInput, fmt::format("run {} is complete: there is nothing to continue", id));
+  }
+  if (resume.run.state == store::RunState::kRunning) {
+    throw Error(ErrorCode::kBadInput, fmt::format("run {} is still running", id));
+  }
+  const auto written = resume.run.environment.facts.find(kFactCheckpointDirectory);
+  if (written == resume.run.environment.facts.end()) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("run {} wrote no checkpoints; --checkpoint-every K makes a run write them", id));
+  }
+  resume.directory = written->second;
+  if (!base.empty()) resume.directory = fs::absolute(base) / resume.directory.filename();
+  resume.checkpoint = ddp::find_checkpoint(resume.directory, resume.run.run_case);
+  return resume;
+}
+
+std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCase& run_case,
+                                      const fs::path& base) {
+  const std::vector<store::RunRecord> newest = store.runs({.name = run_case.name, .limit = 1});
+  if (newest.empty() || newest.front().state == store::RunState::kDone) return std::nullopt;
+  const store::RunRecord& run = newest.front();
+  if (case_key(run.run_case) != case_key(run_case)) {
+    throw Error(ErrorCode::kBadInput, fmt::format("run {} of the name \"{}\" is {} and of another case: give "
+                                                  "this one another name, or continue that "
+                                                  "one with --resume",
+                                                  run.id, run_case.name, to_string(run.state)));
+  }
+  const auto written = run.environment.facts.find(kFactCheckpointDirectory);
+  if (written == run.environment.facts.end()) return std::nullopt;
+  fs::path directory = written->second;
+  if (!base.empty()) directory = fs::absolute(base) / directory.filename();
+  std::error_code none;
+  if (fs::is_empty(directory, none) || none) return std::nullopt;
+  return find_resume(store, run.id, base);
+}
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "harness/experiment/run/execute_run.h"
+#include "harness/training/checkpoint/checkpoint.h"
+
+namespace ddbench::experiment {
+
+/// Environment::facts of a run with checkpoints.
+inline constexpr const char* kFactCheckpointDirectory = "checkpoint.directory";
+inline constexpr const char* kFactResumedFrom = "resumed.from";       ///< id of the run that it continues
+inline constexpr const char* kFactResumedAtStep = "resumed.at_step";  ///< steps that were done
+
+/// What OwnedDirectory::mark says of a run's folder of checkpoints.
+inline constexpr const char* kCheckpointPurpose = "checkpoints";
+
+/// Where a run's checkpoints lie while it runs. Makes the folder, with ddbench's marker, and says in the
+/// run's facts where it is and what the run continues. Its end removes what ranks began and did not finish,
+/// and a folder without any.
+class CheckpointFolder {
+ public:
+  /// Throws Error{kEnvironment} when the folder cannot be made.
+  CheckpointFolder(const ExecuteOptions& options, const std::filesystem::path& store, store::RunRecord& run);
+  ~CheckpointFolder();
+  CheckpointFolder(const CheckpointFolder&) = delete;
+  CheckpointFolder& operator=(const CheckpointFolder&) = delete;
+
+  const ddp::CheckpointPlan& plan() const noexcept { return plan_; }
+
+ private:
+  ddp::CheckpointPlan plan_;
+  bool is_beside_store_ = false;
+};
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,103 @@
+#include "harness/experiment/run/goodput.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <map>
+
+#include "analyzer/rate/measured_steps.h"
+#include "core/clock.h"
+#include "harness/experiment/run/checkpoint_folder.h"
+
+namespace ddbench::experiment {
+namespace {
+
+using Seconds = std::map<std::uint32_t, double>;  // by step
+
+double seconds(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+
+/// What each step added to the elapsed time: that sums to it, which the slowest ranks' times do not.
+Seconds step_seconds(const store::RunStore& store, const store::RunRecord& run) {
+  const std::vector<store::RankRecord> ranks = store.ranks(run.id);
+  const auto count = static_cast<std::size_t>(run.run_case.world_size());
+  Seconds added;
+  for (const analyzer::RunStep& step : analyzer::measured_steps(store.steps(run.id), 0, ranks, count).steps)
+    added[step.step] = seconds(step.added_ns);
+  return added;
+}
+
+Seconds checkpoint_seconds(const store::RunStore& store, const store::RunRecord& run) {
+  Seconds longest;
+  for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
+    for (const auto& [step, spent] : store.step_values(run.id, rank, "checkpoint_seconds")) {
+      longest[step] = std::max(longest[step], spent);
+    }
+  }
+  return longest;
+}
+
+/// Of the steps before `end`.
+double useful_seconds(const store::RunStore& store, const store::RunRecord& run, std::uint32_t end) {
+  double useful = 0;
+  const Seconds checkpoints = checkpoint_seconds(store, run);
+  for (const auto& [step, spent] : step_seconds(store, run)) {
+    if (step >= end) break;
+    const auto checkpoint = checkpoints.find(step);
+    useful += spent - (checkpoint == checkpoints.end() ? 0 : std::min(spent, checkpoint->second));
+  }
+  return useful;
+}
+
+double total_seconds(const store::RunRecord& run) {
+  return std::max(0.0, seconds(run.finished_wall_ns - run.started_wall_ns));
+}
+
+std::string fact(const store::RunRecord& run, const char* name) {
+  const auto found = run.environment.facts.find(name);
+  return found == run.environment.facts.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+std::int64_t last_step_end_wall_ns(const store::RunStore& store, const store::RunRecord& run) {
+  store::RunRecord here;
+  store::set_owner_to_this_process(here);
+  if (run.owner_boot_id != here.owner_boot_id) return 0;
+  std::int64_t last_ns = 0;
+  for (const store::StepRecord& step : store.steps(run.id)) {
+    last_ns = std::max(last_ns, step.begin_ns + step.duration_ns);
+  }
+  return last_ns == 0 ? 0 : last_ns + wall_ns() - now_ns();
+}
+
+void store_goodput(store::RunStore& store, const store::RunId& id) {
+  double useful = 0;
+  double total = 0;
+  double between = 0;
+  int restarts = 0;
+  std::uint32_t end = std::numeric_limits<std::uint32_t>::max();
+  for (std::optional<store::RunRecord> run = store.run(id); run;) {
+    useful += useful_seconds(store, *run, end);
+    total += total_seconds(*run);
+    const std::string before = fact(*run, kFactResumedFrom);
+    if (before.empty()) break;
+    end = static_cast<std::uint32_t>(std::strtoul(fact(*run, kFactResumedAtStep).c_str(), nullptr, 10));
+    ++restarts;
+    const std::int64_t started_ns = run->started_wall_ns;
+    run = store.run(before);
+    if (run) between += std::max(0.0, seconds(started_ns - run->finished_wall_ns));
+  }
+  store::RunRecord run = *store.run(id);
+  run.environment.facts["goodput"] = fmt::format("{:.4f}", total > 0 ? std::min(1.0, useful / total) : 0.0);
+  run.environment.facts["goodput.useful_s"] = fmt::format("{:.6f}", useful);
+  run.environment.facts["goodput.total_s"] = fmt::format("{:.6f}", total);
+  run.environment.facts["goodput.between_s"] = fmt::format("{:.6f}", between);
+  run.environment.facts["goodput.restarts"] = std::to_string(restarts);
+  store.update_run(run);
+}
+
+}  // namespace ddbench::experiment

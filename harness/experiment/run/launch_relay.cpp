@@ -1,0 +1,76 @@
+#include "harness/experiment/run/launch_relay.h"
+
+#include <chrono>
+#include <system_error>
+
+#include "core/clock.h"
+#include "probes/recorder/signals_blocked.h"
+
+namespace ddbench::experiment {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t kIngestEvery_ns = 2'000'000'000;
+
+}  // namespace
+
+LaunchRelay::LaunchRelay(const RunCase& run_case, SpanIngest& ingest, ProgramOutput& output,
+                         RunObserver& observer)
+    : tracker_(run_case), ingest_(ingest), output_(output), observer_(observer), last_ingest_ns_(now_ns()) {}
+
+void LaunchRelay::on_network(const std::string& network, const std::string& note) {
+  observer_.on_network(network, note);
+}
+
+void LaunchRelay::on_progress(const launch::RankProgress& progress) {
+  if (output_.expected()) return;  // where a program stands is what it prints
+  observer_.on_progress(tracker_.update(progress.rank, progress.step, progress.loss, now_ns()));
+}
+
+void LaunchRelay::on_tick() {
+  output_.show(observer_);
+  if (ingesting_.valid()) {
+    if (ingesting_.wait_for(0s) != std::future_status::ready) return;
+    take_ingested();
+  }
+  if (failure_ || now_ns() - last_ingest_ns_ < kIngestEvery_ns) return;
+  last_ingest_ns_ = now_ns();
+  start_ingest();
+}
+
+std::string LaunchRelay::interruption() {
+  return failure_ ? "stopped because the store failed" : observer_.interruption();
+}
+
+void LaunchRelay::finish() {
+  if (ingesting_.valid()) {
+    if (ingesting_.wait_for(1s) != std::future_status::ready) {
+      observer_.on_wait("the ranks have ended; waiting for the store, which another program may have locked");
+    }
+    take_ingested();
+  }
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+/// The first tick comes after the launcher has forked for the last time.
+void LaunchRelay::start_ingest() {
+  try {
+    const host::SignalsBlocked blocked;
+    ingesting_ = std::async(std::launch::async, [this] { ingest_.poll(); });
+  } catch (const std::system_error&) {
+    // There is no thread left: the ranks may have taken the last. It is done when this one asks for it.
+    ingesting_ = std::async(std::launch::deferred, [this] { ingest_.poll(); });
+    take_ingested();
+  }
+}
+
+void LaunchRelay::take_ingested() {
+  try {
+    ingesting_.get();
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+}  // namespace ddbench::experiment

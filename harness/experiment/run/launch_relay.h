@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <future>
+#include <string>
+
+#include "harness/experiment/ingest/program_output.h"
+#include "harness/experiment/ingest/span_ingest.h"
+#include "harness/experiment/run/execute_run.h"
+#include "harness/launch/launch.h"
+
+namespace ddbench::experiment {
+
+/// Between the launcher and a run's observer: passes progress on, and moves spools into the store every few
+/// seconds, on a thread of its own: however long a locked store, a slow disk or a crowded machine holds that
+/// up, Ctrl-C and a dead rank are answered. An error of the store must not unwind through the launcher while
+/// ranks run: it stops the ranks and is thrown by finish(), when they are gone.
+class LaunchRelay : public launch::LaunchObserver {
+ public:
+  LaunchRelay(const RunCase& run_case, SpanIngest& ingest, ProgramOutput& output, RunObserver& observer);
+
+  void on_network(const std::string& network, const std::string& note) override;
+  void on_progress(const launch::RankProgress& progress) override;
+  void on_tick() override;
+  bool interrupted() override { return failure_ || observer_.interrupted(); }
+  std::string interruption() override;
+  bool preempted() override { return observer_.preempted(); }
+
+  /// When the ranks are gone. From here on the store is the caller's alone again.
+  void finish();
+
+ private:
+  void start_ingest();
+  void take_ingested();
+
+  ProgressTracker tracker_;
+  SpanIngest& ingest_;
+  ProgramOutput& output_;
+  RunObserver& observer_;
+  std::int64_t last_ingest_ns_;
+  std::exception_ptr failure_;
+  std::future<void> ingesting_;  // waited for before what it uses ends
+};
+
+}  // namespace ddbench::experiment

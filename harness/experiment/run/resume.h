@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "analyzer/store/rows/run_store.h"
+#include "harness/training/checkpoint/checkpoint.h"
+
+namespace ddbench::experiment {
+
+/// A run that did not come to its end, and where it goes on.
+struct Resume {
+  store::RunRecord run;
+  std::filesystem::path directory;  ///< of its checkpoints, and of those to come
+  ddp::Checkpoint checkpoint;
+};
+
+/// Where the folders of all runs' checkpoints lie: `named`, or beside the store when that is empty.
+std::filesystem::path checkpoint_base(const std::filesystem::path& store,
+                                      const std::filesystem::path& named = {});
+
+/// `reference` as RunStore::find takes it; `base`: where the folder of its checkpoints is now, empty: where
+/// it was written. Throws Error{kBadInput} for a run that is done or still running, one that wrote no
+/// checkpoints, and as ddp::find_checkpoint.
+Resume find_resume(const store::RunStore& store, const std::string& reference,
+                   const std::filesystem::path& base);
+
+/// What a job that is started again goes on with: the newest run of the case's name, when it was stopped or
+/// failed and left checkpoints. Nothing when there is no such run, when it is done, or when it had none to
+/// leave. Throws Error{kBadInput} when the run of that name is one of another case, and as find_resume.
+std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCase& run_case,
+                                      const std::filesystem::path& base);
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,182 @@
+#include "harness/experiment/sweep/sweep_plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <variant>
+
+#include "core/error.h"
+#include "core/number.h"
+#include "core/text_hash.h"
+
+namespace ddbench::experiment {
+namespace {
+
+template <typename T>
+std::vector<T> values_or(const std::vector<T>& values, T own) {
+  return values.empty() ? std::vector<T>{std::move(own)} : values;
+}
+
+// What does not fit an int is no world that validate() lets pass.
+int saturated(std::int64_t value) {
+  return static_cast<int>(std::clamp<std::int64_t>(value, -1, std::numeric_limits<int>::max()));
+}
+
+std::string definition(const std::vector<SweepCell>& cells) {
+  std::string text;
+  for (const SweepCell& cell : cells)
+    text += fmt::format("{}#{}\n", case_key(cell.run_case), cell.repetition);
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(hash_text(text)));
+}
+
+using Field = std::variant<std::string RunCase::*, int RunCase::*, std::int64_t RunCase::*,
+                           std::uint64_t RunCase::*, double RunCase::*>;
+
+const std::map<std::string, Field>& fields() {
+  static const std::map<std::string, Field> kFields = {{"accumulate", &RunCase::accumulate},
+                                                       {"bucket_bytes", &RunCase::bucket_bytes},
+                                                       {"data_workers", &RunCase::data_workers},
+                                                       {"link", &RunCase::link},
+                                                       {"lr", &RunCase::lr},
+                                                       {"lr_rule", &RunCase::lr_rule},
+                                                       {"momentum", &RunCase::momentum},
+                                                       {"optimizer", &RunCase::optimizer},
+                                                       {"precision", &RunCase::precision},
+                                                       {"requested_network", &RunCase::requested_network},
+                                                       {"seed", &RunCase::seed},
+                                                       {"strategy", &RunCase::strategy},
+                                                       {"workload", &RunCase::workload}};
+  return kFields;
+}
+
+template <typename Number>
+void set(RunCase& run_case, Number RunCase::*member, const std::string& name, const std::string& text) {
+  if constexpr (std::is_same_v<Number, std::string>) {
+    run_case.*member = text;
+  } else {
+    if (const auto value = number_from<Number>(text)) {
+      run_case.*member = *value;
+      return;
+    }
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} \"{}\" is no {}", name, text,
+                            std::is_floating_point_v<Number> ? "number" : "whole number"));
+  }
+}
+
+void set_field(RunCase& run_case, const std::string& name, const std::string& text) {
+  const auto field = fields().find(name);
+  if (field == fields().end()) {
+    throw Error(ErrorCode::kBadInput, fmt::format("a sweep cannot vary \"{}\"; it can vary {}", name,
+                                                  fmt::join(sweep_fields(), ", ")));
+  }
+  std::visit([&](auto member) { set(run_case, member, name, text); }, field->second);
+}
+
+/// Every combination of the other axes, the first one slowest.
+std::vector<RunCase> variants(const RunCase& run_case, const std::vector<SweepAxis>& axes) {
+  std::vector<RunCase> cases = {run_case};
+  for (const SweepAxis& axis : axes) {
+    std::vector<RunCase> next;
+    for (const RunCase& variant : cases) {
+      for (const std::string& value : axis.values) {
+        next.push_back(variant);
+        set_field(next.back(), axis.field, value);
+      }
+    }
+    if (!axis.values.empty()) cases = std::move(next);
+  }
+  return cases;
+}
+
+RunCase cell_case(const RunCase& run_case, int nodes, int gpus, std::int64_t batch) {
+  RunCase cell = run_case;
+  cell.nodes = nodes;
+  cell.gpus_per_node = gpus;
+  if (nodes == 1) {
+    cell.link.clear();
+    cell.requested_network.clear();
+  }
+  cell.batch_per_gpu = batch;
+  if (run_case.scaling == ScalingMode::kStrong) {
+    const std::int64_t global_batch = batch * run_case.world_size();
+    RunCase of_one = cell;  // the world must make sense before it divides anything
+    of_one.accumulate = 1;
+    validate(of_one);
+    if (global_batch % cell.world_size() != 0) {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("global-batch {} is not divisible by {} nodes x {} gpus = {} ranks",
+                              global_batch, nodes, gpus, cell.world_size()));
+    }
+    cell.batch_per_gpu = global_batch / cell.world_size();
+  }
+  validate(cell);
+  return cell;
+}
+
+}  // namespace
+
+std::vector<std::string> sweep_fields() {
+  std::vector<std::string> names;
+  for (const auto& [name, field] : fields()) names.push_back(name);
+  return names;
+}
+
+std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axes) {
+  std::vector<RunCase> cases;
+  std::set<std::string> seen;
+  for (const RunCase& variant : variants(run_case, axes.others)) {
+    for (const std::int64_t batch : values_or(axes.batch, run_case.batch_per_gpu)) {
+      for (const std::int64_t nodes : values_or<std::int64_t>(axes.nodes, run_case.nodes)) {
+        for (const std::int64_t gpus : values_or<std::int64_t>(axes.gpus_per_node, run_case.gpus_per_node)) {
+          RunCase cell = cell_case(variant, saturated(nodes), saturated(gpus), batch);
+          if (seen.insert(case_key(cell)).second) cases.push_back(std::move(cell));
+        }
+      }
+    }
+  }
+  std::stable_sort(cases.begin(), cases.end(),
+                   [](const RunCase& a, const RunCase& b) { return a.world_size() < b.world_size(); });
+  std::vector<SweepCell> cells;
+  for (int repetition = 0; repetition < axes.repeat; ++repetition) {
+    for (const RunCase& cell : cases) cells.push_back({cell, repetition});
+  }
+  return cells;
+}
+
+std::string new_sweep_id(const std::vector<SweepCell>& cells) {
+  const std::string run_id =
+      store::new_run_id();  // its date is ours; its random part keeps equal sweeps apart
+  return fmt::format("sweep-{}-{}", run_id, definition(cells));
+}
+
+std::string unfinished_sweep(const store::RunStore& store, const std::vector<SweepCell>& cells) {
+  const std::string ending = "-" + definition(cells);
+  for (const store::RunRecord& run : store.runs()) {  // newest first
+    if (!run.sweep_id.ends_with(ending)) continue;
+    return missing_cells(store, run.sweep_id, cells).empty() ? "" : run.sweep_id;
+  }
+  return "";
+}
+
+std::vector<SweepCell> missing_cells(const store::RunStore& store, const std::string& sweep_id,
+                                     const std::vector<SweepCell>& cells) {
+  store::Query query;
+  query.sweep_id = sweep_id;
+  query.state = store::RunState::kDone;
+  std::set<std::pair<std::string, int>> finished;
+  for (const store::RunRecord& run : store.runs(query)) {
+    if (run.valid) finished.emplace(case_key(run.run_case), run.repetition);
+  }
+  std::vector<SweepCell> missing;
+  for (const SweepCell& cell : cells) {
+    if (!finished.contains({case_key(cell.run_case), cell.repetition})) missing.push_back(cell);
+  }
+  return missing;
+}
+
+}  // namespace ddbench::experiment

@@ -1,0 +1,164 @@
+#pragma once
+
+#include <type_traits>
+
+#include "harness/launch/control/messages.h"
+
+/// One list of fields for each message; writing and reading follow it, so that a new field is one line.
+/// `field` is called with each name and value; the message is const for the writer.
+namespace ddbench::launch {
+
+template <typename M, typename T>
+concept Is = std::is_same_v<std::remove_const_t<M>, T>;
+
+template <typename Field>
+void visit_clock(auto& clock, Field&& field) {
+  field("clock_at_ns", clock.at_ns);
+  field("clock_offset_ns", clock.offset_ns);
+  field("clock_uncertainty_ns", clock.uncertainty_ns);
+}
+
+template <typename Field>
+void visit(Is<Hello> auto& m, Field&& field) {
+  field("protocol", m.protocol);
+  field("rank", m.rank);
+  field("pid", m.pid);
+  field("host", m.host);
+  field("boot_id", m.boot_id);
+  field("local_rank", m.local_rank);
+  field("world_size", m.world_size);
+  field("cores", m.cores);
+  field("address", m.address);
+}
+
+template <typename Field>
+void visit(Is<Inventory> auto& m, Field&& field) {
+  field("facts", m.facts);
+}
+
+template <typename Field>
+void visit(Is<Counted> auto& m, Field&& field) {
+  field("facts", m.facts);
+  field("notes", m.notes);
+}
+
+template <typename Field>
+void visit(Is<Ready> auto& m, Field&& field) {
+  field("transport", m.transport);
+  field("cores", m.cores);
+  visit_clock(m.clock, field);
+}
+
+template <typename Field>
+void visit(Is<Heartbeat> auto& m, Field&& field) {
+  field("steps_completed", m.steps_completed);
+  field("loss", m.loss);
+  field("function", m.collective.function);
+  field("sequence", m.collective.sequence);
+  field("inside", m.collective.inside);
+  field("for_ns", m.collective.for_ns);
+  field("peak_memory_bytes", m.peak_memory_bytes);
+  field("told_to_end", m.told_to_end);
+}
+
+template <typename Field>
+void visit(Is<Holding> auto& m, Field&& field) {
+  field("step", m.step);
+}
+
+template <typename Field>
+void visit(Is<Hold> auto&, Field&&) {}
+
+template <typename Field>
+void visit(Is<LastStep> auto& m, Field&& field) {
+  field("step", m.step);
+}
+
+template <typename Field>
+void visit(Is<KvSet> auto& m, Field&& field) {
+  field("key", m.key);
+  field("value", m.value);
+}
+
+template <typename Field>
+void visit(Is<KvGet> auto& m, Field&& field) {
+  field("id", m.id);
+  field("key", m.key);
+}
+
+template <typename Field>
+void visit(Is<KvValue> auto& m, Field&& field) {
+  field("id", m.id);
+  field("value", m.value);
+}
+
+template <typename Field>
+void visit(Is<Ping> auto& m, Field&& field) {
+  field("id", m.id);
+}
+
+template <typename Field>
+void visit(Is<ClockRead> auto& m, Field&& field) {
+  visit_clock(m.clock, field);
+}
+
+template <typename Field>
+void visit(Is<Pong> auto& m, Field&& field) {
+  field("id", m.id);
+  field("reference_ns", m.reference_ns);
+}
+
+template <typename Field>
+void visit(Is<Result> auto& m, Field&& field) {
+  field("loss_first", m.loss_first);
+  field("loss_last", m.loss_last);
+  field("parameter_hash", m.parameter_hash);
+  field("dropped_spans", m.dropped_spans);
+  field("peak_memory_bytes", m.peak_memory_bytes);
+  visit_clock(m.clock, field);
+}
+
+template <typename Field>
+void visit(Is<Failure> auto& m, Field&& field) {
+  field("code", m.code);
+  field("message", m.message);
+  field("native_code", m.native_code);
+  field("where", m.where);
+  field("communication", m.communication);
+  field("dropped_spans", m.dropped_spans);
+  field("peak_memory_bytes", m.peak_memory_bytes);
+}
+
+template <typename Field>
+void visit(Is<FileChunk> auto& m, Field&& field) {
+  field("name", m.name);
+  field("bytes", m.bytes);
+}
+
+template <typename Field>
+void visit(Is<Assignment> auto& m, Field&& field) {
+  field("run_case", m.run_case);
+  field("rank", m.rank);
+  field("local_rank", m.local_rank);
+  field("node", m.node);
+  field("world_size", m.world_size);
+  field("address", m.address);
+  field("core_slot", m.core_slot);
+  field("spool", m.spool);
+  field("reduce_spans", m.reduce_spans);
+  field("checkpoint_directory", m.checkpoint_directory);
+  field("resume_from", m.resume_from);
+  field("run_id", m.run_id);
+  field("communicator_id", m.communicator_id);
+  field("follows_clock", m.follows_clock);
+}
+
+template <typename Field>
+void visit(Is<Stop> auto& m, Field&& field) {
+  field("reason", m.reason);
+}
+
+template <typename Field>
+void visit(Is<Finish> auto&, Field&&) {}
+
+}  // namespace ddbench::launch

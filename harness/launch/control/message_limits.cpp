@@ -1,0 +1,105 @@
+#include "harness/launch/control/message_limits.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "core/span_limits.h"
+
+namespace ddbench::launch {
+namespace {
+
+constexpr int kMostRanks = 65536;  // as of a RunCase
+constexpr std::uint64_t kMostSpans = std::uint64_t{1} << 60;
+
+/// Collects the first value that is out of its range.
+class Limits {
+ public:
+  template <typename T>
+  void in(const char* what, T value, T first, T last) {
+    if (why_.empty() && (value < first || value > last)) why_ = fmt::format("{} is {}", what, value);
+  }
+  void step(std::uint32_t step) { in("the step", step, std::uint32_t{0}, kLastStep); }
+  void memory(std::int64_t bytes) {
+    in("the peak memory", bytes, std::int64_t{0}, static_cast<std::int64_t>(kMostBytes));
+  }
+  void dropped(std::uint64_t spans) {
+    in("the number of dropped spans", spans, std::uint64_t{0}, kMostSpans);
+  }
+  void clock(const ClockReading& reading) {
+    if (!why_.empty() || within_limits(reading)) return;
+    why_ = fmt::format("a clock reading has time {} ns, offset {} ns and uncertainty {} ns", reading.at_ns,
+                       reading.offset_ns, reading.uncertainty_ns);
+  }
+  std::string why() { return std::move(why_); }
+
+ private:
+  std::string why_;
+};
+
+template <typename Unlimited>
+void check(const Unlimited&, Limits&) {}
+
+void check(const Hello& hello, Limits& limits) {
+  limits.in("the rank", hello.rank, 0, kMostRanks - 1);
+  limits.in("the local rank", hello.local_rank, -1, kMostRanks - 1);
+  limits.in("the world size", hello.world_size, -1, kMostRanks);
+  limits.in("the process id", hello.pid, std::int64_t{0},
+            std::int64_t{std::numeric_limits<std::int32_t>::max()});
+}
+
+void check(const Ready& ready, Limits& limits) {
+  limits.clock(ready.clock);
+}
+
+void check(const ClockRead& read, Limits& limits) {
+  limits.clock(read.clock);
+}
+
+void check(const Heartbeat& beat, Limits& limits) {
+  limits.step(beat.steps_completed);
+  limits.in("the time in a collective", beat.collective.for_ns, std::int64_t{0}, kLatest_ns);
+  limits.memory(beat.peak_memory_bytes);
+}
+
+void check(const Result& result, Limits& limits) {
+  limits.dropped(result.dropped_spans);
+  limits.memory(result.peak_memory_bytes);
+  limits.clock(result.clock);
+}
+
+void check(const Failure& failure, Limits& limits) {
+  limits.dropped(failure.dropped_spans);
+  limits.memory(failure.peak_memory_bytes);
+}
+
+void check(const Holding& holding, Limits& limits) {
+  limits.step(holding.step);
+}
+
+void check(const LastStep& last, Limits& limits) {
+  limits.step(last.step);
+}
+
+void check(const Pong& pong, Limits& limits) {
+  limits.in("the time of the answer", pong.reference_ns, -kLatest_ns, kLatest_ns);
+}
+
+void check(const Assignment& assignment, Limits& limits) {
+  limits.in("the rank", assignment.rank, 0, kMostRanks - 1);
+  limits.in("the local rank", assignment.local_rank, 0, kMostRanks - 1);
+  limits.in("the node", assignment.node, 0, kMostRanks - 1);
+  limits.in("the world size", assignment.world_size, 1, kMostRanks);
+  limits.in("the core slot", assignment.core_slot, -1, kMostRanks - 1);
+}
+
+}  // namespace
+
+std::string why_impossible(const Message& message) {
+  Limits limits;
+  std::visit([&limits](const auto& each) { check(each, limits); }, message);
+  return limits.why();
+}
+
+}  // namespace ddbench::launch

@@ -1,0 +1,180 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/run_case/run_case.h"
+#include "harness/collective/key_value_store.h"
+#include "harness/launch/trust/protocol_version.h"
+
+/// What launcher and ranks tell each other. The messages know nothing of how their bytes travel,
+/// and of how the two know each other (FrameStream, handshake.h).
+namespace ddbench::launch {
+
+// From a rank to the launcher.
+
+/// First message of a rank.
+struct Hello {
+  int protocol = kProtocolVersion;
+  int rank = 0;
+  std::int64_t pid = 0;  ///< as the host counts
+  std::string host;
+  std::string boot_id;  ///< of the rank's kernel: equal to the launcher's when they share a clock
+  int local_rank = -1;  ///< what the rank was started as on its node; -1: the launcher knows
+  int world_size = -1;  ///< likewise
+  std::string cores;    ///< that the rank may run on: "0,1,2"
+  std::string address;  ///< of the interface that leads to the launcher; empty on an inherited socket
+};
+
+/// What the machine is that the rank is on, elsewhere: from one rank a node, before it connects to its peers.
+struct Inventory {
+  std::map<std::string, std::string> facts;  ///< host::facts of its hardware
+};
+
+/// What that machine counted while the rank was on it (MachineCounts): from the same rank, before it says how
+/// it ended.
+struct Counted {
+  std::map<std::string, std::string> facts;
+  std::vector<std::string> notes;
+};
+
+/// The rank is connected to its peers; training begins.
+struct Ready {
+  std::string transport;  ///< Communicator::transport
+  std::string cores;      ///< where the rank is pinned; empty when it is not
+  ClockReading clock;
+};
+
+/// The collective that a rank is in or was in last.
+struct CollectiveState {
+  std::string function;  ///< empty: none yet
+  std::uint64_t sequence = 0;
+  bool inside = false;
+  std::int64_t for_ns = 0;  ///< how long ago it was entered or left
+};
+
+/// About five times a second, also while the rank computes or waits.
+struct Heartbeat {
+  std::uint32_t steps_completed = 0;
+  double loss = 0;
+  CollectiveState collective;
+  std::int64_t peak_memory_bytes = 0;
+  bool told_to_end = false;  ///< SIGTERM came to the rank itself
+};
+
+struct KvSet {
+  std::string key;
+  collective::Bytes value;
+};
+/// Answered by KvValue with the same id once the key is set.
+struct KvGet {
+  std::uint64_t id = 0;
+  std::string key;
+};
+
+struct Ping {
+  std::uint64_t id = 0;
+};
+
+/// A reading of the launcher's clock while the rank runs, every few seconds (Assignment::follows_clock).
+struct ClockRead {
+  ClockReading clock;
+};
+
+/// The rank trained to the end and its spool is complete. It leaves when told to (Finish).
+struct Result {
+  double loss_first = 0;
+  double loss_last = 0;
+  std::string parameter_hash;
+  std::uint64_t dropped_spans = 0;
+  std::int64_t peak_memory_bytes = 0;
+  ClockReading clock;
+};
+
+/// The rank could not go on. Its spool holds what it recorded so far.
+struct Failure {
+  ErrorCode code = ErrorCode::kRunFailed;
+  std::string message;
+  int native_code = 0;
+  std::string where;
+  bool communication = false;  ///< a collective or the rendezvous failed: perhaps a peer's fault
+  std::uint64_t dropped_spans = 0;
+  std::int64_t peak_memory_bytes = 0;
+};
+
+/// More bytes of a file that the rank writes on its own machine, in the file's order: its spool, its log.
+struct FileChunk {
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 10;
+  std::string name;
+  collective::Bytes bytes;       ///< kMostBytes at most; packed on the way
+  std::size_t packed_bytes = 0;  ///< of a piece that came: what its bytes took on the way
+};
+
+/// Answer to Hold: the step that the rank is in. It begins no later one before LastStep has come.
+struct Holding {
+  std::uint32_t step = 0;
+};
+
+// From the launcher to a rank.
+
+/// Answer to Hello: who the rank is and what it is to do.
+struct Assignment {
+  RunCase run_case;
+  int rank = 0;
+  int local_rank = 0;
+  int node = 0;
+  int world_size = 1;
+  std::string address;        ///< of the interface to communicate over
+  int core_slot = -1;         ///< which core to pin to, counted as pin_to_slot does; -1: none
+  std::string spool;          ///< empty: on the rank's own machine, in a directory that it makes and ships
+  bool reduce_spans = false;  ///< the rank sends ReducedSpool's
+  std::string checkpoint_directory;  ///< ddp::CheckpointPlan
+  std::string resume_from;
+  std::string run_id;
+  std::uint16_t communicator_id = 1;
+  bool follows_clock = false;  ///< not the launcher's kernel: the rank sends ClockRead's
+};
+
+struct KvValue {
+  std::uint64_t id = 0;
+  collective::Bytes value;
+};
+
+struct Pong {
+  std::uint64_t id = 0;
+  std::int64_t reference_ns = 0;  ///< now_ns() of the launcher when it answered
+};
+
+/// Give up: a peer failed or the user asked for it.
+struct Stop {
+  std::string reason;
+};
+
+/// The run is about to end before its time: wait at the end of the step for word of which is the last one.
+struct Hold {};
+
+/// No rank is further than this step: train to its end, write a checkpoint of it, and deliver the result.
+struct LastStep {
+  std::uint32_t step = 0;
+};
+
+/// Every rank has delivered its result: leave.
+struct Finish {};
+
+using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, ClockRead, Result, Failure, FileChunk, Holding,
+                             Inventory, Counted, Assignment, KvValue, Pong, Stop, Hold, LastStep, Finish>;
+
+/// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large
+/// and comes often, is a zero byte, the length of the name in one byte, the name and the packed bytes.
+std::string encode(const Message& message);
+
+/// Inverse of encode. Throws Error on anything that encode could not have written, whatever the bytes are.
+Message decode(std::string_view payload);
+
+}  // namespace ddbench::launch

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include "harness/launch/jobfile/command.h"
+#include "harness/launch/jobfile/formats.h"
+#include "harness/launch/jobfile/yaml.h"
+
+namespace ddbench::job {
+namespace {
+
+constexpr const char* kStore = "/results/results.db";
+constexpr const char* kClaim = "ddbench-results";
+constexpr int kGrace_s = 60;
+
+std::string secret_name(const Job& job) {
+  return job_name(job) + "-token";
+}
+
+/// The run's secret, which is none of the file's.
+Document token_of_secret(const Job& job) {
+  const Document reference = {{"name", secret_name(job)}, {"key", "token"}};
+  return Document::array({{{"name", kTokenVariable}, {"valueFrom", {{"secretKeyRef", reference}}}}});
+}
+
+/// A pod that is a node; `container` is complete but for what all nodes have.
+Document pod(const Job& job, Document container) {
+  container["image"] = image(job);
+  container["resources"] = {{"limits", {{job.gpus ? "nvidia.com/gpu" : "cpu", job.run_case.gpus_per_node}}}};
+  container["volumeMounts"] = Document::array({{{"name", "results"}, {"mountPath", "/results"}}});
+  Document spec;
+  spec["terminationGracePeriodSeconds"] = kGrace_s;
+  spec["containers"] = Document::array({std::move(container)});
+  spec["volumes"] =
+      Document::array({{{"name", "results"}, {"persistentVolumeClaim", {{"claimName", kClaim}}}}});
+  return {{"spec", spec}};
+}
+
+/// A status above 127 is taken for one that another try may mend; ddbench's of a preempted run is 130.
+const char* restart_policy(const Job& job) {
+  return is_restartable(job) ? "ExitCode" : "Never";
+}
+
+Document pytorch_job(const Job& job) {
+  const Document container = {
+      {"name", "pytorch"},
+      {"command", {"bash", "-c", with_doubled_dollars(node_script(job, "RANK", kStore))}},
+      {"env", token_of_secret(job)}};
+  const auto replicas = [&](int count) {
+    return Document{
+        {"replicas", count}, {"restartPolicy", restart_policy(job)}, {"template", pod(job, container)}};
+  };
+  Document specs;
+  specs["Master"] = replicas(1);
+  if (job.run_case.nodes > 1) specs["Worker"] = replicas(job.run_case.nodes - 1);
+  return {{"apiVersion", "kubeflow.org/v1"},
+          {"kind", "PyTorchJob"},
+          {"metadata", {{"name", job_name(job)}}},
+          {"spec", {{"pytorchReplicaSpecs", specs}}}};
+}
+
+Document mpi_job(const Job& job) {
+  const std::string name = job_name(job);
+  // Ranks are filled node by node: rank 0 is on the first worker, which the operator names so.
+  const std::string command = fmt::format(
+      "exec mpirun --allow-run-as-root -n {} -x MASTER_ADDR={}-worker-0.{} -x MASTER_PORT=29500 -x {} {}",
+      job.run_case.world_size(), name, name, kTokenVariable, command_line(job, "env", kStore));
+  const Document launcher = {{"name", "launcher"},
+                             {"image", image(job)},
+                             {"command", {"bash", "-c", with_doubled_dollars(command)}},
+                             {"env", token_of_secret(job)}};
+  Document specs;
+  specs["Launcher"] = {{"replicas", 1},
+                       {"restartPolicy", is_restartable(job) ? "OnFailure" : "Never"},
+                       {"template", {{"spec", {{"containers", Document::array({launcher})}}}}}};
+  specs["Worker"] = {{"replicas", job.run_case.nodes}, {"template", pod(job, {{"name", "worker"}})}};
+  return {{"apiVersion", "kubeflow.org/v2beta1"},
+          {"kind", "MPIJob"},
+          {"metadata", {{"name", name}}},
+          {"spec",
+           {{"slotsPerWorker", job.run_case.gpus_per_node},
+            {"runPolicy", {{"cleanPodPolicy", "Running"}}},
+            {"mpiReplicaSpecs", specs}}}};
+}
+
+std::string explanation(const Job& job) {
+  std::string text = fmt::format(
+      "Submit with:  {} | kubectl create secret generic {} --from-file=token=/dev/stdin\n"
+      "              kubectl apply --filename THIS_FILE\n\n"
+      "The first command makes the secret by which the ranks of this job know each other ({}).\n",
+      kMakeToken, secret_name(job), kTokenVariable);
+  text += job.mpi ? "Needs Kubeflow's MPI operator (v2beta1). " : "Needs Kubeflow's training operator (v1). ";
+  text += "A pod is a node.\n";
+  if (job.image.empty()) {
+    text += job.mpi ? "image: put one in its place that has ddbench in its PATH, Open MPI and, as the "
+                      "operator asks, sshd.\n"
+                    : "image: put one in its place that has bash, and ddbench in its PATH.\n";
+  }
+  text += fmt::format(
+      "claimName: the volume that keeps the store{}; make a claim {} (ReadWriteMany) or name yours.\n",
+      is_restartable(job) ? " and the checkpoints" : "", kClaim);
+  return comment(text);
+}
+
+}  // namespace
+
+std::string kubeflow(const Job& job) {
+  return explanation(job) + yaml(job.mpi ? mpi_job(job) : pytorch_job(job));
+}
+
+}  // namespace ddbench::job

@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include "harness/launch/jobfile/command.h"
+#include "harness/launch/jobfile/formats.h"
+#include "harness/launch/jobfile/yaml.h"
+
+namespace ddbench::job {
+namespace {
+
+// Before the time limit or the end of a preemption's grace: enough for a last checkpoint.
+constexpr int kWarning_s = 60;
+
+std::string directives(const Job& job) {
+  std::string text;
+  const auto add = [&text](const std::string& option) { text += "#SBATCH " + option + "\n"; };
+  add("--job-name=" + job_name(job));
+  add(fmt::format("--nodes={}", job.run_case.nodes));
+  add(fmt::format("--ntasks-per-node={}", job.run_case.gpus_per_node));
+  if (job.gpus) add(fmt::format("--gpus-per-node={}", job.run_case.gpus_per_node));
+  if (!job.partition.empty()) add("--partition=" + job.partition);
+  if (!job.account.empty()) add("--account=" + job.account);
+  add("--output=" + job_name(job) + "-%j.out");
+  add(fmt::format("--signal=B:TERM@{}", kWarning_s));
+  if (is_restartable(job)) {
+    add("--requeue");
+    add("--open-mode=append");
+  }
+  return text;
+}
+
+std::string explanation(const Job& job) {
+  std::string text =
+      "Submit with:  sbatch THIS_FILE\n\nddbench must be in the PATH of every node.\n"
+      "It makes a secret for the ranks of each run, which srun gives them in their environment.\n";
+  if (job.partition.empty())
+    text += "It goes to the cluster's default partition; --partition names another.\n";
+  if (is_restartable(job)) {
+    text +=
+        "The store and the checkpoints must lie where every node that the job may be started on again finds "
+        "them.\n";
+  }
+  return comment(text);
+}
+
+}  // namespace
+
+std::string sbatch(const Job& job) {
+  // exec: the signal that Slurm sends to the batch shell is for ddbench.
+  return "#!/bin/bash\n" + directives(job) + "#\n" + explanation(job) + "set -eu\n" + "exec " +
+         command_line(job, "srun", "") + "\n";
+}
+
+}  // namespace ddbench::job

@@ -1,0 +1,126 @@
+#include "harness/launch/local/node_network.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "core/error.h"
+#include "harness/launch/local/namespaces.h"
+#include "harness/launch/local/network_plan.h"
+#include "harness/launch/machine/run_command.h"
+
+namespace ddbench::launch {
+namespace {
+
+constexpr double kCutOffByTc = 0.001;
+
+std::string first_line_of(const char* file) {
+  std::string line;
+  std::getline(std::ifstream(file) >> std::ws, line);
+  return line;
+}
+
+/// Bytes that `eth0` of a namespace has sent.
+std::int64_t sent_bytes(int network_namespace) {
+  const UniqueFd home = current_network_namespace();
+  check_posix(::setns(network_namespace, CLONE_NEWNET), "setns", ErrorCode::kEnvironment);
+  std::int64_t bytes = 0;
+  std::ifstream devices("/proc/thread-self/net/dev");
+  for (std::string line; std::getline(devices, line);) {
+    std::istringstream words(line);
+    std::string device;
+    words >> device;
+    if (device != "eth0:") continue;
+    std::int64_t column = 0;
+    for (int i = 0; i < 9 && words >> column; ++i) {  // 8 columns of what was received come first
+    }
+    bytes = column;
+  }
+  check_posix(::setns(home.get(), CLONE_NEWNET), "setns", ErrorCode::kEnvironment);
+  return bytes;
+}
+
+}  // namespace
+
+int NodeNetwork::namespace_of(int node) const noexcept {
+  return nodes_.empty() ? -1 : nodes_[static_cast<std::size_t>(node)].get();
+}
+
+NodeNetwork::Facts NodeNetwork::set_up() {
+  Facts facts;
+  facts["network.tcp_congestion_control"] = first_line_of("/proc/sys/net/ipv4/tcp_congestion_control");
+  if (isolation_ == Isolation::kNone) return facts;
+  bring_loopback_up();
+  if (isolation_ == Isolation::kPrivate) return facts;
+  join_nodes();
+  const std::string routes = run_tool({{"ip", "route", "show"}, {}, nodes_.front().get(), {}});
+  facts["network.tcp_congestion_control"] = congestion_control_of(routes);
+  facts["network.nodes"] = fmt::format("{} namespaces, veth pairs and a bridge on one machine", plan_.nodes);
+  if (!plan_.link) return facts;
+  shape_links();
+  const ToolCall show{{"tc", "qdisc", "show"}, {}, -1, {}};
+  const std::string ports = run_tool(show);
+  prove_rate(ports, nodes_.size());
+  for (const UniqueFd& node : nodes_) prove_rate(run_tool({{"tc", "qdisc", "show"}, {}, node.get(), {}}), 1);
+  facts["network.link_rate"] = to_string(*plan_.link);
+  const std::size_t begin = ports.find("qdisc tbf");
+  facts["network.link_qdisc"] = ports.substr(begin, ports.find(" \n", begin) - begin);
+  return facts;
+}
+
+void NodeNetwork::join_nodes() {
+  std::vector<int> fds;
+  for (int node = 0; node < plan_.nodes; ++node) {
+    nodes_.push_back(make_network_namespace());
+    fds.push_back(nodes_.back().get());
+  }
+  run_tool({{"ip", "-batch", "-"}, bridge_commands(fds), -1, fds});
+  for (int node = 0; node < plan_.nodes; ++node) {
+    run_tool({{"ip", "-batch", "-"}, node_commands(node), namespace_of(node), {}});
+  }
+}
+
+void NodeNetwork::shape_links() {
+  const Shaping shaping = shaping_for(*plan_.link);
+  std::string ports;
+  for (int node = 0; node < plan_.nodes; ++node) {
+    ports += shaping_command(port_name(node), shaping);
+    run_tool({{"tc", "-batch", "-"}, shaping_command("eth0", shaping), namespace_of(node), {}});
+  }
+  run_tool({{"tc", "-batch", "-"}, ports, -1, {}});
+}
+
+void NodeNetwork::prove_rate(const std::string& qdiscs, std::size_t links) const {
+  std::istringstream lines(qdiscs);
+  std::size_t proved = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::optional<LinkRate> rate = rate_from_qdisc(line);
+    if (!rate) continue;
+    const auto asked = static_cast<double>(plan_.link->bits_per_s);
+    if (std::abs(static_cast<double>(rate->bits_per_s) / asked - 1) <= kCutOffByTc) ++proved;
+  }
+  if (proved != links) {
+    throw Error(ErrorCode::kEnvironment, fmt::format("{} of {} links are shaped to {} according to tc",
+                                                     proved, links, to_string(*plan_.link)));
+  }
+}
+
+NodeNetwork::Facts NodeNetwork::read_statistics() {
+  Facts facts;
+  if (nodes_.empty()) return facts;
+  std::int64_t sent = 0;
+  for (const UniqueFd& node : nodes_) sent += sent_bytes(node.get());
+  facts["network.sent_bytes"] = std::to_string(sent);
+  if (!plan_.link) return facts;
+  std::int64_t dropped = dropped_packets(run_tool({{"tc", "-s", "qdisc", "show"}, {}, -1, {}}));
+  for (const UniqueFd& node : nodes_) {
+    dropped += dropped_packets(run_tool({{"tc", "-s", "qdisc", "show"}, {}, node.get(), {}}));
+  }
+  facts["network.dropped_packets"] = std::to_string(dropped);
+  return facts;
+}
+
+}  // namespace ddbench::launch

@@ -1,0 +1,44 @@
+#include "harness/launch/machine/memory_check.h"
+
+#include <fmt/format.h>
+
+#include "core/error.h"
+
+namespace ddbench::launch {
+
+namespace {
+
+// What a world needs grows with it, though not in proportion: a larger one has connections, or shards.
+int largest_world(const RunCase& run_case, std::int64_t available_bytes, const BytesPerRank& bytes_per_rank) {
+  int fits = 0;
+  int too_large = run_case.world_size();
+  while (too_large - fits > 1) {
+    RunCase smaller = run_case;
+    smaller.nodes = 1;
+    smaller.gpus_per_node = fits + (too_large - fits) / 2;
+    (smaller.gpus_per_node * bytes_per_rank(smaller) <= available_bytes ? fits : too_large) =
+        smaller.gpus_per_node;
+  }
+  return fits;
+}
+
+}  // namespace
+
+void check_memory(const RunCase& run_case, std::int64_t available_bytes, const BytesPerRank& bytes_per_rank) {
+  const std::int64_t each = bytes_per_rank(run_case);
+  const std::int64_t all = each * run_case.world_size();
+  if (all <= available_bytes) return;
+  const int fitting = largest_world(run_case, available_bytes, bytes_per_rank);
+  const auto gigabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e9; };
+  const std::string advice =
+      fitting >= 1
+          ? fmt::format("the largest world size that fits is {}: lower --nodes, --gpus or the batch", fitting)
+          : std::string("not even one rank fits: lower the batch or the size of the model");
+  throw Error(
+      ErrorCode::kEnvironment,
+      fmt::format("{} ranks need {:.1f} GB of memory ({:.2f} GB each), but only {:.1f} GB are available; {}",
+                  run_case.world_size(), gigabytes(all), gigabytes(each), gigabytes(available_bytes), advice),
+      0, "memory");
+}
+
+}  // namespace ddbench::launch

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "core/run_case/run_case.h"
+
+namespace ddbench::launch {
+
+/// Bytes that one rank of a case needs.
+using BytesPerRank = std::function<std::int64_t(const RunCase&)>;
+
+/// Refuses a case that this machine's memory cannot hold: throws Error{kEnvironment} with the figures and the
+/// largest world size that fits. `available_bytes`: MemAvailable; `bytes_per_rank`:
+/// ddp::memory_per_rank_bytes, asked for this case and for smaller worlds.
+void check_memory(const RunCase& run_case, std::int64_t available_bytes, const BytesPerRank& bytes_per_rank);
+
+}  // namespace ddbench::launch

@@ -1,0 +1,77 @@
+#include "harness/launch/machine/pinning.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+
+namespace ddbench::launch {
+namespace {
+
+struct FreeCpuSet {
+  void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
+};
+constexpr int kMostCores = 8192;
+
+/// The lowest hardware thread of the physical core; the core itself when the system does not tell.
+int physical_core(int core) {
+  int first = core;
+  std::ifstream(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", core)) >> first;
+  return first;
+}
+
+}  // namespace
+
+std::vector<int> allowed_cores() {
+  const std::unique_ptr<cpu_set_t, FreeCpuSet> set(CPU_ALLOC(kMostCores));
+  const std::size_t size = CPU_ALLOC_SIZE(kMostCores);
+  CPU_ZERO_S(size, set.get());
+  std::vector<int> cores;
+  if (::sched_getaffinity(0, size, set.get()) != 0) return cores;
+  for (int core = 0; core < kMostCores; ++core) {
+    if (CPU_ISSET_S(static_cast<std::size_t>(core), size, set.get())) cores.push_back(core);
+  }
+  return cores;
+}
+
+std::vector<int> order_by_physical_core(const std::vector<int>& cores, const std::vector<int>& siblings) {
+  std::map<int, int> threads_seen;
+  std::vector<std::pair<int, int>> ranked;  // which thread of its physical core, position
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    ranked.emplace_back(threads_seen[siblings[i]]++, static_cast<int>(i));
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<int> ordered;
+  for (const auto& [thread, position] : ranked) ordered.push_back(cores[static_cast<std::size_t>(position)]);
+  return ordered;
+}
+
+std::vector<int> assign_cores(int ranks) {
+  const std::vector<int> cores = allowed_cores();
+  std::vector<int> siblings;
+  for (const int core : cores) siblings.push_back(physical_core(core));
+  const std::vector<int> ordered = order_by_physical_core(cores, siblings);
+  std::vector<int> assigned;
+  for (int rank = 0; rank < ranks; ++rank) {
+    assigned.push_back(ordered.empty() ? -1 : ordered[static_cast<std::size_t>(rank) % ordered.size()]);
+  }
+  return assigned;
+}
+
+std::string pin_to_core(int core) {
+  if (core < 0 || core >= kMostCores) return {};
+  const std::unique_ptr<cpu_set_t, FreeCpuSet> set(CPU_ALLOC(kMostCores));
+  const std::size_t size = CPU_ALLOC_SIZE(kMostCores);
+  CPU_ZERO_S(size, set.get());
+  CPU_SET_S(static_cast<std::size_t>(core), size, set.get());
+  return ::sched_setaffinity(0, size, set.get()) == 0 ? std::to_string(core) : std::string();
+}
+
+std::string pin_to_slot(int slot) {
+  return slot < 0 ? std::string() : pin_to_core(assign_cores(slot + 1).back());
+}
+
+}  // namespace ddbench::launch

@@ -1,0 +1,72 @@
+#include "harness/launch/remote/remote_processes.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/launch/control/rank_wording.h"
+#include "harness/launch/trust/run_token.h"
+
+namespace ddbench::launch {
+namespace {
+
+constexpr rlim_t kUsualFiles = 256 + Door::kMostUnknown;
+
+/// Each rank takes a connection here and, while its spool is read, a file. What is usually allowed is 1024.
+void allow_open_files(rlim_t count) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
+  limit.rlim_cur = std::min(count, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+RemoteProcesses::RemoteProcesses(RemoteJob job, int world_size, std::filesystem::path log)
+    : job_(std::move(job)), door_(job_.listen, job_.credentials, world_size), log_(std::move(log)) {
+  allow_open_files(kUsualFiles + 2 * static_cast<rlim_t>(world_size));
+  facts_["launcher"] = job_.launcher;
+  facts_["launcher.listened_at"] = door_.endpoint().address;
+  const bool has_secret = !job_.credentials.of(world_size - 1).token.empty();
+  facts_["launcher.authentication"] = has_secret ? "secret" : "none";
+}
+
+void RemoteProcesses::launch() {
+  process_ = std::make_unique<JobProcess>(JobProcess::Options{
+      job_.command,
+      {{kLauncherVariable, to_string(door_.endpoint())}, {kTokenVariable, job_.credentials.started.token}},
+      log_});
+}
+
+void RemoteProcesses::kill(int rank) {
+  events_.push_back({FabricEvent::Kind::kExited, rank, SIGKILL, {}});
+}
+
+std::vector<FabricEvent> RemoteProcesses::read_events() {
+  if (!end_told_ && process_ && process_->ended()) {
+    end_told_ = true;
+    events_.push_back({FabricEvent::Kind::kEnded, -1, 0,
+                       fmt::format("{} {} while ranks were still awaited", job_.command.front(),
+                                   describe_end(*process_->ended()))});
+  }
+  return std::exchange(events_, {});
+}
+
+std::string RemoteProcesses::address_of(const Hello& hello, int /*node*/) const {
+  return hello.address;
+}
+
+std::string RemoteProcesses::trouble() const {
+  const std::string words = last_words(log_);
+  return door_.refusals() +
+         (words.empty() ? "" : fmt::format("; {}'s last output: {}", job_.launcher, words));
+}
+
+void RemoteProcesses::finish(std::chrono::milliseconds timeout) {
+  if (process_) process_->finish(timeout);
+}
+
+}  // namespace ddbench::launch

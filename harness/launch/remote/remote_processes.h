@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/launch/control/door.h"
+#include "harness/launch/control/rank_processes.h"
+#include "harness/launch/start/job_process.h"
+
+namespace ddbench::launch {
+
+/// How ranks are started elsewhere. mpirun, srun and env differ in this and in nothing else.
+struct RemoteJob {
+  std::string launcher;              ///< for people: "mpirun"
+  std::vector<std::string> command;  ///< starts the ranks, or the one that is this process's own
+  Endpoint listen;                   ///< where the ranks' reports are taken; port 0: one that is free
+  RunCredentials credentials;
+  bool may_queue = false;  ///< ranks may have to wait for their machines as long as it takes
+};
+
+/// Ranks on other machines (or on this one, when that is where the job puts them): all that there is of them
+/// here is the job that starts them and a connection of each.
+class RemoteProcesses final : public RankProcesses {
+ public:
+  /// Listens at once. Throws as listen_at. `log`: what the job prints goes here.
+  RemoteProcesses(RemoteJob job, int world_size, std::filesystem::path log);
+
+  /// Throws Error{kEnvironment} when the job cannot be started.
+  void launch() override;
+  /// The connection is all that can be cut: a rank that notices it ends, and finish() ends the rest.
+  void kill(int rank) override;
+  std::vector<FabricEvent> read_events() override;
+  std::vector<int> watched() const override { return door_.watched(); }
+  bool gone() const noexcept override { return false; }
+  const std::map<std::string, std::string>& facts() const noexcept override { return facts_; }
+  void finish(std::chrono::milliseconds timeout) override;
+  bool remote() const noexcept override { return true; }
+  std::string address_of(const Hello& hello, int node) const override;
+  std::vector<Arrival> take_arrivals() override { return door_.take_arrivals(); }
+  bool started() const noexcept override { return !job_.may_queue || door_.anybody_came(); }
+  std::string trouble() const override;
+
+ private:
+  RemoteJob job_;
+  Door door_;
+  std::filesystem::path log_;
+  std::unique_ptr<JobProcess> process_;
+  bool end_told_ = false;
+  std::vector<FabricEvent> events_;
+  std::map<std::string, std::string> facts_;
+};
+
+}  // namespace ddbench::launch

@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.h"
+#include "harness/launch/machine/pinning.h"
+#include "harness/launch/machine/process_facts.h"
+#include "harness/launch/machine/sigterm.h"
+#include "harness/launch/remote/rank_login.h"
+#include "harness/launch/remote/remote_launch.h"
+#include "harness/launch/remote/started_rank.h"
+#include "harness/launch/trust/run_token.h"
+#include "harness/launch/worker/worker.h"
+
+namespace ddbench::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The launcher is gone, and nobody else would end what this rank has started. No parent is left out: this
+/// process is the subreaper of its descendants.
+[[noreturn]] void end_with_descendants() {
+  for (bool any = true; any;) {
+    any = false;
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::ifstream children(thread.path() / "children");
+      for (pid_t child = 0; children >> child; any = true) ::kill(child, SIGKILL);
+    }
+    // Who is killed is a child until it is waited for, and so are its own children then.
+    while (any && ::waitpid(-1, nullptr, 0) > 0) {
+    }
+  }
+  ::_exit(1);
+}
+
+Hello hello_of(const Placement& placement, const std::string& address) {
+  Hello hello = introduce(placement.rank);
+  hello.local_rank = placement.local_rank;
+  hello.world_size = placement.world_size;
+  hello.address = address;
+  for (const int core : allowed_cores())
+    hello.cores += (hello.cores.empty() ? "" : ",") + std::to_string(core);
+  return hello;
+}
+
+/// What a rank says on its own standard error: there is no launcher yet that would hear it.
+int complain(const std::string& message, int exit_code) {
+  fmt::print(stderr, "ddbench worker: {}\n", message);
+  return exit_code;
+}
+
+/// `own`: what the rank's command line says; null: the launcher is the one that started this process.
+int report_to(const Endpoint& launcher, const Credentials& credentials, const Placement& placement,
+              std::chrono::milliseconds patience, const OwnCommand* own) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // Ctrl-C and a closed terminal are the launcher's to answer, and a broken connection is an error that names
+  // its collective.
+  for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
+  expect_sigterm();
+  LauncherConnection connection =
+      log_in(launcher, credentials.token, {placement.rank, placement.world_size, credentials.job}, patience);
+  const Hello hello = hello_of(placement, local_end(connection.socket.get()).address);
+  TrainingState state;
+  std::atomic<WorkerSession*> ready{nullptr};
+  ShippedFiles files([&ready](const FileChunk& chunk) { ready.load()->send(chunk); });
+  WorkerSession session(std::move(connection.socket), connection.keys, state, [&ready, &files] {
+    // Turned away: the reason is still to be told.
+    const WorkerSession* const self = ready;
+    if (self == nullptr || !self->joined()) return;
+    files.discard();
+    end_with_descendants();
+  });
+  ready = &session;
+  session.ship_from(files);
+  const RemoteRank remote{.files = files,
+                          .placement = placement,
+                          .launcher = launcher,
+                          .own = credentials.token.empty() ? own : nullptr};
+  const int exit_code = work(session, state, hello, &remote);
+  const std::string reason = session.refusal();
+  return reason.empty() ? exit_code : complain(reason, static_cast<int>(ErrorCode::kRunFailed));
+}
+
+/// A rank that failed says why; what failed before there was a launcher to hear it goes to standard error.
+template <typename Body>
+int guarded(Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    return complain(error.message(), error.exit_code());
+  }
+}
+
+}  // namespace
+
+int run_remote_worker() {
+  return guarded([] {
+    const Variables variables = environment_variables();
+    const auto launcher = variables.find(kLauncherVariable);
+    const std::string token = take_token();
+    if (launcher == variables.end() || token.empty()) {
+      throw Error(ErrorCode::kBadInput, "`ddbench worker` is started by `ddbench run`, not by hand");
+    }
+    return report_to(endpoint_from(launcher->second), {.token = token, .job = {}}, read_placement(variables),
+                     30s, nullptr);
+  });
+}
+
+int run_started_rank(const LauncherOptions& launcher, const OwnCommand& own) {
+  return guarded([&] {
+    const Placement placement = read_placement(environment_variables());
+    const EnvDoor door = env_door(launcher, placement);
+    return report_to(door.endpoint, door.credentials, placement, launcher.start_deadline, &own);
+  });
+}
+
+}  // namespace ddbench::launch

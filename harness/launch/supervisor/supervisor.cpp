@@ -1,0 +1,299 @@
+#include "harness/launch/supervisor/supervisor.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+
+#include "core/clock.h"
+#include "harness/launch/machine/process_facts.h"
+
+namespace ddbench::launch {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kLook = 50ms;          // at most between two looks at everything
+constexpr auto kOwnAbsence = 1000ms;  // a longer gap means that the launcher itself did not run
+constexpr auto kKilledEndWithin = 3000ms;
+constexpr auto kFinishWithin = 5000ms;
+
+}  // namespace
+
+Supervisor::Supervisor(const RunCase& run_case, const LaunchOptions& options, LaunchObserver& observer,
+                       RankProcesses& processes, std::vector<UniqueFd> sockets)
+    : run_case_(run_case),
+      options_(options),
+      observer_(observer),
+      processes_(processes),
+      rendezvous_(
+          [this](int rank, const KvValue& value) { ranks_[static_cast<std::size_t>(rank)].post(value); }),
+      boot_id_(ddbench::launch::boot_id()) {
+  sockets.resize(static_cast<std::size_t>(run_case.world_size()));
+  for (int rank = 0; rank < run_case.world_size(); ++rank) {
+    ranks_.emplace_back(rank, rank % run_case.gpus_per_node, rank / run_case.gpus_per_node,
+                        std::move(sockets[static_cast<std::size_t>(rank)]));
+  }
+  alive_ = static_cast<int>(ranks_.size());
+}
+
+LaunchOutcome Supervisor::run() {
+  last_look_ = next_tick_ = Clock::now();
+  deadline_ = Clock::now() + options_.start_deadline;
+  processes_.launch();
+  while (alive_ > 0) {
+    wait_for_news();
+    read_processes();
+    take_arrivals();
+    tick();
+    judge();
+  }
+  finish();
+  return std::move(outcome_);
+}
+
+void Supervisor::wait_for_news() {
+  std::vector<pollfd> fds;
+  std::vector<SupervisedRank*> polled;
+  for (SupervisedRank& rank : ranks_) {
+    if (rank.channel && rank.channel->overrun()) on_lost(rank);
+    if (!rank.connected()) continue;
+    const bool pending = !rank.channel->flush();
+    fds.push_back({rank.channel->fd(), static_cast<short>(POLLIN | (pending ? POLLOUT : 0)), 0});
+    polled.push_back(&rank);
+  }
+  for (const int fd : processes_.watched()) fds.push_back({fd, POLLIN, 0});
+  ::poll(fds.data(), fds.size(), static_cast<int>(std::chrono::milliseconds(kLook).count()));
+  for (std::size_t i = 0; i < polled.size(); ++i) {
+    if ((fds[i].revents & ~POLLOUT) != 0) read_rank(*polled[i]);
+  }
+}
+
+void Supervisor::read_processes() {
+  for (const FabricEvent& event : processes_.read_events()) {
+    if (event.kind == FabricEvent::Kind::kFailed) {
+      stop(store::RunState::kFailed, event.text);
+    } else if (event.kind == FabricEvent::Kind::kEnded && phase_ != Phase::kFinishing) {
+      root_cause_.add(-1, event.text + processes_.trouble(), false, Clock::now());
+    }
+    if (event.rank < 0 || event.rank >= static_cast<int>(ranks_.size())) continue;
+    SupervisedRank& rank = ranks_[static_cast<std::size_t>(event.rank)];
+    if (event.kind == FabricEvent::Kind::kStarted) {
+      rank.record.pid = event.value;
+    } else if (event.kind == FabricEvent::Kind::kExecFailed) {
+      rank.said_why = true;
+      fail(rank,
+           fmt::format(": {} cannot be executed: {}", options_.executable.string(),
+                       std::generic_category().message(event.value)),
+           true);
+    } else if (event.kind == FabricEvent::Kind::kExited && rank.alive) {
+      on_exit(rank, event.value);
+    }
+  }
+  if (processes_.gone()) give_up();
+}
+
+void Supervisor::take_arrivals() {
+  for (Arrival& arrival : processes_.take_arrivals()) {
+    SupervisedRank& rank = ranks_[static_cast<std::size_t>(arrival.hello.rank)];
+    rank.channel = std::move(arrival.channel);
+    on(rank, arrival.hello);
+  }
+}
+
+void Supervisor::read_rank(SupervisedRank& rank) {
+  if (!rank.connected()) return;
+  std::vector<Message> messages;
+  try {
+    messages = rank.channel->read_available();
+  } catch (const Error& error) {
+    fail(rank, ": " + error.message(), true);
+  }
+  // Outside of the try: an observer's Error is not the rank's.
+  for (const Message& message : messages) {
+    if (rank.channel->overrun()) return;  // the rest would be answered in vain
+    rank.last_heard = Clock::now();
+    std::visit([&](const auto& alternative) { on(rank, alternative); }, message);
+  }
+  if (rank.channel->closed()) on_lost(rank);
+}
+
+void Supervisor::on_exit(SupervisedRank& rank, int wait_status) {
+  read_rank(rank);  // what it said before it died
+  if (!rank.alive) return;
+  const bool orderly = wait_status == 0;
+  const bool early = orderly && rank.record.outcome.empty() && phase_ != Phase::kStopping;
+  on_end(rank, early ? "ended without a result" : describe_end(wait_status), orderly);
+}
+
+void Supervisor::on_end(SupervisedRank& rank, const std::string& end, bool orderly) {
+  rank.alive = false;
+  --alive_;
+  if (rank.phase == SupervisedRank::Phase::kDelivered) {
+    if (!orderly && !rank.killed) {
+      outcome_.notes.push_back(fmt::format("{} {} after it had delivered its result", rank.name(), end));
+    }
+    return;
+  }
+  if (rank.record.outcome.empty() && phase_ != Phase::kStopping) {
+    const std::string words =
+        last_words(options_.run_directory / fmt::format("rank{}.log", rank.record.rank));
+    fail(rank,
+         fmt::format(" {} {}{}", end, rank.progress(), words.empty() ? "" : "; its last output: " + words),
+         true);
+    rank.record.outcome.clear();
+  }
+  if (!rank.record.outcome.empty()) return;  // it had failed before, and what with is said
+  if (rank.killed) {
+    rank.record.outcome = fmt::format("killed by the launcher {}", rank.progress());
+  } else if (phase_ == Phase::kStopping && (rank.said_why || orderly)) {
+    rank.record.outcome = "stopped by the launcher";
+  } else {
+    rank.record.outcome = end.starts_with("was ") ? end.substr(4) : end;
+  }
+}
+
+void Supervisor::fail(SupervisedRank& rank, const std::string& what, bool certain) {
+  if (phase_ == Phase::kStopping) return;
+  if (rank.record.outcome.empty()) rank.record.outcome = "failed" + what;
+  root_cause_.add(rank.record.rank, rank.name() + what, certain, Clock::now());
+}
+
+void Supervisor::tick() {
+  const SteadyTime now = Clock::now();
+  if (now < next_tick_) return;
+  next_tick_ = now + 1s;
+  observer_.on_tick();
+}
+
+/// The launcher itself may be stopped (Ctrl-Z), or held up by a slow disk: that is no fault of the ranks.
+void Supervisor::forgive_own_absence(SteadyTime now) {
+  const auto absence = now - last_look_;
+  last_look_ = now;
+  if (absence < kOwnAbsence) return;
+  for (SupervisedRank& rank : ranks_) {
+    rank.last_heard += absence;
+    rank.last_progress += absence;
+  }
+  deadline_ += absence;
+}
+
+void Supervisor::judge() {
+  const SteadyTime now = Clock::now();
+  forgive_own_absence(now);
+  if (phase_ == Phase::kStarting && !processes_.started()) deadline_ = now + options_.start_deadline;
+  if (phase_ == Phase::kStopping || phase_ == Phase::kFinishing) return judge_deadline();
+  if (const auto cause = root_cause_.verdict(now)) return stop(store::RunState::kFailed, cause->reason);
+  if (observer_.interrupted()) {
+    return stop(store::RunState::kInterrupted, fmt::format("{} {}", observer_.interruption(), how_far()));
+  }
+  if (!preemption_deadline_ && (observer_.preempted() || told_to_end_)) return begin_preemption();
+  if (preemption_deadline_ && now >= *preemption_deadline_) {
+    return stop(store::RunState::kPreempted,
+                fmt::format("preempted {}; a last checkpoint was not written within {}", how_far(),
+                            describe_time(options_.preemption_grace)));
+  }
+  std::vector<RankView> views;
+  for (const SupervisedRank& rank : ranks_) {
+    const bool watched =
+        rank.phase == SupervisedRank::Phase::kJoined || rank.phase == SupervisedRank::Phase::kTraining;
+    if (rank.alive && watched) views.push_back(rank.view());
+  }
+  if (phase_ == Phase::kStarting) {
+    // Ranks that find each other make no progress that a heartbeat tells; only silence counts.
+    for (RankView& view : views) view.last_progress = now;
+    if (now >= deadline_) return stop(store::RunState::kFailed, why_not_started());
+  }
+  if (const auto reason = why_stalled(views, options_.watchdog, now)) stop(store::RunState::kFailed, *reason);
+}
+
+void Supervisor::judge_deadline() {
+  if (Clock::now() < deadline_) return;
+  const bool killed_before = std::all_of(
+      ranks_.begin(), ranks_.end(), [](const SupervisedRank& rank) { return !rank.alive || rank.killed; });
+  if (killed_before) return give_up();
+  for (SupervisedRank& rank : ranks_) {
+    if (!rank.alive) continue;
+    outcome_.notes.push_back(fmt::format("{} did not end within {} of being told to and was killed",
+                                         rank.name(), describe_time(options_.grace)));
+    kill(rank);
+  }
+  deadline_ = Clock::now() + kKilledEndWithin;
+}
+
+void Supervisor::stop(store::RunState state, const std::string& reason) {
+  if (phase_ == Phase::kStopping) return;
+  phase_ = Phase::kStopping;
+  // What fails while everything is told to end is a part of that.
+  const bool on_the_way = preemption_deadline_ && state == store::RunState::kFailed;
+  outcome_.state = on_the_way ? store::RunState::kPreempted : state;
+  outcome_.reason = on_the_way ? fmt::format("preempted {}; {}", how_far(), reason) : reason;
+  const SteadyTime now = Clock::now();
+  deadline_ = now + (state == store::RunState::kPreempted ? options_.preemption_grace : options_.grace);
+  for (SupervisedRank& rank : ranks_) {
+    if (!rank.alive) continue;
+    // Who does not answer would not hear it.
+    if (rank.phase == SupervisedRank::Phase::kStarted ||
+        now - rank.last_heard >= silence(options_.watchdog)) {
+      kill(rank);
+    } else {
+      rank.post(Stop{reason});
+    }
+  }
+}
+
+void Supervisor::kill(SupervisedRank& rank) {
+  rank.killed = true;
+  processes_.kill(rank.record.rank);
+}
+
+/// Nothing more can be learnt or done: the end of the fabric is the end of every rank.
+void Supervisor::give_up() {
+  if (phase_ != Phase::kFinishing) {
+    stop(store::RunState::kFailed,
+         "the process that watches over the ranks died; every rank was killed with it");
+  }
+  for (SupervisedRank& rank : ranks_) {
+    if (rank.alive && rank.record.outcome.empty()) rank.record.outcome = "killed with the run's processes";
+    rank.alive = false;
+  }
+  alive_ = 0;
+}
+
+void Supervisor::finish() {
+  // The last rank may be gone before the verdict was due.
+  if (const auto cause = root_cause_.verdict(SteadyTime::max()))
+    stop(store::RunState::kFailed, cause->reason);
+  settle_preemption();
+  for (SupervisedRank& rank : ranks_) rank.channel.reset();
+  if (!processes_.gone()) processes_.finish(kFinishWithin);
+  outcome_.facts = processes_.facts();
+  if (processes_.remote()) {
+    outcome_.facts["launcher.span_bytes"] = std::to_string(span_bytes_);
+    describe_machines();
+    take_counts();
+  }
+  for (const SupervisedRank& rank : ranks_) outcome_.ranks.push_back(rank.record);
+}
+
+bool Supervisor::all_reached(SupervisedRank::Phase phase) const {
+  return std::all_of(ranks_.begin(), ranks_.end(),
+                     [&](const SupervisedRank& rank) { return rank.phase >= phase; });
+}
+
+std::string Supervisor::why_not_started() const {
+  const std::string time = describe_time(options_.start_deadline);
+  for (const SupervisedRank& rank : ranks_) {
+    if (rank.phase == SupervisedRank::Phase::kStarted) {
+      return fmt::format("{} did not report within {} of its start{}", rank.name(), time,
+                         processes_.trouble());
+    }
+  }
+  const auto missing = std::find_if(ranks_.begin(), ranks_.end(), [](const SupervisedRank& rank) {
+    return rank.phase < SupervisedRank::Phase::kTraining;
+  });
+  return fmt::format("{} was not connected to its peers within {}", missing->name(), time);
+}
+
+}  // namespace ddbench::launch

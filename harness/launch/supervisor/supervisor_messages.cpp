@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/clock.h"
+#include "harness/launch/supervisor/supervisor.h"
+#include "harness/launch/transfer/shipped_files.h"
+
+namespace ddbench::launch {
+
+using Clock = std::chrono::steady_clock;
+
+/// The end of its connection is all that is seen of the end of a rank that is elsewhere. Everything it sent
+/// before has been read.
+void Supervisor::on_lost(SupervisedRank& rank) {
+  if (!processes_.remote() || !rank.alive) return;
+  const char* const why =
+      rank.channel->overrun() ? "it does not read what it is sent" : "its connection has ended";
+  on_end(rank, std::string("was lost: ") + why, true);
+}
+
+void Supervisor::on(SupervisedRank& rank, const Hello& hello) {
+  if (rank.phase != SupervisedRank::Phase::kStarted) {
+    return fail(rank, ": it introduced itself a second time", true);
+  }
+  if (hello.protocol != kProtocolVersion || hello.rank != rank.record.rank) {
+    return fail(
+        rank,
+        fmt::format(": {} speaks protocol {} as rank {}; expected protocol {}: it is of another version",
+                    options_.executable.string(), hello.protocol, hello.rank, kProtocolVersion),
+        true);
+  }
+  if (hello.local_rank >= 0 && hello.local_rank != rank.record.local_rank) {
+    return fail(rank,
+                fmt::format(": it was started as local rank {} of {}, but ranks must be placed node by node, "
+                            "{} on each: do the launcher's arguments change that?",
+                            hello.local_rank, hello.host, run_case_.gpus_per_node),
+                true);
+  }
+  const SteadyTime now = Clock::now();
+  rank.phase = SupervisedRank::Phase::kJoined;
+  rank.last_heard = rank.last_progress = now;
+  rank.record.host = hello.host;
+  if (rank.record.pid == 0) rank.record.pid = hello.pid;
+  rank.record.clock.shared_clock = !boot_id_.empty() && hello.boot_id == boot_id_;
+  rank.hello = hello;
+  // Which ranks share a machine is known when all are there; on this one it is known before.
+  if (!processes_.remote()) return assign(rank);
+  if (!all_reached(SupervisedRank::Phase::kJoined)) return;
+  for (SupervisedRank& each : ranks_) assign(each);
+}
+
+void Supervisor::on(SupervisedRank& rank, const Inventory& inventory) {
+  rank.inventory = inventory;
+}
+
+void Supervisor::on(SupervisedRank& rank, const Counted& counted) {
+  rank.counted = MachineCounts{rank.record.node, rank.record.host, counted.facts, counted.notes};
+}
+
+void Supervisor::on(SupervisedRank& rank, const Ready& ready) {
+  rank.phase = SupervisedRank::Phase::kTraining;
+  rank.record.cores = ready.cores;
+  rank.record.clock.start = rank.record.clock.end = ready.clock;
+  if (rank.record.rank == 0) outcome_.transport = ready.transport;
+  if (phase_ != Phase::kStarting || !all_reached(SupervisedRank::Phase::kTraining)) return;
+  phase_ = Phase::kTraining;
+  for (SupervisedRank& each : ranks_) each.last_progress = Clock::now();
+}
+
+void Supervisor::on(SupervisedRank& rank, const Heartbeat& heartbeat) {
+  told_to_end_ |= heartbeat.told_to_end;
+  if (rank.hear(heartbeat, Clock::now())) {
+    observer_.on_progress({rank.record.rank, heartbeat.steps_completed, heartbeat.loss});
+  }
+}
+
+void Supervisor::on(SupervisedRank& rank, const KvSet& entry) {
+  try {
+    rendezvous_.set(rank.record.rank, entry);
+  } catch (const Error& error) {
+    fail(rank, ": " + error.message(), true);
+  }
+}
+
+void Supervisor::on(SupervisedRank& rank, const KvGet& request) {
+  try {
+    rendezvous_.get(rank.record.rank, request);
+  } catch (const Error& error) {
+    fail(rank, ": " + error.message(), true);
+  }
+}
+
+void Supervisor::on(SupervisedRank& rank, const Ping& ping) {
+  rank.post(Pong{ping.id, now_ns()});
+}
+
+/// Of those before Ready the start is one.
+void Supervisor::on(SupervisedRank& rank, const ClockRead& read) {
+  constexpr std::size_t kMostReadings = 1 << 16;  // ranks send 4,000 in a week
+  ClockMap& clock = rank.record.clock;
+  const ClockReading& latest = clock.between.empty() ? clock.start : clock.between.back();
+  const bool in_order = rank.phase == SupervisedRank::Phase::kTraining && read.clock.at_ns > latest.at_ns;
+  if (!in_order || clock.between.size() == kMostReadings) return;
+  clock.between.push_back(read.clock);
+  clock.end = read.clock;  // of a rank that does not come to tell its last
+}
+
+void Supervisor::on(SupervisedRank& rank, const Result& result) {
+  rank.phase = SupervisedRank::Phase::kDelivered;
+  rank.record.clock.end = result.clock;
+  rank.record.dropped_spans = result.dropped_spans;
+  rank.record.peak_memory_bytes = result.peak_memory_bytes;
+  rank.record.parameter_hash = result.parameter_hash;
+  rank.record.outcome = "ok";
+  rank.heartbeat.steps_completed = static_cast<std::uint32_t>(run_case_.total_steps());
+  if (last_step_) rank.heartbeat.steps_completed = std::min(rank.heartbeat.steps_completed, *last_step_ + 1);
+  observer_.on_progress({rank.record.rank, rank.heartbeat.steps_completed, result.loss_last});
+  if (phase_ == Phase::kStopping || !all_reached(SupervisedRank::Phase::kDelivered)) return;
+  phase_ = Phase::kFinishing;
+  deadline_ = Clock::now() + options_.grace;
+  for (SupervisedRank& each : ranks_) each.post(Finish{});
+}
+
+void Supervisor::on(SupervisedRank& rank, const Failure& failure) {
+  rank.said_why = true;
+  rank.record.dropped_spans = failure.dropped_spans;
+  rank.record.peak_memory_bytes = failure.peak_memory_bytes;
+  fail(rank, fmt::format(": {} ({})", failure.message, rank.progress()), !failure.communication);
+}
+
+void Supervisor::on(SupervisedRank& rank, const FileChunk& chunk) {
+  try {
+    keep_chunk(options_.run_directory, rank.record.rank, chunk);
+    if (chunk.name.ends_with(".spool")) span_bytes_ += chunk.packed_bytes;
+  } catch (const Error& error) {
+    fail(rank, ": " + error.message(), true);
+  }
+}
+
+template <typename Unexpected>
+void Supervisor::on(SupervisedRank& rank, const Unexpected&) {
+  fail(rank, ": it sent a message that only a launcher may send", true);
+}
+template void Supervisor::on(SupervisedRank&, const Assignment&);
+template void Supervisor::on(SupervisedRank&, const KvValue&);
+template void Supervisor::on(SupervisedRank&, const Pong&);
+template void Supervisor::on(SupervisedRank&, const Stop&);
+template void Supervisor::on(SupervisedRank&, const Hold&);
+template void Supervisor::on(SupervisedRank&, const LastStep&);
+template void Supervisor::on(SupervisedRank&, const Finish&);
+
+}  // namespace ddbench::launch

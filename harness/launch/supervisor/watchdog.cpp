@@ -1,0 +1,110 @@
+#include "harness/launch/supervisor/watchdog.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "harness/launch/control/rank_wording.h"
+
+namespace ddbench::launch {
+namespace {
+
+using Views = std::vector<const RankView*>;
+
+template <typename Condition>
+Views select(const std::vector<RankView>& ranks, Condition&& condition) {
+  Views selected;
+  for (const RankView& rank : ranks) {
+    if (condition(rank)) selected.push_back(&rank);
+  }
+  return selected;
+}
+
+std::string name_all(const Views& ranks) {
+  constexpr std::size_t kMostNamed = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMostNamed); ++i) {
+    if (i > 0) text += i + 1 == ranks.size() ? " and " : ", ";
+    text += describe_rank(ranks[i]->rank, ranks[i]->node, ranks[i]->pid);
+  }
+  if (ranks.size() > kMostNamed) text += fmt::format(" and {} more", ranks.size() - kMostNamed);
+  return text;
+}
+
+std::string name_collective(const RankView& rank) {
+  const CollectiveState& state = rank.heartbeat.collective;
+  return fmt::format("{} #{} of step {}", state.function, state.sequence, rank.heartbeat.steps_completed);
+}
+
+std::uint64_t sequence_of(const RankView& rank) {
+  return rank.heartbeat.collective.sequence;
+}
+
+/// The furthest rank that is inside a collective; none when nobody is.
+const RankView* furthest_waiting(const Views& waiting) {
+  const auto furthest = std::max_element(
+      waiting.begin(), waiting.end(),
+      [](const RankView* a, const RankView* b) { return sequence_of(*a) < sequence_of(*b); });
+  return furthest == waiting.end() ? nullptr : *furthest;
+}
+
+std::string blame_silent(const Views& silent, const Views& waiting, SteadyTime now) {
+  SteadyTime heard = SteadyTime::min();
+  for (const RankView* rank : silent) heard = std::max(heard, rank->last_heard);
+  const bool one = silent.size() == 1;
+  std::string text = fmt::format("{} {} not answered for {}", name_all(silent), one ? "has" : "have",
+                                 describe_time(now - heard));
+  if (const RankView* furthest = furthest_waiting(waiting)) {
+    text += fmt::format("; the others wait for {} in {}", one ? "it" : "them", name_collective(*furthest));
+  }
+  return text;
+}
+
+std::string blame_late(const Views& late, const RankView& furthest) {
+  const CollectiveState& state = late.front()->heartbeat.collective;
+  const auto since = describe_time(std::chrono::nanoseconds(state.for_ns));
+  std::string text = fmt::format("{} {} not entered {}, in which the others wait", name_all(late),
+                                 late.size() == 1 ? "has" : "have", name_collective(furthest));
+  if (state.function.empty()) return text;
+  return text + (state.inside ? fmt::format("; still in {} for {}", name_collective(*late.front()), since)
+                              : fmt::format("; in no collective for {}", since));
+}
+
+}  // namespace
+
+std::chrono::milliseconds silence(std::chrono::milliseconds limit) {
+  return std::min(std::chrono::milliseconds(2000), limit / 2);
+}
+
+std::optional<std::string> why_stalled(const std::vector<RankView>& ranks, std::chrono::milliseconds limit,
+                                       SteadyTime now) {
+  if (ranks.empty()) return std::nullopt;
+  SteadyTime progress = SteadyTime::min();
+  for (const RankView& rank : ranks) progress = std::max(progress, rank.last_progress);
+  const bool stalled = now - progress >= limit;
+  const auto patience = stalled ? silence(limit) : limit;
+  const auto is_silent = [&](const RankView& rank) { return now - rank.last_heard >= patience; };
+  const Views silent = select(ranks, is_silent);
+  const Views waiting = select(
+      ranks, [&](const RankView& rank) { return !is_silent(rank) && rank.heartbeat.collective.inside; });
+  if (!silent.empty()) return blame_silent(silent, waiting, now);
+  if (!stalled) return std::nullopt;
+
+  const std::string time = describe_time(now - progress);
+  const RankView* furthest = furthest_waiting(waiting);
+  if (furthest == nullptr) {
+    return fmt::format("no rank has finished a step or entered a collective for {}; {} is in step {}", time,
+                       describe_rank(ranks.front().rank, ranks.front().node, ranks.front().pid),
+                       ranks.front().heartbeat.steps_completed);
+  }
+  const Views late =
+      select(ranks, [&](const RankView& rank) { return sequence_of(rank) < sequence_of(*furthest); });
+  if (!late.empty()) return blame_late(late, *furthest);
+  return fmt::format(
+      "every rank has entered {}, but it has not ended for {}: the network between the ranks does not "
+      "deliver",
+      name_collective(*furthest), time);
+}
+
+}  // namespace ddbench::launch

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/launch/control/messages.h"
+
+namespace ddbench::launch {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// What the watchdog knows of a rank that trains.
+struct RankView {
+  int rank = 0;
+  int node = 0;
+  std::int64_t pid = 0;
+  SteadyTime last_heard;
+  SteadyTime last_progress;  ///< when its step or its collective last changed
+  Heartbeat heartbeat;       ///< the last one
+};
+
+/// A rank whose heartbeats (5/s) have been missing this long, in a run that stands still, counts as silent:
+/// stopped, or starved of its core. Two seconds, less under a tight limit.
+std::chrono::milliseconds silence(std::chrono::milliseconds limit);
+
+/// Why a run does not go on, or nothing while it does. A run stands still when no rank has changed its step
+/// or collective for `limit`, or when one rank has been silent for that long. The reason names the ranks at
+/// fault: silent ones, else those that have not entered the collective in which the others wait. Pure: a
+/// function of the views and the time.
+std::optional<std::string> why_stalled(const std::vector<RankView>& ranks, std::chrono::milliseconds limit,
+                                       SteadyTime now);
+
+}  // namespace ddbench::launch

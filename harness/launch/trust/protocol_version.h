@@ -1,0 +1,8 @@
+#pragma once
+
+namespace ddbench::launch {
+
+/// Of the handshake, the frames and the messages of the control channel.
+inline constexpr int kProtocolVersion = 6;
+
+}  // namespace ddbench::launch

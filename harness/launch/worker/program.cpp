@@ -1,0 +1,140 @@
+#include "harness/launch/worker/program.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "core/error.h"
+#include "core/nccl_event.h"
+#include "harness/collective/nccl_log.h"
+#include "harness/launch/start/start_command.h"
+#include "harness/plugin/module.h"
+
+namespace ddbench::launch {
+namespace {
+
+constexpr const char* kLibrary = "ddbench_inject.so";
+
+/// By which ways NCCL's ranks reach each other, a file a process beside its spool: what the plug-in cannot
+/// tell.
+void log_transports(const std::string& spool) {
+  if (collective::user_directs_nccl_log()) return;
+  ::setenv("NCCL_DEBUG", collective::kNcclLogLevel, 1);
+  ::setenv("NCCL_DEBUG_SUBSYS", collective::kNcclLogSubsystems, 0);
+  // NCCL puts its process's id there.
+  ::setenv("NCCL_DEBUG_FILE", (spool + ".%p" + kNcclLogSuffix).c_str(), 1);
+}
+
+/// NCCL, the CUDA driver and NVTX load what records them from where these variables say. Nothing is set that
+/// this build does not have or the user set by himself, nor that only a machine with a GPU has a use for.
+void record_gpus(const std::string& preload) {
+  const auto set = [folder = std::filesystem::path(preload).parent_path()](const char* variable,
+                                                                           const char* name) {
+    const std::filesystem::path file = folder / name;
+    if (::access(file.c_str(), R_OK) == 0) ::setenv(variable, file.c_str(), 0);
+  };
+  set("NCCL_PROFILER_PLUGIN", "ddbench_nccl_profiler.so");
+  if (::access("/dev/nvidiactl", F_OK) != 0) return;
+  set("CUDA_INJECTION64_PATH", "ddbench_inject_cuda.so");
+  set("NVTX_INJECTION64_PATH", "ddbench_inject_cupti.so");
+}
+
+/// The dynamic linker would silently take such a path for several, or for another one.
+bool fits_ld_preload(const std::string& path) {
+  return path.find_first_of(" :$") == std::string::npos;
+}
+
+/// `library` by a path that LD_PRELOAD can hold: its own, or a link in `folder`.
+std::string preloadable(const std::string& library, const std::filesystem::path& folder) {
+  if (fits_ld_preload(library)) return library;
+  const std::string link = folder / kLibrary;
+  if (!fits_ld_preload(link)) {
+    throw Error(
+        ErrorCode::kEnvironment,
+        fmt::format("the program cannot be recorded: LD_PRELOAD takes no path with a blank, a colon or "
+                    "a dollar sign, and neither {} nor {} is without. Set DDBENCH_TMPDIR to a directory "
+                    "whose path is",
+                    library, link),
+        0, library);
+  }
+  std::error_code error;
+  std::filesystem::create_symlink(library, link, error);
+  if (error && error != std::errc::file_exists) {  // another rank here may have made it
+    throw Error(ErrorCode::kEnvironment,
+                fmt::format("the program cannot be recorded: {}: {}", link, error.message()), error.value(),
+                link);
+  }
+  return link;
+}
+
+void prepare(const Program::Options& options, const std::string& library) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const char* const before = std::getenv("LD_PRELOAD");
+  const std::string preload = before != nullptr && *before != '\0' ? library + ":" + before : library;
+  ::setenv("LD_PRELOAD", preload.c_str(), 1);
+  record_gpus(options.preload);
+  log_transports(options.spool);
+  ::setenv("DDBENCH_SPOOL", options.spool.c_str(), 1);
+  ::setenv("DDBENCH_RUN_ID", options.run_id.c_str(), 1);
+  if (options.rank >= 0) {
+    ::setenv("DDBENCH_RANK", std::to_string(options.rank).c_str(), 1);
+  } else {
+    for (const char* variable : {"DDBENCH_RANK", "RANK", "LOCAL_RANK", "WORLD_SIZE"}) ::unsetenv(variable);
+  }
+  ::setenv("PYTHONUNBUFFERED", "1", 0);  // its lines are shown while it runs
+}
+
+}  // namespace
+
+Program::Program(const Options& options) {
+  const std::string library =
+      preloadable(options.preload, std::filesystem::path(options.spool).parent_path());
+  const StartedCommand started = start_command(options.command, [&] { prepare(options, library); });
+  pid_ = started.pid;
+  if (pid_ > 0) return;
+  throw Error(ErrorCode::kRunFailed,
+              fmt::format("the program {} cannot be executed: {}", options.command.front(),
+                          std::generic_category().message(started.error)),
+              started.error, options.command.front());
+}
+
+Program::~Program() {
+  if (pid_ > 0) ::kill(-pid_, SIGKILL);
+  if (!ended_) ::waitpid(pid_, nullptr, 0);
+}
+
+int Program::wait() {
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  ended_ = true;
+  return status;
+}
+
+void Program::terminate() noexcept {
+  if (!ended_) ::kill(-pid_, SIGTERM);
+}
+
+std::string recording_library() {
+  for (const std::filesystem::path& directory : module::module_directories()) {
+    std::error_code missing;
+    if (std::filesystem::exists(directory / kLibrary, missing))
+      return std::filesystem::absolute(directory / kLibrary);
+  }
+  throw Error(
+      ErrorCode::kEnvironment,
+      fmt::format(
+          "{} is missing: programs cannot be recorded. It is built with ddbench; is this a partial copy?",
+          kLibrary),
+      0, kLibrary);
+}
+
+}  // namespace ddbench::launch

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "harness/model/architectures/registry.h"
+
+namespace ddbench::workload {
+
+WorkloadInfo mlp_info();
+WorkloadInfo resnet18_info();
+WorkloadInfo resnet50_info();
+/// `size`: "nano", "124m", "355m", "774m" or "1558m".
+WorkloadInfo gpt2_info(const std::string& size);
+/// `size`: "base" or "large".
+WorkloadInfo bert_info(const std::string& size);
+
+}  // namespace ddbench::workload

@@ -1,0 +1,203 @@
+#include <utility>
+
+#include "harness/model/layers/layers.h"
+#include "harness/model/layers/pass.h"
+
+namespace ddbench::workload {
+namespace {
+
+using device::Activation;
+using device::GradientWrite;
+
+class Linear final : public Layer {
+ public:
+  Linear(Value x, Value y, ParameterIndex weight, Activation activation)
+      : x_(x), y_(y), weight_(weight), activation_(activation) {}
+  void set_bias(ParameterIndex bias) {
+    bias_ = bias;
+    has_bias_ = true;
+  }
+
+  void forward(Pass& pass) const override {
+    const auto span = pass.forward_span();
+    pass.device().linear_forward(pass[x_], pass.weight(weight_),
+                                 has_bias_ ? pass.vector(bias_) : device::Tensor{}, activation_, pass[y_]);
+  }
+
+  // The gradient of the weight first: its bucket starts earlier.
+  void backward(Pass& pass) const override {
+    if (activation_ == Activation::kRelu) {
+      const auto span = pass.backward_span();
+      pass.device().relu_backward(pass[y_], pass.gradient(y_));
+    }
+    {
+      const auto span = pass.weight_span();
+      const GradientWrite write = pass.write(weight_);
+      if (has_bias_) pass.write(bias_);
+      pass.device().linear_backward_weight(pass[x_], pass.gradient(y_), write, pass.gradient_of(weight_),
+                                           has_bias_ ? pass.gradient_of(bias_) : device::Tensor{});
+    }
+    if (has_bias_) pass.finish(bias_);
+    pass.finish(weight_);
+    if (!pass.needs_gradient(x_)) return;
+    const auto span = pass.input_span();
+    const GradientWrite write = pass.write(x_);
+    pass.device().linear_backward_input(pass.gradient(y_), pass.weight(weight_), write, pass.gradient(x_));
+  }
+
+ private:
+  Value x_;
+  Value y_;
+  ParameterIndex weight_;
+  Activation activation_;
+  ParameterIndex bias_ = 0;
+  bool has_bias_ = false;
+};
+
+Node node_of(Network& network, const std::string& name, Value x, Value y, Activation activation) {
+  const double product = 2.0 * static_cast<double>(x.rows * x.columns * y.columns);
+  Node node{.name = name,
+            .inputs = {x},
+            .outputs = {y},
+            .kept = {x},
+            .forward_flops = product,
+            .backward_flops = network.needs_gradient(x) ? 2 * product : product};
+  if (activation == Activation::kRelu) node.kept.push_back(y);
+  return node;
+}
+
+class GeluLayer final : public Layer {
+ public:
+  GeluLayer(Value x, Value y, device::Gelu form) : x_(x), y_(y), form_(form) {}
+  void forward(Pass& pass) const override {
+    const auto span = pass.forward_span();
+    pass.device().gelu_forward(form_, pass[x_], pass[y_]);
+  }
+  void backward(Pass& pass) const override {
+    const auto span = pass.backward_span();
+    pass.write_by(x_, [&](const device::Tensor& dx) {
+      pass.device().gelu_backward(form_, pass[x_], pass.gradient(y_), dx);
+    });
+  }
+
+ private:
+  Value x_;
+  Value y_;
+  device::Gelu form_;
+};
+
+class LayerNorm final : public Layer {
+ public:
+  LayerNorm(Value x, Value statistics, Value y, ParameterIndex scale, ParameterIndex shift, float epsilon)
+      : x_(x), statistics_(statistics), y_(y), scale_(scale), shift_(shift), epsilon_(epsilon) {}
+  void forward(Pass& pass) const override {
+    const auto span = pass.forward_span();
+    pass.device().layer_norm_forward(pass[x_], pass.vector(scale_), pass.vector(shift_), epsilon_,
+                                     pass[statistics_], pass[y_]);
+  }
+  void backward(Pass& pass) const override {
+    {
+      const auto span = pass.backward_span();
+      const GradientWrite write = pass.write(scale_);
+      pass.write(shift_);
+      const GradientWrite x_write = pass.write(x_);
+      pass.device().layer_norm_backward(pass[x_], pass.vector(scale_), pass[statistics_], pass.gradient(y_),
+                                        write, pass.gradient_of(scale_), pass.gradient_of(shift_), x_write,
+                                        pass.gradient(x_));
+    }
+    pass.finish(shift_);
+    pass.finish(scale_);
+  }
+
+ private:
+  Value x_;
+  Value statistics_;
+  Value y_;
+  ParameterIndex scale_;
+  ParameterIndex shift_;
+  float epsilon_;
+};
+
+class Add final : public Layer {
+ public:
+  Add(Value x, Value branch) : x_(x), branch_(branch) {}
+  void forward(Pass& pass) const override {
+    const auto span = pass.forward_span();
+    pass.device().add(pass[x_], pass[branch_]);
+  }
+  // One gradient for all three: it is there already.
+  void backward(Pass& pass) const override {
+    pass.write(x_);
+    pass.write(branch_);
+  }
+
+ private:
+  Value x_;
+  Value branch_;
+};
+
+}  // namespace
+
+Value linear(Network& network, const std::string& name, Value x, std::int64_t out,
+             const LinearOptions& options) {
+  const Value y = network.value(x.rows, out);
+  const ParameterIndex weight = network.weight({name + ".weight", out, x.columns, x.columns, options.weight});
+  auto layer = std::make_unique<Linear>(x, y, weight, options.activation);
+  if (options.bias) {
+    layer->set_bias(network.vector({name + ".bias", 1, out, x.columns, options.bias_values}));
+  }
+  Node node = node_of(network, name, x, y, options.activation);
+  node.layer = std::move(layer);
+  network.add(std::move(node));
+  return y;
+}
+
+Value tied_linear(Network& network, const std::string& name, Value x, ParameterIndex table, bool bias) {
+  const std::int64_t out = network.parameters()[table].rows;
+  const Value y = network.value(x.rows, out);
+  network.share_parameter(table);
+  auto layer = std::make_unique<Linear>(x, y, table, Activation::kNone);
+  if (bias) layer->set_bias(network.vector({name + ".bias", 1, out, x.columns, Initial::constant(0)}));
+  Node node = node_of(network, name, x, y, Activation::kNone);
+  node.layer = std::move(layer);
+  network.add(std::move(node));
+  return y;
+}
+
+Value gelu(Network& network, const std::string& name, Value x, device::Gelu form) {
+  const Value y = network.value(x.rows, x.columns);
+  network.add({.name = name,
+               .layer = std::make_unique<GeluLayer>(x, y, form),
+               .inputs = {x},
+               .outputs = {y},
+               .kept = {x},
+               .overwrites_gradients = true});
+  return y;
+}
+
+Value layer_norm(Network& network, const std::string& name, Value x, float epsilon) {
+  const Value y = network.value(x.rows, x.columns);
+  const Value statistics = network.statistics(x.rows, 2);
+  const ParameterIndex scale =
+      network.vector({name + ".weight", 1, x.columns, x.columns, Initial::constant(1)});
+  const ParameterIndex shift =
+      network.vector({name + ".bias", 1, x.columns, x.columns, Initial::constant(0)});
+  network.add({.name = name,
+               .layer = std::make_unique<LayerNorm>(x, statistics, y, scale, shift, epsilon),
+               .inputs = {x},
+               .outputs = {y, statistics},
+               .kept = {x, statistics}});
+  return y;
+}
+
+Value add(Network& network, const std::string& name, Value x, Value branch) {
+  const Value y = network.value(x.rows, x.columns);
+  network.share_value(branch, y);
+  network.share_gradient(y, branch);
+  network.share_gradient(y, x);
+  network.add(
+      {.name = name, .layer = std::make_unique<Add>(x, branch), .inputs = {x, branch}, .outputs = {y}});
+  return y;
+}
+
+}  // namespace ddbench::workload

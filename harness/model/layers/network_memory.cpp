@@ -1,0 +1,133 @@
+#include "harness/model/layers/network_memory.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ddbench::workload {
+namespace {
+
+constexpr std::size_t kNowhere = NetworkMemory::kNowhere;
+constexpr int kNever = std::numeric_limits<int>::max();
+
+/// The first and the last moment that something is needed.
+struct Moments {
+  int first = kNever;
+  int last = -1;
+  void include(int moment) {
+    first = std::min(first, moment);
+    last = std::max(last, moment);
+  }
+};
+
+std::size_t end_of_chain(const std::vector<ValueInfo>& values, std::size_t value,
+                         std::size_t ValueInfo::*next) {
+  while (values[value].*next != value) value = values[value].*next;
+  return value;
+}
+
+/// The pieces of those that have moments; by value, through the end of its chain.
+std::vector<std::size_t> add_pieces(const Network& network, std::int64_t batch,
+                                    const std::vector<Moments>& moments, std::size_t ValueInfo::*next,
+                                    std::vector<Lifetime>& pieces) {
+  const std::vector<ValueInfo>& values = network.values();
+  std::vector<Moments> of_chain(values.size());
+  for (std::size_t value = 0; value < values.size(); ++value) {
+    if (moments[value].last < 0) continue;
+    Moments& chain = of_chain[end_of_chain(values, value, next)];
+    chain.include(moments[value].first);
+    chain.include(moments[value].last);
+  }
+  std::vector<std::size_t> piece_of(values.size(), kNowhere);
+  for (std::size_t value = 0; value < values.size(); ++value) {
+    if (of_chain[value].last < 0) continue;
+    piece_of[value] = pieces.size();
+    const std::int64_t elements = rows_of(values[value], batch) * values[value].columns;
+    pieces.push_back(
+        {elements * size_of(type_of(network, values[value])), of_chain[value].first, of_chain[value].last});
+  }
+  for (std::size_t value = 0; value < values.size(); ++value) {
+    if (moments[value].last >= 0) piece_of[value] = piece_of[end_of_chain(values, value, next)];
+  }
+  return piece_of;
+}
+
+}  // namespace
+
+std::int64_t rows_of(const ValueInfo& value, std::int64_t batch) noexcept {
+  return value.kind == ValueKind::kBatchStatistics ? value.rows : value.rows * batch;
+}
+
+device::DataType type_of(const Network& network, const ValueInfo& value) noexcept {
+  switch (value.kind) {
+    case ValueKind::kInput:
+    case ValueKind::kActivation: return network.activations();
+    case ValueKind::kPlaces:
+    case ValueKind::kZeros: return device::DataType::kInt32;
+    default: return device::DataType::kFloat32;
+  }
+}
+
+NetworkMemory memory_of(const Network& network, std::int64_t batch) {
+  const std::vector<Node>& nodes = network.nodes();
+  const std::vector<ValueInfo>& values = network.values();
+  const int end = 2 * static_cast<int>(nodes.size()) - 1;
+  std::vector<Moments> of_value(values.size());
+  std::vector<Moments> of_gradient(values.size());
+  std::vector<int> last_reader(values.size(), -1);
+  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
+    const Node& node = nodes[static_cast<std::size_t>(i)];
+    for (const Value& value : node.inputs) {
+      of_value[value.id].include(i);
+      of_gradient[value.id].include(end - i);
+      last_reader[value.id] = i;
+    }
+    for (const Value& value : node.outputs) {
+      of_value[value.id].include(i);
+      of_gradient[value.id].include(end - i);
+    }
+    for (const Value& value : node.kept) of_value[value.id].include(end - i);
+  }
+  for (std::size_t value = 0; value < values.size(); ++value) {
+    const ValueInfo& info = values[value];
+    if (info.gradient_in_place) of_value[value].include(of_gradient[value].last);
+    if (info.kind != ValueKind::kActivation || info.gradient_in_place) of_gradient[value] = {};
+    const bool in_batch =
+        info.kind == ValueKind::kInput && type_of(network, info) == device::DataType::kFloat32;
+    if (in_batch) of_value[value] = {};
+    if (info.kind == ValueKind::kInput && !in_batch) of_value[value].include(0);
+    if (info.kind == ValueKind::kPlaces || info.kind == ValueKind::kZeros) {
+      of_value[value].include(0);
+      of_value[value].include(end);
+    }
+  }
+
+  NetworkMemory memory;
+  memory.values = add_pieces(network, batch, of_value, &ValueInfo::memory_of, memory.pieces);
+  memory.gradients = add_pieces(network, batch, of_gradient, &ValueInfo::gradient_memory_of, memory.pieces);
+  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
+    const Node& node = nodes[static_cast<std::size_t>(i)];
+    std::int64_t bytes = 0;
+    for (const Value& value : node.inputs) {
+      if (!node.overwrites_gradients || last_reader[value.id] == i) continue;
+      bytes =
+          std::max(bytes, rows_of(values[value.id], batch) * value.columns * size_of(network.activations()));
+    }
+    memory.spares.push_back(bytes == 0 ? kNowhere : memory.pieces.size());
+    if (bytes > 0) memory.pieces.push_back({bytes, end - i, end - i});
+  }
+  for (std::size_t value = 0; value < values.size(); ++value) {
+    if (values[value].gradient_in_place) memory.gradients[value] = memory.values[value];
+  }
+  return memory;
+}
+
+std::int64_t memory_bytes(const Network& network, std::int64_t batch) {
+  std::int64_t bytes = plan_memory(memory_of(network, batch).pieces).bytes;
+  if (network.activations() == device::DataType::kFloat32) return bytes;
+  for (ParameterIndex i = 0; i < network.parameters().size(); ++i) {
+    if (network.is_weight(i)) bytes += network.parameters()[i].elements() * size_of(network.activations());
+  }
+  return bytes;
+}
+
+}  // namespace ddbench::workload

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "harness/model/layers/memory_plan.h"
+#include "harness/model/layers/network.h"
+
+namespace ddbench::workload {
+
+/// Where everything that a network computes lies, for one batch size. Time runs through the nodes forward,
+/// and back again.
+struct NetworkMemory {
+  static constexpr std::size_t kNowhere = ~std::size_t{0};
+
+  std::vector<Lifetime> pieces;
+  std::vector<std::size_t> values;     ///< by value: its piece; kNowhere: it lies in the batch
+  std::vector<std::size_t> gradients;  ///< by value: its gradient's piece; kNowhere: it has none
+  std::vector<std::size_t> spares;  ///< by node: where it computes a gradient that it must add; or kNowhere
+};
+
+NetworkMemory memory_of(const Network& network, std::int64_t batch);
+
+/// Rows of a value for a whole batch.
+std::int64_t rows_of(const ValueInfo& value, std::int64_t batch) noexcept;
+device::DataType type_of(const Network& network, const ValueInfo& value) noexcept;
+
+/// What a model of the network allocates besides parameters and their gradients.
+std::int64_t memory_bytes(const Network& network, std::int64_t batch);
+
+}  // namespace ddbench::workload

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <utility>
+
+#include "harness/model/layers/network.h"
+#include "harness/model/layers/network_memory.h"
+#include "harness/model/layers/pass.h"
+
+namespace ddbench::workload {
+
+using device::DataType;
+using device::Tensor;
+
+/// Runs the layers of a network, one after another, on memory that is laid out once.
+class NetworkModel final : public Model {
+ public:
+  NetworkModel(Network network, device::Device& device, std::vector<Parameter> parameters, std::int64_t batch,
+               Probe& probe)
+      : network_(std::move(network)),
+        device_(device),
+        loss_memory_(device.allocate(sizeof(float))),
+        cast_name_(probe.intern("cast_weights")),
+        input_name_(probe.intern("cast_inputs")) {
+    for (const Node& node : network_.nodes()) {
+      names_.push_back({probe.intern(node.name + ".forward"), probe.intern(node.name + ".backward"),
+                        probe.intern(node.name + ".backward_input"),
+                        probe.intern(node.name + ".backward_weight")});
+    }
+    pass_.device_ = &device;
+    pass_.batch_size_ = batch;
+    pass_.loss_ = {loss_memory_.data(), 1, 1};
+    pass_.parameters_ = std::move(parameters);
+    pass_.parameter_uses_ = network_.parameter_uses();
+    place_values();
+    place_weights();
+  }
+
+  void scale_loss(float factor) override { pass_.loss_scale_ = factor; }
+
+  void queue_forward(const Batch& batch, Probe& probe) override {
+    pass_.batch_ = &batch;
+    pass_.probe_ = &probe;
+    read_weights(probe);
+    read_inputs(batch, probe);
+    for (std::size_t i = 0; i < network_.nodes().size(); ++i) {
+      pass_.names_ = &names_[i];
+      network_.nodes()[i].layer->forward(pass_);
+    }
+  }
+
+  double loss() override {
+    float loss = 0;
+    device_.download(pass_.loss_, &loss);
+    return loss;
+  }
+
+  void backward(const Batch& batch, Probe& probe, const GradientReady& ready) override {
+    pass_.batch_ = &batch;
+    pass_.probe_ = &probe;
+    pass_.ready_ = &ready;
+    pass_.written_.assign(network_.values().size(), false);
+    pass_.parameter_writes_.assign(network_.parameters().size(), 0);
+    for (std::size_t i = network_.nodes().size(); i-- > 0;) {
+      pass_.names_ = &names_[i];
+      pass_.spare_ = spares_[i];
+      network_.nodes()[i].layer->backward(pass_);
+    }
+  }
+
+ private:
+  void place_values() {
+    const NetworkMemory memory = memory_of(network_, pass_.batch_size_);
+    const MemoryPlan plan = plan_memory(memory.pieces);
+    memory_ = device_.allocate(plan.bytes);
+    const auto at = [&](std::size_t piece) -> void* {
+      if (piece == NetworkMemory::kNowhere) return nullptr;
+      return static_cast<std::byte*>(memory_.data()) + plan.offsets[piece];
+    };
+    for (std::size_t i = 0; i < network_.values().size(); ++i) {
+      const ValueInfo& info = network_.values()[i];
+      const Tensor tensor{nullptr, rows_of(info, pass_.batch_size_), info.columns, type_of(network_, info)};
+      pass_.values_.push_back(tensor);
+      pass_.values_.back().data = at(memory.values[i]);
+      if (info.kind == ValueKind::kPlaces) write_places(pass_.values_.back(), info.rows);
+      pass_.gradients_.push_back(tensor);
+      pass_.gradients_.back().data = at(memory.gradients[i]);
+    }
+    for (const std::size_t piece : memory.spares) spares_.push_back(at(piece));
+  }
+
+  /// Each token's place in its sequence.
+  void write_places(const Tensor& destination, std::int64_t sequence) {
+    std::vector<std::int32_t> places(static_cast<std::size_t>(destination.elements()));
+    for (std::size_t place = 0; place < places.size(); ++place) {
+      places[place] = static_cast<std::int32_t>(place % static_cast<std::size_t>(sequence));
+    }
+    device_.upload(places.data(), destination);
+  }
+
+  void place_weights() {
+    for (ParameterIndex i = 0; i < pass_.parameters_.size(); ++i) {
+      Tensor weight = pass_.parameters_[i].value;
+      if (network_.is_weight(i) && network_.activations() != DataType::kFloat32) {
+        weight.type = network_.activations();
+        weight_memory_.push_back(device_.allocate(weight.bytes()));
+        weight.data = weight_memory_.back().data();
+      }
+      pass_.weights_.push_back(weight);
+    }
+  }
+
+  /// The optimizer has changed the float32 parameters.
+  void read_weights(Probe& probe) {
+    if (weight_memory_.empty()) return;
+    const auto span = probe.span(SpanKind::kForward, cast_name_);
+    for (ParameterIndex i = 0; i < pass_.parameters_.size(); ++i) {
+      if (network_.is_weight(i)) device_.narrow(pass_.parameters_[i].value, 1.0F, pass_.weights_[i]);
+    }
+  }
+
+  void read_inputs(const Batch& batch, Probe& probe) {
+    for (std::size_t i = 0; i < network_.values().size(); ++i) {
+      if (network_.values()[i].kind != ValueKind::kInput) continue;
+      Tensor& input = pass_.values_[i];
+      if (input.type == DataType::kFloat32) {
+        input.data = batch.inputs.data;
+      } else {
+        const auto span = probe.span(SpanKind::kForward, input_name_);
+        device_.narrow(batch.inputs, 1.0F, input);
+      }
+    }
+  }
+
+  Network network_;
+  device::Device& device_;
+  device::Buffer memory_;
+  device::Buffer loss_memory_;
+  std::vector<device::Buffer> weight_memory_;
+  std::vector<void*> spares_;  // by node
+  std::vector<SpanNames> names_;
+  const std::uint32_t cast_name_;
+  const std::uint32_t input_name_;
+  Pass pass_;
+};
+
+std::unique_ptr<Model> make_network_model(Network network, device::Device& device,
+                                          std::vector<Parameter> parameters, std::int64_t batch,
+                                          Probe& probe) {
+  return std::make_unique<NetworkModel>(std::move(network), device, std::move(parameters), batch, probe);
+}
+
+}  // namespace ddbench::workload

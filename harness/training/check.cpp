@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "harness/model/architectures/registry.h"
+#include "harness/training/data/loader.h"
+#include "harness/training/optimizer/optimizer.h"
+#include "harness/training/optimizer/parameters.h"
+#include "harness/training/strategy/strategies.h"
+#include "harness/training/train.h"
+
+namespace ddbench::ddp {
+namespace {
+
+// Peak resident size of a rank of `mlp` with one hidden unit, 19 to 21 MiB (executable, oneDNN, Gloo, OpenMP,
+// the recorder's rings), what sgemm packs matrices into, up to 6 MiB, and what oneDNN's convolutions compile
+// and reorder, up to 13 MiB for resnet50.
+constexpr std::int64_t kProcessBytes = std::int64_t{40} << 20;
+// The driver's, cuBLASLt's, cuDNN's and NCCL's code and tables: an estimate from their files.
+constexpr std::int64_t kCudaProcessBytes = std::int64_t{2} << 30;
+// The kernel's buffers: Gloo's ring keeps two segments of up to 1 MiB in flight each way, to one neighbour
+// and from the other.
+constexpr std::int64_t kRingSocketsBytes = std::int64_t{8} << 20;
+
+}  // namespace
+
+void check_supported(const RunCase& run_case) {
+  workload::activation_type(run_case.precision);
+  check_optimizer(run_case.optimizer);
+  check_strategy(run_case);
+  if (run_case.device != "cpu" && strategy_info(run_case.strategy).needs_host_memory) {
+    throw Error(
+        ErrorCode::kBadInput,
+        fmt::format("strategy {} works on the host's memory: use it with --device cpu, or another strategy",
+                    run_case.strategy));
+  }
+  workload::make_workload(run_case.workload, run_case.workload_options);
+}
+
+std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
+  check_supported(run_case);
+  const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
+  if (run_case.device == "cuda") {  // the rest is the GPU's, which refuses what it cannot hold
+    return kCudaProcessBytes + Loader::memory_bytes(run_case, workload->sample());
+  }
+  const std::int64_t sockets_bytes = run_case.world_size() > 1 ? kRingSocketsBytes : 0;
+  return kProcessBytes + sockets_bytes + gradient_bytes(*workload) +
+         strategy_info(run_case.strategy).memory_bytes(run_case, bytes_of(workload->parameters())) +
+         workload->activation_bytes(run_case.batch_per_gpu / run_case.accumulate,
+                                    workload::activation_type(run_case.precision)) +
+         Loader::memory_bytes(run_case, workload->sample());
+}
+
+StrategyTraffic strategy_traffic(const RunCase& run_case) {
+  check_supported(run_case);
+  const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
+  return strategy_info(run_case.strategy).traffic(run_case, bytes_of(workload->parameters()));
+}
+
+}  // namespace ddbench::ddp

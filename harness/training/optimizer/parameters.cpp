@@ -1,0 +1,60 @@
+#include "harness/training/optimizer/parameters.h"
+
+#include <fmt/format.h>
+
+#include "harness/model/random.h"
+
+namespace ddbench::ddp {
+namespace {
+
+constexpr std::int64_t kCacheLineBytes = 64;
+
+std::int64_t padded_bytes(const workload::ParameterSpec& spec) {
+  return (spec.bytes() + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+}
+
+}  // namespace
+
+ParameterMemory::ParameterMemory(const std::vector<workload::ParameterSpec>& specs, device::Device& device) {
+  std::int64_t bytes = 0;
+  for (const workload::ParameterSpec& spec : specs) bytes += padded_bytes(spec);
+  memory_ = device.allocate(bytes);
+  auto* next = static_cast<std::byte*>(memory_.data());
+  for (const workload::ParameterSpec& spec : specs) {
+    tensors_.push_back({next, spec.rows, spec.columns});
+    next += padded_bytes(spec);
+  }
+}
+
+device::Tensor ParameterMemory::all() const noexcept {
+  return {memory_.data(), 1, memory_.bytes() / std::int64_t{sizeof(float)}};
+}
+
+std::vector<std::int64_t> bytes_of(const std::vector<workload::ParameterSpec>& specs) {
+  std::vector<std::int64_t> bytes;
+  for (const workload::ParameterSpec& spec : specs) bytes.push_back(spec.bytes());
+  return bytes;
+}
+
+std::vector<Bucket> plan_buckets(const RunCase& run_case, const std::vector<workload::ParameterSpec>& specs) {
+  return plan_buckets(bytes_of(specs), run_case.first_bucket_bytes, run_case.bucket_bytes);
+}
+
+std::int64_t elements_of(const Bucket& bucket, const std::vector<workload::ParameterSpec>& specs) {
+  std::int64_t elements = 0;
+  for (const std::size_t parameter : bucket) elements += specs[parameter].elements();
+  return elements;
+}
+
+std::string hash_of(const std::vector<workload::Parameter>& parameters, device::Device& device) {
+  std::uint64_t hash = 0;
+  std::vector<std::uint32_t> words;
+  for (const workload::Parameter& parameter : parameters) {
+    words.resize(static_cast<std::size_t>(parameter.spec.elements()));
+    device.download(parameter.value, words.data());
+    for (const std::uint32_t word : words) hash = workload::mix_bits(hash ^ word);
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace ddbench::ddp

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/clock.h"
+#include "core/run_case/run_case.h"
+#include "harness/model/probe.h"
+#include "probes/recorder/recorder.h"
+
+namespace ddbench::ddp {
+
+/// Whether it is the third of the `four`th four measured steps that has the probes off, or the fourth: a coin
+/// (the finaliser of MurmurHash3) that falls alike on all ranks.
+constexpr bool third_is_off(std::uint32_t four) noexcept {
+  std::uint32_t hash = four + 0x9E3779B9U;
+  hash = (hash ^ (hash >> 16)) * 0x85EBCA6BU;
+  hash = (hash ^ (hash >> 13)) * 0xC2B2AE35U;
+  return ((hash ^ (hash >> 16)) & 1) != 0;
+}
+
+/// Of four measured steps the last two are a pair: one has the probes on, the other, drawn, has them off. The
+/// difference of their times is what the probes cost; as the order is drawn, no rhythm of the job is in it.
+constexpr bool is_in_pair(std::uint32_t step, int warmup) noexcept {
+  const auto first = static_cast<std::uint32_t>(warmup);
+  return step >= first && (step - first) % 4 >= 2;
+}
+
+/// Whether the spans of a step are recorded.
+constexpr bool is_probed(std::uint32_t step, int warmup) noexcept {
+  if (!is_in_pair(step, warmup)) return true;
+  const std::uint32_t measured = step - static_cast<std::uint32_t>(warmup);
+  return (measured % 4 == 2) != third_is_off(measured / 4);
+}
+
+/// Records the frame of each step: the step itself, from the end of the one before it to its own end, and the
+/// time that this rank's thread was active in it (host). Probes are turned on and off between two steps, in
+/// time that belongs to neither. Time in operators lies inside host spans, and counts
+/// as what the operator is; time between pause_host() and resume_host() is no host time.
+class StepClock {
+ public:
+  StepClock(const RunCase& run_case, host::Recorder& recorder, workload::Probe& probe)
+      : warmup_(run_case.warmup),
+        recorder_(recorder),
+        probe_(probe),
+        step_name_(probe.intern("step")),
+        host_name_(probe.intern("host")) {}
+
+  /// Training begins now: so does the first step, `first_step`, which need not be the first of all.
+  void start(std::uint32_t first_step) noexcept {
+    probe_.record_kernels(is_probed(first_step, warmup_));
+    step_begin_ns_ = now_ns();
+  }
+  void begin_step(std::uint32_t step) noexcept {
+    recorder_.set_enabled(is_probed(step, warmup_));
+    probe_.begin_step(step);
+    host_begin_ns_ = step_begin_ns_;
+  }
+  void pause_host() noexcept { record(SpanKind::kHost, host_name_, host_begin_ns_, now_ns(), kNoBucket); }
+  void resume_host() noexcept { host_begin_ns_ = now_ns(); }
+  /// The step ends when what its operators do is done.
+  void wait_for_device() {
+    if (!probe_.has_queue()) return;
+    pause_host();
+    probe_.drain_queue();
+    resume_host();
+  }
+  void end_step() noexcept {
+    const std::int64_t end_ns = now_ns();
+    record(SpanKind::kHost, host_name_, host_begin_ns_, end_ns, kNoBucket);
+    const bool probed = is_probed(probe_.step(), warmup_);
+    record(SpanKind::kStep, step_name_, step_begin_ns_, end_ns, probed ? kNoBucket : std::uint16_t{0});
+    step_begin_ns_ = end_ns;
+    const bool probes_next = is_probed(probe_.step() + 1, warmup_);
+    if (probes_next == probed || !probe_.has_queue()) return;
+    probe_.record_kernels(probes_next);
+    step_begin_ns_ = now_ns();
+  }
+
+ private:
+  void record(SpanKind kind, std::uint32_t name, std::int64_t begin_ns, std::int64_t end_ns,
+              std::uint16_t bucket) noexcept {
+    probe_.track().record({.begin_ns = begin_ns,
+                           .end_ns = end_ns,
+                           .name_id = name,
+                           .step = probe_.step(),
+                           .kind = kind,
+                           .bucket = bucket});
+  }
+
+  const int warmup_;
+  host::Recorder& recorder_;
+  workload::Probe& probe_;
+  const std::uint32_t step_name_;
+  const std::uint32_t host_name_;
+  std::int64_t step_begin_ns_ = 0;
+  std::int64_t host_begin_ns_ = 0;
+};
+
+}  // namespace ddbench::ddp

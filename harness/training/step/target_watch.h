@@ -1,0 +1,66 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "harness/training/step/loss_target.h"
+#include "harness/training/step/rank_sum.h"
+#include "probes/recorder/recorder.h"
+
+namespace ddbench::ddp {
+
+/// Watches for the target loss, on every rank alike. The loss is averaged over ranks on the way of the
+/// gradients: what submit() takes is there after the communication thread's next wait(). Rank 0 records the
+/// scalar "smoothed_loss". Does nothing for a case without a target.
+class TargetWatch {
+ public:
+  TargetWatch(const RunCase& run_case, int rank, device::Device& device, CommunicationThread& communication,
+              host::Recorder& recorder)
+      : target_(run_case),
+        ranks_(run_case.world_size()),
+        first_measured_step_(static_cast<std::uint32_t>(run_case.warmup)),
+        rank_(rank),
+        loss_(device, communication),
+        recorder_(recorder) {}
+
+  void submit(std::uint32_t step, double loss) {
+    if (!target_.wanted()) return;
+    loss_.submit(static_cast<float>(loss), {.step = step});
+  }
+
+  /// After the gradients of the step. Training ends in a measured step at the earliest: a run without one
+  /// tells nothing.
+  bool ends_training(std::uint32_t step) {
+    if (!target_.wanted()) return false;
+    const double smoothed = target_.add(static_cast<double>(loss_.get()) / ranks_);
+    if (rank_ == 0 && std::isfinite(smoothed)) recorder_.record_scalar("smoothed_loss", step, smoothed);
+    return target_.reached() && step >= first_measured_step_;
+  }
+
+  /// What a checkpoint must keep, as text; and going on from it.
+  std::string recent() const {
+    std::string text;
+    for (const double loss : target_.recent()) text += fmt::format("{:a} ", loss);
+    return text;
+  }
+  void restore(const std::string& recent) {
+    std::deque<double> losses;
+    std::istringstream text(recent);
+    for (std::string loss; text >> loss;) losses.push_back(std::strtod(loss.c_str(), nullptr));
+    target_.restore(std::move(losses));
+  }
+
+ private:
+  LossTarget target_;
+  const int ranks_;
+  const std::uint32_t first_measured_step_;
+  const int rank_;
+  RankSum loss_;
+  host::Recorder& recorder_;
+};
+
+}  // namespace ddbench::ddp

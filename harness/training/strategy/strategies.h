@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/run_case/run_case.h"
+#include "harness/training/strategy/strategy.h"
+#include "harness/training/strategy/strategy_traffic.h"
+
+namespace ddbench::ddp {
+
+/// A strategy as it is registered; one function `<name>_strategy()` in its file.
+struct StrategyInfo {
+  std::string name;
+  std::string description;
+  std::vector<StrategyOption> options;
+  /// Throws Error{kBadInput} for option values, or other fields of the case, that do not go together. The
+  /// options are known.
+  void (*check)(const RunCase& run_case);
+  std::unique_ptr<Strategy> (*make)(const StrategySite& site);
+  /// `parameter_bytes` in the order of registration.
+  StrategyTraffic (*traffic)(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes);
+  /// What the rank that keeps most has for gradients, their exchange and the optimizer's state.
+  std::int64_t (*memory_bytes)(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes);
+  /// Its communication thread computes too: on memory of the host.
+  bool needs_host_memory = false;
+};
+
+StrategyInfo ddp_strategy();
+StrategyInfo zero1_strategy();
+StrategyInfo zero2_strategy();
+StrategyInfo horovod_strategy();
+StrategyInfo mirrored_strategy();
+StrategyInfo parameter_server_strategy();
+
+/// Throws Error{kBadInput} for an unknown strategy, listing those that there are.
+const StrategyInfo& strategy_info(std::string_view name);
+
+/// Throws Error{kBadInput} for an unknown strategy or option, and for what its check refuses.
+void check_strategy(const RunCase& run_case);
+
+/// The value of a strategy's option, or `fallback` without one. Throws Error{kBadInput} that names the option
+/// when it is no number from `least` to `most`.
+double strategy_number(const RunCase& run_case, const std::string& option, double fallback, double least,
+                       double most);
+std::string strategy_text(const RunCase& run_case, const std::string& option, const std::string& fallback);
+
+/// The traffic of a strategy in which every rank sends, and receives, as much.
+StrategyTraffic all_ranks_alike(std::string formula, double sent_bytes);
+std::int64_t sum_of(std::span<const std::int64_t> parameter_bytes);
+/// State of an optimizer over parameters of so many bytes.
+std::int64_t state_bytes(const RunCase& run_case, std::int64_t parameter_bytes);
+/// What accumulation over micro-batches keeps beside gradients of so many bytes.
+std::int64_t accumulator_bytes(const RunCase& run_case, std::int64_t gradient_bytes);
+
+}  // namespace ddbench::ddp

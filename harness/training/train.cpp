@@ -1,0 +1,205 @@
+// The whole life of a DDP worker after rendezvous, top to bottom.
+#include "harness/training/train.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "core/probe_cost.h"
+#include "harness/device/device.h"
+#include "harness/model/architectures/registry.h"
+#include "harness/training/checkpoint/checkpointer.h"
+#include "harness/training/data/loader.h"
+#include "harness/training/gemm_peak.h"
+#include "harness/training/gradient_noise.h"
+#include "harness/training/optimizer/learning_rate.h"
+#include "harness/training/optimizer/loss_scale.h"
+#include "harness/training/optimizer/optimizer.h"
+#include "harness/training/optimizer/parameters.h"
+#include "harness/training/step/run_queue_watch.h"
+#include "harness/training/step/step_clock.h"
+#include "harness/training/step/step_graphs.h"
+#include "harness/training/step/target_watch.h"
+#include "harness/training/strategy/strategies.h"
+
+namespace ddbench::ddp {
+namespace {
+
+void refuse_to_go_on(const RunCase& run_case, int rank, std::uint32_t step, double loss) {
+  throw Error(
+      ErrorCode::kRunFailed,
+      fmt::format(
+          "rank {}: the loss became {} in step {}: training diverged. Lower --lr (it is {}) or the batch.",
+          rank, loss, step, run_case.lr),
+      0, "train");
+}
+
+/// A direct account of what the probes took in a step with the probes on, for the scalars kProbeCost...
+void record_probe_cost(host::Recorder& recorder, std::int64_t readings_ns, std::uint32_t first_step,
+                       std::uint32_t last_step, int warmup) {
+  double probed = 0;
+  for (std::uint32_t step = first_step; step <= last_step; ++step) probed += is_probed(step, warmup);
+  const host::RecorderCost cost = recorder.cost();
+  if (probed == 0) return;
+  recorder.record_scalar(kProbeSpansPerStep, last_step, static_cast<double>(cost.spans) / probed);
+  recorder.record_scalar(kProbePush_ns, last_step, cost.push_ns);
+  recorder.record_scalar(kProbeDrainPerStep_ns, last_step, static_cast<double>(cost.drain_cpu_ns) / probed);
+  recorder.record_scalar(kProbeReadingsPerStep_ns, last_step, static_cast<double>(readings_ns) / probed);
+}
+
+/// One step's gradients: forward and backward of every micro-batch. Returns the mean loss of this rank.
+class StepGradients {
+ public:
+  StepGradients(const RunCase& run_case, Loader& loader, workload::Model& model, Strategy& strategy,
+                workload::Probe& probe, StepGraphs& graphs)
+      : micro_batches_(run_case.accumulate),
+        loader_(loader),
+        model_(model),
+        strategy_(strategy),
+        probe_(probe),
+        graphs_(graphs),
+        on_ready_([&strategy](std::size_t parameter) { strategy.on_ready(parameter); }) {}
+
+  /// Before the strategy is told whether the step measures norms.
+  void begin_step(std::uint32_t step, std::uint32_t first_step, float loss_scale) {
+    model_.scale_loss(loss_scale);
+    graphs_.begin_step(step, first_step, loss_scale, [this](const auto& batch, const MicroBatchKind& kind) {
+      strategy_.measure_norms(kind.norms);
+      model_.queue_forward(batch, probe_);
+      strategy_.begin_backward(number_of(kind.place));
+      model_.backward(batch, probe_, on_ready_);
+    });
+  }
+
+  /// `before_last_backward` is called with the step's loss: after it, where backward runs in a graph.
+  template <typename Action>
+  double compute(Action&& before_last_backward) {
+    double loss = 0;
+    for (int micro_batch = 0; micro_batch < micro_batches_; ++micro_batch) {
+      const workload::Batch& batch = loader_.next(probe_);
+      const bool is_last = micro_batch + 1 == micro_batches_;
+      if (graphs_.run(batch, kind_of(micro_batch))) {
+        loss += model_.loss() / micro_batches_;
+        if (is_last) before_last_backward(loss);
+        strategy_.begin_backward(micro_batch);
+      } else {
+        loss += model_.forward(batch, probe_) / micro_batches_;
+        if (is_last) before_last_backward(loss);
+        strategy_.begin_backward(micro_batch);
+        model_.backward(batch, probe_, on_ready_);
+      }
+      strategy_.finish_backward();
+    }
+    return loss;
+  }
+
+ private:
+  using Place = MicroBatchKind::Place;
+  MicroBatchKind kind_of(int micro_batch) const noexcept {
+    if (micro_batch + 1 == micro_batches_) return {Place::kLast, strategy_.measures_norms()};
+    return {micro_batch == 0 ? Place::kFirst : Place::kMiddle, false};
+  }
+  int number_of(Place place) const noexcept {
+    return place == Place::kLast ? micro_batches_ - 1 : place == Place::kFirst ? 0 : 1;
+  }
+
+  const int micro_batches_;
+  Loader& loader_;
+  workload::Model& model_;
+  Strategy& strategy_;
+  workload::Probe& probe_;
+  StepGraphs& graphs_;
+  const workload::GradientReady on_ready_;
+};
+
+}  // namespace
+
+TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
+                  TrainingMonitor& monitor, const CheckpointPlan& checkpoints, cuda::CudaProbe* kernels) {
+  check_supported(run_case);
+  const int rank = communicator.rank();
+  const int world_size = communicator.world_size();
+
+  const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
+  const auto device =
+      device::make_device(run_case.device, {.rank = rank, .tf32 = run_case.precision == "tf32"});
+  const auto dataset = workload->make_dataset(run_case.data, run_case.seed);
+  const std::vector<workload::ParameterSpec> specs = workload->parameters();
+
+  workload::Probe probe(recorder);
+  probe.observe(*device, kernels);
+  StepClock clock(run_case, recorder, probe);
+  CommunicationThread communication(communicator, recorder, monitor, kernels);
+  RunQueueWatch run_queue(recorder, communication.threads());
+  TargetWatch target(run_case, rank, *device, communication, recorder);
+  LossScale loss_scale(run_case);
+  StepGraphs graphs(run_case, *device, communication, recorder, probe, clock, kernels);
+  const auto strategy =
+      strategy_info(run_case.strategy)
+          .make({run_case, specs, rank, world_size, communication, *device, clock, probe, graphs});
+  const EndOfCommunication end_of_communication(communication);
+  const auto model =
+      workload->make_model(*device, strategy->parameters(), run_case.batch_per_gpu / run_case.accumulate,
+                           probe, workload::activation_type(run_case.precision));
+  const auto optimizer = make_optimizer(run_case, strategy->slices(), *device, probe);
+  GradientNoise noise(run_case, *strategy, recorder);
+
+  // Every rank draws parameters of its own, as processes of a DDP program do; rank 0's count.
+  workload::initialize(*device, strategy->parameters(), run_case.seed + static_cast<std::uint64_t>(rank));
+  Checkpointer checkpointer(run_case, checkpoints, rank, *strategy, *optimizer, target, loss_scale,
+                            communication, recorder, probe, *device);
+  const std::uint32_t first_step = checkpointer.restore();
+  // While the other ranks wait for the parameters, so that they leave the core alone. A GPU's is catalogued.
+  if (rank == 0 && device->is_host()) {
+    recorder.record_scalar("gemm_peak_tflops", first_step,
+                           measure_gemm_peak_tflops(*device, workload::activation_type(run_case.precision)));
+  }
+  strategy->share_parameters();
+  Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
+                *device, probe, std::int64_t{first_step} * run_case.accumulate);
+  StepGradients gradients(run_case, loader, *model, *strategy, probe, graphs);
+
+  TrainResult result;
+  bool ends = false;
+  std::uint32_t last_step = first_step;
+  clock.start(first_step);
+  for (std::uint32_t step = first_step; step < static_cast<std::uint32_t>(run_case.total_steps()) && !ends;
+       ++step) {
+    clock.begin_step(step);
+    run_queue.begin_step(is_probed(step, run_case.warmup));
+    gradients.begin_step(step, first_step, loss_scale.value());
+    noise.begin_step(step);
+    const double loss = gradients.compute([&](double own_loss) { target.submit(step, own_loss); });
+    const bool finite = !loss_scale.wanted() || strategy->unscale(loss_scale.value());
+    if (finite) {
+      noise.end_backward(step);
+      strategy->update(*optimizer, step - loss_scale.skipped(), learning_rate(run_case, step));
+    }
+    clock.wait_for_device();
+    graphs.record();
+
+    if (!std::isfinite(loss)) refuse_to_go_on(run_case, rank, step, loss);
+    const bool reached = target.ends_training(step);
+    ends = reached || monitor.is_last(step);
+    if (step == first_step) result.loss_first = loss;
+    result.loss_last = loss;
+    recorder.record_scalar("loss", step, loss);
+    if (rank == 0 && loss_scale.wanted()) {
+      recorder.record_scalar("loss_scale", step, loss_scale.value());
+      recorder.record_scalar("skipped_update", step, finite ? 0 : 1);
+    }
+    if (loss_scale.wanted()) loss_scale.after_step(finite);
+    checkpointer.after_step(step, ends && !reached);
+    last_step = step;
+    monitor.on_step(step, loss);
+    run_queue.end_step(step, is_probed(step, run_case.warmup));
+    clock.end_step();
+  }
+  recorder.set_enabled(true);
+  record_probe_cost(recorder, run_queue.cost_ns(), first_step, last_step, run_case.warmup);
+  result.parameter_hash = hash_of(strategy->parameters(), *device);
+  return result;
+}
+
+}  // namespace ddbench::ddp

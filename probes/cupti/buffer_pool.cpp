@@ -1,0 +1,44 @@
+#include "probes/cupti/buffer_pool.h"
+
+#include <algorithm>
+
+namespace ddbench::cuda {
+
+BufferPool::BufferPool(std::size_t ready, std::size_t most) : most_(std::max(ready, most)) {
+  all_.reserve(most_);
+  free_.reserve(most_);
+  for (std::size_t i = 0; i < ready; ++i) free_.push_back(make());
+}
+
+std::uint8_t* BufferPool::make() {
+  all_.push_back(std::make_unique<std::uint64_t[]>(kBufferBytes / sizeof(std::uint64_t)));
+  return reinterpret_cast<std::uint8_t*>(all_.back().get());
+}
+
+std::uint8_t* BufferPool::take() noexcept try {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty() && all_.size() < most_) return make();
+  if (free_.empty()) {
+    ++refused_;
+    return nullptr;
+  }
+  std::uint8_t* const buffer = free_.back();
+  free_.pop_back();
+  return buffer;
+} catch (...) {  // no memory
+  const std::lock_guard lock(mutex_);
+  ++refused_;
+  return nullptr;
+}
+
+void BufferPool::give_back(std::uint8_t* buffer) noexcept {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(buffer);  // within what was reserved
+}
+
+std::uint64_t BufferPool::refused() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return refused_;
+}
+
+}  // namespace ddbench::cuda

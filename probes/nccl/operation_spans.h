@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "probes/nccl/device_clock.h"
+#include "probes/nccl/operations.h"
+#include "probes/recorder/recorder.h"
+
+namespace ddbench::nccl {
+
+/// What went otherwise than a pair of start and stop each. Since the process started.
+struct PluginCounters {
+  std::uint64_t events = 0;      ///< operations that were started
+  std::uint64_t unfinished = 0;  ///< whose channels did not all end: aborted, or pushed out by newer ones
+  std::uint64_t untimed = 0;   ///< of which only their enqueueing is known: NCCL told an earlier one's timers
+  std::uint64_t unpaired = 0;  ///< starts below, and stops of, operations that are not known (any more)
+  std::uint64_t foreign_proxies = 0;  ///< proxy operations of another process's collectives
+  std::uint64_t unknown_functions = 0;
+};
+
+/// Makes spans of operations, in the process's recorder, whichever that is at the time. Its owner serialises
+/// the calls; they throw what the recorder does.
+class OperationSpans {
+ public:
+  /// A span of kind kNcclEvent, from the first channel's begin to the last one's end. It has no length, and
+  /// begins where the operation was enqueued, where no more is known. And the host's span "nccl_enqueue", of
+  /// the same key, unless it was captured.
+  void event(const Operation& operation, const DeviceClock& clock);
+  /// A call of NCCL's functions, or its launch of a kernel, on the host.
+  void call(const Operation& operation);
+  void counters(const PluginCounters& counters);
+  /// Of a communicator that begins, on this rank: the largest is told, in a spool that is opened if need be.
+  void communicator(int rank, int ranks);
+
+ private:
+  void record(Span span, const Operation& operation, const std::string& name);
+
+  std::uint32_t told_ = 0;  // times that the counters were
+  int most_ranks_ = 0;      // that were told to the recorder of generation told_to_
+  unsigned told_to_ = 0;
+  // Of the recorder's generation.
+  unsigned generation_ = 0;
+  host::Recorder::Track* device_ = nullptr;
+  host::Recorder::Track* host_ = nullptr;
+  std::unordered_map<std::string, std::uint32_t> name_ids_;
+};
+
+}  // namespace ddbench::nccl

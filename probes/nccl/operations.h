@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "probes/nccl/device_clock.h"
+#include "probes/nccl/profiler_abi.h"
+#include "probes/preload/session/thread_range.h"
+
+namespace ddbench::nccl {
+
+/// What NCCL hands out and asks for again: which operation of the table, and which part of it. It is no
+/// address, so that one that NCCL kept too long is recognised instead of followed.
+struct Handle {
+  EventType type = kGroup;
+  std::uint8_t channel = 0;  ///< of a kernel channel; of an API call 1 when it was captured in a graph
+  std::uint32_t generation = 0;
+  std::uint32_t slot = 0;
+
+  void* encoded() const noexcept;
+  static Handle decode(const void* handle) noexcept;
+};
+
+/// One communicator of this process, for the life of the process: late events may still name it.
+struct Communicator {
+  std::uint64_t id = 0;
+  int ranks = 1;  ///< 1 where version 3 does not tell
+  int rank = 0;
+  Handle newest;  ///< of its operations that have begun
+};
+
+/// A collective or point-to-point operation from when it is enqueued until its last channel has ended. One
+/// that a CUDA graph was captured from comes again, as an operation of its own, with each replay.
+struct Operation {
+  Communicator* communicator = nullptr;  ///< null: the slot is free
+  std::uint32_t generation = 1;
+  EventType type = kColl;
+  std::string_view function;  ///< ddbench's word; points to static text
+  const char* algorithm = "";
+  const char* protocol = "";
+  std::uint64_t bytes = 0;
+  std::uint64_t sequence = 0;        ///< 48 bits of collective_key()
+  bool captured = false;             ///< in a CUDA graph
+  inject::Range range;               ///< of the thread that enqueued it
+  int channels = 0;                  ///< that will tell of themselves; 0: not known
+  std::int64_t enqueued_ns = 0;      ///< startEvent was called
+  std::int64_t enqueued_end_ns = 0;  ///< stopEvent was called: it is enqueued, and no more than that
+  bool told_late = false;            ///< nobody waits for its end any more
+  bool newer_began = false;          ///< of the same communicator, which runs them in their order
+
+  int channels_begun = 0;
+  int channels_open = 0;
+  int proxies = 0;
+  std::int64_t network = 0;       ///< kNetInfiniband, kNetSocket, 0
+  bool untimed = false;           ///< a timer was an earlier operation's, and so its channels' ends may be
+  std::int64_t begin_ns = 0;      ///< now_ns() of the first callback of a channel, or of an API call
+  std::int64_t end_ns = 0;        ///< of the last one
+  std::uint64_t begin_timer = 0;  ///< of the GPU; 0 where NCCL gives none
+  std::uint64_t end_timer = 0;
+
+  /// Every channel that was seen has ended, and none is missing as far as that is known. Proxies may go on:
+  /// those of CollNet never say that they are done.
+  bool told_all() const noexcept {
+    return enqueued_end_ns != 0 && channels_begun > 0 && channels_begun >= channels && channels_open == 0;
+  }
+  /// Nothing will follow.
+  bool complete() const noexcept { return told_all() && (channels > 0 || newer_began); }
+  void begin_channel(std::uint64_t timer, std::int64_t at_ns) noexcept;
+  void stop_timer(std::uint64_t timer) noexcept;
+  void end_channel(std::int64_t at_ns) noexcept;
+  /// In words: "infiniband", "socket", "proxy", "direct"; "" when no channel of it was seen.
+  std::string_view transport() const noexcept;
+};
+
+/// The operations under way, in a ring: the oldest makes place for the newest.
+class Operations {
+ public:
+  static constexpr std::uint32_t kSlots = 1u << 13;
+
+  Operations() : slots_(std::make_unique<std::array<Operation, kSlots>>()) {}
+  /// The slot for the next operation; still that of an older one, if `communicator` is set.
+  Operation& next() noexcept;
+  /// Makes the slot that next() returned the new operation's.
+  Handle take(const Operation& operation) noexcept;
+  Operation* find(const Handle& handle) noexcept;  ///< null when it is no longer in the table
+  void release(Operation& operation) noexcept;
+  std::array<Operation, kSlots>& all() noexcept { return *slots_; }
+
+ private:
+  std::unique_ptr<std::array<Operation, kSlots>> slots_;
+  std::uint32_t next_ = 0;
+};
+
+/// Bytes of an element of NCCL's type name ("ncclFloat32"); 0 when it is not known.
+std::uint64_t size_of_type(std::string_view type) noexcept;
+
+}  // namespace ddbench::nccl

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "probes/nccl/operation_spans.h"
+#include "probes/nccl/operations.h"
+#include "probes/nccl/sample_windows.h"
+
+namespace ddbench::nccl {
+
+/// An event as any version of NCCL starts it; what a version does not tell stays as it is here.
+struct EventStart {
+  std::uint64_t type = 0;
+  void* parent = nullptr;
+  std::uint64_t communicator = 0;  ///< version 3 tells it here, later ones in init()
+  int rank = 0;
+  const char* function = nullptr;
+  const char* datatype = nullptr;
+  const char* algorithm = nullptr;
+  const char* protocol = nullptr;
+  std::uint64_t count = 0;
+  std::uint64_t sequence = 0;
+  int channels = 0;
+  pid_t pid = 0;
+  std::uint8_t channel = 0;
+  std::uint64_t timer = 0;
+  std::int64_t network = 0;
+  bool captured = false;
+};
+
+/// NCCL's profiler plug-in without its versions: turns events into spans of kind kNcclEvent in the process's
+/// recorder. One a process, never destroyed: NCCL calls it from several threads until it is gone. Nothing
+/// throws.
+class Plugin {
+ public:
+  static Plugin& instance() noexcept;
+
+  /// A communicator begins; `mask` is NCCL's, which it reads again at each group, and is filled with what is
+  /// wanted. Returns NCCL's context.
+  void* open(std::uint64_t communicator, int ranks, int rank, int* mask) noexcept;
+  /// Returns the event's handle; null drops it.
+  void* start(void* context, const EventStart& event) noexcept;
+  void stop_timer(void* handle, std::uint64_t timer) noexcept;
+  void stop(void* handle) noexcept;
+  /// The communicator ended or was aborted: what is under way is recorded as far as it came.
+  void close(void* context) noexcept;
+  /// The recorder is about to stop; programs, and the engine, end it before their communicators. Waits some
+  /// milliseconds at most for what the GPU has done to be told.
+  void conclude() noexcept;
+  /// From true to false nothing is wanted of what NCCL enqueues. Waits likewise for what was enqueued before.
+  void pause(bool paused) noexcept;
+
+ private:
+  Plugin();
+  void* start_operation(Communicator& communicator, const EventStart& event);
+  void* start_child(const EventStart& event);
+  /// Of version 3, whose events name their communicator.
+  Communicator& known(std::uint64_t id, int rank);
+  void begin_channel(Operation& operation, const Handle& handle, std::uint64_t timer);
+  std::uint64_t own_timer(Operation& operation, std::uint64_t timer, std::int64_t at_ns);
+  void finish(Operation& operation);
+  void finish_all(const Communicator* communicator);
+  void prove_transport(const Operation& operation) noexcept;
+  void apply_mask() noexcept;
+  void wait_until_told(std::unique_lock<std::mutex>& lock) noexcept;
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Communicator>> communicators_;
+  int open_ = 0;  // communicators between open() and close()
+  Operations operations_;
+  DeviceClock clock_;
+  PluginCounters counters_;
+  int* mask_ = nullptr;
+  int wanted_;
+  bool paused_ = false;
+  bool window_is_on_ = true;
+  int with_proxies_ = 0;  // operations, until what the bytes travel by is proved or cannot be
+  std::unique_ptr<SampleWindows> windows_;
+  OperationSpans recorded_;
+};
+
+}  // namespace ddbench::nccl

@@ -1,0 +1,119 @@
+// Stands before the collectives of Gloo as PyTorch calls them: Debian's through
+// libgloo.so, the wheels through the PLT of libtorch_cpu.so, which exports its own Gloo. Being the
+// functions that Gloo's options name as friends, these may read them.
+#include <gloo/allgather.h>
+#include <gloo/allgatherv.h>
+#include <gloo/allreduce.h>
+#include <gloo/alltoall.h>
+#include <gloo/alltoallv.h>
+#include <gloo/barrier.h>
+#include <gloo/broadcast.h>
+#include <gloo/context.h>
+#include <gloo/gather.h>
+#include <gloo/reduce.h>
+#include <gloo/scatter.h>
+#include <gloo/transport/unbound_buffer.h>
+
+#include <map>
+#include <mutex>
+
+#include "probes/preload/original.h"
+#include "probes/preload/session.h"
+
+namespace {
+
+using ddbench::inject::Call;
+using ddbench::inject::CallName;
+
+// Ranks use their contexts in the same order. PyTorch gives each collective of a context a tag of its own,
+// the same on all ranks, and several of its threads run them in any order. Who leaves the tag at 0 runs them
+// one after another: these are counted.
+std::uint64_t key_of(const gloo::Context* context, std::uint32_t tag) {
+  struct Uses {
+    std::uint16_t communicator = 0;
+    std::uint32_t untagged = 0;
+  };
+  constexpr std::uint64_t kHalf = (std::uint64_t{1} << 24) - 1;
+  static std::mutex mutex;
+  static std::map<const gloo::Context*, Uses> contexts;
+  const std::lock_guard lock(mutex);
+  Uses& uses = contexts[context];
+  if (uses.communicator == 0) uses.communicator = static_cast<std::uint16_t>(contexts.size());
+  const std::uint32_t use = tag == 0 ? uses.untagged++ : 0;
+  return ddbench::collective_key(uses.communicator, ((tag & kHalf) << 24 | (use & kHalf)) + 1);
+}
+
+std::uint64_t size_of(const std::unique_ptr<gloo::transport::UnboundBuffer>& buffer) {
+  return buffer ? buffer->size : 0;
+}
+
+// How many ranks a context has. Its class, of one name, has a virtual destructor in Debian's Gloo and none in
+// that of PyTorch's wheels (2.4 to 2.15), where its numbers lie at its very begin: told by the table that
+// only the one has. The options are laid out alike in both.
+std::uint64_t ranks_of(const gloo::Context* context) {
+  static const bool has_table = ddbench::inject::find_function_if_any("_ZTVN4gloo7ContextE") != nullptr;
+  const auto* const rank_and_size = reinterpret_cast<const int*>(context) + (has_table ? 2 : 0);
+  return static_cast<std::uint64_t>(rank_and_size[1]);
+}
+
+}  // namespace
+
+namespace gloo {
+
+void allreduce(const AllreduceOptions& options) {
+  const auto& impl = options.impl_;
+  const Call call(CallName::kAllReduce, impl.elements * impl.elementSize,
+                  key_of(impl.context.get(), impl.tag));
+  ddbench::inject::original<static_cast<void (*)(const AllreduceOptions&)>(&allreduce)>()(options);
+}
+
+void allgather(AllgatherOptions& options) {
+  const Call call(CallName::kAllGather, size_of(options.out), key_of(options.context.get(), options.tag));
+  ddbench::inject::original<static_cast<void (*)(AllgatherOptions&)>(&allgather)>()(options);
+}
+
+void allgatherv(AllgathervOptions& options) {
+  const Call call(CallName::kAllGather, size_of(options.out), key_of(options.context.get(), options.tag));
+  ddbench::inject::original<static_cast<void (*)(AllgathervOptions&)>(&allgatherv)>()(options);
+}
+
+void broadcast(BroadcastOptions& options) {
+  const Call call(CallName::kBroadcast, options.elements * options.elementSize,
+                  key_of(options.context.get(), options.tag));
+  ddbench::inject::original<static_cast<void (*)(BroadcastOptions&)>(&broadcast)>()(options);
+}
+
+void barrier(BarrierOptions& options) {
+  const Call call(CallName::kBarrier, 0, key_of(options.context.get(), options.tag));
+  ddbench::inject::original<static_cast<void (*)(BarrierOptions&)>(&barrier)>()(options);
+}
+
+void reduce(ReduceOptions& options) {
+  const Call call(CallName::kReduce, options.elements * options.elementSize,
+                  key_of(options.context.get(), options.tag));
+  ddbench::inject::original<static_cast<void (*)(ReduceOptions&)>(&reduce)>()(options);
+}
+
+void gather(GatherOptions& options) {
+  const std::uint64_t all = size_of(options.in) * ranks_of(options.context.get());
+  const Call call(CallName::kGather, all, key_of(options.context.get(), options.tag));
+  ddbench::inject::original<static_cast<void (*)(GatherOptions&)>(&gather)>()(options);
+}
+
+void scatter(ScatterOptions& options) {
+  const std::uint64_t all = size_of(options.out) * ranks_of(options.context.get());
+  const Call call(CallName::kScatter, all, key_of(options.context.get(), options.tag));
+  ddbench::inject::original<static_cast<void (*)(ScatterOptions&)>(&scatter)>()(options);
+}
+
+void alltoall(AlltoallOptions& options) {
+  const Call call(CallName::kAllToAll, size_of(options.in), key_of(options.context.get(), options.tag));
+  ddbench::inject::original<static_cast<void (*)(AlltoallOptions&)>(&alltoall)>()(options);
+}
+
+void alltoallv(AlltoallvOptions& options) {
+  const Call call(CallName::kAllToAll, size_of(options.in), key_of(options.context.get(), options.tag));
+  ddbench::inject::original<static_cast<void (*)(AlltoallvOptions&)>(&alltoallv)>()(options);
+}
+
+}  // namespace gloo

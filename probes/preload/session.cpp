@@ -1,0 +1,163 @@
+#include "probes/preload/session.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <optional>
+
+#include "core/clock.h"
+#include "probes/preload/session/process_recorder.h"
+#include "probes/preload/torch_operators.h"
+
+namespace ddbench::inject {
+namespace {
+
+// One ring a recording thread. A program may start threads without end; what comes after these is not
+// recorded.
+constexpr int kMostThreads = 256;
+
+constexpr std::array<const char*, kCallNameCount> kNames = {
+    "all_reduce", "all_gather", "reduce_scatter",      "broadcast", "reduce",
+    "gather",     "scatter",    "all_to_all",          "barrier",   "onednn",
+    "blas",       "step",       kFileOpenedName.data()};
+
+using NameIds = std::array<std::uint32_t, kCallNameCount>;
+
+// A program has some hundred operators, of which each runs again and again.
+struct OperatorId {
+  const char* name = nullptr;
+  std::uint32_t id = 0;
+};
+
+// Where the calling thread records, in the recorder of one generation.
+struct ThreadState {
+  unsigned generation = 0;
+  int depth = 0;
+  host::Recorder::Track* track = nullptr;
+  NameIds name_ids{};
+  std::array<OperatorId, 512> operator_ids{};
+};
+
+std::atomic<int> threads{0};  // with a track
+thread_local ThreadState thread_state;
+
+bool is_main_thread() noexcept {
+  return ::syscall(SYS_gettid) == ::getpid();
+}
+
+// Null: the thread does not record.
+host::Recorder::Track* track_of_thread(Lane lane) noexcept {
+  ThreadState& state = thread_state;
+  if (state.generation == recorder_generation()) return state.track;
+  watch_torch_operators();
+  const RecorderAccess access;
+  state.generation = access.generation();
+  state.track = nullptr;
+  state.operator_ids = {};
+  if (access.get() == nullptr || threads.fetch_add(1) >= kMostThreads) return nullptr;
+  try {
+    for (std::size_t i = 0; i < kNames.size(); ++i) state.name_ids[i] = access.get()->intern(kNames[i]);
+    state.track = &access.get()->track(is_main_thread() ? Lane::kMain : lane);
+  } catch (...) {
+  }
+  return state.track;
+}
+
+std::uint32_t name_id(CallName name) noexcept {
+  return thread_state.name_ids[static_cast<std::size_t>(name)];
+}
+
+// Of a thread that records; none where there is no memory for it.
+std::optional<std::uint32_t> operator_id(const char* name) noexcept {
+  ThreadState& state = thread_state;
+  OperatorId& known =
+      state.operator_ids[(reinterpret_cast<std::uintptr_t>(name) >> 4) % state.operator_ids.size()];
+  if (known.name == name) return known.id;
+  const RecorderAccess access;
+  if (access.get() == nullptr || access.generation() != state.generation) return std::nullopt;
+  try {
+    known = {name, access.get()->intern(name)};
+    return known.id;
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool Call::begins(SpanKind kind) noexcept {
+  if (thread_state.depth++ > 0) return false;
+  track_ = track_of_thread(kind == SpanKind::kCommunication ? Lane::kCommunication : Lane::kMain);
+  span_.kind = kind;
+  return track_ != nullptr;
+}
+
+Call::Call(CallName name, SpanKind kind, std::uint64_t bytes, std::uint64_t correlation) noexcept {
+  if (!begins(kind)) return;
+  span_.name_id = name_id(name);
+  span_.bytes = bytes;
+  span_.correlation = correlation;
+  span_.begin_ns = now_ns();
+}
+
+Call::Call(const char* operator_name, SpanKind kind) noexcept {
+  if (!begins(kind)) return;
+  const std::optional<std::uint32_t> id = operator_id(operator_name);
+  if (!id) track_ = nullptr;
+  span_.name_id = id.value_or(0);
+  span_.begin_ns = now_ns();
+}
+
+Call::~Call() {
+  --thread_state.depth;
+  if (track_ == nullptr) return;
+  span_.end_ns = now_ns();
+  track_->record(span_);
+}
+
+PendingCall::PendingCall(const Collective& collective) noexcept
+    : collective_(collective), begin_ns_(now_ns()), nested_(thread_state.depth > 0) {}
+
+void PendingCall::end() const noexcept {
+  host::Recorder::Track* const track = nested_ ? nullptr : track_of_thread(Lane::kCommunication);
+  if (track == nullptr) return;
+  Span span;
+  span.kind = SpanKind::kCommunication;
+  span.name_id = name_id(collective_.name);
+  span.bytes = collective_.bytes;
+  span.correlation = collective_.correlation;
+  span.begin_ns = begin_ns_;
+  span.end_ns = now_ns();
+  track->record(span);
+}
+
+void mark_step() noexcept {
+  static std::atomic<std::uint32_t> steps{0};
+  static std::atomic<std::int64_t> begin_ns{0};
+  host::Recorder::Track* const track = track_of_thread(Lane::kMain);
+  const std::int64_t end_ns = now_ns();
+  const std::int64_t last_ns = begin_ns.exchange(end_ns);
+  if (track == nullptr || last_ns == 0) return;
+  Span span;
+  span.begin_ns = last_ns;
+  span.end_ns = end_ns;
+  span.kind = SpanKind::kStep;
+  span.name_id = name_id(CallName::kStep);
+  span.step = steps.fetch_add(1);
+  track->record(span);
+}
+
+void note_file_opened() noexcept {
+  if (!recorder_is_open() || thread_state.depth > 0) return;
+  host::Recorder::Track* const track = track_of_thread(Lane::kMain);
+  if (track == nullptr) return;
+  Span span;
+  span.begin_ns = span.end_ns = now_ns();
+  span.kind = SpanKind::kHost;
+  span.name_id = name_id(CallName::kFileOpened);
+  track->record(span);
+}
+
+}  // namespace ddbench::inject

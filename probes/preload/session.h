@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+
+#include "probes/recorder/recorder.h"
+
+/// What a program that ddbench did not write records of itself. Nothing here throws, and nothing that fails
+/// may be noticed by the program.
+namespace ddbench::inject {
+
+/// The calls that are told apart. Collectives carry the names that the reference engine gives them.
+enum class CallName : std::uint8_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast,
+  kReduce,
+  kGather,
+  kScatter,
+  kAllToAll,
+  kBarrier,
+  kOneDnn,
+  kBlas,
+  kStep,
+  kFileOpened,
+};
+inline constexpr int kCallNameCount = 13;
+
+/// A collective as it is recorded; `correlation` as collective_key().
+struct Collective {
+  CallName name;
+  std::uint64_t bytes = 0;
+  std::uint64_t correlation = 0;
+};
+
+/// Records the calling thread's stay in a library from construction to destruction, on the thread's own
+/// lock-free track. Of nested calls only the outermost is recorded. Costs two clock reads and a push; the
+/// first call of a process opens its spool, that of a thread allocates its ring. Does nothing in a process
+/// that is no rank of a run (DDBENCH_SPOOL is not set) or whose spool cannot be written.
+class Call {
+ public:
+  /// Compute in a maths library.
+  explicit Call(CallName name) noexcept : Call(name, SpanKind::kCompute, 0, 0) {}
+  /// An operator of a framework, by the name that it has there, which stays where it is.
+  Call(const char* operator_name, SpanKind kind) noexcept;
+  /// A collective; `correlation` as collective_key().
+  Call(CallName name, std::uint64_t bytes, std::uint64_t correlation) noexcept
+      : Call(name, SpanKind::kCommunication, bytes, correlation) {}
+  explicit Call(const Collective& collective) noexcept
+      : Call(collective.name, collective.bytes, collective.correlation) {}
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  Call(CallName name, SpanKind kind, std::uint64_t bytes, std::uint64_t correlation) noexcept;
+  /// Whether this call is recorded: it is then to be given a name.
+  bool begins(SpanKind kind) noexcept;
+
+  host::Recorder::Track* track_ = nullptr;  // null: not recorded
+  Span span_;
+};
+
+/// A collective that goes on when its call has returned: one thread makes it, any thread sees its end. A
+/// value.
+class PendingCall {
+ public:
+  explicit PendingCall(const Collective& collective) noexcept;
+  /// Records it, from its making to now. Not inside of another call: that one is recorded.
+  void end() const noexcept;
+
+ private:
+  Collective collective_;
+  std::int64_t begin_ns_;
+  bool nested_;
+};
+
+/// A step ends, and the next begins, now.
+void mark_step() noexcept;
+
+/// The program opened a file to write it, just now: host time without a length. Does nothing in a process
+/// that has recorded nothing yet: a shell that writes a file is no rank.
+void note_file_opened() noexcept;
+
+}  // namespace ddbench::inject

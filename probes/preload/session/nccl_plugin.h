@@ -1,0 +1,20 @@
+#pragma once
+
+/// NCCL loads its profiler plug-in (probes/nccl) by itself: here those find it who own the recorder that
+/// it records into, and the graphs that its collectives are captured in. In ddbench_session.so.
+namespace ddbench::inject {
+
+struct NcclPlugin {
+  /// Records what is under way, and what was counted so far: the recorder is about to stop.
+  void (*conclude)() noexcept = nullptr;
+  /// From true to false, NCCL tells nothing of the collectives that are enqueued.
+  void (*pause)(bool paused) noexcept = nullptr;
+};
+
+/// `plugin` lives as long as the process.
+__attribute__((visibility("default"))) void set_nccl_plugin(const NcclPlugin* plugin) noexcept;
+/// The calls below do nothing where NCCL has loaded no plug-in. A forked child starts without one.
+__attribute__((visibility("default"))) void conclude_nccl_events() noexcept;
+__attribute__((visibility("default"))) void pause_nccl_events(bool paused) noexcept;
+
+}  // namespace ddbench::inject

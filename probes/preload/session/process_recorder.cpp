@@ -1,0 +1,150 @@
+#include "probes/preload/session/process_recorder.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "probes/preload/session/nccl_plugin.h"
+#include "probes/recorder/spool_origin.h"
+
+namespace ddbench::inject {
+namespace {
+
+// Of each recording thread. A foreign program may have many.
+constexpr std::size_t kRingCapacity = std::size_t{1} << 14;
+
+std::mutex mutex;  // guards all below; atomics are also read without it
+std::atomic<host::Recorder*> current{nullptr};
+host::Recorder* opened_here = nullptr;  // never deleted: threads may record until the process is gone
+std::atomic<bool> decided{false};       // opened, adopted, or not to be opened
+bool is_programs = false;               // the program has one of its own, at times
+std::atomic<unsigned> generations{1};
+
+const char* value_of(const char* variable) noexcept {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+// A program that is started once a node starts its ranks itself, and its launcher tells them who they are.
+// Those of torchrun and DeepSpeed, which say RANK and LOCAL_RANK, inherit the numbers of the task that these
+// are themselves. RANK alone (Kubeflow) may be what a batch script says of the whole job, and a batch script
+// has a number of Slurm's, but is no task.
+std::optional<int> rank_of_process() noexcept {
+  const bool has_local_rank = value_of("LOCAL_RANK") != nullptr;
+  const bool is_slurm_task = value_of("SLURM_STEP_NUM_TASKS") != nullptr;
+  for (const char* variable : {"DDBENCH_RANK", has_local_rank ? "RANK" : "", "OMPI_COMM_WORLD_RANK",
+                               "PMI_RANK", "PMIX_RANK", is_slurm_task ? "SLURM_PROCID" : "", "RANK"}) {
+    if (const char* const rank = value_of(variable)) return std::atoi(rank);
+  }
+  return std::nullopt;
+}
+
+void stop_recording() noexcept {
+  conclude_nccl_events();  // programs end without their communicators'
+  try {
+    const std::lock_guard lock(mutex);
+    if (opened_here != nullptr) opened_here->stop();
+  } catch (...) {  // the run's launcher finds the spool without its end
+  }
+}
+
+// A forked child has no drain thread: if it records at all, it gets a spool of its own. What the parent
+// recorded stays the parent's.
+void forget_parent() noexcept {
+  set_nccl_plugin(nullptr);  // one of the parent's threads may hold its lock
+  current.store(nullptr);
+  opened_here = nullptr;
+  decided.store(false);
+  is_programs = false;
+  generations.fetch_add(1);
+  mutex.unlock();
+}
+
+// Once, before the first recorder.
+void watch_process() {
+  static const int registered = [] {
+    std::atexit(stop_recording);
+    return ::pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, forget_parent);
+  }();
+  static_cast<void>(registered);
+}
+
+void open(const std::string& prefix, int rank, const char* run_id) {
+  host::RecorderOptions options;
+  options.spool = prefix + "." + std::to_string(::getpid()) + ".spool";
+  options.ring_capacity = kRingCapacity;
+  options.rank = rank;
+  options.run_id = run_id;
+  watch_process();
+  opened_here = new host::Recorder(options);
+  current.store(opened_here);
+  generations.fetch_add(1);
+}
+
+void open_for_rank() {
+  const char* const prefix = std::getenv("DDBENCH_SPOOL");
+  const std::optional<int> rank = rank_of_process();
+  const char* const run_id = std::getenv("DDBENCH_RUN_ID");
+  if (prefix != nullptr && rank && run_id != nullptr) open(prefix, *rank, run_id);
+}
+
+void open_alone(int rank) {
+  const char* const folder = std::getenv("DDBENCH_SPOOL_DIR");
+  const int known = rank_of_process().value_or(rank);
+  open(std::string(folder != nullptr ? folder : ".") + "/rank" + std::to_string(known), known,
+       host::to_run_id(host::origin_of_this_process()).c_str());
+}
+
+// A program runs on, whatever becomes of its measurement: where a spool cannot be written, nothing is
+// recorded.
+template <typename Open>
+void decide(bool wanted, const Open& open_it) noexcept {
+  if (!wanted) return;
+  try {
+    const std::lock_guard lock(mutex);
+    decided.store(true);
+    if (current.load() == nullptr && !is_programs) open_it();
+  } catch (...) {
+  }
+}
+
+}  // namespace
+
+RecorderAccess::RecorderAccess() noexcept {
+  decide(!decided.load(std::memory_order_acquire), open_for_rank);
+  lock_ = std::unique_lock(mutex);
+  recorder_ = current.load();
+  generation_ = generations.load();
+}
+
+RecorderAccess::RecorderAccess(int rank) noexcept : RecorderAccess() {
+  if (recorder_ != nullptr) return;
+  lock_.unlock();
+  decide(true, [rank] { open_alone(rank); });
+  lock_.lock();
+  recorder_ = current.load();
+  generation_ = generations.load();
+}
+
+bool recorder_is_open() noexcept {
+  return current.load(std::memory_order_relaxed) != nullptr;
+}
+
+unsigned recorder_generation() noexcept {
+  return generations.load(std::memory_order_relaxed);
+}
+
+void adopt_recorder(host::Recorder* recorder) noexcept {
+  watch_process();
+  const std::lock_guard lock(mutex);
+  decided.store(true);
+  is_programs = true;
+  current.store(recorder);
+  generations.fetch_add(1);
+}
+
+}  // namespace ddbench::inject

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <mutex>
+
+#include "probes/recorder/recorder.h"
+
+/// The one recorder of a process that ddbench's shared objects (interposers, NCCL's profiler plug-in, the
+/// CUDA probe) record into, in whatever order and by whomever they are loaded. It lives in
+/// ddbench_session.so, which all of them link: the dynamic linker keeps one copy a process. Nothing here
+/// throws.
+namespace ddbench::inject {
+
+#define DDBENCH_SESSION_API __attribute__((visibility("default")))
+
+/// Keeps the process's recorder from being taken away while it lives. Opens the recorder's spool,
+/// $DDBENCH_SPOOL.<pid>.spool, on first use in a rank's process (DDBENCH_RUN_ID and a launcher's rank are
+/// set). Null in other processes, and when the spool cannot be written. Hold it for a moment only.
+class DDBENCH_SESSION_API RecorderAccess {
+ public:
+  RecorderAccess() noexcept;
+  /// In a process that is no rank of a run, opens a spool all the same: rank<N>.<pid>.spool in
+  /// $DDBENCH_SPOOL_DIR or the working directory, N being what a launcher said, or else `rank`.
+  explicit RecorderAccess(int rank) noexcept;
+  host::Recorder* get() const noexcept { return recorder_; }
+  /// Changes whenever the recorder does (a fork, adopt_recorder): tracks and name ids of another generation
+  /// are void. Never 0.
+  unsigned generation() const noexcept { return generation_; }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  host::Recorder* recorder_ = nullptr;
+  unsigned generation_ = 0;
+};
+
+/// Whether the process has a recorder now. Opens none, takes no lock.
+DDBENCH_SESSION_API bool recorder_is_open() noexcept;
+
+/// The generation now, without a lock.
+DDBENCH_SESSION_API unsigned recorder_generation() noexcept;
+
+/// The process's recorder is that of its program (a rank of the reference engine) from now on; nullptr takes
+/// it away again, once nobody uses it, and no other one is opened.
+DDBENCH_SESSION_API void adopt_recorder(host::Recorder* recorder) noexcept;
+
+}  // namespace ddbench::inject

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/figure/figure.h"
+#include "reports/chart/palette.h"
+#include "reports/text/quantity.h"
+
+namespace ddbench::reports::svg {
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+  bool low_is_cut = false;  ///< it reaches further than the chart shows
+  bool high_is_cut = false;
+};
+
+/// A point of a line. x and y are in the units shown; on a band axis x is the index of the band.
+struct Mark {
+  double x = 0;
+  double y = 0;
+  std::optional<Interval> interval;
+  std::string tip;
+};
+
+struct Line {
+  std::string name;
+  const Ink* ink = nullptr;
+  bool joined = true;  ///< false: points only
+  std::vector<Mark> marks;
+};
+
+/// One rectangle: `from` and `to` are values; `slot` of `slots` is its place across the band.
+struct Bar {
+  std::size_t band = 0;
+  std::size_t slot = 0;
+  std::size_t slots = 1;
+  double from = 0;
+  double to = 0;
+  bool floats = false;  ///< a bar of a waterfall: the next one begins where it ends
+  const Ink* ink = nullptr;
+  std::optional<Interval> interval;
+  std::string tip;
+};
+
+/// The value written at the end of a band's bars.
+struct EndLabel {
+  std::size_t band = 0;
+  double at = 0;
+  std::string text;
+};
+
+struct LegendEntry {
+  std::string name;
+  const Ink* ink = nullptr;
+  bool is_line = false;
+  bool joined = true;
+};
+
+/// A Figure made ready to draw: values in units for people, bars stacked, what cannot be drawn left out.
+struct Chart {
+  std::vector<std::string> bands;  ///< labels of the categories; empty: x is numeric
+  std::vector<Line> lines;
+  std::vector<Bar> bars;
+  std::vector<EndLabel> end_labels;
+  std::vector<LegendEntry> legend;  ///< empty where there is nothing to tell apart
+  std::string x_title;
+  std::string y_title;
+  std::string y_unit;
+  bool log_x = false;
+  bool log_y = false;
+  std::string log_x_unit;  ///< stored unit of a logarithmic axis: each tick is scaled for itself
+  std::string log_y_unit;
+  bool is_waterfall = false;
+  std::size_t left_out = 0;  ///< points that cannot be drawn
+
+  bool empty() const noexcept { return lines.empty() && bars.empty(); }
+};
+
+Chart make_chart(const analyzer::Figure& figure);
+
+/// "exposed transfer" for "exposed_transfer"; names that are not the program's own stay as they are.
+std::string display_name(std::string_view series_name);
+
+/// False for values that are not finite or too large to compute with, and on a logarithmic axis not positive.
+bool can_be_drawn(const analyzer::Figure& figure, const analyzer::Point& point);
+
+}  // namespace ddbench::reports::svg

@@ -1,0 +1,169 @@
+#include "reports/formats/html/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/chart/chart.h"
+#include "reports/chart/svg.h"
+#include "reports/formats/html/page_style.h"
+#include "reports/formats/html/table.h"
+#include "reports/text/quantity.h"
+#include "reports/text/safe_text.h"
+
+namespace ddbench::reports::html {
+namespace {
+
+/// Widths that a figure is laid out for; the page shows the one that suits the window.
+constexpr double kNarrow_px = 330;
+constexpr double kColumn_px = 530;
+constexpr double kFull_px = 1080;
+constexpr std::size_t kMostValues = 150;
+constexpr std::size_t kBandsForFullWidth = 12;
+
+std::string list(std::string_view css_class, const std::vector<std::string>& items) {
+  std::string markup = fmt::format("<ul class=\"{}\">", css_class);
+  for (const std::string& item : items) markup += "<li>" + html_text(item) + "</li>";
+  return markup + "</ul>";
+}
+
+std::string_view tile_class(CellTone tone) {
+  switch (tone) {
+    case CellTone::kFaint: return "tile faint";
+    case CellTone::kGood: return "tile good";
+    case CellTone::kWarning: return "tile warning";
+    case CellTone::kBad: return "tile bad";
+    default: return "tile";
+  }
+}
+
+/// Many bars need the room; one or two lying bars would leave half of a column empty.
+bool wants_full_width(const analyzer::Figure& figure) {
+  std::size_t bands = 0;
+  bool lying = false;
+  for (const analyzer::Series& series : figure.series) {
+    const bool bars =
+        series.shape != analyzer::SeriesShape::kLine && series.shape != analyzer::SeriesShape::kPoints;
+    if (bars) bands = std::max(bands, series.points.size());
+    lying |= series.shape == analyzer::SeriesShape::kStackedBars && series.points.size() <= 2;
+  }
+  return bands > kBandsForFullWidth || lying;
+}
+
+}  // namespace
+
+Page::Page(std::string_view kind, std::string_view title, std::string_view subtitle) {
+  markup_ = fmt::format(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
+      "<meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">"
+      "<meta name=\"generator\" content=\"ddbench\"><title>{} – "
+      "{}</title>\n<style>{}</style></head>\n<body><main>\n",
+      page_script_sha256(), html_text(shortened(title, 120)), html_text(kind), page_css());
+  markup_ += fmt::format("<header><p class=\"kind\">{}</p><h1>{}</h1><p class=\"subtitle\">{}</p></header>\n",
+                         html_text(kind), html_text(shortened(title, 300)), html_text(subtitle));
+}
+
+void Page::badges(const std::vector<std::string>& badges) {
+  markup_ += list("badges", badges) + "\n";
+}
+
+void Page::alarms(const std::vector<std::string>& alarms) {
+  for (const std::string& alarm : alarms) {
+    markup_ += fmt::format("<p class=\"alarm\"><strong>Attention:</strong> {}</p>\n", html_text(alarm));
+  }
+}
+
+void Page::verdict(std::string_view sentence) {
+  markup_ += fmt::format("<p class=\"verdict\">{}</p>\n", html_text(sentence));
+}
+
+void Page::tiles(const std::vector<Tile>& tiles) {
+  markup_ += "<dl class=\"tiles\">";
+  for (const Tile& tile : tiles) {
+    markup_ +=
+        fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}<small>{}</small></dd></div>", tile_class(tile.tone),
+                    html_text(tile.label), html_text(tile.value), html_text(tile.detail));
+  }
+  markup_ += "</dl>\n";
+}
+
+void Page::notes(const std::vector<std::string>& notes) {
+  if (notes.empty()) return;
+  markup_ += "<section class=\"notes\" aria-label=\"Caveats\"><h2>Read this first</h2>" + list("", notes) +
+             "</section>\n";
+}
+
+void Page::heading(std::string_view text) {
+  markup_ += fmt::format("<h2>{}</h2>\n", html_text(text));
+}
+
+void Page::figures(const std::vector<analyzer::Figure>& figures) {
+  if (figures.empty()) return;
+  markup_ += "<div class=\"charts\">\n";
+  for (const analyzer::Figure& each : figures) figure(each);
+  markup_ += "</div>\n";
+}
+
+void Page::figure(const analyzer::Figure& figure) {
+  const bool full = wants_full_width(figure);
+  const int id = figures_++;
+  markup_ += fmt::format("<figure{}><h3>{}</h3>", full ? " class=\"full\"" : "", html_text(figure.title));
+  const auto draw = [&](std::string_view css_class, double width_px) {
+    const SvgStyle style{width_px, false, fmt::format("f{}{}", id, css_class)};
+    markup_ += fmt::format("<div class=\"{}\">{}</div>", css_class, figure_svg(figure, style));
+  };
+  if (full) draw("wide", kFull_px);
+  draw(full ? "middle" : "column", kColumn_px);
+  draw("narrow", kNarrow_px);
+  markup_ += "<figcaption>" + list("", figure_notes(figure)) + "</figcaption>";
+  figure_values(figure);
+  markup_ += "</figure>\n";
+}
+
+void Page::figure_values(const analyzer::Figure& figure) {
+  DataTable values{"Values of the chart: " + figure.title,
+                   {},
+                   {{"series"}, {figure.x.label}, {figure.y.label, true}, {"interval", true}},
+                   {},
+                   {}};
+  for (const analyzer::Series& series : figure.series) {
+    for (const analyzer::Point& point : series.points) {
+      if (values.rows.size() == kMostValues) return;  // `--format csv --rows steps` has them all
+      const std::string x =
+          point.label.empty() ? fmt::format("{:.6g}", point.x) : svg::display_name(point.label);
+      std::vector<DataCell> row = {text_cell(svg::display_name(series.name)), text_cell(x),
+                                   value_cell(point.y, quantity(point.y, figure.y.unit)), text_cell("")};
+      row[1].sort_by = point.x;
+      if (point.interval) {
+        row[3] = value_cell(point.interval->low,
+                            fmt::format("{} to {}", quantity(point.interval->low, figure.y.unit),
+                                        quantity(point.interval->high, figure.y.unit)));
+        row[3].why = fmt::format("{:.0f} %, {}", 100 * point.interval->level, point.interval->method);
+      }
+      values.rows.push_back(std::move(row));
+    }
+  }
+  markup_ += "<details><summary>Values</summary>" + table_markup(values) + "</details>";
+}
+
+void Page::table(const DataTable& table) {
+  if (!table.rows.empty()) markup_ += table_markup(table) + "\n";
+}
+
+void Page::folded_table(const DataTable& table) {
+  if (table.rows.empty()) return;
+  markup_ += fmt::format("<details class=\"folded\"><summary>{} ({})</summary>{}</details>\n",
+                         html_text(table.caption), table.rows.size(), table_markup(table));
+}
+
+std::string Page::finish() {
+  markup_ += "</main>\n<script>";
+  markup_ += page_script();
+  markup_ += "</script></body></html>\n";
+  return std::move(markup_);
+}
+
+}  // namespace ddbench::reports::html

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/figure/figure.h"
+#include "reports/tables/data_table.h"
+#include "reports/tables/run_content.h"
+
+namespace ddbench::reports::html {
+
+/// Writes one page from top to bottom. All texts are given as they are and escaped here.
+class Page {
+ public:
+  /// Head, style, and the page's own heading.
+  Page(std::string_view kind, std::string_view title, std::string_view subtitle);
+
+  void badges(const std::vector<std::string>& badges);
+  void alarms(const std::vector<std::string>& alarms);
+  void verdict(std::string_view sentence);
+  void tiles(const std::vector<Tile>& tiles);
+  void notes(const std::vector<std::string>& notes);
+  void figures(const std::vector<analyzer::Figure>& figures);
+  void table(const DataTable& table);
+  /// Folded until it is asked for.
+  void folded_table(const DataTable& table);
+  void heading(std::string_view text);
+
+  /// Ends the page; nothing may follow.
+  std::string finish();
+
+ private:
+  void figure(const analyzer::Figure& figure);
+  void figure_values(const analyzer::Figure& figure);
+
+  std::string markup_;
+  int figures_ = 0;
+};
+
+}  // namespace ddbench::reports::html

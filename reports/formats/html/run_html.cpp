@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "reports/formats/html/html.h"
+#include "reports/formats/html/page.h"
+#include "reports/tables/run_content.h"
+#include "reports/text/phrases.h"
+
+namespace ddbench::reports {
+namespace {
+
+std::vector<std::string> badges_of(const store::RunRecord& run) {
+  std::vector<std::string> badges = {std::string(store::to_string(run.state)),
+                                     "provenance: " + provenance_in_words(run.provenance), "run " + run.id};
+  if (const std::string start = utc_time(run.started_wall_ns); !start.empty())
+    badges.push_back(start + " UTC");
+  if (!run.sweep_id.empty()) badges.push_back("sweep " + run.sweep_id);
+  for (const auto& [key, value] : run.run_case.tags) badges.push_back(key + "=" + value);
+  return badges;
+}
+
+}  // namespace
+
+std::string run_html(const RunReport& report) {
+  const analyzer::RunSummary& summary = report.summary;
+  html::Page page("ddbench run report", run_title(summary), run_subtitle(summary));
+  page.badges(badges_of(summary.run));
+  page.alarms(run_alarms(summary));
+  page.tiles(run_tiles(summary));
+  page.verdict(run_verdict(summary));
+  page.notes(run_notes(summary));
+  if (!report.figures.empty()) page.heading("Charts");
+  page.figures(report.figures);
+  page.heading("Tables");
+  page.table(partition_data(summary));
+  page.table(measures_data(summary));
+  page.table(collectives_data(summary));
+  page.table(ranks_data(summary));
+  page.folded_table(kernels_data(summary));
+  page.folded_table(case_data(summary.run));
+  page.folded_table(environment_data(summary.run));
+  return page.finish();
+}
+
+}  // namespace ddbench::reports

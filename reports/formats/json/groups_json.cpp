@@ -1,0 +1,86 @@
+#include "reports/formats/json/fit_json.h"
+#include "reports/formats/json/interval_json.h"
+#include "reports/formats/json/json.h"
+#include "reports/formats/terminal/analysis.h"
+
+namespace ddbench::reports {
+namespace {
+
+Json row_json(const analyzer::GroupRow& row) {
+  MissingReasons missing;
+  Json json = {{"value", row.value},
+               {"variant", row.variant},
+               {"world_size", row.world_size},
+               {"nodes", row.run_case.nodes},
+               {"gpus_per_node", row.run_case.gpus_per_node},
+               {"workload", row.run_case.workload},
+               {"batch_per_gpu", row.run_case.batch_per_gpu},
+               {"runs", row.runs},
+               {"samples_per_s", row.samples_per_s},
+               {"step_time_ns", row.step_time_ns}};
+  json["exposed_communication_ns"] = missing.value("exposed_communication_ns", row.exposed_ns);
+  json["exposed_communication_share"] = missing.value("exposed_communication_share", row.exposed_share);
+  json["efficiency"] = missing.value("efficiency", row.efficiency);
+  json["against_reference"] = quantity_json(row.against_reference, "against_reference", missing);
+  json["provenance"] = names_json(row.provenance);
+  json["missing"] = missing.reasons();
+  return json;
+}
+
+Json collective_json(const analyzer::GroupCollective& row) {
+  MissingReasons missing;
+  Json json = {{"function", row.function},
+               {"ranks", row.ranks},
+               {"bytes", row.bytes},
+               {"value", row.value},
+               {"transfer_ns", row.transfer_ns}};
+  json["busbw_gb_per_s"] = missing.value("busbw_gb_per_s", row.busbw_gb_per_s);
+  json["against_reference"] = quantity_json(row.against_reference, "against_reference", missing);
+  json["missing"] = missing.reasons();
+  return json;
+}
+
+Json cost_json(const analyzer::CostRow& row) {
+  MissingReasons missing;
+  Json json = {
+      {"offer", row.offer.label}, {"sku", row.offer.sku}, {"nodes", row.offer.nodes}, {"spot", row.spot}};
+  json["usd_per_h"] = missing.value("usd_per_h", row.usd_per_h);
+  json["usd_per_million_samples"] =
+      estimate_json("value", row.usd_per_million_samples, "usd_per_million_samples", missing);
+  json["usd_per_epoch"] = missing.value("usd_per_epoch", row.usd_per_epoch);
+  json["hours"] = missing.value("hours", row.hours);
+  json["usd"] = missing.value("usd", row.usd);
+  json["checkpoint_interval_s"] = row.checkpoints.interval_s;
+  json["expected_time_factor"] = row.checkpoints.time_factor;
+  json["meets_deadline"] = row.meets_deadline;
+  json["on_pareto_front"] = row.on_front;
+  json["price_note"] = row.price_note;
+  json["provenance"] = names_json(row.offer.provenance);
+  json["missing"] = missing.reasons();
+  return json;
+}
+
+}  // namespace
+
+std::string groups_json(const analyzer::GroupComparison& groups, const analyzer::CostTable& costs) {
+  Json json = {{"schema_version", kJsonSchemaVersion},
+               {"field", groups.field},
+               {"values", groups.values},
+               {"rows", Json::array()},
+               {"collectives", Json::array()},
+               {"fits", Json::array()},
+               {"costs", Json::array()}};
+  for (const analyzer::GroupRow& row : groups.rows) json["rows"].push_back(row_json(row));
+  for (const analyzer::GroupCollective& row : groups.collectives)
+    json["collectives"].push_back(collective_json(row));
+  for (const analyzer::GroupFit& fit : groups.fits) json["fits"].push_back(fit_json(fit));
+  for (const analyzer::CostRow& row : costs.rows) json["costs"].push_back(cost_json(row));
+  json["cheapest_in_time"] = costs.cheapest_in_time < 0 ? Json(nullptr) : Json(costs.cheapest_in_time);
+  json["notes"] = groups.notes;
+  for (const std::string& note : costs.notes) {
+    if (!costs.rows.empty()) json["notes"].push_back(note);
+  }
+  return dumped(json);
+}
+
+}  // namespace ddbench::reports

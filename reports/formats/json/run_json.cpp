@@ -1,0 +1,260 @@
+#include <map>
+#include <string>
+
+#include "reports/formats/json/interval_json.h"
+#include "reports/formats/json/json.h"
+#include "reports/formats/json/json_values.h"
+
+namespace ddbench::reports {
+namespace {
+
+using analyzer::RunSummary;
+
+Json run_object(const store::RunRecord& run) {
+  const RunCase& run_case = run.run_case;
+  return {{"id", run.id},
+          {"name", run_case.name},
+          {"state", std::string(store::to_string(run.state))},
+          {"reason", run.reason},
+          {"valid", run.valid},
+          {"invalid_reason", run.invalid_reason},
+          {"workload", run_case.workload},
+          {"workload_options", Json(run_case.workload_options)},
+          {"data", run_case.data},
+          {"nodes", run_case.nodes},
+          {"gpus_per_node", run_case.gpus_per_node},
+          {"world_size", run_case.world_size()},
+          {"scaling", std::string(to_string(run_case.scaling))},
+          {"batch_per_gpu", run_case.batch_per_gpu},
+          {"global_batch", run_case.global_batch()},
+          {"precision", run_case.precision},
+          {"backend", run_case.backend},
+          {"device", run_case.device},
+          {"strategy", run_case.strategy},
+          {"optimizer", run_case.optimizer},
+          {"lr", run_case.lr},
+          {"momentum", run_case.momentum},
+          {"seed", run_case.seed},
+          {"first_bucket_bytes", run_case.first_bucket_bytes},
+          {"bucket_bytes", run_case.bucket_bytes},
+          {"link", run_case.link},
+          {"sku", run_case.sku},
+          {"tags", Json(run_case.tags)},
+          {"provenance", names_json(run.provenance)},
+          {"sweep_id", run.sweep_id},
+          {"baseline_id", run.baseline_id},
+          {"is_baseline", run.is_baseline},
+          {"repetition", run.repetition},
+          {"started", time_json(run.started_wall_ns)},
+          {"finished", time_json(run.finished_wall_ns)}};
+}
+
+Json environment_object(const store::Environment& environment) {
+  return {{"fingerprint", environment.fingerprint},
+          {"network", environment.network},
+          {"facts", Json(environment.facts)}};
+}
+
+Json rank_objects(const RunSummary& summary) {
+  Json ranks = Json::array();
+  for (const store::RankRecord& rank : summary.ranks) {
+    ranks.push_back({{"rank", rank.rank},
+                     {"local_rank", rank.local_rank},
+                     {"node", rank.node},
+                     {"host", rank.host},
+                     {"cores", rank.cores},
+                     {"clock_uncertainty_ns", rank.clock.uncertainty_ns()},
+                     {"dropped_spans", rank.dropped_spans},
+                     {"peak_memory_bytes", rank.peak_memory_bytes},
+                     {"parameter_hash", rank.parameter_hash},
+                     {"outcome", rank.outcome}});
+  }
+  return ranks;
+}
+
+Json collective_objects(const RunSummary& summary, MissingReasons& missing) {
+  Json collectives = Json::array();
+  for (const analyzer::CollectiveSummary& collective : summary.collectives) {
+    const store::CollectiveRecord& record = collective.record;
+    const std::string path = "collectives." + std::to_string(collectives.size()) + ".";
+    collectives.push_back({{"function", record.function},
+                           {"bucket", record.bucket < 0 ? Json(nullptr) : Json(record.bucket)},
+                           {"bytes", record.bytes},
+                           {"count", record.count},
+                           {"time_ns", record.transfer_ns},
+                           {"duration_ns", record.duration_ns},
+                           {"peer_wait_ns", record.peer_wait_resolved
+                                                ? Json(record.peer_wait_ns)
+                                                : missing.null(path + "peer_wait_ns", "below clock resolution")},
+                           {"peer_wait_uncertainty_ns", record.peer_wait_uncertainty_ns},
+                           {"time_uncertainty_ns", record.transfer_uncertainty_ns},
+                           {"algbw", missing.value(path + "algbw", collective.algbw_gb_per_s)},
+                           {"busbw", missing.value(path + "busbw", collective.busbw_gb_per_s)},
+                           {"manner", record.manner}});
+  }
+  return collectives;
+}
+
+Json kernel_objects(const RunSummary& summary) {
+  Json kernels = Json::array();
+  for (const store::KernelRecord& kernel : summary.kernels) {
+    kernels.push_back({{"name", kernel.name},
+                       {"kind", kernel.kind},
+                       {"count", kernel.count},
+                       {"total_ns", kernel.total_ns},
+                       {"max_ns", kernel.max_ns}});
+  }
+  return kernels;
+}
+
+void add_rate(const RunSummary& summary, MissingReasons& missing, Json& json) {
+  json["step_time_ns"] = quantity_json(summary.step_time_ns, "step_time_ns", missing);
+  json["samples_per_s"] = missing.value("samples_per_s", summary.samples_per_s);
+  const auto interval =
+      summary.step_time_ns
+          ? analyzer::rate_interval(static_cast<double>(summary.run.run_case.global_batch()),
+                                    summary.step_time_ns->interval)
+          : Measured<ConfidenceInterval>::missing(summary.step_time_ns.reason());
+  json["samples_per_s_ci"] = interval_json(interval, "samples_per_s_ci", missing);
+  const analyzer::StepDistribution steps = summary.distribution.value_or({});
+  Json distribution = {{"p50", steps.p50_ns}, {"p95", steps.p95_ns},   {"p99", steps.p99_ns},
+                       {"max", steps.max_ns}, {"skew", steps.skew_ns}};
+  Json outliers = {
+      {"count", steps.outliers}, {"share", steps.outlier_share}, {"lost_share", steps.lost_share}};
+  if (!summary.distribution) {
+    missing.null("step_distribution_ns", summary.distribution.reason());
+    distribution = nulls_like(std::move(distribution));
+    outliers = nulls_like(std::move(outliers));
+  }
+  json["step_distribution_ns"] = std::move(distribution);
+  json["outlier_steps"] = std::move(outliers);
+  json["left_out_ns"] = summary.left_out_ns;
+}
+
+/// Means over probed steps: all null where there are none.
+void add_partition(const RunSummary& summary, MissingReasons& missing, Json& json) {
+  const bool known = summary.probed_steps > 0;
+  const std::string reason = "no measured step with the probes on";
+  const auto time = [&](const char* path, std::int64_t value_ns) {
+    return known ? Json(value_ns) : missing.null(path, reason);
+  };
+  json["partition_step_ns"] = time("partition_step_ns", summary.partition.total_ns());
+  const Json parts = partition_json(summary.partition);
+  const Json compute = compute_json(summary.partition);
+  if (!known) missing.null("partition_ns", reason);
+  json["partition_ns"] = known ? parts : nulls_like(parts);
+  json["compute_ns"] = known ? compute : nulls_like(compute);
+  json["overlap_ns"] = missing.value("overlap_ns", summary.overlap_ns);
+  json["overlap_ci_ns"] = interval_json(summary.overlap_interval, "overlap_ci_ns", missing);
+  json["communication_ns"] = time("communication_ns", summary.communication_ns);
+  json["exposed_communication_ns"] =
+      missing.value("exposed_communication_ns", summary.exposed_communication_ns);
+  json["cpu_wait_ns"] = missing.value("cpu_wait_ns", summary.cpu_wait_ns);
+  json["compute_slowdown"] =
+      estimate_json("percent", summary.compute_slowdown_percent, "compute_slowdown", missing);
+  json["peer_wait_ns"] = missing.value("peer_wait_ns", summary.peer_wait_ns);
+  json["peer_wait_uncertainty_ns"] = time("peer_wait_uncertainty_ns", summary.peer_wait_uncertainty_ns);
+}
+
+void add_efficiency(const RunSummary& summary, MissingReasons& missing, Json& json) {
+  Json efficiency = {{"baseline", nullptr},      {"baseline_world_size", nullptr}, {"value", nullptr},
+                     {"ci", nullptr},            {"speedup", nullptr},             {"speedup_ci", nullptr},
+                     {"serial_fraction", nullptr}, {"lost_ns", nullptr},           {"ideal_step_ns", nullptr}};
+  const analyzer::Efficiency known = summary.efficiency.value_or({});
+  Json waterfall = partition_json(known.waterfall);
+  Json waterfall_compute = compute_json(known.waterfall);
+  if (summary.efficiency) {
+    efficiency["baseline"] = known.baseline.id;
+    efficiency["baseline_world_size"] = known.baseline.run_case.world_size();
+    efficiency["value"] = known.value;
+    efficiency["ci"] = interval_json(known.interval, "efficiency.ci", missing);
+    efficiency["speedup"] = known.speedup;
+    efficiency["speedup_ci"] = interval_json(known.speedup_interval, "efficiency.speedup_ci", missing);
+    efficiency["serial_fraction"] = missing.value("efficiency.serial_fraction", known.serial_fraction);
+    efficiency["lost_ns"] = known.lost_ns;
+    efficiency["ideal_step_ns"] = summary.partition.total_ns() - known.lost_ns;
+  } else {
+    missing.null("efficiency", summary.efficiency.reason());
+    missing.null("waterfall_ns", summary.efficiency.reason());
+    waterfall = nulls_like(std::move(waterfall));
+    waterfall_compute = nulls_like(std::move(waterfall_compute));
+  }
+  json["efficiency"] = std::move(efficiency);
+  json["waterfall_ns"] = std::move(waterfall);
+  json["waterfall_compute_ns"] = std::move(waterfall_compute);
+  const auto intervals = summary.efficiency
+                             ? known.loss_intervals
+                             : Measured<analyzer::LossIntervals>::missing(summary.efficiency.reason());
+  json["waterfall_ci_ns"] = loss_intervals_json(intervals, "waterfall_ci_ns", missing);
+}
+
+void add_probes(const RunSummary& summary, MissingReasons& missing, Json& json) {
+  const auto& overhead = summary.probe_overhead_percent;
+  json["probe_overhead_percent"] = overhead ? Json(overhead.value().value) : Json(nullptr);
+  json["probe_overhead"] = estimate_json("percent", overhead, "probe_overhead_percent", missing);
+  json["probe_account_ns"] = missing.value("probe_account_ns", summary.probe_account_ns);
+  json["dropped_spans"] = summary.dropped_spans;
+}
+
+}  // namespace
+
+std::string run_json(const RunSummary& summary) {
+  MissingReasons missing;
+  Json json = {{"schema_version", kJsonSchemaVersion}, {"run", run_object(summary.run)}};
+  json["steps"] = {{"measured", summary.measured_steps},
+                   {"probed", summary.probed_steps},
+                   {"asked_for", summary.run.run_case.steps},
+                   {"warmup", summary.run.run_case.warmup}};
+  add_rate(summary, missing, json);
+  json["mfu"] = missing.value("mfu", summary.utilisation.mfu);
+  json["hfu"] = missing.value("hfu", summary.utilisation.hfu);
+  json["loss"] = {{"first", missing.value("loss.first", summary.loss_first)},
+                  {"last", missing.value("loss.last", summary.loss_last)}};
+  add_partition(summary, missing, json);
+  json["collectives"] = collective_objects(summary, missing);
+  add_efficiency(summary, missing, json);
+  add_probes(summary, missing, json);
+  json["kernels"] = kernel_objects(summary);
+  json["ranks"] = rank_objects(summary);
+  json["environment"] = environment_object(summary.run.environment);
+  json["notes"] = summary.notes;
+  json["missing"] = missing.reasons();
+  return dumped(json);
+}
+
+std::string run_list_json(const std::vector<RunSummary>& runs) {
+  Json list = Json::array();
+  for (const RunSummary& summary : runs) {
+    const store::RunRecord& run = summary.run;
+    MissingReasons missing;
+    Json entry = {{"id", run.id},
+                  {"name", run.run_case.name},
+                  {"state", std::string(store::to_string(run.state))},
+                  {"reason", run.reason},
+                  {"valid", run.valid},
+                  {"workload", run.run_case.workload},
+                  {"nodes", run.run_case.nodes},
+                  {"gpus_per_node", run.run_case.gpus_per_node},
+                  {"world_size", run.run_case.world_size()},
+                  {"scaling", std::string(to_string(run.run_case.scaling))},
+                  {"batch_per_gpu", run.run_case.batch_per_gpu},
+                  {"device", run.run_case.device},
+                  {"backend", run.run_case.backend},
+                  {"link", run.run_case.link},
+                  {"provenance", names_json(run.provenance)},
+                  {"sweep_id", run.sweep_id},
+                  {"baseline_id", run.baseline_id},
+                  {"is_baseline", run.is_baseline},
+                  {"started", time_json(run.started_wall_ns)},
+                  {"finished", time_json(run.finished_wall_ns)}};
+    entry["step_time_ns"] = quantity_json(summary.step_time_ns, "step_time_ns", missing);
+    entry["samples_per_s"] = missing.value("samples_per_s", summary.samples_per_s);
+    entry["efficiency"] = summary.efficiency ? Json(summary.efficiency.value().value)
+                                             : missing.null("efficiency", summary.efficiency.reason());
+    entry["missing"] = missing.reasons();
+    list.push_back(std::move(entry));
+  }
+  return dumped(list);
+}
+
+}  // namespace ddbench::reports

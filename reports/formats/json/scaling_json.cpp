@@ -1,0 +1,51 @@
+#include "reports/formats/json/interval_json.h"
+#include "reports/formats/json/json.h"
+#include "reports/formats/json/json_values.h"
+
+namespace ddbench::reports {
+namespace {
+
+Json row_object(const analyzer::ScalingRow& row) {
+  MissingReasons missing;
+  Json json = {{"world_size", row.world_size},
+               {"nodes", row.run_case.nodes},
+               {"gpus_per_node", row.run_case.gpus_per_node},
+               {"workload", row.run_case.workload},
+               {"batch_per_gpu", row.run_case.batch_per_gpu},
+               {"global_batch", row.run_case.global_batch()},
+               {"bucket_bytes", row.run_case.bucket_bytes},
+               {"device", row.run_case.device},
+               {"backend", row.run_case.backend},
+               {"link", row.run_case.link},
+               {"variant", row.variant},
+               {"repetitions", row.repetitions},
+               {"state", row.state}};
+  json["step_time_ns"] = quantity_json(row.step_time_ns, "step_time_ns", missing);
+  json["samples_per_s"] = missing.value("samples_per_s", row.samples_per_s);
+  json["speedup"] = missing.value("speedup", row.speedup);
+  json["speedup_ci"] = interval_json(row.speedup_interval, "speedup_ci", missing);
+  json["efficiency"] = missing.value("efficiency", row.efficiency);
+  json["efficiency_ci"] = interval_json(row.efficiency_interval, "efficiency_ci", missing);
+  json["serial_fraction"] = missing.value("serial_fraction", row.serial_fraction);
+  json["exposed_communication_share"] =
+      row.repetitions > 0 ? missing.value("exposed_communication_share", row.exposed_communication_share)
+                          : missing.null("exposed_communication_share", row.state);
+  json["provenance"] = names_json(row.provenance);
+  json["missing"] = missing.reasons();
+  return json;
+}
+
+}  // namespace
+
+std::string scaling_json(const analyzer::ScalingTable& table) {
+  Json json = {{"schema_version", kJsonSchemaVersion},
+               {"sweep_id", table.sweep_id},
+               {"scaling", std::string(to_string(table.mode))},
+               {"baseline", table.baseline},
+               {"rows", Json::array()},
+               {"notes", table.notes}};
+  for (const analyzer::ScalingRow& row : table.rows) json["rows"].push_back(row_object(row));
+  return dumped(json);
+}
+
+}  // namespace ddbench::reports

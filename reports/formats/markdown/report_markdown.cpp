@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include "reports/formats/markdown/document.h"
+#include "reports/formats/markdown/markdown.h"
+#include "reports/tables/run_content.h"
+#include "reports/tables/sweep_content.h"
+#include "reports/text/phrases.h"
+
+namespace ddbench::reports {
+
+std::string run_markdown(const RunReport& report) {
+  const analyzer::RunSummary& summary = report.summary;
+  const store::RunRecord& run = summary.run;
+  markdown::Document document(run_title(summary));
+  document.alarms(run_alarms(summary));
+  document.paragraph(run_verdict(summary));
+  document.tiles(run_tiles(summary));
+  document.notes(run_notes(summary));
+  document.table(partition_data(summary));
+  document.folded_table(measures_data(summary));
+  document.folded_table(collectives_data(summary));
+  document.folded_table(ranks_data(summary));
+  document.folded_table(kernels_data(summary, 20));
+  document.folded_table(case_data(run));
+  document.folded_table(environment_data(run));
+  document.faint(fmt::format("{} · run {} · {} · provenance: {} · {} UTC", run_subtitle(summary), run.id,
+                             store::to_string(run.state), provenance_in_words(run.provenance),
+                             utc_time(run.started_wall_ns)));
+  return document.finish();
+}
+
+std::string sweep_markdown(const SweepReport& report) {
+  markdown::Document document(sweep_title(report));
+  document.alarms(sweep_alarms(report));
+  document.paragraph(sweep_verdict(report));
+  document.tiles(sweep_tiles(report));
+  document.notes(report.table.notes);
+  document.table(scaling_data(report.table));
+  document.folded_table(runs_data(report.runs));
+  if (!report.runs.empty()) document.folded_table(environment_data(report.runs.back().run));
+  document.faint(sweep_subtitle(report));
+  return document.finish();
+}
+
+}  // namespace ddbench::reports

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "core/clock.h"
+#include "core/span.h"
+
+namespace ddbench::reports::trace {
+
+/// False for a span that cannot be shown: it ends before it begins, or lies outside of any clock.
+bool can_be_shown(const Span& span);
+
+/// Who came first and last to one collective, on the reference clock.
+struct Meeting {
+  std::int64_t first_ns = 0;
+  std::int64_t last_ns = 0;
+  int first_rank = 0;
+  int last_rank = 0;
+  int latest_rank = 0;  ///< the last one that was added
+  int ranks = 0;
+  std::uint32_t number = 0;  ///< counts the meetings of a run from 1
+};
+
+/// All collectives of a run, gathered rank by rank, in the order of ranks.
+class CollectiveMeetings {
+ public:
+  void add_rank(int rank, std::span<const Span> spans, const ClockMap& clock);
+  /// Null when the span is no collective, or no other rank recorded it.
+  const Meeting* find(const Span& span) const;
+
+  std::int64_t origin_ns() const noexcept {
+    return origin_ns_;
+  }  ///< the first begin of all spans; 0 without any
+  std::int64_t end_ns() const noexcept { return end_ns_; }
+  std::uint64_t damaged() const noexcept { return damaged_; }
+
+ private:
+  std::unordered_map<std::uint64_t, Meeting> meetings_;
+  std::int64_t origin_ns_ = 0;
+  std::int64_t end_ns_ = 0;
+  std::uint64_t damaged_ = 0;
+  bool any_ = false;
+};
+
+}  // namespace ddbench::reports::trace

@@ -1,0 +1,185 @@
+#include "reports/formats/perfetto/perfetto.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+
+#include "core/error.h"
+#include "reports/formats/perfetto/collective_meetings.h"
+#include "reports/formats/perfetto/lanes.h"
+#include "reports/text/phrases.h"
+#include "reports/text/safe_text.h"
+
+namespace ddbench::reports {
+namespace {
+
+using trace::Meeting;
+using trace::Slice;
+using trace::Track;
+
+constexpr std::size_t kPiece = 1 << 16;
+constexpr int kThreadsOfAProcess =
+    10'000;  ///< Perfetto tells threads by their number alone, not by process and number
+
+/// Microseconds with three decimals, as the format wants them; exact.
+std::string microseconds(std::int64_t time_ns) {
+  return fmt::format("{}.{:03}", time_ns / 1000, time_ns % 1000);
+}
+
+class TraceWriter {
+ public:
+  TraceWriter(const store::RunStore& store, store::RunRecord run, const Sink& sink)
+      : store_(store), run_(std::move(run)), sink_(sink), ranks_(store.ranks(run_.id)) {}
+
+  void write() {
+    for (const store::RankRecord& rank : ranks_) {
+      meetings_.add_rank(rank.rank, store_.spans(run_.id, rank.rank), rank.clock);
+    }
+    write_head();
+    for (const store::RankRecord& rank : ranks_) write_rank(rank);
+    write_losses();
+    write_end_of_run();
+    text_ += "\n]}\n";
+    sink_(text_);
+  }
+
+ private:
+  template <typename... Arguments>
+  void event(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    text_ += first_ ? "\n{" : ",\n{";
+    first_ = false;
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+    text_ += '}';
+    if (text_.size() < kPiece) return;
+    sink_(text_);
+    text_.clear();
+  }
+
+  // Process 0 is special to trace viewers.
+  static int process_of(int rank) { return rank + 1; }
+
+  void write_head() {
+    std::int64_t uncertainty_ns = 0;
+    for (const store::RankRecord& rank : ranks_)
+      uncertainty_ns = std::max(uncertainty_ns, rank.clock.uncertainty_ns());
+    text_ = fmt::format(
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"program\":\"ddbench\",\"run\":{},\"name\":{},"
+        "\"state\":\"{}\",\"valid\":{},"
+        "\"provenance\":{},\"clock_uncertainty_ns\":{},\"origin_ns\":{},\"damaged_spans\":{}}},"
+        "\"traceEvents\":[",
+        json_string(run_.id), json_string(run_.run_case.name), store::to_string(run_.state), run_.valid,
+        json_string(provenance_in_words(run_.provenance)), uncertainty_ns, meetings_.origin_ns(),
+        meetings_.damaged());
+  }
+
+  void write_rank(const store::RankRecord& rank) {
+    const int process = process_of(rank.rank);
+    const std::string host = rank.host.empty() ? std::string() : ", " + rank.host;
+    event(R"("ph":"M","name":"process_name","pid":{},"tid":0,"ts":0,"args":{{"name":{}}})", process,
+          json_string(fmt::format("rank {} (node {}{})", rank.rank, rank.node, host)));
+    event(R"("ph":"M","name":"process_sort_index","pid":{},"tid":0,"ts":0,"args":{{"sort_index":{}}})",
+          process, rank.rank);
+    const std::vector<Span> spans = store_.spans(run_.id, rank.rank);
+    const std::vector<std::string> names = store_.span_names(run_.id, rank.rank);
+    for (const Track& track : trace::tracks_of(spans, rank.clock)) write_track(rank, track, names);
+  }
+
+  void write_track(const store::RankRecord& rank, const Track& track, const std::vector<std::string>& names) {
+    const int process = process_of(rank.rank);
+    const std::int64_t thread = std::int64_t{process} * kThreadsOfAProcess + track.number;
+    event(R"("ph":"M","name":"thread_name","pid":{},"tid":{},"ts":0,"args":{{"name":{}}})", process, thread,
+          json_string(track.name));
+    event(R"("ph":"M","name":"thread_sort_index","pid":{},"tid":{},"ts":0,"args":{{"sort_index":{}}})",
+          process, thread, track.number);
+    for (const Slice& slice : track.slices) {
+      const Span& span = *slice.span;
+      const bool named = span.name_id < names.size() && !names[span.name_id].empty();
+      const std::string name = span.kind == SpanKind::kStep ? step_name(span)
+                               : named                      ? names[span.name_id]
+                                                            : std::string(to_string(span.kind));
+      event(R"("ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{}{},"args":{{{}}})",
+            json_string(name), to_string(span.kind), process, thread,
+            microseconds(slice.begin_ns - meetings_.origin_ns()), microseconds(slice.end_ns - slice.begin_ns),
+            flow_of(rank.rank, slice), arguments_of(slice));
+    }
+  }
+
+  std::string step_name(const Span& span) const {
+    if (span.step == kNoStep) return "step";
+    const bool warmup = span.step < static_cast<std::uint32_t>(std::max(run_.run_case.warmup, 0));
+    return fmt::format("{}step {}", warmup ? "warm-up " : "", span.step);
+  }
+
+  /// From the first rank that arrived over the others to the last one.
+  std::string flow_of(int rank, const Slice& slice) const {
+    const Meeting* meeting = meetings_.find(*slice.span);
+    if (meeting == nullptr) return {};
+    const bool out = rank != meeting->last_rank;
+    const bool in = rank != meeting->first_rank;
+    return fmt::format(R"(,"bind_id":"{:#x}"{}{})", meeting->number, in ? R"(,"flow_in":true)" : "",
+                       out ? R"(,"flow_out":true)" : "");
+  }
+
+  std::string arguments_of(const Slice& slice) const {
+    const Span& span = *slice.span;
+    std::string text;
+    const auto add = [&](std::string_view key, const auto& value) {
+      text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", key, value);
+    };
+    if (span.step != kNoStep) add("step", span.step);
+    if (span.kind == SpanKind::kStep) add("probes", span.bucket == kNoBucket ? "\"on\"" : "\"off\"");
+    if (span.bytes > 0) add("bytes", span.bytes);
+    if (span.bucket != kNoBucket && span.kind != SpanKind::kStep) add("bucket", span.bucket);
+    if (const Meeting* meeting = meetings_.find(span)) {
+      add("collective",
+          fmt::format("\"{}:{}\"", span.correlation >> 48, span.correlation & 0xFFFF'FFFF'FFFFULL));
+      add("ranks", meeting->ranks);
+      add("last_to_arrive", fmt::format("\"rank {}\"", meeting->last_rank));
+      add("peer_wait_us", microseconds(std::clamp<std::int64_t>(meeting->last_ns - slice.begin_ns, 0,
+                                                                slice.end_ns - slice.begin_ns)));
+    }
+    return text;
+  }
+
+  void write_losses() {
+    for (const store::StepRecord& step : store_.steps(run_.id)) {
+      const auto rank = std::find_if(ranks_.begin(), ranks_.end(),
+                                     [&](const auto& each) { return each.rank == step.rank; });
+      if (!std::isfinite(step.loss) || rank == ranks_.end()) continue;
+      const std::int64_t at_ns =
+          rank->clock.to_reference(step.begin_ns + step.duration_ns) - meetings_.origin_ns();
+      event(R"("ph":"C","name":"loss","pid":{},"tid":0,"ts":{},"args":{{"loss":{:.9g}}})",
+            process_of(step.rank), microseconds(std::max<std::int64_t>(at_ns, 0)), step.loss);
+    }
+  }
+
+  /// A mark where a run ended that did not end well.
+  void write_end_of_run() {
+    if (run_.state == store::RunState::kDone && run_.valid) return;
+    const std::string why = run_.valid ? run_.reason : "invalid: " + run_.invalid_reason;
+    event(R"("ph":"i","s":"g","name":{},"pid":0,"tid":0,"ts":{})",
+          json_string(fmt::format("run {}: {}", store::to_string(run_.state), why)),
+          microseconds(meetings_.end_ns() - meetings_.origin_ns()));
+  }
+
+  const store::RunStore& store_;
+  store::RunRecord run_;
+  const Sink& sink_;
+  std::vector<store::RankRecord> ranks_;
+  trace::CollectiveMeetings meetings_;
+  std::string text_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+void write_perfetto(const store::RunStore& store, const store::RunId& id, const Sink& sink) {
+  std::optional<store::RunRecord> run = store.run(id);
+  if (!run) throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
+  TraceWriter(store, *std::move(run), sink).write();
+}
+
+}  // namespace ddbench::reports

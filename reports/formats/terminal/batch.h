@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "analyzer/batch/batch_analysis.h"
+#include "reports/formats/terminal/text.h"
+
+namespace ddbench::reports {
+
+/// What `ddbench batch` prints.
+std::string batch_text(const analyzer::BatchAnalysis& analysis, const TextStyle& style);
+
+/// reports/schema/batch.schema.json
+std::string batch_json(const analyzer::BatchAnalysis& analysis);
+
+}  // namespace ddbench::reports

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "reports/formats/terminal/layout/cell_width.h"
+#include "reports/formats/terminal/layout/paint.h"
+
+namespace ddbench::reports {
+
+struct TableColumn {
+  std::string title;
+  Align align = Align::kRight;
+  bool may_shorten = false;  ///< text that may be cut where the table is too wide
+};
+
+struct TableCell {
+  std::string text;  ///< no control characters
+  Tone tone = Tone::kPlain;
+};
+
+/// Aligned columns, two blanks apart.
+class Table {
+ public:
+  explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
+  void add_row(std::vector<TableCell> cells);
+
+  /// At most `width` columns wide: shortens what may be shortened, then leaves out columns from the right,
+  /// and shows an ellipsis for them. Without titles when all are empty. Ends in a line end.
+  std::string render(const Paint& paint, std::size_t indent, std::size_t width) const;
+
+ private:
+  std::vector<std::size_t> natural_widths() const;
+  std::string line(const std::vector<TableCell>& cells, const std::vector<std::size_t>& widths,
+                   std::size_t indent, const Paint& paint) const;
+
+  std::vector<TableColumn> columns_;
+  std::vector<std::vector<TableCell>> rows_;
+};
+
+}  // namespace ddbench::reports

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/run/run_summary.h"
+#include "analyzer/scaling/scaling.h"
+
+namespace ddbench::reports {
+
+struct TextStyle {
+  bool color = false;  ///< ANSI colours: only on a terminal that shows them, never with NO_COLOR
+  int width = 100;     ///< columns; wider content is shortened, never wrapped in the middle of a table
+};
+
+/// What `ddbench run` and `ddbench show` print at the end. Control characters in names are shown escaped.
+std::string run_text(const analyzer::RunSummary& summary, const TextStyle& style);
+std::string scaling_text(const analyzer::ScalingTable& table, const TextStyle& style);
+std::string run_list_text(const std::vector<analyzer::RunSummary>& runs, const TextStyle& style);
+
+}  // namespace ddbench::reports

@@ -1,0 +1,70 @@
+#include "reports/tables/report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/run/run_figures.h"
+#include "analyzer/scaling/sweep_figures.h"
+
+namespace ddbench::reports {
+namespace {
+
+using analyzer::Figure;
+using analyzer::RunSummary;
+
+/// The notes of a run stand at the top of its report: under each chart only what concerns the chart is left.
+void add_figure(std::vector<Figure>& figures, Figure figure, const std::vector<std::string>& told) {
+  if (figure.series.empty()) return;
+  std::erase_if(figure.notes, [&](const std::string& note) {
+    return std::find(told.begin(), told.end(), note) != told.end();
+  });
+  figures.push_back(std::move(figure));
+}
+
+/// The run that tells most about what scale costs: the largest with an efficiency, the newest of these.
+const RunSummary* largest_compared(const std::vector<RunSummary>& runs) {
+  const RunSummary* found = nullptr;
+  for (const RunSummary& run : runs) {
+    if (!run.efficiency || run.run.state != store::RunState::kDone || !run.run.valid) continue;
+    if (found == nullptr || run.run.run_case.world_size() >= found->run.run_case.world_size()) found = &run;
+  }
+  return found;
+}
+
+}  // namespace
+
+RunReport run_report(const store::RunStore& store, const store::RunId& id) {
+  RunReport report;
+  report.summary = analyzer::summarize(store, id);
+  const RunSummary& summary = report.summary;
+  const std::vector<store::StepRecord> steps = store.steps(id);
+  if (summary.probed_steps > 0)
+    add_figure(report.figures, analyzer::partition_figure(summary), summary.notes);
+  if (summary.efficiency) add_figure(report.figures, analyzer::waterfall_figure(summary), summary.notes);
+  add_figure(report.figures, analyzer::step_time_figure(summary, steps), summary.notes);
+  if (summary.ranks.size() > 1)
+    add_figure(report.figures, analyzer::rank_partition_figure(summary, steps), summary.notes);
+  add_figure(report.figures, analyzer::bus_bandwidth_figure(summary), summary.notes);
+  add_figure(report.figures, analyzer::loss_figure(summary, steps), summary.notes);
+  return report;
+}
+
+SweepReport sweep_report(const store::RunStore& store, const std::string& sweep_id) {
+  SweepReport report;
+  report.table = analyzer::scaling_table(store, sweep_id);
+  store::Query query;
+  query.sweep_id = sweep_id;
+  for (const store::RunRecord& run : store.runs(query))
+    report.runs.push_back(analyzer::summarize(store, run.id));
+  std::reverse(report.runs.begin(), report.runs.end());
+  const std::vector<std::string>& told = report.table.notes;
+  add_figure(report.figures, analyzer::scaling_efficiency(report.table), told);
+  add_figure(report.figures, analyzer::speedup_figure(report.table), told);
+  add_figure(report.figures, analyzer::case_partition_figure(report.table, report.runs), told);
+  if (const RunSummary* largest = largest_compared(report.runs)) {
+    add_figure(report.figures, analyzer::waterfall_figure(*largest), largest->notes);
+  }
+  return report;
+}
+
+}  // namespace ddbench::reports

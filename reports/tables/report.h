@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/figure/figure.h"
+#include "analyzer/run/run_summary.h"
+#include "analyzer/scaling/scaling.h"
+#include "analyzer/store/rows/run_store.h"
+
+namespace ddbench::reports {
+
+/// What a report of one run tells; the HTML and Markdown writers take it.
+struct RunReport {
+  analyzer::RunSummary summary;
+  std::vector<analyzer::Figure>
+      figures;  ///< waterfall, partition, step time, ranks, bandwidth, loss: those with data
+};
+
+/// What a report of a sweep tells.
+struct SweepReport {
+  analyzer::ScalingTable table;
+  std::vector<analyzer::RunSummary> runs;  ///< oldest first
+  std::vector<analyzer::Figure> figures;
+};
+
+/// Throw Error{kBadInput} when there is no such run or sweep.
+RunReport run_report(const store::RunStore& store, const store::RunId& id);
+SweepReport sweep_report(const store::RunStore& store, const std::string& sweep_id);
+
+}  // namespace ddbench::reports

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/run/run_summary.h"
+#include "reports/tables/data_table.h"
+
+namespace ddbench::reports {
+
+// What a report of a run says, whatever its format.
+
+/// A number that stands at the top.
+struct Tile {
+  std::string label;
+  std::string value;
+  std::string detail;
+  CellTone tone = CellTone::kPlain;
+};
+
+std::string run_title(const analyzer::RunSummary& summary);  ///< its name, else workload and shape
+std::string run_subtitle(
+    const analyzer::RunSummary& summary);  ///< workload, shape, batch, device, network, ...
+/// Why the figures must not be used, or are not complete: invalid, failed, interrupted, preempted, running.
+/// Empty when all is well.
+std::vector<std::string> run_alarms(const analyzer::RunSummary& summary);
+/// notes of the summary that are not among the alarms
+std::vector<std::string> run_notes(const analyzer::RunSummary& summary);
+std::vector<Tile> run_tiles(const analyzer::RunSummary& summary);
+/// "lost 2.10 ms of a step of 13.7 ms, most of it to exposed transfer 1.90 ms; 0.10 ms won elsewhere".
+/// Where the machine was overloaded (analyzer::overload_of), that instead of the parts. The run must have an
+/// efficiency.
+std::string where_lost(const analyzer::RunSummary& summary);
+/// The same as a sentence; or why it is not known.
+std::string run_verdict(const analyzer::RunSummary& summary);
+CellTone efficiency_tone(double efficiency);
+
+DataTable partition_data(const analyzer::RunSummary& summary);  ///< beside the loss, where it is known
+DataTable measures_data(const analyzer::RunSummary& summary);   ///< key figures with intervals and methods
+DataTable collectives_data(const analyzer::RunSummary& summary);
+DataTable ranks_data(const analyzer::RunSummary& summary);
+DataTable kernels_data(const analyzer::RunSummary& summary, std::size_t most = 40);
+DataTable case_data(const store::RunRecord& run);  ///< fields of the case, tags
+DataTable environment_data(const store::RunRecord& run);
+
+/// "95 % CI 87.1 % to 93.0 %, Welch's t of logarithms over 3 and 3 runs", or why there is none.
+std::string efficiency_interval_in_words(const analyzer::Efficiency& efficiency);
+
+/// "3.0 % of the time was lost in 1.0 % of the steps (4 outliers)"; empty without outliers.
+std::string outliers_in_words(const analyzer::StepDistribution& steps);
+
+}  // namespace ddbench::reports

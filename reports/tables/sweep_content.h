@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/tables/data_table.h"
+#include "reports/tables/report.h"
+#include "reports/tables/run_content.h"
+
+namespace ddbench::reports {
+
+// What a report of a sweep says, whatever its format.
+
+std::string sweep_title(const SweepReport& report);
+std::string sweep_subtitle(const SweepReport& report);
+std::vector<std::string> sweep_alarms(const SweepReport& report);
+std::vector<Tile> sweep_tiles(const SweepReport& report);
+std::string sweep_verdict(const SweepReport& report);
+
+DataTable scaling_data(const analyzer::ScalingTable& table);
+DataTable runs_data(const std::vector<analyzer::RunSummary>& runs);
+
+}  // namespace ddbench::reports

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "core/unique_handle.h"
+
+namespace ddbench::reports {
+
+/// A file that appears under its name only when it is complete: written beside it under a temporary name,
+/// brought to disk and renamed by commit(). Without commit() nothing is left behind and a file of that name
+/// is as it was. A symbolic link is followed; what is no regular file (a pipe, /dev/stdout) is written to
+/// directly.
+///
+/// Every method throws Error naming the file: kBadInput for a directory, a missing folder or missing rights,
+/// kRunFailed for a full disk.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::filesystem::path& file);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view text);
+  void commit();
+
+ private:
+  void flush();
+
+  std::filesystem::path target_;
+  std::string temporary_;  ///< empty when written directly
+  UniqueFd fd_;
+  std::string buffer_;
+};
+
+/// An OutputFile of `text`, committed. Throws as it does.
+void write_file(const std::filesystem::path& file, std::string_view text);
+
+}  // namespace ddbench::reports

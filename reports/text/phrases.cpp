@@ -1,0 +1,97 @@
+#include "reports/text/phrases.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "reports/text/quantity.h"
+
+namespace ddbench::reports {
+namespace {
+
+/// No two names begin with the same letter.
+std::string letter_of(std::string_view provenance) {
+  return std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(provenance.front()))));
+}
+
+}  // namespace
+
+std::string gpus_in_words(int count) {
+  return fmt::format("{} GPU{}", count, count == 1 ? "" : "s");
+}
+
+std::string shape_in_words(const RunCase& run_case) {
+  const int ranks = run_case.world_size();
+  return fmt::format("{} node{} × {} = {} rank{}", run_case.nodes, run_case.nodes == 1 ? "" : "s",
+                     gpus_in_words(run_case.gpus_per_node), ranks, ranks == 1 ? "" : "s");
+}
+
+std::string provenance_in_words(ProvenanceSet provenance) {
+  std::string words;
+  for (const std::string_view name : provenance.names()) {
+    if (!words.empty()) words += ", ";
+    words += name;
+  }
+  return words.empty() ? "unknown" : words;
+}
+
+std::string provenance_in_letters(ProvenanceSet provenance) {
+  std::string letters;
+  for (const std::string_view name : provenance.names()) {
+    if (!letters.empty()) letters += ' ';
+    letters += letter_of(name);
+  }
+  return letters.empty() ? "?" : letters;
+}
+
+std::string provenance_legend(ProvenanceSet used) {
+  std::string legend;
+  for (const std::string_view name : used.names()) {
+    legend += legend.empty() ? "provenance: " : " · ";
+    legend += letter_of(name);
+    legend += ' ';
+    legend += name;
+  }
+  return legend;
+}
+
+std::string part_in_words(store::StepPart part) {
+  if (part == store::StepPart::kCpuWait) return "CPU wait";
+  std::string words{store::to_string(part)};
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+std::string utc_time(std::int64_t wall_ns) {
+  if (wall_ns <= 0) return {};
+  const ::time_t seconds = wall_ns / 1'000'000'000;
+  ::tm fields{};
+  if (::gmtime_r(&seconds, &fields) == nullptr) return {};
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", fields.tm_year + 1900, fields.tm_mon + 1,
+                     fields.tm_mday, fields.tm_hour, fields.tm_min);
+}
+
+std::string count_in_words(std::int64_t count) {
+  std::string digits = std::to_string(count);
+  const std::size_t first = count < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, 1, ',');
+  return digits;
+}
+
+std::string time_in_words(double time_ns) {
+  const UnitScale scale = scale_for("ns", std::abs(time_ns));
+  return number(time_ns * scale.factor, 4) + " " + scale.unit;
+}
+
+std::string number_or_dash(const Measured<double>& value, int significant) {
+  return value ? number(*value, significant) : std::string("–");
+}
+
+std::string percent_in_words(double share) {
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
+}  // namespace ddbench::reports

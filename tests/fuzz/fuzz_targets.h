@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// Fuzz targets. Each takes any bytes as its input and returns; an Error is an answer like any other. What escapes as
+/// another exception, or what a sanitizer reports, is a finding. libfuzzer_main.cpp calls one of them for libFuzzer,
+/// corpus_test.cpp all of them for the files in corpus/.
+namespace ddbench::fuzz {
+
+using Bytes = std::span<const std::uint8_t>;
+
+struct Target {
+  std::string_view name;  ///< of its folder in corpus/, and of the executable fuzz_<name>
+  void (*run)(Bytes input);
+  /// Where checksums guard the input: sets them to what the other bytes need, after libFuzzer changed those.
+  void (*reseal)(std::span<std::uint8_t> input) = nullptr;
+};
+
+/// A spool file, read as that of two ranks of an engine run and of a program, up to the rows of the store.
+extern const Target kSpools;
+/// The payload of a control message, from a rank or from the launcher.
+extern const Target kMessages;
+/// A stored chunk of spans.
+extern const Target kSpanChunks;
+/// What `ddbench import nccl-tests` reads: text or JSON.
+extern const Target kNcclTests;
+/// What `ddbench import table` reads: CSV.
+extern const Target kTables;
+/// SKU catalogues and gate policies.
+extern const Target kToml;
+/// A stored RunCase.
+extern const Target kRunCases;
+/// A checkpoint's file.
+extern const Target kSafetensors;
+/// A log of NCCL's.
+extern const Target kNcclLogs;
+
+inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kNcclTests, &kTables,
+                                             &kToml,   &kRunCases, &kSafetensors, &kNcclLogs};
+
+inline std::string_view text_of(Bytes input) {
+  return {reinterpret_cast<const char*>(input.data()), input.size()};
+}
+
+}  // namespace ddbench::fuzz

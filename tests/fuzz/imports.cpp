@@ -1,0 +1,71 @@
+// Files that people give: figures measured elsewhere, catalogues, policies, run cases, logs.
+#include <cstdlib>
+
+#include "analyzer/gate/gate_policy.h"
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "harness/collective/nccl_log.h"
+#include "analyzer/import/nccl_tests/nccl_tests.h"
+#include "analyzer/import/table/table.h"
+#include "core/error.h"
+#include "core/run_case/run_case.h"
+#include "fuzz_targets.h"
+
+namespace ddbench::fuzz {
+namespace {
+
+/// Bad input is an answer, but no other failure is.
+template <typename Read>
+void expect_bad_input_at_most(const Read& read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBadInput) std::abort();
+  }
+}
+
+void read_nccl_tests(Bytes input) {
+  expect_bad_input_at_most([&] { imports::read_nccl_tests(text_of(input), "file", {}); });
+  expect_bad_input_at_most([&] {
+    imports::NcclTestsOptions options;
+    options.function = "all_reduce";
+    options.ranks = 8;
+    imports::read_nccl_tests(text_of(input), "file", options);
+  });
+}
+
+void read_table(Bytes input) {
+  expect_bad_input_at_most([&] { imports::read_table(text_of(input), "file", {}, [](imports::ImportedRun&&) {}); });
+}
+
+void read_toml(Bytes input) {
+  expect_bad_input_at_most([&] { analyzer::parse_policy(text_of(input), "file"); });
+  expect_bad_input_at_most([&] {
+    analyzer::SkuCatalogue catalogue;
+    catalogue.apply(text_of(input), "file");
+  });
+}
+
+void read_run_case(Bytes input) {
+  expect_bad_input_at_most([&] {
+    const RunCase run_case = run_case_from_json(text_of(input));
+    if (to_json(run_case_from_json(to_json(run_case))) != to_json(run_case)) std::abort();
+    validate(run_case);
+    static_cast<void>(run_case.global_batch() + run_case.total_steps());
+  });
+}
+
+void read_nccl_log(Bytes input) {
+  collective::NcclTransports transports;
+  transports.add(text_of(input));
+  static_cast<void>(transports.text());
+}
+
+}  // namespace
+
+const Target kNcclTests{"nccl_tests", read_nccl_tests};
+const Target kTables{"tables", read_table};
+const Target kToml{"toml", read_toml};
+const Target kRunCases{"run_cases", read_run_case};
+const Target kNcclLogs{"nccl_logs", read_nccl_log};
+
+}  // namespace ddbench::fuzz

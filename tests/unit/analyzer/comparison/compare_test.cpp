@@ -1,0 +1,305 @@
+#include "analyzer/comparison/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analyzer/comparison/compare_by.h"
+#include "analyzer/run/utilisation.h"
+#include "core/error.h"
+#include "stored_runs.h"
+#include "synthetic_run.h"
+#include "text.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+using test::add_run;
+using test::contains;
+using test::run_of;
+using test::sized;
+using test::StoredRun;
+
+ComparedSide side(const store::RunStore& store, const std::vector<store::RunId>& ids) {
+  ComparedSide result;
+  result.meaning = "runs " + ids.front();
+  for (const store::RunId& id : ids) result.runs.push_back(*store.run(id));
+  return result;
+}
+
+TEST(Compare, RepetitionsDifferInNothing) {
+  ScratchStore scratch;
+  const auto a = add_run(scratch.get(), run_of(sized(1, 2), 100));
+  const auto b = add_run(scratch.get(), run_of(sized(1, 2), 101));
+  const Comparison comparison =
+      compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}));
+  EXPECT_EQ(comparison.verdict, ComparisonVerdict::kRepetitions);
+  EXPECT_TRUE(comparison.differences.empty());
+  EXPECT_EQ(comparison.figures[0].name, "step time");
+  EXPECT_NEAR(comparison.figures[0].ratio->value, 1.01, 1e-9);
+  EXPECT_FALSE(comparison.figures[0].ratio->interval);
+  EXPECT_TRUE(contains(comparison.notes.back(), "(--repeat 3)"));
+  EXPECT_TRUE(contains(comparison.notes.back(), "may be noise"));
+}
+
+TEST(Compare, TwoRepeatsASideGiveNoInterval) {
+  ScratchStore scratch;
+  std::vector<store::RunId> a, b;
+  for (const double ms : {100.0, 101.0}) a.push_back(add_run(scratch.get(), run_of(sized(1, 2), ms)));
+  b.push_back(add_run(scratch.get(), run_of(sized(1, 2), 102)));
+  EXPECT_FALSE(
+      compare_runs(scratch.get(), side(scratch.get(), a), side(scratch.get(), b)).figures[0].ratio->interval);
+}
+
+TEST(Compare, TheHistoryOfTheCaseGivesAnInterval) {
+  ScratchStore scratch;
+  for (const double ms : {98.0, 102.0, 99.0, 101.0, 100.0, 97.0, 103.0})
+    add_run(scratch.get(), run_of(sized(1, 2), ms));
+  add_run(scratch.get(), run_of(sized(2, 2), 500));  // another case
+  const auto a = add_run(scratch.get(), run_of(sized(1, 2), 100));
+  const auto b = add_run(scratch.get(), run_of(sized(1, 2), 104));
+  const Comparison comparison =
+      compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}));
+  const RunRatio& step = *comparison.figures[0].ratio;
+  ASSERT_TRUE(step.interval) << step.interval.reason();
+  EXPECT_EQ(step.interval->method, "Student's t, 2.2% between runs (7 other runs of the same case)");
+  // t(0.975, 6) = 2.446912 of a difference of two runs.
+  EXPECT_NEAR(std::log(step.interval->high / step.value), 2.446912 * 0.0216 * std::sqrt(2), 1e-3);
+  EXPECT_LT(step.interval->low, 1);
+  const RunRatio& rate = *comparison.figures[1].ratio;
+  EXPECT_NEAR(rate.interval->low * step.interval->high, 1, 1e-9);
+  EXPECT_FALSE(comparison.figures[2].ratio && comparison.figures[2].ratio->interval);
+}
+
+TEST(Compare, WhatIsFullyHiddenIsZeroAndNotMissing) {
+  ScratchStore scratch;
+  StoredRun hidden = run_of(sized(1, 2), 100);
+  hidden.exposed_ms = 0;
+  StoredRun exposed = run_of(sized(1, 2), 100);
+  exposed.exposed_ms = 20;
+  const auto a = add_run(scratch.get(), hidden);
+  const auto b = add_run(scratch.get(), exposed);
+  const Comparison comparison =
+      compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}));
+  const auto figure = std::find_if(comparison.figures.begin(), comparison.figures.end(),
+                                   [](const auto& f) { return f.name == "exposed communication"; });
+  ASSERT_TRUE(figure->a);
+  EXPECT_EQ(*figure->a, 0);
+  EXPECT_NEAR(*figure->b, 20e6, 1);
+  EXPECT_FALSE(figure->ratio);
+}
+
+TEST(Compare, OneChangeIsNamedAndItsConsequencesAreToldApart) {
+  ScratchStore scratch;
+  std::vector<store::RunId> a, b;
+  for (const double noise : {0.99, 1.0, 1.01}) {
+    StoredRun fast = run_of(sized(2, 1), 100 * noise);
+    fast.run_case.link = "1gbit";
+    fast.network = "veth@1gbit";
+    fast.exposed_ms = 20;
+    StoredRun slow = run_of(sized(2, 1), 250 * noise);
+    slow.run_case.link = "100mbit";
+    slow.network = "veth@100mbit";
+    slow.exposed_ms = 170;
+    a.push_back(add_run(scratch.get(), fast));
+    b.push_back(add_run(scratch.get(), slow));
+  }
+  const Comparison comparison = compare_runs(scratch.get(), side(scratch.get(), a), side(scratch.get(), b));
+  EXPECT_EQ(comparison.verdict, ComparisonVerdict::kOneChange);
+  EXPECT_EQ(comparison.verdict_text, "one change: link");
+  ASSERT_EQ(comparison.differences.size(), 2u);
+  EXPECT_EQ(comparison.differences[0].a, "1gbit");
+  EXPECT_EQ(comparison.differences[1].kind, SideDifference::Kind::kConsequence);
+  const RunRatio& step = *comparison.figures[0].ratio;
+  EXPECT_NEAR(step.value, 2.5, 1e-6);
+  EXPECT_TRUE(step.interval->low < 2.5 && 2.5 < step.interval->high);
+  EXPECT_TRUE(contains(step.interval->method, "Welch"));
+  const auto part = std::find_if(comparison.parts.begin(), comparison.parts.end(),
+                                 [](const ComparedFigure& p) { return p.name == "exposed_transfer"; });
+  ASSERT_NE(part, comparison.parts.end());
+  EXPECT_NEAR(*part->a, 20e6, 1);
+  EXPECT_NEAR(*part->b, 170e6, 1);
+  EXPECT_EQ(comparison_figure(comparison).series.size(), comparison.parts.size());
+}
+
+TEST(Compare, SeveralChangesAndOtherHardware) {
+  ScratchStore scratch;
+  const auto a = add_run(scratch.get(), run_of(sized(1, 2), 100));
+  StoredRun other = run_of(sized(1, 2), 90);
+  other.run_case.precision = "bf16";
+  other.run_case.batch_per_gpu = 32;
+  const auto b = add_run(scratch.get(), other);
+  const Comparison several = compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}));
+  EXPECT_EQ(several.verdict, ComparisonVerdict::kSeveralChanges);
+  EXPECT_TRUE(contains(several.verdict_text, "batch_per_gpu, precision"));
+
+  store::RunRecord moved = *scratch.get().run(b);
+  moved.environment.fingerprint = "ffff";
+  moved.environment.facts["cpu.model"] = "another";
+  moved.environment.facts["boot_id"] = "volatile";
+  moved.environment.facts["counted.gpu.0.energy_j"] = "50";
+  moved.environment.facts["counted.gpu.0.throttled"] = "too hot";
+  scratch.get().update_run(moved);
+  const Comparison hardware = compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}));
+  EXPECT_EQ(hardware.verdict, ComparisonVerdict::kOtherHardware);
+  const auto named = [&](const std::string& field) {
+    return std::any_of(hardware.differences.begin(), hardware.differences.end(),
+                       [&](const SideDifference& difference) { return difference.field == field; });
+  };
+  EXPECT_TRUE(named("fact cpu.model"));
+  EXPECT_FALSE(named("fact boot_id"));
+  EXPECT_FALSE(named("fact counted.gpu.0.energy_j"));
+  EXPECT_TRUE(named("fact counted.gpu.0.throttled"));
+}
+
+TEST(Compare, WhatEachRunMeasuresAnewDiffersFromATenthOn) {
+  const auto differs = [](const char* of_a, const char* of_b) {
+    ScratchStore scratch;
+    StoredRun run = run_of(sized(1, 2), 100);
+    run.facts[kFactGemmPeak] = of_a;
+    const auto a = add_run(scratch.get(), run);
+    run.facts[kFactGemmPeak] = of_b;
+    const auto b = add_run(scratch.get(), run);
+    return !compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}))
+                .differences.empty();
+  };
+  EXPECT_FALSE(differs("0.173", "0.172"));
+  EXPECT_TRUE(differs("0.173", "0.140"));
+}
+
+TEST(Compare, DownToBucketAndKernel) {
+  ScratchStore scratch;
+  StoredRun before = run_of(sized(1, 2), 100);
+  before.collectives = {{"all_reduce", 0, 1000, 10, 5000, 6000, 0, true},
+                        {"all_reduce", 1, 2000, 10, 9000, 9500, 0, true}};
+  before.kernels = {{"linear", "forward", 10, 20'000'000, 2'000'000},
+                    {"relu", "forward", 10, 1'000'000, 200'000}};
+  StoredRun after = before;
+  after.collectives[1].transfer_ns = 18000;
+  after.collectives.push_back({"broadcast", -1, 8, 1, 100, 100, 0, true});
+  after.kernels[0].total_ns = 30'000'000;
+  const auto a = add_run(scratch.get(), before);
+  const auto b = add_run(scratch.get(), after);
+  const Comparison comparison =
+      compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}));
+  ASSERT_EQ(comparison.collectives.size(), 3u);
+  EXPECT_EQ(comparison.collectives[1].name, "all_reduce bucket 1, 2000 bytes");
+  EXPECT_NEAR(comparison.collectives[1].ratio->value, 2, 1e-9);
+  EXPECT_EQ(comparison.collectives[2].name, "broadcast, 8 bytes");
+  EXPECT_FALSE(comparison.collectives[2].a);
+  EXPECT_FALSE(comparison.collectives[2].ratio);
+  ASSERT_EQ(comparison.kernels.size(), 2u);
+  EXPECT_EQ(comparison.kernels[0].name, "linear (forward)");
+  EXPECT_NEAR(comparison.kernels[0].ratio->value, 1.5, 1e-9);
+}
+
+TEST(Compare, ASideWithoutFiguresIsRefused) {
+  ScratchStore scratch;
+  const auto a = add_run(scratch.get(), run_of(sized(1, 2), 100));
+  StoredRun failed = run_of(sized(1, 2), 100);
+  failed.state = store::RunState::kFailed;
+  failed.reason = "rank 1 was killed";
+  const auto b = add_run(scratch.get(), failed);
+  try {
+    compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+    EXPECT_TRUE(contains(error.message(), "rank 1 was killed")) << error.message();
+  }
+}
+
+/// Two links, three sizes, two repetitions each.
+void add_network_sweep(store::RunStore& store) {
+  for (const double noise : {0.998, 1.002}) {
+    for (const int nodes : {1, 2, 4}) {
+      for (const bool slow : {false, true}) {
+        StoredRun run =
+            run_of(sized(nodes, 1), (slow ? 100 + 50 * (nodes - 1) : 100 + 5 * (nodes - 1)) * noise);
+        run.run_case.link = nodes == 1 ? "" : slow ? "100mbit" : "1gbit";
+        run.network = nodes == 1 ? "loopback" : slow ? "veth@100mbit" : "veth@1gbit";
+        if (nodes > 1) {
+          run.collectives = {{"all_reduce", 0, 1 << 20, 10, (slow ? 80 : 8) * 1'000'000, 0, 0, true}};
+        }
+        add_run(store, run);
+      }
+    }
+  }
+}
+
+TEST(CompareBy, NetworksAreOrderedWithTheirRatio) {
+  ScratchStore scratch;
+  add_network_sweep(scratch.get());
+  const GroupComparison by = compare_by(scratch.get(), scratch.get().runs(), "network", "veth@1gbit");
+  EXPECT_EQ(by.values, (std::vector<std::string>{"veth@1gbit", "loopback", "veth@100mbit"}));
+  const auto row = std::find_if(by.rows.begin(), by.rows.end(), [](const GroupRow& r) {
+    return r.world_size == 4 && r.value == "veth@100mbit";
+  });
+  ASSERT_NE(row, by.rows.end());
+  EXPECT_NEAR(row->against_reference->value, 115.0 / 250, 1e-6);
+  ASSERT_TRUE(row->against_reference->interval);
+  ASSERT_EQ(by.collectives.size(), 4u);  // two numbers of ranks, two links
+  EXPECT_EQ(by.collectives[1].value, "veth@100mbit");
+  EXPECT_NEAR(by.collectives[1].against_reference->value, 10, 1e-6);
+  EXPECT_NEAR(*by.collectives[0].busbw_gb_per_s, (1 << 20) / 8e6, 1e-6);
+  EXPECT_EQ(throughput_figure(by).series.size(), 3u);
+  const Figure bandwidth = bus_bandwidth_figure(by);
+  EXPECT_EQ(bandwidth.series.size(), 4u);
+  for (const Series& series : bandwidth.series) EXPECT_TRUE(series.provenance.has(Provenance::kMeasured));
+}
+
+TEST(CompareBy, EfficiencyByLinkIsAgainstOneNode) {
+  ScratchStore scratch;
+  add_network_sweep(scratch.get());
+  const GroupComparison by = compare_by(scratch.get(), scratch.get().runs(), "link");
+  for (const GroupRow& row : by.rows) {
+    if (row.world_size != 4 || row.value != "1gbit") continue;
+    EXPECT_NEAR(*row.efficiency, 100.0 / 115, 1e-6);  // one node uses no link
+  }
+}
+
+TEST(CompareBy, NumbersAreOrderedAsNumbersAndTheOldestIsTheReference) {
+  ScratchStore scratch;
+  for (const int batch : {64, 8, 256}) {
+    StoredRun run = run_of(sized(1, 2), 100);
+    run.run_case.batch_per_gpu = batch;
+    add_run(scratch.get(), run);
+  }
+  EXPECT_EQ(compare_by(scratch.get(), scratch.get().runs(), "batch_per_gpu").values,
+            (std::vector<std::string>{"64", "8", "256"}));
+}
+
+TEST(CompareBy, SkusBecomeOffersWithCosts) {
+  ScratchStore scratch;
+  for (const char* sku : {"Standard_ND96asr_v4", "p4d.24xlarge"}) {
+    StoredRun run = run_of(sized(2, 8), 100);
+    run.run_case.sku = sku;
+    add_run(scratch.get(), run);
+  }
+  const GroupComparison by = compare_by(scratch.get(), scratch.get().runs(), "sku");
+  const CostTable costs = cost_table(offers_of(by), SkuCatalogue::builtin(), {});
+  ASSERT_EQ(costs.rows.size(), 2u);
+  EXPECT_EQ(costs.rows[0].offer.sku, "p4d.24xlarge");
+  const double samples_per_h = 16 * 64 / 0.1 * 3600;
+  EXPECT_NEAR(costs.rows[0].usd_per_million_samples->value, 2 * 21.9576 / samples_per_h * 1e6, 1e-9);
+  EXPECT_EQ(costs.rows[0].offer.label, "2 x p4d.24xlarge");
+}
+
+TEST(CompareBy, WhatIsNotProvedIsNotLabelled) {
+  ScratchStore scratch;
+  add_run(scratch.get(), run_of(sized(1, 2), 100));
+  const GroupComparison by = compare_by(scratch.get(), scratch.get().runs(), "network");
+  EXPECT_EQ(by.values, std::vector<std::string>{"not proved"});
+  EXPECT_TRUE(contains(by.notes.front(), "nothing to compare"));
+}
+
+TEST(CompareBy, ImpossibleQuestions) {
+  ScratchStore scratch;
+  add_run(scratch.get(), run_of(sized(1, 2), 100));
+  EXPECT_THROW(compare_by(scratch.get(), scratch.get().runs(), "colour"), Error);
+  EXPECT_THROW(compare_by(scratch.get(), scratch.get().runs(), "link", "1gbit"), Error);
+  EXPECT_THROW(compare_by(scratch.get(), {}, "link"), Error);
+}
+
+}  // namespace
+}  // namespace ddbench::analyzer

@@ -1,0 +1,114 @@
+#include "analyzer/import/table/table.h"
+
+#include <gtest/gtest.h>
+
+#include "expect_error.h"
+
+namespace ddbench::imports {
+namespace {
+
+std::vector<ImportedRun> read(const std::string& text, const TableOptions& options = {}) {
+  std::vector<ImportedRun> runs;
+  read_table(text, "t.csv", options, [&](ImportedRun&& run) { runs.push_back(std::move(run)); });
+  return runs;
+}
+
+TEST(Table, FieldsOfTheCaseMetricsAndTags) {
+  const auto runs = read(
+      "gpus,nodes,workload,batch_per_gpu,network,sku,throughput,lr,tags.team,Cluster,workload_options."
+      "hidden\n"
+      "16,2,resnet50,32,infiniband,p4d.24xlarge,4928.5,0.1,vision,blue,512\n");
+  ASSERT_EQ(runs.size(), 1u);
+  const store::RunRecord& run = runs[0].run;
+  EXPECT_EQ(run.run_case.nodes, 2);
+  EXPECT_EQ(run.run_case.gpus_per_node, 8);
+  EXPECT_EQ(run.run_case.workload, "resnet50");
+  EXPECT_EQ(run.run_case.batch_per_gpu, 32);
+  EXPECT_EQ(run.run_case.scaling, ScalingMode::kWeak);
+  EXPECT_DOUBLE_EQ(run.run_case.lr, 0.1);
+  EXPECT_EQ(run.run_case.sku, "p4d.24xlarge");
+  EXPECT_EQ(run.run_case.tags.at("team"), "vision");
+  EXPECT_EQ(run.run_case.tags.at("Cluster"), "blue");
+  EXPECT_EQ(run.run_case.workload_options.at("hidden"), "512");
+  EXPECT_EQ(run.environment.network, "infiniband");
+  EXPECT_EQ(run.provenance, ProvenanceSet{Provenance::kImported});
+  EXPECT_EQ(run.state, store::RunState::kDone);
+  EXPECT_EQ(run.environment.facts.at(kFactLine), "2");
+  EXPECT_NEAR(static_cast<double>(runs[0].steps.at(0).duration_ns), 16 * 32 / 4928.5 * 1e9, 1);
+}
+
+TEST(Table, UnitsFromTheHeaderOrTheOptions) {
+  EXPECT_EQ(read("step_time_ms\n2.5\n")[0].steps[0].duration_ns, 2'500'000);
+  EXPECT_EQ(read("Step_Time [us]\n2.5\n")[0].steps[0].duration_ns, 2'500);
+  EXPECT_EQ(read("step_time (h)\n2\n")[0].steps[0].duration_ns, 7'200'000'000'000);
+  EXPECT_EQ(read("step_time\n2\n", {{}, {{"step_time", "s"}}})[0].steps[0].duration_ns, 2'000'000'000);
+  EXPECT_EQ(read("p50\n2\n", {{{"p50", "step_time"}}, {{"p50", "s"}}})[0].steps[0].duration_ns,
+            2'000'000'000);
+  EXPECT_EQ(read("p50\n2\n", {{{"p50", "step_time_ms"}}, {}})[0].steps[0].duration_ns, 2'000'000);
+  const auto images = read("gpus,throughput [images/s]\n4,400\n");
+  EXPECT_EQ(images[0].run.environment.facts.at(kFactSampleUnit), "images");
+  EXPECT_EQ(images[0].steps[0].duration_ns, 10'000'000);  // one image a GPU and step where no batch is said
+}
+
+TEST(Table, ThroughputOfOneGpuAndBothMetrics) {
+  EXPECT_EQ(read("gpus,batch_per_gpu,throughput_per_gpu\n8,32,320\n")[0].steps[0].duration_ns, 100'000'000);
+  EXPECT_EQ(read("gpus,batch_per_gpu,throughput,step_time_ms\n8,32,2560,100\n")[0].steps[0].duration_ns,
+            100'000'000);
+  EXPECT_ERROR(ErrorCode::kBadInput, "t.csv line 2: step time and throughput do not agree",
+               read("gpus,batch_per_gpu,throughput,step_time_ms\n8,32,2560,200\n"));
+}
+
+TEST(Table, AGlobalBatchIsStrongScaling) {
+  const auto runs = read("gpus,global_batch,step_time_h\n1,256,72\n16,256,5\n");
+  EXPECT_EQ(runs[1].run.run_case.scaling, ScalingMode::kStrong);
+  EXPECT_EQ(runs[1].run.run_case.batch_per_gpu, 16);
+  EXPECT_EQ(runs[1].run.run_case.global_batch(), 256);
+}
+
+TEST(Table, AMalformedRowIsNamedByLineAndColumn) {
+  const auto expect = [](const std::string& text, const std::string& message) {
+    EXPECT_ERROR(ErrorCode::kBadInput, message, read(text));
+  };
+  expect("gpus,throughput\n1,100\n2,fast\n",
+         "t.csv line 3: column 2 (throughput): \"fast\" is not a number above 0");
+  expect("gpus,throughput\n1,nan\n", "\"nan\" is not a number above 0");
+  expect("gpus,throughput\n1,inf\n", "\"inf\"");
+  expect("gpus,throughput\n1,-3\n", "\"-3\"");
+  expect("gpus,throughput\n1,1e400\n", "\"1e400\"");
+  expect("gpus,throughput\n1.5,100\n", "column 1 (gpus): \"1.5\" is not a whole number above 0");
+  expect("gpus,throughput\n0,100\n", "column 1 (gpus)");
+  expect("gpus,throughput\n99999999999999999999,100\n", "column 1 (gpus)");
+  expect("seed,throughput\nx,100\n", "column 1 (seed): \"x\" is not a whole number");
+  expect("lr,throughput\n-1,100\n", "line 2: lr is -1");
+  expect("scaling,throughput\nsideways,100\n", "line 2: scaling is \"sideways\"");
+  expect("gpus,nodes,throughput\n5,2,100\n", "line 2: 5 GPUs are not 2 node(s) of 2");
+  expect("gpus,global_batch,throughput\n3,256,100\n",
+         "line 2: a global batch of 256 cannot be shared by 3 GPUs");
+  expect("gpus,batch_per_gpu,global_batch,throughput\n2,32,128,100\n", "is 64 a GPU, not 32");
+  expect("gpus,nodes,throughput\n1000000,1,100\n", "line 2: column 1 (gpus): 1000000 is more than 65536");
+  expect("nodes,gpus_per_node,throughput\n65536,65536,100\n",
+         "line 2: 65536 nodes of 65536 GPUs are too many");
+  expect("gpus,nodes,gpus_per_node,throughput\n4,9223372036854775807,3,100\n", "is more than 65536");
+  expect("data_workers,throughput\n4294967297,100\n", "line 2: data_workers is 4294967297");
+  expect("gpus,throughput\n1,\n", "line 2: no metric is given");
+  expect("step_time_ns\n0.1\n", "cannot be stored");
+  expect("step_time_d\n1e9\n", "cannot be stored");
+}
+
+TEST(Table, AHeaderThatMakesNoSense) {
+  const auto expect = [](const std::string& text, const std::string& message,
+                         const TableOptions& options = {}) {
+    EXPECT_ERROR(ErrorCode::kBadInput, message, read(text, options));
+  };
+  expect("gpus,workload\n1,x\n", "no column is a metric");
+  expect("gpus,,throughput\n1,2,3\n", "column 2: has no name");
+  expect("gpus,GPUs ,throughput\n1,2,3\n", "column 2: \"gpus\" is there twice");
+  expect("step_time\n3\n", "step_time has no unit");
+  expect("step_time_weeks\n3\n", "\"weeks\" is not known");
+  expect("throughput [ms]\n3\n", "must be something a second");
+  expect("throughput\n3\n", "no column \"p50\"", {{{"p50", "step_time_ms"}}, {}});
+  expect("throughput\n", "a header and no rows");
+}
+
+}  // namespace
+}  // namespace ddbench::imports

@@ -1,0 +1,165 @@
+#include "analyzer/scaling/scaling.h"
+#include "analyzer/statistics/karp_flatt.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analyzer/finalize/finalize.h"
+#include "core/error.h"
+#include "synthetic_run.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+class Sweep : public testing::Test {
+ protected:
+  /// A run of the sweep whose step takes `step_us`; returns its id.
+  store::RunId add(int nodes, int gpus, std::int64_t step_us, ScalingMode mode = ScalingMode::kWeak,
+                   const std::string& sweep_id = "s1", const store::RunId& baseline_id = {}) {
+    SyntheticRun run;
+    run.id = fmt::format("20261121T000000-{:08x}", ++runs_);
+    run.set_world(nodes, gpus);
+    run.step_us = step_us;
+    run.run_case.scaling = mode;
+    if (mode == ScalingMode::kStrong) run.run_case.batch_per_gpu = 960 / (nodes * gpus);
+    store::RunRecord record = run.record();
+    record.sweep_id = sweep_id;
+    record.baseline_id = baseline_id;
+    run.store_into(scratch_.get(), record);
+    finalize_run(scratch_.get(), run.id);
+    return run.id;
+  }
+
+  ScalingTable table() { return scaling_table(scratch_.get(), "s1"); }
+
+  ScratchStore scratch_;
+  unsigned runs_ = 0;
+};
+
+TEST(KarpFlatt, OfThreeDaysOnOneAndFiveHoursOnSixteen) {
+  const double speedup = 72.0 / 5.0;
+  EXPECT_DOUBLE_EQ(speedup, 14.4);
+  EXPECT_NEAR(speedup / 16, 0.90, 1e-12);
+  EXPECT_NEAR(karp_flatt(speedup, 16), 0.0074, 5e-5);
+  EXPECT_NEAR(karp_flatt(16, 16), 0, 1e-15);
+  EXPECT_NEAR(karp_flatt(1, 16), 1, 1e-15);
+  EXPECT_THROW(karp_flatt(1, 1), Error);
+  EXPECT_THROW(karp_flatt(0, 16), Error);
+}
+
+TEST_F(Sweep, ComparesTheRunsOfAStrongSweepWithTheSmallest) {
+  add(1, 1, 7200, ScalingMode::kStrong);
+  add(4, 4, 500, ScalingMode::kStrong);
+  const ScalingTable got = table();
+  ASSERT_EQ(got.rows.size(), 2u);
+  EXPECT_EQ(got.baseline, "1 GPU (run 20261121T000000-00000001)");
+  EXPECT_EQ(got.rows[1].world_size, 16);
+  EXPECT_NEAR(got.rows[1].speedup.value(), 14.4, 1e-9);
+  EXPECT_NEAR(got.rows[1].efficiency.value(), 0.9, 1e-9);
+  EXPECT_NEAR(got.rows[1].serial_fraction.value(), 0.0074, 5e-5);
+  EXPECT_DOUBLE_EQ(got.rows[0].efficiency.value(), 1);
+  EXPECT_EQ(got.rows[0].serial_fraction.reason(), "the baseline itself");
+}
+
+TEST_F(Sweep, OrdersByWorldSizeAndComparesWeakRunsByThroughput) {
+  add(2, 2, 80);
+  add(1, 2, 60);
+  add(1, 1, 40);
+  const ScalingTable got = table();
+  ASSERT_EQ(got.rows.size(), 3u);
+  EXPECT_EQ(got.rows[2].world_size, 4);
+  EXPECT_NEAR(got.rows[1].efficiency.value(), 40.0 / 60, 1e-12);
+  EXPECT_NEAR(got.rows[2].efficiency.value(), 0.5, 1e-12);
+  EXPECT_NEAR(got.rows[2].speedup.value(), 2, 1e-12);
+  EXPECT_NEAR(got.rows[2].exposed_communication_share.value(), 10.0 / 80, 1e-12);
+  EXPECT_EQ(got.rows[2].serial_fraction.reason(), "weak scaling");
+}
+
+TEST_F(Sweep, TakesRunsAsTheUnitsWhereACaseWasRepeated) {
+  add(1, 1, 40);
+  add(1, 2, 58);
+  add(1, 2, 60);
+  add(1, 2, 62);
+  const ScalingTable got = table();
+  ASSERT_EQ(got.rows.size(), 2u);
+  EXPECT_EQ(got.rows[1].repetitions, 3);
+  const double geometric_mean_ns = 1000 * std::cbrt(58.0 * 60 * 62);
+  EXPECT_NEAR(got.rows[1].step_time_ns->value, geometric_mean_ns, 1e-6);
+  EXPECT_EQ(got.rows[1].step_time_ns->interval->method, "Student's t over 3 runs");
+  // The logarithms of 58, 60 and 62 have a standard deviation of 0.0333471.
+  EXPECT_NEAR(got.rows[1].step_time_ns->interval->high,
+              geometric_mean_ns * std::exp(4.302653 * 0.0333471 / std::sqrt(3)), 1);
+  EXPECT_EQ(got.rows[1].efficiency_interval.reason(),
+            "3 and 1 run(s): an interval over runs needs 3 or more each (--repeat 3)");
+}
+
+TEST_F(Sweep, EfficiencyHasAnIntervalWhereBothSidesWereRepeated) {
+  for (const int step_us : {39, 40, 41}) add(1, 1, step_us);
+  for (const int step_us : {58, 60, 62}) add(1, 2, step_us);
+  const ScalingTable got = table();
+  EXPECT_NEAR(*got.rows[1].efficiency, std::cbrt(39.0 * 40 * 41 / (58.0 * 60 * 62)), 1e-12);
+  EXPECT_LT(got.rows[1].efficiency_interval->low, *got.rows[1].efficiency);
+  EXPECT_GT(got.rows[1].efficiency_interval->high, *got.rows[1].efficiency);
+  EXPECT_NEAR(got.rows[1].speedup_interval->high, 2 * got.rows[1].efficiency_interval->high, 1e-12);
+  EXPECT_EQ(got.rows[0].efficiency_interval.reason(), "the baseline itself");
+}
+
+TEST_F(Sweep, BringsInABaselineFromOutside) {
+  const store::RunId baseline = add(1, 1, 40, ScalingMode::kWeak, "");
+  add(1, 2, 80, ScalingMode::kWeak, "s1", baseline);
+  add(1, 2, 80, ScalingMode::kWeak, "s1", baseline);
+  const ScalingTable got = table();
+  ASSERT_EQ(got.rows.size(), 2u);
+  EXPECT_EQ(got.baseline, fmt::format("1 GPU (run {})", baseline));
+  EXPECT_NEAR(got.rows[1].efficiency.value(), 0.5, 1e-12);
+}
+
+TEST_F(Sweep, LeavesOutFailedRunsAndSaysSo) {
+  add(1, 1, 40);
+  store::RunRecord failed = *scratch_.get().run(add(1, 2, 60));
+  failed.state = store::RunState::kFailed;
+  failed.reason = "rank 1 was killed by signal 9";
+  scratch_.get().update_run(failed);
+  const ScalingTable got = table();
+  EXPECT_EQ(got.rows[1].state, "failed: rank 1 was killed by signal 9");
+  EXPECT_EQ(got.rows[1].efficiency.reason(), got.rows[1].state);
+  ASSERT_FALSE(got.notes.empty());
+  EXPECT_EQ(got.notes[0], fmt::format("run {} (2 GPUs) is left out: {}", failed.id, got.rows[1].state));
+}
+
+TEST_F(Sweep, HasNoEfficiencyWithoutAUsableSmallestRun) {
+  store::RunRecord failed = *scratch_.get().run(add(1, 1, 40));
+  failed.state = store::RunState::kFailed;
+  scratch_.get().update_run(failed);
+  add(1, 2, 60);
+  const ScalingTable got = table();
+  EXPECT_EQ(got.rows[1].efficiency.reason(), "no baseline");
+  EXPECT_EQ(got.baseline, "none: the smallest runs of the sweep gave no figures");
+}
+
+TEST_F(Sweep, NotesMixedProvenanceAndDrawsItsOwnSeries) {
+  add(1, 1, 40);
+  store::RunRecord shared = *scratch_.get().run(add(1, 4, 60));
+  shared.provenance.add(Provenance::kOversubscribed);
+  scratch_.get().update_run(shared);
+  const ScalingTable got = table();
+  EXPECT_EQ(got.notes[0], "provenances are mixed: see the column of each row");
+  const Figure figure = scaling_efficiency(got);
+  ASSERT_EQ(figure.series.size(), 3u);
+  EXPECT_EQ(figure.series[0].name, "measured");
+  EXPECT_EQ(figure.series[1].name, "measured, oversubscribed");
+  EXPECT_EQ(figure.series[2].name, "ideal");
+  EXPECT_NEAR(figure.series[1].points[0].y, 100 * 40.0 / 60, 1e-9);
+}
+
+TEST_F(Sweep, RefusesAnUnknownOrEmptySweep) {
+  add(1, 1, 40, ScalingMode::kWeak, "");
+  EXPECT_THROW(scaling_table(scratch_.get(), "nosuch"), Error);
+  EXPECT_THROW(scaling_table(scratch_.get(), ""), Error);
+}
+
+}  // namespace
+}  // namespace ddbench::analyzer

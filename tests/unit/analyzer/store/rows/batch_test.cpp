@@ -1,0 +1,122 @@
+// Many runs at once: written as one transaction, read in a few queries.
+#include <gtest/gtest.h>
+
+#include "analyzer/store/rows/run_store.h"
+#include "analyzer/store/sqlite/database.h"
+#include "expect_error.h"
+#include "sample_records.h"
+#include "temporary_directory.h"
+
+namespace ddbench::store {
+namespace {
+
+class BatchTest : public testing::Test {
+ protected:
+  void add(const std::string& id, int steps) {
+    store_.create_run(test::plain_run(id));
+    store_.put_ranks(id, std::vector{test::full_rank(1), test::full_rank(0)});
+    std::vector<StepRecord> records;
+    for (int step = steps; step-- > 0;)
+      records.push_back(test::full_step(0, static_cast<std::uint32_t>(step)));
+    store_.put_steps(id, records);
+    store_.put_collectives(id,
+                           std::vector<CollectiveRecord>{{"all_reduce", steps, 1024, 7, 100, 120, 20, true}});
+    store_.put_kernels(id, std::vector<KernelRecord>{{id, "forward", 4, 400, 120}});
+  }
+  std::size_t runs_for_others() const { return RunStore::open(file_, OpenMode::kReadOnly).runs().size(); }
+
+  test::TemporaryDirectory directory_;
+  std::filesystem::path file_ = directory_ / "results.db";
+  RunStore store_ = RunStore::open(file_, OpenMode::kReadWrite);
+};
+
+TEST_F(BatchTest, NothingHappensWithoutCommit) {
+  add("a", 1);
+  {
+    const Batch batch(store_);
+    add("b", 2);
+    EXPECT_EQ(store_.runs().size(), 2u);
+    EXPECT_EQ(runs_for_others(), 1u);
+  }
+  EXPECT_EQ(store_.runs().size(), 1u);
+  add("c", 1);
+  EXPECT_EQ(runs_for_others(), 2u) << "the store is used as before";
+}
+
+TEST_F(BatchTest, EverythingHappensWithIt) {
+  Batch batch(store_);
+  add("a", 1);
+  add("b", 2);
+  EXPECT_EQ(runs_for_others(), 0u);
+  batch.commit();
+  EXPECT_EQ(runs_for_others(), 2u);
+}
+
+TEST_F(BatchTest, AnErrorInsideLeavesTheRestToTheBatch) {
+  Batch batch(store_);
+  add("a", 1);
+  EXPECT_ERROR(ErrorCode::kBadInput, "already holds", store_.create_run(test::plain_run("a")));
+  EXPECT_ERROR(ErrorCode::kBadInput, "no run \"x\"", store_.put_steps("x", {}));
+  batch.commit();
+  EXPECT_EQ(runs_for_others(), 1u);
+}
+
+TEST_F(BatchTest, RowsOfManyRunsAreThoseOfEach) {
+  for (int run = 0; run < 9; ++run) add("run" + std::to_string(run), run);
+  const std::vector<std::vector<RunId>> choices = {
+      {"run3", "run0", "run8", "run4", "run2", "run1"}, {"run8", "run0"}, {"run5"}, {}};
+  for (const std::vector<RunId>& ids : choices) {
+    const std::vector<RunRows> rows = store_.rows(ids);
+    ASSERT_EQ(rows.size(), ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const std::vector<RankRecord> ranks = store_.ranks(ids[i]);
+      const std::vector<StepRecord> steps = store_.steps(ids[i]);
+      ASSERT_EQ(rows[i].ranks.size(), ranks.size());
+      for (std::size_t r = 0; r < ranks.size(); ++r) test::expect_same(rows[i].ranks[r], ranks[r]);
+      ASSERT_EQ(rows[i].steps.size(), steps.size());
+      for (std::size_t s = 0; s < steps.size(); ++s) test::expect_same(rows[i].steps[s], steps[s]);
+      ASSERT_EQ(rows[i].collectives.size(), 1u);
+      EXPECT_EQ(rows[i].collectives[0].bucket, store_.collectives(ids[i]).at(0).bucket);
+      ASSERT_EQ(rows[i].kernels.size(), 1u);
+      EXPECT_EQ(rows[i].kernels[0].name, ids[i]);
+    }
+  }
+  EXPECT_ERROR(ErrorCode::kBadInput, "no run \"x\"", store_.rows(std::vector<RunId>{"run1", "x"}));
+}
+
+TEST_F(BatchTest, DeletedSpansCanBeStoredAnew) {
+  const std::vector<Span> spans = {Span{.begin_ns = 42, .end_ns = 43}};
+  add("a", 3);
+  store_.append_spans("a", 0, spans, std::vector<std::string>{"one"});
+  store_.delete_spans("a");
+  EXPECT_TRUE(store_.spans("a", 0).empty());
+  EXPECT_EQ(store_.steps("a").size(), 3u);
+  store_.append_spans("a", 0, spans, std::vector<std::string>{"two"});
+  EXPECT_EQ(store_.span_names("a", 0), std::vector<std::string>{"two"});
+}
+
+// A text that is compiled once serves all who use it one after another, and those who use it at once.
+TEST_F(BatchTest, StatementsOfOneTextDoNotDisturbEachOther) {
+  for (const char* id : {"a", "b", "c"}) add(id, 1);
+  const Database database(file_, Access::kExisting);
+  constexpr const char* kSql = "SELECT id FROM run WHERE id >= ? ORDER BY id";
+  { Statement(database, kSql).bind("b").step(); }
+  Statement outer = database.prepare(kSql);
+  std::string seen;
+  outer.bind("a");
+  while (outer.step()) {
+    Statement inner = database.prepare(kSql);
+    inner.bind("b");
+    while (inner.step()) {
+      std::string id;
+      inner.read(id);
+      seen += id;
+    }
+    seen += ";";
+  }
+  EXPECT_EQ(seen, "bc;bc;bc;");
+  EXPECT_FALSE(database.prepare(kSql).step()) << "bindings of before are gone";
+}
+
+}  // namespace
+}  // namespace ddbench::store

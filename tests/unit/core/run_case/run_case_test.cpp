@@ -1,0 +1,105 @@
+#include "core/run_case/run_case.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "core/error.h"
+
+namespace ddbench {
+namespace {
+
+RunCase unusual_case() {
+  RunCase run_case;
+  run_case.workload_options = {{"hidden", "1024,64"}};
+  run_case.nodes = 4;
+  run_case.gpus_per_node = 2;
+  run_case.scaling = ScalingMode::kStrong;
+  run_case.batch_per_gpu = 16;
+  run_case.lr = 0.1 + 0.2;
+  run_case.seed = std::numeric_limits<std::uint64_t>::max();
+  run_case.link = "2.5gbit";
+  run_case.name = "a \"name\"\nwith <b>everything</b>";
+  run_case.tags = {{"branch", "main"}};
+  return run_case;
+}
+
+TEST(RunCase, JsonRoundTripKeepsEveryField) {
+  const std::string json = to_json(unusual_case());
+  EXPECT_EQ(to_json(run_case_from_json(json)), json);
+  EXPECT_EQ(run_case_from_json(json).seed, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(run_case_from_json(json).lr, 0.1 + 0.2);
+  EXPECT_EQ(to_json(run_case_from_json("{}")), to_json(RunCase{}));
+}
+
+TEST(RunCase, JsonRefusesWhatItDoesNotKnow) {
+  EXPECT_THROW(run_case_from_json(R"({"nodez": 2})"), Error);
+  EXPECT_THROW(run_case_from_json(R"({"nodes": "two"})"), Error);
+  EXPECT_THROW(run_case_from_json(R"({"scaling": "sideways"})"), Error);
+  EXPECT_THROW(run_case_from_json("[]"), Error);
+  EXPECT_THROW(run_case_from_json("{"), Error);
+}
+
+TEST(RunCase, JsonRefusesNumbersThatTheFieldDoesNotHold) {
+  for (const char* value : {"1e300", "1.5", "4294967297", "-2147483649", "18446744073709551615", "true"}) {
+    EXPECT_THROW(run_case_from_json(std::string(R"({"nodes":)") + value + "}"), Error) << value;
+  }
+  EXPECT_THROW(run_case_from_json(R"({"seed":-1})"), Error);
+  EXPECT_THROW(run_case_from_json(R"({"lr":1e999})"), Error);
+  EXPECT_EQ(run_case_from_json(R"({"seed":18446744073709551615})").seed, ~std::uint64_t{0});
+}
+
+TEST(RunCase, JsonSurvivesBytesThatAreNoUtf8) {
+  RunCase run_case;
+  run_case.name = "\xff\xfe";
+  EXPECT_FALSE(run_case_from_json(to_json(run_case)).name.empty());
+}
+
+TEST(RunCase, KeyIgnoresLabelsAndNothingElse) {
+  RunCase labelled = unusual_case();
+  labelled.name = "other";
+  labelled.tags.clear();
+  EXPECT_EQ(case_key(labelled), case_key(unusual_case()));
+  labelled.seed = 1;
+  EXPECT_NE(case_key(labelled), case_key(unusual_case()));
+}
+
+TEST(RunCase, BaselineKeepsWhatTheScalingModeKeeps) {
+  const RunCase strong = baseline_case(unusual_case());
+  EXPECT_EQ(strong.world_size(), 1);
+  EXPECT_EQ(strong.global_batch(), 128);
+  EXPECT_TRUE(strong.link.empty());
+
+  RunCase weak = unusual_case();
+  weak.scaling = ScalingMode::kWeak;
+  EXPECT_EQ(baseline_case(weak).batch_per_gpu, 16);
+}
+
+TEST(RunCase, ValidateNamesFieldValueAndRule) {
+  EXPECT_NO_THROW(validate(unusual_case()));
+  const std::vector<std::pair<std::string, std::function<void(RunCase&)>>> wrong = {
+      {"nodes is 0", [](RunCase& c) { c.nodes = 0; }},
+      {"gpus is -1", [](RunCase& c) { c.gpus_per_node = -1; }},
+      {"nodes x gpus is 4294967296", [](RunCase& c) { c.nodes = c.gpus_per_node = 65536; }},
+      {"steps is 0", [](RunCase& c) { c.steps = 0; }},
+      {"lr is nan", [](RunCase& c) { c.lr = std::numeric_limits<double>::quiet_NaN(); }},
+      {"momentum is 1", [](RunCase& c) { c.momentum = 1; }},
+      {"batch-per-gpu is 0", [](RunCase& c) { c.batch_per_gpu = 0; }},
+  };
+  for (const auto& [message, spoil] : wrong) {
+    RunCase run_case;
+    spoil(run_case);
+    try {
+      validate(run_case);
+      ADD_FAILURE() << "accepted: " << message;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+      EXPECT_EQ(error.message().substr(0, message.size()), message);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ddbench

@@ -1,0 +1,96 @@
+#include "harness/plugin/module.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+
+#include "core/error.h"
+#include "harness/device/device.h"
+
+namespace ddbench::module {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {ErrorCode::kRunFailed, ""};
+}
+
+ModuleRequest request_for(const std::string& file) {
+  return {.file = file,
+          .interface = device::kDeviceInterface,
+          .purpose = "the test",
+          .build_package = "libx-dev",
+          .runtime_package = "libx"};
+}
+
+TEST(Module, MissingModuleSaysWhatToInstallAndWhereItLooked) {
+  const Error error = error_of([] {
+    open_factory(request_for("ddbench_absent.so"), {"/nowhere/a", "/nowhere/b"});
+  });
+  EXPECT_EQ(error.code(), ErrorCode::kEnvironment);
+  for (const char* part :
+       {"the test", "ddbench_absent.so", "/nowhere/a, /nowhere/b", "libx-dev", "DDBENCH_MODULE_DIR"}) {
+    EXPECT_NE(error.message().find(part), std::string::npos) << part << " in: " << error.message();
+  }
+}
+
+TEST(Module, FileThatDoesNotLoadNamesTheFileAndThePackage) {
+  const fs::path directory =
+      fs::path(testing::TempDir()) / ("ddbench_module_test_" + std::to_string(getpid()));
+  fs::create_directories(directory);
+  std::ofstream(directory / "ddbench_broken.so") << "this is no shared object";
+  const Error error = error_of([&] { open_factory(request_for("ddbench_broken.so"), {directory}); });
+  fs::remove_all(directory);
+  EXPECT_EQ(error.code(), ErrorCode::kEnvironment);
+  EXPECT_NE(error.message().find((directory / "ddbench_broken.so").string()), std::string::npos)
+      << error.message();
+  EXPECT_NE(error.message().find("install libx"), std::string::npos) << error.message();
+}
+
+TEST(Module, ChosenDirectoryComesFirst) {
+  ASSERT_EQ(setenv("DDBENCH_MODULE_DIR", "/chosen/by/user", 1), 0);
+  const std::vector<fs::path> directories = module_directories();
+  unsetenv("DDBENCH_MODULE_DIR");
+  ASSERT_GE(directories.size(), 3U);
+  EXPECT_EQ(directories.front(), "/chosen/by/user");
+  EXPECT_EQ(module_directories().front(),
+            fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib/ddbench");
+}
+
+TEST(Device, UnknownNameSaysWhichThereAre) {
+  const Error error = error_of([] { device::make_device("tpu"); });
+  EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+  EXPECT_NE(error.message().find("\"tpu\""), std::string::npos);
+  EXPECT_NE(error.message().find("cpu"), std::string::npos);
+}
+
+#ifdef DDBENCH_WITH_ONEDNN
+TEST(Module, OtherVersionOfAnInterfaceIsRefused) {
+  ModuleRequest request = request_for("ddbench_device_cpu.so");
+  request.interface = "device/0";
+  const Error error = error_of([&] { open_factory(request, module_directories()); });
+  EXPECT_EQ(error.code(), ErrorCode::kEnvironment);
+  EXPECT_NE(error.message().find("another version of ddbench"), std::string::npos) << error.message();
+}
+
+TEST(Device, ErrorsOfAModuleAreCaughtByType) {
+  const auto cpu = device::make_device("cpu");
+  EXPECT_NE(cpu->description().find("oneDNN"), std::string::npos);
+  EXPECT_EQ(error_of([&] { cpu->fill({}, 1); }).code(), ErrorCode::kBadInput);
+#ifndef __SANITIZE_ADDRESS__  // which ends the process rather than return no memory
+  EXPECT_EQ(error_of([&] { cpu->allocate(std::int64_t{1} << 62); }).code(), ErrorCode::kEnvironment);
+#endif
+}
+#endif
+
+}  // namespace
+}  // namespace ddbench::module

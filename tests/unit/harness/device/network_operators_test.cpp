@@ -1,0 +1,208 @@
+// The operators of networks and their gradients, against formulas in double precision and their central
+// differences, in float32 and bfloat16. Those of images are in image_operators_test.cpp, attention in
+// attention_test.cpp.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "differences.h"
+
+namespace ddbench::device {
+namespace {
+
+using NetworkOperatorsTest = Differences;
+
+TEST_P(NetworkOperatorsTest, Linear) {
+  constexpr std::int64_t kBatch = 6, kIn = 5, kOut = 7;
+  const Tensor x = random(kBatch, kIn), w = random(kOut, kIn), b = random(1, kOut, kFloat),
+               dy = random(kBatch, kOut), y = zeros(kBatch, kOut);
+  const auto formula = [](const std::vector<Numbers>& in) {
+    Numbers out;
+    for (std::int64_t i = 0; i < kBatch; ++i) {
+      for (std::int64_t o = 0; o < kOut; ++o) {
+        double sum = in[2][o];
+        for (std::int64_t k = 0; k < kIn; ++k) sum += in[0][i * kIn + k] * in[1][o * kIn + k];
+        out.push_back(sum);
+      }
+    }
+    return out;
+  };
+  const Tensor dx = zeros(kBatch, kIn), dw = zeros(kOut, kIn, kFloat), db = zeros(1, kOut, kFloat);
+  device_->linear_forward(x, w, b, Activation::kNone, y);
+  device_->linear_backward_input(dy, w, kOverwrite, dx);
+  device_->linear_backward_weight(x, dy, kOverwrite, dw, db);
+  expect_operator(formula, {numbers(x), numbers(w), numbers(b)}, y, numbers(dy), {dx, dw, db});
+
+  const Tensor more = random(kBatch, kIn), more_w = random(kOut, kIn, kFloat),
+               more_b = random(1, kOut, kFloat);
+  const Numbers before = numbers(more), before_w = numbers(more_w), before_b = numbers(more_b);
+  device_->linear_backward_input(dy, w, kAccumulate, more);
+  device_->linear_backward_weight(x, dy, kAccumulate, more_w, more_b);
+  expect_operator(formula, {numbers(x), numbers(w), numbers(b)}, y, numbers(dy),
+                  {added(more, before), added(more_w, before_w), added(more_b, before_b)});
+
+  device_->linear_forward(x, w, {}, Activation::kNone, y);
+  expect_near(y, formula({numbers(x), numbers(w), Numbers(kOut, 0.0)}), "without bias");
+}
+
+TEST_P(NetworkOperatorsTest, LayerNorm) {
+  constexpr std::int64_t kRows = 70, kColumns = 19;  // more than a block of rows, no multiple of a vector
+  const Tensor x = random(kRows, kColumns), scale = random(1, kColumns, kFloat),
+               shift = random(1, kColumns, kFloat), dy = random(kRows, kColumns), y = zeros(kRows, kColumns),
+               statistics = zeros(kRows, 2, kFloat), dx = zeros(kRows, kColumns),
+               dscale = zeros(1, kColumns, kFloat), dshift = zeros(1, kColumns, kFloat);
+  device_->layer_norm_forward(x, scale, shift, 1e-5F, statistics, y);
+  device_->layer_norm_backward(x, scale, statistics, dy, kOverwrite, dscale, dshift, kOverwrite, dx);
+  const auto formula = [&](const std::vector<Numbers>& in) {
+    Numbers out;
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      double mean = 0, variance = 0;
+      for (std::int64_t c = 0; c < kColumns; ++c) mean += in[0][r * kColumns + c] / kColumns;
+      for (std::int64_t c = 0; c < kColumns; ++c) {
+        variance += std::pow(in[0][r * kColumns + c] - mean, 2) / kColumns;
+      }
+      for (std::int64_t c = 0; c < kColumns; ++c) {
+        out.push_back((in[0][r * kColumns + c] - mean) / std::sqrt(variance + 1e-5) * in[1][c] + in[2][c]);
+      }
+    }
+    return out;
+  };
+  expect_operator(formula, {numbers(x), numbers(scale), numbers(shift)}, y, numbers(dy),
+                  {dx, dscale, dshift});
+  const Numbers once = numbers(dx), once_scale = numbers(dscale);
+  device_->layer_norm_backward(x, scale, statistics, dy, kAccumulate, dscale, dshift, kAccumulate, dx);
+  expect_near(added(dx, once), once, "dx added");
+  expect_near(added(dscale, once_scale), once_scale, "dscale added");
+}
+
+TEST_P(NetworkOperatorsTest, Gelu) {
+  for (const Gelu form : {Gelu::kErf, Gelu::kTanh}) {
+    const Tensor x = random(9, 11), dy = random(9, 11), y = zeros(9, 11), dx = zeros(9, 11);
+    const auto formula = [form](const std::vector<Numbers>& in) {
+      Numbers out;
+      for (const double v : in[0]) {
+        const double phi = form == Gelu::kErf
+                               ? 0.5 * (1 + std::erf(v / std::sqrt(2)))
+                               : 0.5 * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+        out.push_back(v * phi);
+      }
+      return out;
+    };
+    device_->gelu_forward(form, x, y);
+    device_->gelu_backward(form, x, dy, dx);
+    expect_operator(formula, {numbers(x)}, y, numbers(dy), {dx});
+    device_->gelu_backward(form, x, dy, dy);
+    EXPECT_EQ(numbers(dy), numbers(dx)) << "dx may be dy";
+  }
+}
+
+TEST_P(NetworkOperatorsTest, GeluFarFromZeroIsTheInputOrNothing) {
+  const Tensor x = zeros(1, 4), y = zeros(1, 4), dy = zeros(1, 4), wide = zeros(1, 4, kFloat);
+  const float far[] = {-100, -20, 20, 100};
+  std::copy(std::begin(far), std::end(far), wide.floats().begin());
+  GetParam() == kFloat ? device_->copy(wide, x) : device_->narrow(wide, 1, x);
+  GetParam() == kFloat ? device_->fill(dy, 1) : device_->narrow(wide, 1, dy);
+  for (const Gelu form : {Gelu::kErf, Gelu::kTanh}) {
+    device_->gelu_forward(form, x, y);
+    expect_near(y, {0, 0, 20, 100}, "gelu");
+  }
+}
+
+TEST_P(NetworkOperatorsTest, AddAndRelu) {
+  const Tensor x = random(4, 9), y = random(4, 9), dy = random(4, 9);
+  Numbers sum = numbers(y), cut = numbers(dy);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += numbers(x)[i];
+  device_->add(x, y);
+  expect_near(y, sum, "sum");
+  for (std::size_t i = 0; i < sum.size(); ++i) cut[i] = numbers(y)[i] > 0 ? cut[i] : 0;
+  device_->relu_backward(y, dy);
+  EXPECT_EQ(numbers(dy), cut);
+}
+
+TEST_P(NetworkOperatorsTest, RowsOfATable) {
+  constexpr std::int64_t kRows = 5, kColumns = 6;
+  const Tensor table = random(kRows, kColumns), indices = zeros(4, 1, DataType::kInt32),
+               dy = random(4, kColumns), y = zeros(4, kColumns), dtable = random(kRows, kColumns, kFloat);
+  const std::int32_t rows[] = {2, 0, 2, 4};
+  std::copy(std::begin(rows), std::end(rows), indices.ints().begin());
+  device_->gather_rows(table, indices, kOverwrite, y);
+  device_->scatter_add_rows(dy, indices, kOverwrite, dtable);
+  const auto formula = [&](const std::vector<Numbers>& in) {
+    Numbers out;
+    for (const std::int32_t row : rows) {
+      out.insert(out.end(), in[0].begin() + row * kColumns, in[0].begin() + (row + 1) * kColumns);
+    }
+    return out;
+  };
+  expect_operator(formula, {numbers(table)}, y, numbers(dy), {dtable});
+
+  const Numbers once = numbers(dtable);
+  device_->scatter_add_rows(dy, indices, kAccumulate, dtable);
+  expect_near(added(dtable, once), once, "scattered twice");
+  Numbers twice = numbers(y);
+  for (double& value : twice) value *= 2;
+  device_->gather_rows(table, indices, kAccumulate, y);
+  expect_near(y, twice, "gathered twice");
+
+  if (!test::refuses_wrong_indices()) return;
+  for (const std::int32_t outside : {-1, 5}) {
+    indices.ints()[3] = outside;
+    EXPECT_THROW(device_->gather_rows(table, indices, kOverwrite, y), Error);
+    EXPECT_THROW(device_->scatter_add_rows(dy, indices, kOverwrite, dtable), Error);
+  }
+}
+
+TEST_P(NetworkOperatorsTest, SoftmaxCrossEntropyWithRowsThatDoNotCount) {
+  constexpr std::int64_t kRows = 5, kClasses = 21;
+  const Tensor logits = random(kRows, kClasses), labels = zeros(kRows, 1, DataType::kInt32),
+               loss = zeros(1, 1, kFloat), dlogits = random(kRows, kClasses);
+  const std::int32_t of[] = {3, kIgnoredLabel, 0, 20, kIgnoredLabel};
+  std::copy(std::begin(of), std::end(of), labels.ints().begin());
+  const auto formula = [&](const std::vector<Numbers>& in) {
+    double mean = 0;
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      if (of[r] == kIgnoredLabel) continue;
+      double sum = 0;
+      for (std::int64_t c = 0; c < kClasses; ++c) sum += std::exp(in[0][r * kClasses + c]);
+      mean += (std::log(sum) - in[0][r * kClasses + of[r]]) / 3;
+    }
+    return Numbers{mean};
+  };
+  device_->softmax_cross_entropy(logits, labels, loss, 1, dlogits);
+  expect_operator(formula, {numbers(logits)}, loss, {1.0}, {dlogits});
+  device_->softmax_cross_entropy(logits, labels, loss, 1, logits);
+  EXPECT_EQ(numbers(logits), numbers(dlogits)) << "dlogits may be the logits";
+
+  std::fill(labels.ints().begin(), labels.ints().end(), kIgnoredLabel);
+  device_->softmax_cross_entropy(logits, labels, loss, 1, dlogits);
+  EXPECT_EQ(loss.floats()[0], 0);
+  EXPECT_EQ(numbers(dlogits), Numbers(kRows * kClasses, 0.0));
+  labels.ints()[2] = 21;
+  if (test::refuses_wrong_indices()) {
+    EXPECT_THROW(device_->softmax_cross_entropy(logits, labels, loss, 1, dlogits), Error);
+  } else {
+    device_->softmax_cross_entropy(logits, labels, loss, 1, dlogits);
+    EXPECT_TRUE(std::isnan(loss.floats()[0]));
+  }
+}
+
+TEST_P(NetworkOperatorsTest, WhatDoesNotFitIsNamed) {
+  const Tensor x = random(12, 3), y = zeros(12, 4), weight = random(4, 27), mixed = random(12, 3, kFloat);
+  EXPECT_THROW(device_->conv2d_forward({1, 3, 4, 3, 1, 0}, x, weight, y), Error) << "rows of y";
+  EXPECT_THROW(device_->conv2d_forward({1, 3, 4, 5, 1, 0}, x, weight, y), Error) << "kernel over the image";
+  EXPECT_THROW(device_->max_pool_forward({1, 3, 4, 3, 0, 1}, x, y), Error) << "no stride";
+  EXPECT_THROW(device_->average_pool_forward(x, zeros(5, 3)), Error) << "12 rows are not 5 samples";
+  EXPECT_THROW(device_->attention_forward({1, 12, 3}, x, zeros(1, 12, kFloat), y), Error) << "4 / 3 heads";
+  EXPECT_THROW(device_->gelu_forward(Gelu::kErf, x, y), Error);
+  if (GetParam() != kFloat) {
+    EXPECT_THROW(device_->add(mixed, x), Error) << "of two types";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, NetworkOperatorsTest,
+                         testing::Values(kFloat, DataType::kBfloat16, DataType::kFloat16),
+                         [](const auto& type) { return std::string(name_of(type.param)); });
+
+}  // namespace
+}  // namespace ddbench::device

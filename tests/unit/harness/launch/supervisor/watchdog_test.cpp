@@ -1,0 +1,91 @@
+#include "harness/launch/supervisor/watchdog.h"
+
+#include <gtest/gtest.h>
+
+namespace ddbench::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+const SteadyTime kNow = SteadyTime() + 10'000s;
+constexpr auto kLimit = 5000ms;
+
+RankView rank_in(int rank, const char* function, std::uint64_t sequence, bool inside,
+                 std::chrono::milliseconds stood) {
+  RankView view;
+  view.rank = rank;
+  view.node = rank / 2;
+  view.pid = 100 + rank;
+  view.last_heard = kNow - 100ms;
+  view.last_progress = kNow - stood;
+  view.heartbeat.steps_completed = 7;
+  view.heartbeat.collective = {function, sequence, inside, std::chrono::nanoseconds(stood).count()};
+  return view;
+}
+
+TEST(Watchdog, IsContentWhileAnyRankAdvances) {
+  EXPECT_FALSE(why_stalled({}, kLimit, kNow));
+  EXPECT_FALSE(why_stalled(
+      {rank_in(0, "all_reduce", 41, true, 60s), rank_in(1, "all_reduce", 40, false, 4900ms)}, kLimit, kNow));
+}
+
+TEST(Watchdog, NamesTheRankThatDoesNotAnswer) {
+  std::vector<RankView> ranks = {
+      rank_in(0, "all_reduce", 41, true, 5s), rank_in(1, "all_reduce", 41, true, 5s),
+      rank_in(2, "all_reduce", 41, true, 5s), rank_in(3, "all_reduce", 40, false, 5s)};
+  ranks[3].last_heard = kNow - 5s;
+  EXPECT_EQ(why_stalled(ranks, kLimit, kNow).value_or(""),
+            "rank 3 (node 1, pid 103) has not answered for 5.0 s; the others wait for it in all_reduce #41 "
+            "of step 7");
+}
+
+TEST(Watchdog, NamesSeveralThatDoNotAnswer) {
+  std::vector<RankView> ranks = {rank_in(0, "all_reduce", 41, true, 5s),
+                                 rank_in(1, "all_reduce", 40, false, 5s),
+                                 rank_in(2, "all_reduce", 40, false, 5s)};
+  ranks[1].last_heard = kNow - 5s;
+  ranks[2].last_heard = kNow - 6s;
+  EXPECT_EQ(why_stalled(ranks, kLimit, kNow).value_or(""),
+            "rank 1 (node 0, pid 101) and rank 2 (node 1, pid 102) have not answered for 5.0 s; the others "
+            "wait for them "
+            "in all_reduce #41 of step 7");
+}
+
+TEST(Watchdog, SilenceAloneIsEnoughAfterTheLimit) {
+  std::vector<RankView> ranks = {rank_in(0, "all_reduce", 41, false, 1s),
+                                 rank_in(1, "all_reduce", 41, false, 1s)};
+  ranks[1].last_heard = kNow - 4900ms;
+  EXPECT_FALSE(why_stalled(ranks, kLimit, kNow));
+  ranks[1].last_heard = kNow - 5s;
+  EXPECT_EQ(why_stalled(ranks, kLimit, kNow).value_or(""),
+            "rank 1 (node 0, pid 101) has not answered for 5.0 s");
+}
+
+TEST(Watchdog, NamesTheRankThatIsMissingFromTheCollective) {
+  EXPECT_EQ(
+      why_stalled({rank_in(0, "all_reduce", 41, true, 5s), rank_in(1, "all_reduce", 40, false, 6s)}, kLimit,
+                  kNow)
+          .value_or(""),
+      "rank 1 (node 0, pid 101) has not entered all_reduce #41 of step 7, in which the others wait; in no "
+      "collective for 6.0 s");
+  EXPECT_EQ(
+      why_stalled({rank_in(0, "all_reduce", 41, true, 5s), rank_in(1, "broadcast", 40, true, 6s)}, kLimit,
+                  kNow)
+          .value_or(""),
+      "rank 1 (node 0, pid 101) has not entered all_reduce #41 of step 7, in which the others wait; still in "
+      "broadcast #40 of step 7 for 6.0 s");
+}
+
+TEST(Watchdog, BlamesTheNetworkWhenEverybodyWaits) {
+  const auto reason = why_stalled(
+      {rank_in(0, "all_reduce", 41, true, 5s), rank_in(1, "all_reduce", 41, true, 5s)}, kLimit, kNow);
+  EXPECT_NE(reason.value_or("").find("every rank has entered all_reduce #41 of step 7"), std::string::npos);
+}
+
+TEST(Watchdog, SaysWhenNobodyCommunicates) {
+  const auto reason = why_stalled({rank_in(0, "", 0, false, 5s)}, kLimit, kNow);
+  EXPECT_NE(reason.value_or("").find("no rank has finished a step"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ddbench::launch
