@@ -17,32 +17,23 @@ namespace {
 
 constexpr double kLeastReturn = 0.5 - 1e-9;  // half, whatever rounding made of it
 
-using Fields = std::map<std::string, std::string>;
-
-/// All that defines a run but size, batch, seed, learning rate, and what follows from where it ran.
-Fields fields_of(const store::RunRecord& run) {
-  static const std::set<std::string> kVary = {
-      "nodes",       "gpus_per_node", "world_size", "batch_per_gpu",     "scaling", "seed",
-      "lr",          "steps",         "link",       "requested_network", "network", "provenance",
-      "fingerprint", "sku",           "accumulate"};
-  Fields fields;
-  for (const auto& [name, field] : run_fields(run)) {
-    if (field.defines && !kVary.contains(name)) fields[name] = field.text;
-  }
-  return fields;
+/// One law of steps over batches: beside what varies on a curve, where it ran, and what goes with the batch.
+VariedFields within_law() {
+  VariedFields varied = kWithinCurve;
+  varied.roles.insert(FieldRole::kPlace);
+  varied.names = {"batch_per_gpu", "scaling", "accumulate", "lr"};
+  return varied;
 }
 
 /// By the fields in which the runs differ: "lr_rule=sqrt optimizer=lars".
 std::map<std::string, std::vector<store::RunRecord>> by_variant(const std::vector<store::RunRecord>& runs) {
-  std::map<std::string, std::set<std::string>> values;
-  for (const store::RunRecord& run : runs) {
-    for (const auto& [name, text] : fields_of(run)) values[name].insert(text);
-  }
+  const VariedFields varied = within_law();
+  const auto differing = differing_fields(runs, varied);
   std::map<std::string, std::vector<store::RunRecord>> result;
   for (const store::RunRecord& run : runs) {
     std::string variant;
-    for (const auto& [name, text] : fields_of(run)) {
-      if (values[name].size() > 1) variant += fmt::format("{}{}={}", variant.empty() ? "" : " ", name, text);
+    for (const auto& [name, text] : group_fields(run, varied)) {
+      if (differing.contains(name)) variant += fmt::format("{}{}={}", variant.empty() ? "" : " ", name, text);
     }
     result[variant].push_back(run);
   }

@@ -16,42 +16,27 @@
 namespace ddbench::analyzer {
 namespace {
 
-using Fields = std::map<std::string, RunField>;
-
-std::string value_of(const Fields& fields, const std::string& field) {
+std::string value_of(const CaseFields& fields, const std::string& field) {
   const auto found = fields.find(field);
   std::string value = found == fields.end() ? "" : found->second.text;
   if (value.empty() && field == "network") value = kNotProved;
   return value;
 }
 
-/// All that defines a run but the field, and what goes with it.
-std::map<std::string, std::string> rest_of(const store::RunRecord& run, const std::string& field) {
-  static const std::set<std::string> kNeverCompared = {"seed", "provenance", "fingerprint", "network"};
-  std::map<std::string, std::string> rest;
-  for (const auto& [name, value] : run_fields(run)) {
-    if (!value.defines || name == field || kNeverCompared.count(name) != 0) continue;
-    if (field == "network" && (name == "link" || name == "requested_network")) continue;
-    if (field == "world_size" && (name == "nodes" || name == "gpus_per_node")) continue;
-    rest[name] = value.text;
-  }
-  return rest;
+/// What cells of one case may differ in when runs are compared by `field`.
+VariedFields within_case(const std::string& field) {
+  VariedFields varied = kWithinCurve;
+  varied.names.insert(field);
+  if (field != "world_size") varied.roles.erase(FieldRole::kScale);
+  if (field == "network") varied.names.insert({"link", "requested_network"});  // they choose it
+  return varied;
 }
 
 /// The same for a run of any size.
-std::map<std::string, std::string> rest_without_size(const store::RunRecord& run, const std::string& field) {
-  store::RunRecord sized = run;
-  RunCase& run_case = sized.run_case;
-  if (run_case.scaling == ScalingMode::kStrong) run_case.batch_per_gpu = run_case.global_batch();
-  if (run_case.nodes == 1) {
-    run_case.link.clear();
-    run_case.requested_network.clear();
-  }
-  run_case.nodes = run_case.gpus_per_node = 1;
-  std::map<std::string, std::string> rest = rest_of(sized, field);
-  rest.erase("nodes");
-  rest.erase("gpus_per_node");
-  return rest;
+VariedFields within_cases_of_any_size(const std::string& field) {
+  VariedFields varied = within_case(field);
+  varied.roles.insert(FieldRole::kScale);
+  return varied;
 }
 
 std::string in_lines(const std::map<std::string, std::string>& fields) {
@@ -118,17 +103,13 @@ void order_values(const std::vector<GroupCell>& cells, const std::string& field,
 
 /// Names the fields in which the curves differ.
 void add_variants(std::vector<GroupCell>& cells, const std::string& field) {
-  std::map<std::string, std::set<std::string>> seen;
-  std::vector<std::map<std::string, std::string>> rests;
-  for (const GroupCell& cell : cells) {
-    rests.push_back(rest_without_size(cell.runs.front().run, field));
-    // On one node no link is used: that does not set a run apart.
-    if (cell.run_case().nodes == 1) rests.back().erase("link");
-    for (const auto& [name, value] : rests.back()) seen[name].insert(value);
-  }
+  std::vector<store::RunRecord> runs;
+  for (const GroupCell& cell : cells) runs.push_back(cell.runs.front().run);
+  const VariedFields varied = within_cases_of_any_size(field);
+  const auto differing = differing_fields(runs, varied);
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    for (const auto& [name, value] : rests[i]) {
-      if (seen[name].size() > 1)
+    for (const auto& [name, value] : group_fields(runs[i], varied)) {
+      if (differing.contains(name) && applies(runs[i], name))
         cells[i].variant += fmt::format("{}{}={}", cells[i].variant.empty() ? "" : " ", name, value);
     }
   }
@@ -142,12 +123,12 @@ std::vector<GroupCell> group_cells(std::vector<RunSummary> summaries, const std:
   std::vector<GroupCell> cells;
   for (RunSummary& summary : summaries) {
     const std::string value = value_of(run_fields(summary.run), field);
-    const std::string rest = in_lines(rest_of(summary.run, field));
+    const std::string rest = in_lines(group_fields(summary.run, within_case(field)));
     auto cell = std::find_if(cells.begin(), cells.end(),
                              [&](const auto& c) { return c.value == value && c.rest == rest; });
     if (cell == cells.end()) {
-      cell =
-          cells.insert(cells.end(), {in_lines(rest_without_size(summary.run, field)), rest, value, {}, {}});
+      const auto curve = group_fields(summary.run, within_cases_of_any_size(field));
+      cell = cells.insert(cells.end(), {in_lines(curve), rest, value, {}, {}});
     }
     cell->runs.push_back(std::move(summary));
   }

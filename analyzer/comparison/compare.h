@@ -7,6 +7,7 @@
 #include "analyzer/figure/figure.h"
 #include "analyzer/run/run_summary.h"
 #include "analyzer/statistics/ratio_interval.h"
+#include "core/run_case/case_diff.h"
 
 namespace ddbench::analyzer {
 
@@ -14,20 +15,6 @@ namespace ddbench::analyzer {
 struct ComparedSide {
   std::string meaning;  ///< in words: "run 2026...", "runs with link=1gbit"
   std::vector<store::RunRecord> runs;
-};
-
-/// A field in which the sides differ. Values of several runs are joined by commas.
-struct SideDifference {
-  enum class Kind {
-    kCase,         ///< what was asked for
-    kEnvironment,  ///< what it ran on: hardware, network, facts
-    kConsequence,  ///< follows from a field of the case: the network from the link, the provenance from the
-                   ///< size
-  };
-  Kind kind = Kind::kCase;
-  std::string field;
-  std::string a;
-  std::string b;
 };
 
 /// What may be concluded from two sides.
@@ -54,7 +41,7 @@ struct Comparison {
   ComparedSide b;
   ComparisonVerdict verdict = ComparisonVerdict::kRepetitions;
   std::string verdict_text;
-  std::vector<SideDifference> differences;
+  std::vector<FieldDifference> differences;  ///< side_differences
   std::vector<ComparedFigure>
       figures;  ///< step time, samples/s, exposed communication, peer wait, memory, loss
   std::vector<ComparedFigure> parts;        ///< of the step time

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -18,7 +18,6 @@
 namespace ddbench::analyzer {
 namespace {
 
-using Kind = SideDifference::Kind;
 /// Every value that the runs of one side have of a field.
 using Values = std::map<std::string, std::set<std::string>>;
 
@@ -34,18 +33,40 @@ bool is_volatile(const std::string& fact) {
                      [&](std::string_view prefix) { return fact.rfind(prefix, 0) == 0; });
 }
 
-Values values_of(std::span<const store::RunRecord> runs) {
-  Values values;
-  for (const store::RunRecord& run : runs) {
-    for (const auto& [name, field] : run_fields(run)) {
-      if (field.defines) values[name].insert(field.text);
-    }
-    for (const auto& [name, text] : run.environment.facts) {
-      if (!is_volatile(name)) values[std::string(kFactPrefix) + name].insert(text);
-    }
-  }
-  return values;
+constexpr std::array<std::string_view, 7> kWorkloadCauses{
+    "workload", "workload_options", "precision", "strategy", "accumulate", "optimizer", "batch_per_gpu"};
+
+/// A fact about the network follows from what the network follows from.
+CaseField described(const std::string& fact, const CaseFields& fields) {
+  const auto has = [&](std::string_view word) { return fact.find(word) != std::string::npos; };
+  if (has("network") || has("transport"))
+    return {{}, FieldRole::kConsequence, false, fields.at("network").follows_from};
+  if (has("workload")) return {{}, FieldRole::kConsequence, false, kWorkloadCauses};
+  return {{}, FieldRole::kEnvironment};
 }
+
+/// A side's fields: with the text of all of its values, and these one by one.
+struct Side {
+  CaseFields fields;
+  Values values;
+
+  explicit Side(std::span<const store::RunRecord> runs) {
+    for (const store::RunRecord& run : runs) {
+      const CaseFields own = run_fields(run);
+      for (const auto& [name, field] : own) add(name, field, field.text);
+      for (const auto& [fact, text] : run.environment.facts) {
+        if (!is_volatile(fact)) add(std::string(kFactPrefix) + fact, described(fact, own), text);
+      }
+    }
+    for (auto& [name, field] : fields) field.text = fmt::format("{}", fmt::join(values[name], ", "));
+  }
+
+ private:
+  void add(const std::string& name, const CaseField& field, const std::string& text) {
+    fields.emplace(name, field);
+    values[name].insert(text);
+  }
+};
 
 /// What each run measures anew is the same within a tenth.
 bool is_the_same_measured(const std::string& field, const Values& a, const Values& b) {
@@ -64,52 +85,23 @@ bool is_the_same_measured(const std::string& field, const Values& a, const Value
   return least > 0 && most <= 1.1 * least;
 }
 
-Kind kind_of(const std::string& field, const std::set<std::string>& case_fields) {
-  const auto differs = [&](std::initializer_list<const char*> causes) {
-    return std::any_of(causes.begin(), causes.end(),
-                       [&](const char* cause) { return case_fields.count(cause) != 0; });
-  };
-  if (field == "provenance") return Kind::kConsequence;
-  if (field == "network")
-    return differs({"link", "nodes", "backend", "device"}) ? Kind::kConsequence : Kind::kEnvironment;
-  if (field == "fingerprint") return Kind::kEnvironment;
-  if (field.rfind(kFactPrefix, 0) == 0) {
-    const bool of_network =
-        field.find("network") != std::string::npos || field.find("transport") != std::string::npos;
-    const bool of_workload = field.find("workload") != std::string::npos;
-    if (of_network && differs({"link", "nodes", "backend", "device"})) return Kind::kConsequence;
-    return of_workload ? Kind::kConsequence : Kind::kEnvironment;
-  }
-  return Kind::kCase;
-}
-
-std::string joined(const Values& values, const std::string& field) {
-  const auto found = values.find(field);
-  if (found == values.end()) return {};
-  return fmt::format("{}", fmt::join(found->second, ", "));
+/// What was asked for comes first, then what was found, then what follows.
+int order_of(const FieldDifference& difference) {
+  return is_asked_for(difference.role) ? 0 : difference.role == FieldRole::kEnvironment ? 1 : 2;
 }
 
 }  // namespace
 
-std::vector<SideDifference> side_differences(std::span<const store::RunRecord> a,
-                                             std::span<const store::RunRecord> b) {
-  const Values values_a = values_of(a);
-  const Values values_b = values_of(b);
-  std::set<std::string> names;
-  for (const Values* values : {&values_a, &values_b}) {
-    for (const auto& [name, ignored] : *values) names.insert(name);
-  }
-  std::set<std::string> case_fields;
-  std::vector<SideDifference> differences;
-  for (const std::string& name : names) {
-    SideDifference difference{Kind::kCase, name, joined(values_a, name), joined(values_b, name)};
-    if (difference.a == difference.b || is_the_same_measured(name, values_a, values_b)) continue;
-    if (name.rfind(kFactPrefix, 0) != 0) case_fields.insert(name);
-    differences.push_back(std::move(difference));
-  }
-  for (SideDifference& difference : differences) difference.kind = kind_of(difference.field, case_fields);
+std::vector<FieldDifference> side_differences(std::span<const store::RunRecord> a,
+                                              std::span<const store::RunRecord> b) {
+  const Side left(a);
+  const Side right(b);
+  std::vector<FieldDifference> differences = case_diff(left.fields, right.fields);
+  std::erase_if(differences, [&](const FieldDifference& difference) {
+    return is_the_same_measured(difference.field, left.values, right.values);
+  });
   std::stable_sort(differences.begin(), differences.end(),
-                   [](const auto& x, const auto& y) { return x.kind < y.kind; });
+                   [](const auto& x, const auto& y) { return order_of(x) < order_of(y); });
   return differences;
 }
 
@@ -117,10 +109,10 @@ void judge(Comparison& comparison) {
   std::vector<std::string> case_changes;
   bool other_hardware = false;
   bool other_environment = false;
-  for (const SideDifference& difference : comparison.differences) {
-    if (difference.kind == Kind::kCase) case_changes.push_back(difference.field);
+  for (const FieldDifference& difference : comparison.differences) {
+    if (is_asked_for(difference.role)) case_changes.push_back(difference.field);
     other_hardware |= difference.field == "fingerprint";
-    other_environment |= difference.kind == Kind::kEnvironment;
+    other_environment |= difference.role == FieldRole::kEnvironment;
   }
   if (other_hardware) {
     comparison.verdict = ComparisonVerdict::kOtherHardware;

@@ -7,9 +7,10 @@
 
 namespace ddbench::analyzer {
 
-/// All fields of case and environment in which the sides differ.
-std::vector<SideDifference> side_differences(std::span<const store::RunRecord> a,
-                                             std::span<const store::RunRecord> b);
+/// All fields of case and environment in which the sides differ, facts as "fact NAME": what was asked for,
+/// what was found, what follows. Values of several runs are joined by commas.
+std::vector<FieldDifference> side_differences(std::span<const store::RunRecord> a,
+                                              std::span<const store::RunRecord> b);
 
 /// Sets verdict and verdict_text from the differences.
 void judge(Comparison& comparison);

@@ -217,8 +217,8 @@ void add_notes(GateVerdict& verdict) {
   }
   for (const FieldDifference& difference : verdict.compared) {
     verdict.notes.push_back(fmt::format("compared: {} {} against {}", difference.field,
-                                        difference.baseline.empty() ? "(none)" : difference.baseline,
-                                        difference.candidate.empty() ? "(none)" : difference.candidate));
+                                        difference.a.empty() ? "(none)" : difference.a,
+                                        difference.b.empty() ? "(none)" : difference.b));
   }
 }
 

@@ -15,11 +15,11 @@
 namespace ddbench::analyzer {
 namespace {
 
-using Fields = std::map<std::string, RunField>;
+using Fields = CaseFields;
 
 Fields defining_fields(const store::RunRecord& run) {
   Fields fields = run_fields(run);
-  std::erase_if(fields, [](const auto& entry) { return !entry.second.defines; });
+  std::erase_if(fields, [](const auto& entry) { return entry.second.role == FieldRole::kLabel; });
   return fields;
 }
 

@@ -2,21 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <array>
 
 namespace ddbench::analyzer {
 namespace {
 
-using Json = nlohmann::json;
+constexpr std::array<std::string_view, 5> kNetworkCauses{"link", "requested_network", "nodes", "backend",
+                                                         "device"};
+constexpr std::array<std::string_view, 4> kProvenanceCauses{"link", "nodes", "gpus_per_node", "device"};
 
-std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-void add_record_fields(const store::RunRecord& run, std::map<std::string, RunField>& fields) {
+void add_record_fields(const store::RunRecord& run, CaseFields& fields) {
   const auto label = [&](const char* name, std::string text, bool numeric = false) {
-    fields[name] = {std::move(text), numeric, false};
+    fields[name] = {std::move(text), FieldRole::kLabel, numeric};
   };
   label("id", run.id);
   label("state", std::string(store::to_string(run.state)));
@@ -25,30 +22,26 @@ void add_record_fields(const store::RunRecord& run, std::map<std::string, RunFie
   label("repetition", std::to_string(run.repetition), true);
   label("is_baseline", run.is_baseline ? "true" : "false");
   label("host", run.owner_host);
-  label("world_size", std::to_string(run.run_case.world_size()),
-        true);  // follows from nodes and gpus_per_node
-  fields["network"] = {run.environment.network};
-  fields["fingerprint"] = {run.environment.fingerprint};
+  label("world_size", std::to_string(run.run_case.world_size()), true);
+  label("global_batch", std::to_string(run.run_case.global_batch()), true);
   std::string provenance;
   for (const std::string_view flag : run.provenance.names()) {
     provenance += (provenance.empty() ? "" : "+") + std::string(flag);
   }
-  fields["provenance"] = {provenance};
+  fields["network"] = {run.environment.network, FieldRole::kConsequence, false, kNetworkCauses};
+  fields["provenance"] = {provenance, FieldRole::kConsequence, false, kProvenanceCauses};
+  fields["fingerprint"] = {run.environment.fingerprint, FieldRole::kEnvironment};
+}
+
+bool may_vary(const std::string& name, FieldRole role, const VariedFields& varied) {
+  return role == FieldRole::kLabel || varied.roles.contains(role) || varied.names.contains(name) ||
+         varied.names.contains(name.substr(0, name.find('.')));
 }
 
 }  // namespace
 
-std::map<std::string, RunField> run_fields(const store::RunRecord& run) {
-  std::map<std::string, RunField> fields;
-  const Json run_case = Json::parse(to_json(run.run_case));
-  for (const auto& [name, value] : run_case.items()) {
-    const bool label = name == "name" || name == "tags";
-    if (!value.is_object()) {
-      fields[name] = {text_of(value), value.is_number(), !label};
-      continue;
-    }
-    for (const auto& [key, entry] : value.items()) fields[name + "." + key] = {text_of(entry), false, !label};
-  }
+CaseFields run_fields(const store::RunRecord& run) {
+  CaseFields fields = case_fields(run.run_case);
   add_record_fields(run, fields);
   return fields;
 }
@@ -56,15 +49,15 @@ std::map<std::string, RunField> run_fields(const store::RunRecord& run) {
 std::string defining_key(const store::RunRecord& run) {
   std::string key;
   for (const auto& [name, field] : run_fields(run)) {
-    if (field.defines) key += fmt::format("{}:{}={};", name, field.text.size(), field.text);
+    if (field.role != FieldRole::kLabel) key += fmt::format("{}:{}={};", name, field.text.size(), field.text);
   }
   return key;
 }
 
-const std::map<std::string, RunField>& known_run_fields() {
-  static const std::map<std::string, RunField> known = [] {
+const CaseFields& known_run_fields() {
+  static const CaseFields known = [] {
     store::RunRecord example;
-    example.run_case.workload_options = {{"", ""}};
+    example.run_case.workload_options = example.run_case.strategy_options = {{"", ""}};
     example.run_case.tags = {{"", ""}};
     return run_fields(example);
   }();
@@ -77,6 +70,45 @@ bool is_run_field(std::string_view name) {
   if (known.contains(std::string(name))) return true;
   const auto dot = name.find('.');
   return dot != std::string_view::npos && known.contains(std::string(name.substr(0, dot + 1)));
+}
+
+bool applies(const store::RunRecord& run, std::string_view field) {
+  if (field == "link" || field == "requested_network" || field == "network") return run.run_case.nodes > 1;
+  if (field == "batch_per_gpu") return run.run_case.scaling == ScalingMode::kWeak;
+  if (field == "global_batch") return run.run_case.scaling == ScalingMode::kStrong;
+  return true;
+}
+
+std::map<std::string, std::string> group_fields(const store::RunRecord& run, const VariedFields& varied) {
+  std::map<std::string, std::string> group;
+  for (const auto& [name, field] : run_fields(run)) {
+    if (may_vary(name, field.role, varied)) continue;
+    group[name] = applies(run, name) ? field.text : std::string();
+  }
+  const bool any_batch = varied.names.contains("batch_per_gpu") || varied.names.contains("global_batch");
+  if (any_batch || !applies(run, "batch_per_gpu")) group.erase("batch_per_gpu");
+  if (!any_batch && applies(run, "global_batch"))
+    group["global_batch"] = std::to_string(run.run_case.global_batch());
+  return group;
+}
+
+std::map<std::string, std::map<std::string, int>> differing_fields(std::span<const store::RunRecord> runs,
+                                                                   const VariedFields& varied) {
+  std::vector<std::map<std::string, std::string>> groups;
+  std::map<std::string, std::map<std::string, int>> values;
+  for (const store::RunRecord& run : runs) {
+    groups.push_back(group_fields(run, varied));
+    for (const auto& [name, text] : groups.back()) values[name];
+  }
+  for (auto& [name, counts] : values) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (!applies(runs[i], name)) continue;
+      const auto found = groups[i].find(name);  // an option that others set is absent
+      ++counts[found == groups[i].end() ? std::string() : found->second];
+    }
+  }
+  std::erase_if(values, [](const auto& entry) { return entry.second.size() < 2; });
+  return values;
 }
 
 }  // namespace ddbench::analyzer

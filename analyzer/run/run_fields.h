@@ -1,32 +1,54 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/run_case/case_fields.h"
 #include "core/run_case/records.h"
 
 namespace ddbench::analyzer {
 
-struct RunField {
-  std::string text;  ///< as people write it: strings without quotes, numbers in their shortest form
-  bool numeric = false;
-  bool defines = true;  ///< false: labels a run and defines nothing (name, tags, id, ...)
-};
-
 /// Every field of a run that can be asked for or compared, by name: those of RunCase (maps as
-/// "workload_options.hidden", "tags.team"), world_size, and of the record id, state, valid, sweep,
-/// repetition, is_baseline, host, network, fingerprint and provenance.
-std::map<std::string, RunField> run_fields(const store::RunRecord& run);
+/// "workload_options.hidden", "tags.team"), of the record network, fingerprint and provenance, and as labels
+/// id, state, valid, sweep, repetition, is_baseline, host, and what follows from others: world_size and
+/// global_batch.
+CaseFields run_fields(const store::RunRecord& run);
 
 /// All fields that define a run, as one text: equal for runs of the same case on the same hardware and
 /// network.
 std::string defining_key(const store::RunRecord& run);
 
 /// The names that every run has; names that end in "." stand for a map's keys.
-const std::map<std::string, RunField>& known_run_fields();
+const CaseFields& known_run_fields();
 
 /// Whether `name` is one of known_run_fields, or a key of one of its maps.
 bool is_run_field(std::string_view name);
+
+/// What runs of one group may differ in, beside labels.
+struct VariedFields {
+  std::set<FieldRole> roles;
+  std::set<std::string> names = {};  ///< "workload_options" stands for all of its keys
+};
+
+/// Points of one scaling curve may differ in size, in length, and in what was found rather than asked for.
+inline const VariedFields kWithinCurve{
+    {FieldRole::kScale, FieldRole::kSampling, FieldRole::kEnvironment, FieldRole::kConsequence}};
+
+/// Whether a field says anything of a run: on one node no link and no network is used; strong scaling has a
+/// global batch, weak scaling one for each GPU.
+bool applies(const store::RunRecord& run, std::string_view field);
+
+/// The fields that runs of one group have in common, with their texts: all but labels and what varies. With
+/// strong scaling global_batch stands for batch_per_gpu; what else does not apply is empty.
+std::map<std::string, std::string> group_fields(const store::RunRecord& run, const VariedFields& varied);
+
+/// The names of group_fields in which these runs differ where they apply, with the number of runs that have
+/// each value.
+std::map<std::string, std::map<std::string, int>> differing_fields(std::span<const store::RunRecord> runs,
+                                                                   const VariedFields& varied);
 
 }  // namespace ddbench::analyzer

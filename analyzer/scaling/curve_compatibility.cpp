@@ -13,26 +13,6 @@
 namespace ddbench::analyzer {
 namespace {
 
-/// Size, and what follows from it or repeats a run on purpose.
-const std::set<std::string>& free_fields() {
-  static const std::set<std::string> kFree = {"nodes",  "gpus_per_node", "seed",       "steps",
-                                              "warmup", "network",       "provenance", "fingerprint"};
-  return kFree;
-}
-
-std::map<std::string, std::string> curve_fields(const store::RunRecord& run) {
-  std::map<std::string, std::string> fields;
-  for (const auto& [name, field] : run_fields(run)) {
-    if (field.defines && free_fields().count(name) == 0) fields[name] = field.text;
-  }
-  if (run.run_case.scaling == ScalingMode::kStrong) {
-    fields.erase("batch_per_gpu");
-    fields["global_batch"] = fmt::format("{}", run.run_case.global_batch());
-  }
-  if (run.run_case.nodes == 1) fields.erase("link");  // no link is used
-  return fields;
-}
-
 std::string counted(const std::map<std::string, int>& values) {
   std::vector<std::string> parts;
   for (const auto& [value, runs] : values) {
@@ -45,23 +25,9 @@ std::string counted(const std::map<std::string, int>& values) {
 }  // namespace
 
 void require_one_curve(std::span<const store::RunRecord> runs) {
-  std::map<std::string, std::map<std::string, int>> values;
-  std::map<std::string, int> runs_with_field;
-  for (const store::RunRecord& run : runs) {
-    for (const auto& [name, value] : curve_fields(run)) {
-      ++values[name][value];
-      ++runs_with_field[name];
-    }
-  }
   std::string reasons;
-  for (auto& [name, counts] : values) {
-    const int without = static_cast<int>(runs.size()) - runs_with_field[name];
-    // Absent: an option that others set, but for what does not apply to a run.
-    if (without > 0 && name != "link" && name != "global_batch" && name != "batch_per_gpu")
-      counts[""] += without;
-    if (counts.size() < 2) continue;
+  for (const auto& [name, counts] : differing_fields(runs, kWithinCurve))
     reasons += fmt::format("{}{} is {}", reasons.empty() ? "" : "; ", name, counted(counts));
-  }
   if (reasons.empty()) return;
   throw Error(
       ErrorCode::kBadInput,

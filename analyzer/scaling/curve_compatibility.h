@@ -7,7 +7,8 @@
 
 namespace ddbench::analyzer {
 
-/// Throws Error{kBadInput} that names field and values when the runs differ in more than their size.
+/// Throws Error{kBadInput} that names field and values when the runs differ in more than points of one curve
+/// may (kWithinCurve).
 void require_one_curve(std::span<const store::RunRecord> runs);
 
 /// The provenances of the curve when they are mixed ("measured (1, 2 GPUs) and measured+oversubscribed (4

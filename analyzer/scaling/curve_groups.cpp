@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <utility>
 
 #include "analyzer/run/run_fields.h"
 #include "core/error.h"
@@ -20,11 +19,6 @@ std::string value_of(const store::RunRecord& run, const std::string& field) {
   return found == fields.end() ? std::string() : found->second.text;
 }
 
-/// What a run on one node says of links says nothing.
-bool is_open(const store::RunRecord& run, const std::string& field) {
-  return (field == "link" || field == "network") && run.run_case.nodes == 1;
-}
-
 using GroupKey = std::vector<std::string>;
 
 GroupKey key_of(const store::RunRecord& run, const std::vector<std::string>& fields) {
@@ -36,29 +30,28 @@ GroupKey key_of(const store::RunRecord& run, const std::vector<std::string>& fie
 bool fits(const store::RunRecord& run, const GroupKey& key, const std::vector<std::string>& fields) {
   const GroupKey own = key_of(run, fields);
   for (std::size_t i = 0; i < own.size(); ++i) {
-    if (own[i] != key[i] && !(i >= 2 && is_open(run, fields[i - 2]))) return false;
+    if (own[i] != key[i] && !(i >= 2 && !applies(run, fields[i - 2]))) return false;
   }
   return true;
 }
 
-/// Keys of runs that have a value for every field; where a run's field is open, only if no other run closes
-/// it.
+/// Runs to which every field applies come first: where one does not, the others say to which groups the run
+/// belongs.
 std::vector<GroupKey> keys_of(std::span<const store::RunRecord> runs,
                               const std::vector<std::string>& fields) {
-  std::vector<GroupKey> keys;
-  std::vector<const store::RunRecord*> open;
-  const auto add = [&](GroupKey key) {
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
-  };
+  std::vector<std::pair<std::ptrdiff_t, const store::RunRecord*>> by_open;
   for (const store::RunRecord& run : runs) {
-    const bool any_open = std::any_of(fields.begin(), fields.end(),
-                                      [&](const std::string& field) { return is_open(run, field); });
-    any_open ? open.push_back(&run) : add(key_of(run, fields));
+    by_open.emplace_back(std::count_if(fields.begin(), fields.end(),
+                                       [&](const std::string& field) { return !applies(run, field); }),
+                         &run);
   }
-  for (const store::RunRecord* run : open) {
+  std::stable_sort(by_open.begin(), by_open.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<GroupKey> keys;
+  for (const auto& [open, run] : by_open) {
     const bool taken =
         std::any_of(keys.begin(), keys.end(), [&](const GroupKey& key) { return fits(*run, key, fields); });
-    if (!taken) add(key_of(*run, fields));
+    if (!taken) keys.push_back(key_of(*run, fields));
   }
   return keys;
 }
@@ -139,21 +132,10 @@ Figure merged_figure(const CurveGroups& groups, Figure (*figure_of)(const Scalin
 }  // namespace
 
 std::vector<std::string> varied_fields(std::span<const store::RunRecord> runs) {
-  static const std::set<std::string> kWorth{"link",      "sku",           "strategy",
-                                            "precision", "batch_per_gpu", "backend"};
-  std::map<std::string, std::set<std::string>> values;
-  for (const store::RunRecord& run : runs) {
-    for (const auto& [name, field] : run_fields(run)) {
-      const bool option = name.rfind("workload_options.", 0) == 0 || name.rfind("strategy_options.", 0) == 0;
-      if (kWorth.count(name) == 0 && !option) continue;
-      if (is_open(run, name)) continue;
-      if (name == "batch_per_gpu" && run.run_case.scaling == ScalingMode::kStrong) continue;
-      values[name].insert(field.text);
-    }
-  }
   std::vector<std::string> fields;
-  for (const auto& [name, found] : values) {
-    if (found.size() > 1) fields.push_back(name);
+  for (const auto& [name, values] : differing_fields(runs, kWithinCurve)) {
+    if (name != "workload" && name != "scaling")
+      fields.push_back(name);  // curve_groups always splits by these
   }
   return fields;
 }

@@ -22,14 +22,14 @@ struct CurveGroups {
 
 /// Splits runs into scaling curves: by weak or strong scaling, by workload, and by every field of `fields`
 /// (names that --where knows: "link", "sku", "strategy", "batch_per_gpu", ...). Runs on one node belong to
-/// the curves of all links, and runs whose field is empty for want of a network likewise. A group that is no
+/// the curves of all links: so it is with every field that does not apply to a run. A group that is no
 /// curve (scaling_curve throws) is left out with a note. Throws Error{kBadInput} on an unknown field, and
 /// when no group is a curve: the message says why for each.
 CurveGroups curve_groups(const store::RunStore& store, std::span<const store::RunRecord> runs,
                          const std::vector<std::string>& fields, const CurveOptions& options = {});
 
-/// The fields in which these runs differ that are worth a curve each: a subset of link, sku, strategy,
-/// precision, batch_per_gpu (weak scaling only), backend, workload options.
+/// The fields in which these runs differ and points of one curve may not, but for workload and scaling: with
+/// these as `fields`, each group of curve_groups is one curve.
 std::vector<std::string> varied_fields(std::span<const store::RunRecord> runs);
 
 /// speedup_figure and efficiency_figure of all groups in one: the ideal once, for each group its points and

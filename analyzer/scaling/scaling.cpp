@@ -133,33 +133,20 @@ std::string in_words(const Repetitions* baseline) {
                      figures.runs.size() > 1 ? fmt::format(" and {} more", figures.runs.size() - 1) : "");
 }
 
-/// The fields of a row that may set it apart, as people write them.
-std::map<std::string, std::string> fields_of(const RunCase& run_case) {
-  static const std::set<std::string> kShownElsewhere = {"nodes", "gpus_per_node", "world_size",
-                                                        "batch_per_gpu", "link"};
-  store::RunRecord run;
-  run.run_case = run_case;
-  std::map<std::string, std::string> fields;
-  for (const auto& [name, field] : run_fields(run)) {
-    if (field.defines && !kShownElsewhere.contains(name)) fields[name] = field.text;
-  }
-  if (run_case.scaling == ScalingMode::kStrong)
-    fields["global_batch"] = std::to_string(run_case.global_batch());
-  return fields;
-}
-
+/// Rows are cases: they may also differ in what points of one curve share. Size, batch per GPU and link have
+/// columns of their own.
 void add_variants(std::vector<ScalingRow>& rows) {
-  std::map<std::string, std::set<std::string>> values;
-  for (const ScalingRow& row : rows) {
-    for (const auto& [name, text] : fields_of(row.run_case)) {
-      // A run on one node asks for no network.
-      if (name != "requested_network" || row.run_case.nodes > 1) values[name].insert(text);
-    }
-  }
-  for (ScalingRow& row : rows) {
-    for (const auto& [name, text] : fields_of(row.run_case)) {
-      if (values[name].size() < 2 || text.empty()) continue;
-      row.variant += fmt::format("{}{}={}", row.variant.empty() ? "" : " ", name, text);
+  VariedFields shown = kWithinCurve;
+  shown.roles.erase(FieldRole::kSampling);
+  shown.names = {"link"};
+  std::vector<store::RunRecord> runs(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) runs[i].run_case = rows[i].run_case;
+  const auto differing = differing_fields(runs, shown);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::string& variant = rows[i].variant;
+    for (const auto& [name, text] : group_fields(runs[i], shown)) {
+      if (differing.contains(name) && name != "batch_per_gpu" && !text.empty())
+        variant += fmt::format("{}{}={}", variant.empty() ? "" : " ", name, text);
     }
   }
 }

@@ -15,7 +15,8 @@ enum class ScalingMode : std::uint8_t {
 std::string_view to_string(ScalingMode mode) noexcept;  ///< "weak", "strong"
 
 /// Everything that defines what a run does: two runs of one RunCase on one machine are repetitions.
-/// `name` and `tags` label a run and define nothing.
+/// `name` and `tags` label a run and define nothing. What a difference in each field means stands in
+/// case_fields.h.
 struct RunCase {
   std::string workload = "mlp";
   std::map<std::string, std::string> workload_options;  ///< e.g. {"hidden", "512,512"}
@@ -80,8 +81,8 @@ std::string case_key(const RunCase& run_case);
 /// to_json of a case whose case_key is known already: many runs share a key and differ in name and tags.
 std::string to_json(std::string_view key, const RunCase& run_case);
 
-/// Whether `json` is to_json of a case with this key. If so, `run_case`, which has the key, takes its name and
-/// tags from it. Throws as run_case_from_json.
+/// Whether `json` is to_json of a case with this key. If so, `run_case`, which has the key, takes its name
+/// and tags from it. Throws as run_case_from_json.
 bool read_labels(std::string_view json, std::string_view key, RunCase& run_case);
 
 /// Throws Error{kBadInput} naming the field, its value and what is allowed.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/run_case/case_fields.h"
 #include "core/run_case/run_case.h"
 #include "core/run_case/run_case_hash.h"
 
@@ -13,53 +14,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The one list of fields: (de)serialisation and the case key follow it, so that a new field is one line.
-template <typename Case, typename Visit>
-void visit_fields(Case& run_case, Visit&& visit) {
-  visit("workload", run_case.workload);
-  visit("workload_options", run_case.workload_options);
-  visit("data", run_case.data);
-  visit("nodes", run_case.nodes);
-  visit("gpus_per_node", run_case.gpus_per_node);
-  visit("scaling", run_case.scaling);
-  visit("batch_per_gpu", run_case.batch_per_gpu);
-  visit("precision", run_case.precision);
-  visit("strategy", run_case.strategy);
-  visit("strategy_options", run_case.strategy_options);
-  visit("accumulate", run_case.accumulate);
-  visit("device", run_case.device);
-  visit("backend", run_case.backend);
-  visit("optimizer", run_case.optimizer);
-  visit("lr", run_case.lr);
-  visit("momentum", run_case.momentum);
-  visit("weight_decay", run_case.weight_decay);
-  visit("lr_rule", run_case.lr_rule);
-  visit("base_batch", run_case.base_batch);
-  visit("lr_warmup", run_case.lr_warmup);
-  visit("target_loss", run_case.target_loss);
-  visit("loss_scale", run_case.loss_scale);
-  visit("cuda_graph", run_case.cuda_graph);
-  visit("data_workers", run_case.data_workers);
-  visit("prefetch", run_case.prefetch);
-  visit("data_delay_ns", run_case.data_delay_ns);
-  visit("checkpoint_every", run_case.checkpoint_every);
-  visit("seed", run_case.seed);
-  visit("steps", run_case.steps);
-  visit("warmup", run_case.warmup);
-  visit("first_bucket_bytes", run_case.first_bucket_bytes);
-  visit("bucket_bytes", run_case.bucket_bytes);
-  visit("requested_network", run_case.requested_network);
-  visit("link", run_case.link);
-  visit("sku", run_case.sku);
-  visit("name", run_case.name);
-  visit("tags", run_case.tags);
-}
-
-Json json_of(const RunCase& run_case) {
+Json json_of(const RunCase& run_case, bool labels) {
   Json json = Json::object();
   // Appended without a search: each name is there once.
   auto& fields = json.get_ref<Json::object_t&>();
-  visit_fields(run_case, [&](const char* key, const auto& value) {
+  visit_fields(run_case, [&](const char* key, FieldRole role, const auto& value) {
+    if (role == FieldRole::kLabel && !labels) return;
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, ScalingMode>) {
       fields.emplace_back(key, to_string(value));
     } else {
@@ -76,7 +36,7 @@ ScalingMode scaling_from(const std::string& text) {
 }
 
 [[noreturn]] void refuse_unknown_field(const Json& json) {
-  const Json fields = json_of(RunCase{});
+  const Json fields = json_of(RunCase{}, true);
   for (const auto& [key, value] : json.items()) {
     if (!fields.contains(key))
       throw Error(ErrorCode::kBadInput, fmt::format("a run case has no field \"{}\"", key));
@@ -125,15 +85,13 @@ void read_integer(const char* key, const Json& entry, Integer& value) {
 
 std::uint64_t hash_of(const RunCase& run_case) {
   std::uint64_t hash = 0;
-  visit_fields(run_case, [&](const char*, const auto& value) { hash = mixed(hash, hash_of_value(value)); });
+  visit_fields(run_case,
+               [&](const char*, FieldRole, const auto& value) { hash = mixed(hash, hash_of_value(value)); });
   return hash;
 }
 
 std::string case_key(const RunCase& run_case) {
-  Json json = json_of(run_case);
-  json.erase("name");
-  json.erase("tags");
-  return dump(json);
+  return dump(json_of(run_case, false));
 }
 
 // Name and tags are the last two fields: what is before them is the key, less its closing brace.
@@ -163,7 +121,7 @@ RunCase run_case_from_json(std::string_view text) {
     const Json json = Json::parse(text);
     std::size_t known = 0;
     if (!json.is_object()) throw Error(ErrorCode::kBadInput, "a run case must be a JSON object");
-    visit_fields(run_case, [&](const char* key, auto& value) {
+    visit_fields(run_case, [&](const char* key, FieldRole, auto& value) {
       const auto entry = json.find(key);
       if (entry == json.end()) return;
       if constexpr (std::is_same_v<std::decay_t<decltype(value)>, ScalingMode>) {

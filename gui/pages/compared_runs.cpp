@@ -37,8 +37,8 @@ ComparedRuns two_runs(JobContext& context, const store::RunRecord& a, const stor
   };
   add(comparison.figures, {});
   add(comparison.parts, QStringLiteral("part: "));
-  for (const analyzer::SideDifference& difference : comparison.differences) {
-    if (difference.kind != analyzer::SideDifference::Kind::kCase) continue;
+  for (const FieldDifference& difference : comparison.differences) {
+    if (!is_asked_for(difference.role)) continue;
     result.table.rows.push_back({{QStringLiteral("set: ") + spaced(difference.field), {}, {}, false},
                                  text_cell(difference.a.empty() ? "–" : difference.a),
                                  text_cell(difference.b.empty() ? "–" : difference.b),

@@ -3,20 +3,17 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <algorithm>
-#include <set>
-#include <string_view>
 
 #include "analyzer/comparison/compare_by.h"
+#include "analyzer/run/run_fields.h"
 #include "analyzer/scaling/curve_groups.h"
 #include "gui/charts/figure_card.h"
+#include "gui/pages/field_box.h"
 #include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
 
 namespace ddbench::gui {
 namespace {
-
-constexpr std::string_view kFields[] = {"link",          "network", "strategy",    "precision",
-                                        "batch_per_gpu", "backend", "bucket_bytes"};
 
 struct Loaded {
   analyzer::Figure throughput;
@@ -59,21 +56,15 @@ Loaded load_groups(JobContext& context, const std::vector<store::RunRecord>& run
   return loaded;
 }
 
-/// What these runs can be compared by: the link or the network where they differ in it, else another field.
-std::string field_that_differs(const std::vector<store::RunRecord>& runs) {
-  std::set<std::string> links;
-  std::set<std::string> networks;
-  for (const store::RunRecord& run : runs) {
-    if (run.run_case.nodes == 1) continue;
-    links.insert(run.run_case.link);
-    networks.insert(run.environment.network);
-  }
-  if (links.size() > 1) return "link";
-  if (networks.size() > 1) return "network";
-  for (const std::string& field : analyzer::varied_fields(runs)) {
-    if (std::find(std::begin(kFields), std::end(kFields), field) != std::end(kFields)) return field;
-  }
-  return "link";
+/// What these runs can be compared by: link or network first, where they differ in it.
+std::vector<std::string> fields_that_differ(const std::vector<store::RunRecord>& runs) {
+  std::vector<std::string> fields = analyzer::varied_fields(runs);
+  analyzer::VariedFields found = analyzer::kWithinCurve;
+  found.roles.erase(FieldRole::kConsequence);
+  if (analyzer::differing_fields(runs, found).contains("network")) fields.insert(fields.begin(), "network");
+  if (const auto link = std::find(fields.begin(), fields.end(), "link"); link != fields.end())
+    std::rotate(fields.begin(), link, link + 1);
+  return fields;
 }
 
 }  // namespace
@@ -84,10 +75,6 @@ NetworkPage::NetworkPage(Workspace& workspace)
   field_ = new QComboBox;
   field_->setAccessibleName(QStringLiteral("What the runs are compared by"));
   field_->addItem(QStringLiteral("By what differs"), QString());
-  for (const std::string_view field : kFields) {
-    const std::string name(field);
-    field_->addItem(QStringLiteral("By ") + spaced(name), QString::fromStdString(name));
-  }
   add_subject_box();
   add_control(field_);
   connect(field_, &QComboBox::activated, this, [this] { reload(); });
@@ -105,8 +92,10 @@ NetworkPage::NetworkPage(Workspace& workspace)
 
 void NetworkPage::load() {
   const std::vector<store::RunRecord> runs = workspace().subject_records();
+  const std::vector<std::string> fields = fields_that_differ(runs);
+  offer_fields(*field_, 1, fields);
   std::string field = field_->currentData().toString().toStdString();
-  if (field.empty()) field = field_that_differs(runs);
+  if (field.empty()) field = fields.empty() ? "link" : fields.front();
   start<Loaded>(
       "groups", [runs, field](JobContext& context) { return load_groups(context, runs, field); },
       [this](Loaded loaded) {

@@ -6,6 +6,7 @@
 
 #include "analyzer/scaling/curve_groups.h"
 #include "gui/charts/figure_card.h"
+#include "gui/pages/field_box.h"
 #include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
 #include "reports/text/quantity.h"
@@ -105,9 +106,6 @@ SpeedupPage::SpeedupPage(Workspace& workspace)
   split_->setAccessibleName(QStringLiteral("One curve for each"));
   split_->addItem(QStringLiteral("A curve each"), QStringLiteral("*"));
   split_->addItem(QStringLiteral("One curve"), QString());
-  for (const char* field : {"link", "sku", "strategy", "batch_per_gpu", "precision", "backend"}) {
-    split_->addItem(QStringLiteral("By ") + spaced(field), QString::fromLatin1(field));
-  }
   baseline_ = new QComboBox;
   baseline_->setAccessibleName(QStringLiteral("What efficiency is stated against"));
   baseline_->addItem(QStringLiteral("Against 1 GPU or smallest"), QString());
@@ -135,11 +133,12 @@ SpeedupPage::SpeedupPage(Workspace& workspace)
 
 void SpeedupPage::load() {
   const std::vector<store::RunRecord> runs = workspace().subject_records();
+  std::vector<std::string> fields = analyzer::varied_fields(runs);
+  offer_fields(*split_, 2, fields);
   const QString split = split_->currentData().toString();
-  std::vector<std::string> fields;
-  if (split == QLatin1String("*")) {
-    fields = analyzer::varied_fields(runs);
-  } else if (!split.isEmpty()) {
+  if (split.isEmpty()) {
+    fields.clear();
+  } else if (split != QLatin1String("*")) {
     fields = {split.toStdString()};
   }
   analyzer::CurveOptions options;

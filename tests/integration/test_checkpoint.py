@@ -126,7 +126,8 @@ def test_a_foreign_checkpoint_is_refused_with_what_differs(bench):
     shutil.copytree(folder_of(bench, other), folder_of(bench, run_id))
     done = bench("run", "--resume", run_id)
     assert done.returncode == 2
-    for words in ("another run", "lr is 0.05 there and 0.1 here", '"hidden":"32"', "steps is 12 there and 150 here"):
+    for words in ("another run", "lr is 0.05 there and 0.1 here",
+                  'workload_options.hidden is "32" there and "64" here', "steps is 12 there and 150 here"):
         assert words in done.stderr, done.stderr
 
 

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "core/error.h"
+#include "core/run_case/case_diff.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/run/single_run.h"
 #include "harness/experiment/run/execute_run.h"
@@ -82,9 +83,9 @@ PairedRuns::PairedRuns(PairedRunRequest request, analyzer::GatePolicy policy)
     impl_->sides[i].options = parse_side(arguments[i], kSideNames[i]);
     impl_->sides[i].options.run_case.tags["gate"] = kSideNames[i];
   }
-  for (const std::string& field :
-       analyzer::differing_fields(impl_->sides[0].options.run_case, impl_->sides[1].options.run_case)) {
-    policy.vary.insert(field);
+  for (const FieldDifference& difference :
+       case_diff(impl_->sides[0].options.run_case, impl_->sides[1].options.run_case)) {
+    policy.vary.insert(difference.field);
   }
   impl_->policy = std::move(policy);
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "core/run_case/case_differences.h"
+#include "core/run_case/case_diff.h"
 #include "harness/launch/trust/run_token.h"
 
 namespace ddbench::launch {

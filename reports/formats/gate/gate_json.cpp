@@ -65,12 +65,10 @@ Json interval_json(const Measured<ConfidenceInterval>& interval) {
           {"method", interval->method}};
 }
 
-Json compared_json(const std::vector<analyzer::FieldDifference>& differences) {
+Json compared_json(const std::vector<FieldDifference>& differences) {
   Json json = Json::array();
   for (const auto& difference : differences) {
-    json.push_back({{"field", difference.field},
-                    {"baseline", difference.baseline},
-                    {"candidate", difference.candidate}});
+    json.push_back({{"field", difference.field}, {"baseline", difference.a}, {"candidate", difference.b}});
   }
   return json;
 }

@@ -5,8 +5,6 @@
 namespace ddbench::reports {
 namespace {
 
-using analyzer::SideDifference;
-
 Json side_json(const analyzer::ComparedSide& side) {
   Json json = {{"meaning", side.meaning}, {"runs", Json::array()}};
   for (const store::RunRecord& run : side.runs) json["runs"].push_back(run.id);
@@ -14,13 +12,9 @@ Json side_json(const analyzer::ComparedSide& side) {
   return json;
 }
 
-const char* kind_name(SideDifference::Kind kind) {
-  switch (kind) {
-    case SideDifference::Kind::kCase: return "case";
-    case SideDifference::Kind::kEnvironment: return "environment";
-    case SideDifference::Kind::kConsequence: return "consequence";
-  }
-  return "case";
+const char* kind_name(FieldRole role) {
+  if (is_asked_for(role)) return "case";
+  return role == FieldRole::kConsequence ? "consequence" : "environment";
 }
 
 Json figures_json(const std::vector<analyzer::ComparedFigure>& figures) {
@@ -46,8 +40,8 @@ std::string comparison_json(const analyzer::Comparison& comparison) {
                {"verdict", std::string(to_string(comparison.verdict))},
                {"verdict_text", comparison.verdict_text},
                {"differences", Json::array()}};
-  for (const SideDifference& difference : comparison.differences) {
-    json["differences"].push_back({{"kind", kind_name(difference.kind)},
+  for (const FieldDifference& difference : comparison.differences) {
+    json["differences"].push_back({{"kind", kind_name(difference.role)},
                                    {"field", difference.field},
                                    {"a", difference.a},
                                    {"b", difference.b}});

@@ -15,7 +15,6 @@ namespace {
 
 using analyzer::ComparedFigure;
 using analyzer::Comparison;
-using analyzer::SideDifference;
 
 constexpr std::size_t kMostKernels = 12;
 constexpr std::size_t kMostDifferences = 40;
@@ -40,14 +39,14 @@ std::string differences_section(const Comparison& comparison, const Paint& paint
     return value.empty() ? std::string("–") : visible(shortened(value, 48));
   };
   for (std::size_t i = 0; i < std::min(comparison.differences.size(), kMostDifferences); ++i) {
-    const SideDifference& difference = comparison.differences[i];
-    const bool follows = difference.kind == SideDifference::Kind::kConsequence;
+    const FieldDifference& difference = comparison.differences[i];
+    const bool follows = difference.role == FieldRole::kConsequence;
     table.add_row({{visible(difference.field)},
                    {shown(difference.a)},
                    {shown(difference.b)},
-                   {difference.kind == SideDifference::Kind::kCase ? ""
-                    : follows                                      ? "follows"
-                                                                   : "environment",
+                   {is_asked_for(difference.role) ? ""
+                    : follows                     ? "follows"
+                                                  : "environment",
                     Tone::kFaint}});
   }
   std::string text = "\n" + paint(Tone::kStrong, "What differs") + "\n" + table.render(paint, 2, width);

@@ -159,10 +159,9 @@ analyzer::Comparison example_comparison() {
   comparison.b = {"runs with link=\x1b[31m100mbit", {run, run}};
   comparison.verdict = analyzer::ComparisonVerdict::kOneChange;
   comparison.verdict_text = "one change: link";
-  using Kind = analyzer::SideDifference::Kind;
-  comparison.differences = {{Kind::kCase, "link", "", "100mbit"},
-                            {Kind::kEnvironment, "fact kernel", "6.1.0", "6.5.0"},
-                            {Kind::kConsequence, "network", "veth", "veth@100mbit"}};
+  comparison.differences = {{"link", FieldRole::kPlace, "", "100mbit"},
+                            {"fact kernel", FieldRole::kEnvironment, "6.1.0", "6.5.0"},
+                            {"network", FieldRole::kConsequence, "veth", "veth@100mbit"}};
   comparison.figures = {figure("step time", "ns", 20e6, 50e6), figure("peak memory", "bytes", 1e9, 1e9)};
   comparison.figures.push_back({"last loss", "1", 0.5, Measured<double>::missing("no loss recorded"),
                                 Measured<RunRatio>::missing("not above 0 on both sides")});

@@ -109,7 +109,7 @@ TEST(Compare, OneChangeIsNamedAndItsConsequencesAreToldApart) {
   EXPECT_EQ(comparison.verdict_text, "one change: link");
   ASSERT_EQ(comparison.differences.size(), 2u);
   EXPECT_EQ(comparison.differences[0].a, "1gbit");
-  EXPECT_EQ(comparison.differences[1].kind, SideDifference::Kind::kConsequence);
+  EXPECT_EQ(comparison.differences[1].role, FieldRole::kConsequence);
   const RunRatio& step = *comparison.figures[0].ratio;
   EXPECT_NEAR(step.value, 2.5, 1e-6);
   EXPECT_TRUE(step.interval->low < 2.5 && 2.5 < step.interval->high);
@@ -144,7 +144,7 @@ TEST(Compare, SeveralChangesAndOtherHardware) {
   EXPECT_EQ(hardware.verdict, ComparisonVerdict::kOtherHardware);
   const auto named = [&](const std::string& field) {
     return std::any_of(hardware.differences.begin(), hardware.differences.end(),
-                       [&](const SideDifference& difference) { return difference.field == field; });
+                       [&](const FieldDifference& difference) { return difference.field == field; });
   };
   EXPECT_TRUE(named("fact cpu.model"));
   EXPECT_FALSE(named("fact boot_id"));

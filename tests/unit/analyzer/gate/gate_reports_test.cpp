@@ -128,7 +128,7 @@ GateVerdict hostile(GateVerdict verdict) {
     metric.reason = kHostile;
     if (metric.estimate) metric.estimate->change_interval.method = kHostile;
   }
-  verdict.compared = {{kHostile, kHostile, kHostile, kHostile, kHostile}};
+  verdict.compared = {{kHostile, FieldRole::kIdentity, kHostile, kHostile}};
   for (auto& change : verdict.collectives) change.function = kHostile;
   return verdict;
 }

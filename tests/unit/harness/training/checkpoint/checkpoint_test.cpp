@@ -208,8 +208,7 @@ TEST_F(Checkpoints, OfAnotherCaseIsRefusedWithWhatDiffers) {
   const std::string message = message_of([&] { find_checkpoint(directory_->path(), other); });
   EXPECT_NE(message.find("is of another run"), std::string::npos) << message;
   EXPECT_NE(message.find("lr is 0.05 there and 0.25 here"), std::string::npos) << message;
-  EXPECT_NE(message.find(R"(workload_options is {"hidden":"24"} there and {"hidden":"32"} here)"),
-            std::string::npos)
+  EXPECT_NE(message.find(R"(workload_options.hidden is "24" there and "32" here)"), std::string::npos)
       << message;
 }
 

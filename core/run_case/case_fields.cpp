@@ -1,0 +1,63 @@
+#include "core/run_case/case_fields.h"
+
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "core/error.h"
+
+namespace ddbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+const std::map<std::string_view, FieldRole>& roles() {
+  static const std::map<std::string_view, FieldRole> known = [] {
+    std::map<std::string_view, FieldRole> by_name;
+    visit_fields(static_cast<const RunCase&>(RunCase{}),
+                 [&](const char* name, FieldRole role, const auto&) { by_name.emplace(name, role); });
+    return by_name;
+  }();
+  return known;
+}
+
+}  // namespace
+
+CaseFields case_fields(const RunCase& run_case) {
+  CaseFields fields;
+  visit_fields(run_case, [&](const char* name, FieldRole role, const auto& value) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, std::map<std::string, std::string>>) {
+      for (const auto& [key, text] : value) fields[std::string(name) + "." + key] = {text, role};
+    } else if constexpr (std::is_same_v<Value, ScalingMode>) {
+      fields[name] = {std::string(to_string(value)), role};
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      fields[name] = {value, role};
+    } else {
+      fields[name] = {Json(value).dump(), role, true};
+    }
+  });
+  return fields;
+}
+
+CaseFields case_fields_from_json(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) throw Error(ErrorCode::kBadInput, "a case cannot be read: it is no JSON object");
+  CaseFields fields;
+  for (const auto& [name, value] : json.items()) {
+    const auto known = roles().find(name);
+    const FieldRole role = known == roles().end() ? FieldRole::kIdentity : known->second;
+    if (!value.is_object()) {
+      fields[name] = {text_of(value), role, value.is_number()};
+      continue;
+    }
+    for (const auto& [key, entry] : value.items()) fields[name + "." + key] = {text_of(entry), role};
+  }
+  return fields;
+}
+
+}  // namespace ddbench
