@@ -6,8 +6,8 @@
 #include "analyzer/comparison/side_differences.h"
 #include "analyzer/scaling/curve_compatibility.h"
 #include "analyzer/scaling/curve_groups.h"
-#include "core/error.h"
 #include "changed_cases.h"
+#include "core/error.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -33,7 +33,7 @@ bool is_one_curve(const std::vector<store::RunRecord>& runs) {
 /// One answer everywhere: it is the role of the field that decides.
 TEST(FieldRoles, DecideEveryComparisonOfRuns) {
   std::size_t labels = 0;
-  for (const test::ChangedCase& changed : test::each_field_changed(run_on(2).run_case)) {
+  for (const ddbench::test::ChangedCase& changed : ddbench::test::each_field_changed(run_on(2).run_case)) {
     SCOPED_TRACE(changed.field);
     std::vector<store::RunRecord> runs{run_on(2), run_on(2)};
     runs[1].run_case = changed.run_case;
