@@ -88,10 +88,4 @@ std::int64_t ClockMap::uncertainty_ns() const noexcept {
   return worst_ns;
 }
 
-double ClockMap::drift_ppm() const noexcept {
-  const std::int64_t apart_ns = end.at_ns - start.at_ns;
-  if (apart_ns <= 0) return 0;
-  return static_cast<double>(end.offset_ns - start.offset_ns) / static_cast<double>(apart_ns) * 1e6;
-}
-
 }  // namespace ddbench

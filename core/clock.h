@@ -35,8 +35,8 @@ ClockReading reading_from_pings(const std::vector<PingSample>& pings);
 /// drift itself is in the readings.
 inline constexpr double kClockWander = 1e-6;
 
-/// How a rank's clock maps onto the run's reference clock, from readings at its start, at its end and every few
-/// seconds in between. From reading to reading the offset is interpolated (drift); outside it is held.
+/// How a rank's clock maps onto the run's reference clock, from readings at its start, at its end and every
+/// few seconds in between. From reading to reading the offset is interpolated (drift); outside it is held.
 struct ClockMap {
   ClockReading start;
   ClockReading end;
@@ -46,12 +46,11 @@ struct ClockMap {
   std::vector<ClockReading> between = {};  ///< in order of time, from start to end
 
   std::int64_t to_reference(std::int64_t local_ns) const noexcept;
-  /// Of to_reference at a time: that of the readings around it, interpolated, and kClockWander from the nearer
-  /// one. 0 with a shared clock.
+  /// Of to_reference at a time: that of the readings around it, interpolated, and kClockWander from the
+  /// nearer one. 0 with a shared clock.
   std::int64_t uncertainty_at_ns(std::int64_t local_ns) const noexcept;
   /// The largest of a reading; 0 with a shared clock.
   std::int64_t uncertainty_ns() const noexcept;
-  double drift_ppm() const noexcept;  ///< from start to end; 0 when the readings do not lie apart
 };
 
 }  // namespace ddbench

@@ -12,12 +12,4 @@ std::uint32_t NameTable::intern(std::string_view name) {
   return entry->second;
 }
 
-const std::string& NameTable::name(std::uint32_t id) const {
-  if (id >= names_.size()) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("name id {} is unknown: the table holds {}", id, names_.size()));
-  }
-  return names_[id];
-}
-
 }  // namespace ddbench

@@ -12,7 +12,6 @@ namespace ddbench {
 class NameTable {
  public:
   std::uint32_t intern(std::string_view name);
-  const std::string& name(std::uint32_t id) const;  ///< throws Error{kBadInput} on an unknown id
   const std::vector<std::string>& names() const noexcept { return names_; }
 
  private:

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -18,13 +17,6 @@ namespace ddbench::analyzer {
 namespace {
 
 constexpr double kHighestPrice_usd_per_h = 1e6;
-constexpr std::size_t kMostSuggestions = 5;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 /// Where a user keeps a catalogue; empty when nowhere.
 std::filesystem::path user_file() {
@@ -127,21 +119,6 @@ const GpuPeaks* SkuCatalogue::find_gpu(std::string_view name) const noexcept {
   const auto found = std::find_if(gpus_.begin(), gpus_.end(),
                                   [&](const GpuPeaks& gpu) { return same_name(gpu.name, name); });
   return found == gpus_.end() ? nullptr : &*found;
-}
-
-const Sku& SkuCatalogue::sku(std::string_view name) const {
-  if (const Sku* found = find_sku(name)) return *found;
-  std::string similar;
-  std::size_t count = 0;
-  for (const Sku& sku : skus_) {
-    const bool alike = !name.empty() && lower(sku.name).find(lower(name)) != std::string::npos;
-    if (alike && count++ < kMostSuggestions) similar += (similar.empty() ? "" : ", ") + sku.name;
-  }
-  throw Error(
-      ErrorCode::kBadInput,
-      fmt::format(
-          "the SKU \"{}\" is not in the catalogue{}; add it with --skus FILE or --price {}=USD_PER_HOUR",
-          name, similar.empty() ? "" : " (did you mean " + similar + "?)", name));
 }
 
 Measured<double> SkuCatalogue::peak_tflops(std::string_view name, const std::string& precision) const {

@@ -65,8 +65,7 @@ class SkuCatalogue {
   /// of a node. A name that is not in the catalogue is added. Throws Error{kBadInput} on anything else.
   void set_price(std::string_view text);
 
-  /// Throws Error{kBadInput} that names similar SKUs.
-  const Sku& sku(std::string_view name) const;
+  /// Null where the catalogue does not have it.
   const Sku* find_sku(std::string_view name) const noexcept;
   const GpuPeaks* find_gpu(std::string_view name) const noexcept;
   /// Dense peak of one GPU of the SKU at this precision, in TFLOP/s; missing with the reason.

@@ -1,24 +1,21 @@
 #include "analyzer/run/utilisation.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <map>
 #include <string>
 
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/run/analysis_facts.h"
+#include "core/number.h"
 
 namespace ddbench::analyzer {
 namespace {
 
 Measured<double> positive_fact(const store::RunRecord& run, const char* name, const char* reason) {
   const auto fact = run.environment.facts.find(name);
-  double value = 0;
-  if (fact != run.environment.facts.end()) {
-    std::from_chars(fact->second.data(), fact->second.data() + fact->second.size(), value);
-  }
-  if (value > 0 && std::isfinite(value)) return value;
+  const double value =
+      fact == run.environment.facts.end() ? 0 : number_from<double>(fact->second).value_or(0);
+  if (value > 0) return value;
   return Measured<double>::missing(reason);
 }
 

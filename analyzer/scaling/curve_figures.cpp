@@ -112,32 +112,6 @@ Figure efficiency_figure(const ScalingCurve& curve) {
   return curve_figure(curve, "Efficiency over GPUs", {"efficiency", "%", false}, efficiency_percent);
 }
 
-Figure lost_time_figure(const ScalingCurve& curve) {
-  Figure figure;
-  figure.title = "Lost step time over GPUs";
-  figure.x = {"GPUs", "1", false};
-  figure.y = {"lost against the baseline", "ms", false};
-  figure.notes = curve.notes;
-  for (int part = 0; part < store::kStepPartCount; ++part) {
-    const auto step_part = static_cast<store::StepPart>(part);
-    Series series{std::string(store::to_string(step_part)), SeriesShape::kStackedBars, {}, {}};
-    for (std::size_t i = 0; i < curve.rows.size(); ++i) {
-      const CurveRow& row = curve.rows[i];
-      if (!row.waterfall || row.is_baseline) continue;
-      series.points.push_back({static_cast<double>(i),
-                               static_cast<double>((*row.waterfall)[step_part]) / 1e6,
-                               {},
-                               fmt::format("{} x {}", row.run_case.nodes, row.run_case.gpus_per_node)});
-      series.provenance = ProvenanceSet::from_bits(series.provenance.bits() | row.provenance.bits());
-    }
-    const bool any = std::any_of(series.points.begin(), series.points.end(),
-                                 [](const Point& point) { return point.y != 0; });
-    if (any) figure.series.push_back(std::move(series));
-  }
-  if (figure.series.empty()) figure.notes.push_back("nothing is known of where time was lost");
-  return figure;
-}
-
 Figure waterfall_figure(const ScalingCurve& curve, std::size_t row) {
   const CurveRow& here = curve.rows.at(row);
   Figure figure;

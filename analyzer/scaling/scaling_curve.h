@@ -34,7 +34,7 @@ struct CurveRow {
   double step_time_ns = 0;
   Measured<ConfidenceInterval> step_time_interval = Measured<ConfidenceInterval>::missing("one run");
   bool is_baseline = false;
-  double speedup = 1;     ///< over the baseline: samples/s; with strong scaling that is T(1)/T(N)
+  double speedup = 1;  ///< over the baseline: samples/s; with strong scaling that is T(1)/T(N)
   Measured<ConfidenceInterval> speedup_interval = Measured<ConfidenceInterval>::missing("no baseline");
   double efficiency = 1;  ///< speedup over N, which counts multiples of the baseline's GPUs
   Measured<ConfidenceInterval> efficiency_interval = Measured<ConfidenceInterval>::missing("no baseline");
@@ -77,8 +77,6 @@ ScalingCurve scaling_curve(const store::RunStore& store, std::span<const store::
 Figure speedup_figure(const ScalingCurve& curve);
 /// The same of the efficiency, in percent.
 Figure efficiency_figure(const ScalingCurve& curve);
-/// Lost step time by parts over GPUs, as stacked bars.
-Figure lost_time_figure(const ScalingCurve& curve);
 /// Lost step time of one row against the curve's baseline, part by part: a waterfall whose bars sum to the
 /// row's lost_ns. Throws std::out_of_range where there is no such row.
 Figure waterfall_figure(const ScalingCurve& curve, std::size_t row);

@@ -147,10 +147,4 @@ Measured<SeriesMean> mean_of_steps(std::span<const double> values, double level)
   return series_mean(*error, error->mean / factor, error->mean * factor, values.size(), level);
 }
 
-Measured<SeriesMean> mean_of_series(std::span<const double> values, double level) {
-  const Measured<SeriesError> error = series_error(values, level);
-  if (!error) return Measured<SeriesMean>::missing(error.reason());
-  return series_mean(*error, error->mean - error->reach, error->mean + error->reach, values.size(), level);
-}
-
 }  // namespace ddbench::analyzer

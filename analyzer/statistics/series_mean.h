@@ -28,7 +28,4 @@ inline constexpr std::size_t kFewestForSeriesMean = 10;
 /// interval is that of their mixture. `tests/bench/intervals` prints its coverage.
 Measured<SeriesMean> mean_of_steps(std::span<const double> values, double level = 0.95);
 
-/// The same for values of any sign (differences, for example): the interval is symmetric about the mean.
-Measured<SeriesMean> mean_of_series(std::span<const double> values, double level = 0.95);
-
 }  // namespace ddbench::analyzer

@@ -19,21 +19,12 @@ struct Estimate {
   ConfidenceInterval interval;
 };
 
-/// Median of steps of one run. Steps are autocorrelated, so the interval is a moving-block bootstrap (Kuensch
-/// 1989) with a fixed seed; the method's name says block length and resamples. Needs 5 or more values, else
-/// missing with the reason. Same input, same output.
-///
-/// The block length follows Politis and White (2004, corrected 2009) on the series sign(x - median), which is
-/// what the median's error sums up; it is at least ceil(n^(1/3)) and at most n/4. The interval is that of the
-/// percentiles.
-Measured<Estimate> median_of_steps(std::span<const double> values, double level = 0.95);
-
 /// Runs below which there is no interval over runs: two that happen to agree say nothing.
 inline constexpr std::size_t kFewestRuns = 3;
 
 /// Geometric mean of what each of several runs measured, positive values: Student's t over runs, on the log
-/// scale, so that the interval is never negative. Missing, with the reason, for fewer than kFewestRuns and for values
-/// not above 0.
+/// scale, so that the interval is never negative. Missing, with the reason, for fewer than kFewestRuns and
+/// for values not above 0.
 Measured<Estimate> mean_of_runs(std::span<const double> values, double level = 0.95);
 
 inline constexpr std::size_t kFewestSignedRanks = 6;  ///< fewer cannot tell 0 at 95%
@@ -44,9 +35,6 @@ inline constexpr std::size_t kFewestSignedRanks = 6;  ///< fewer cannot tell 0 a
 /// assumption on their distribution: an outlier is one of n. More than 400 are averaged in 400 groups first.
 /// `differences` must be kFewestSignedRanks or more, else missing.
 Measured<Estimate> signed_rank_estimate(std::span<const double> differences);
-
-/// The block length that median_of_steps uses.
-std::size_t bootstrap_block_length(std::span<const double> values);
 
 double mean(std::span<const double> values);  ///< NaN of an empty list
 double median(std::vector<double> values);    ///< throws Error{kBadInput} on an empty list

@@ -33,19 +33,6 @@ void SpanRing::discard(std::size_t count) noexcept {
   consumer_.head.store(head + count, std::memory_order_release);
 }
 
-std::size_t SpanRing::pop(std::span<Span> out) noexcept {
-  std::size_t moved = 0;
-  while (moved < out.size()) {
-    const std::span<const Span> ready = front();
-    if (ready.empty()) break;
-    const std::size_t count = std::min(ready.size(), out.size() - moved);
-    std::copy_n(ready.begin(), count, out.subspan(moved).begin());
-    discard(count);
-    moved += count;
-  }
-  return moved;
-}
-
 std::size_t SpanRing::size() const noexcept {
   // Head first: the tail read after it is never behind it.
   const std::uint64_t head = consumer_.head.load(std::memory_order_acquire);

@@ -24,9 +24,6 @@ class SpanRing {
 
   /// Producer thread only. False when the ring was full and the span was dropped.
   bool push(const Span& span) noexcept;
-  /// Consumer thread only. Moves up to out.size() of the oldest spans to `out`; returns how many.
-  std::size_t pop(std::span<Span> out) noexcept;
-
   /// Consumer thread only. The oldest spans where they lie, as far as they lie in one piece; empty only when
   /// the ring is. Valid until discard() gives the `count` oldest ones back to the producer.
   std::span<const Span> front() noexcept;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
 
 #include "analyzer/rate/measured_steps.h"
 #include "core/clock.h"
+#include "core/number.h"
 #include "harness/experiment/run/checkpoint_folder.h"
 
 namespace ddbench::experiment {
@@ -85,7 +85,7 @@ void store_goodput(store::RunStore& store, const store::RunId& id) {
     total += total_seconds(*run);
     const std::string before = fact(*run, kFactResumedFrom);
     if (before.empty()) break;
-    end = static_cast<std::uint32_t>(std::strtoul(fact(*run, kFactResumedAtStep).c_str(), nullptr, 10));
+    end = number_from<std::uint32_t>(fact(*run, kFactResumedAtStep)).value_or(0);
     ++restarts;
     const std::int64_t started_ns = run->started_wall_ns;
     run = store.run(before);

@@ -21,10 +21,6 @@ void DistributedSampler::set_epoch(std::int64_t epoch) {
   }
 }
 
-std::int64_t DistributedSampler::size() const noexcept {
-  return (static_cast<std::int64_t>(permutation_.size()) + world_size_ - 1) / world_size_;
-}
-
 std::int64_t DistributedSampler::index(std::int64_t position) const noexcept {
   const auto global = static_cast<std::size_t>(position * world_size_ + rank_);
   return permutation_[global % permutation_.size()];

@@ -16,10 +16,8 @@ class DistributedSampler {
   DistributedSampler(std::int64_t size, int world_size, int rank, std::uint64_t seed);
 
   void set_epoch(std::int64_t epoch);
-  /// Samples of this rank in an epoch: size / W rounded up.
-  std::int64_t size() const noexcept;
-  /// The index in the data set of this rank's sample at `position` >= 0; past size() it goes on from the
-  /// start of the permutation.
+  /// The index in the data set of this rank's sample at `position` >= 0; past its share of an epoch, size / W
+  /// rounded up, it goes on from the start of the permutation.
   std::int64_t index(std::int64_t position) const noexcept;
 
  private:

@@ -118,14 +118,6 @@ void partition_10m_spans_in_random_order(benchmark::State& state) {
 }
 BENCHMARK(partition_10m_spans_in_random_order)->Unit(benchmark::kMillisecond);
 
-void interval_of_a_median(benchmark::State& state) {
-  std::mt19937_64 generator(1);
-  std::vector<double> values(static_cast<std::size_t>(state.range(0)));
-  for (double& value : values) value = static_cast<double>(generator() % 1'000'000);
-  for (auto _ : state) benchmark::DoNotOptimize(median_of_steps(values));
-}
-BENCHMARK(interval_of_a_median)->Arg(60)->Arg(1000)->Arg(100'000)->Unit(benchmark::kMillisecond);
-
 }  // namespace
 }  // namespace ddbench::analyzer
 

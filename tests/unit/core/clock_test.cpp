@@ -47,7 +47,6 @@ TEST(ClockMap, InterpolatesDriftBetweenTheReadingsAndHoldsOutside) {
   EXPECT_EQ(map.to_reference(1500), 1650);
   EXPECT_EQ(map.to_reference(3000), 3200);
   EXPECT_EQ(map.uncertainty_ns(), 9);
-  EXPECT_DOUBLE_EQ(map.drift_ppm(), 1e5);
 }
 
 TEST(ClockMap, FollowsReadingsInBetweenAndIsLessCertainFarFromThem) {

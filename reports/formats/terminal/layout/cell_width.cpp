@@ -28,12 +28,6 @@ std::string fitted(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, bytes)) + "…";
 }
 
-std::string padded(std::string_view text, std::size_t columns, Align align) {
-  const std::size_t width = display_width(text);
-  const std::string blanks(columns > width ? columns - width : 0, ' ');
-  return align == Align::kLeft ? std::string(text) + blanks : blanks + std::string(text);
-}
-
 std::vector<std::string> joined(const std::vector<std::string>& parts, std::string_view separator,
                                 std::size_t columns) {
   std::vector<std::string> lines;

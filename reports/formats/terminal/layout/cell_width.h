@@ -16,7 +16,6 @@ std::size_t display_width(std::string_view text);
 std::string fitted(std::string_view text, std::size_t columns);
 
 enum class Align { kLeft, kRight };
-std::string padded(std::string_view text, std::size_t columns, Align align);
 
 /// Lines of at most `columns`, broken at blanks; a longer word stays whole.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);

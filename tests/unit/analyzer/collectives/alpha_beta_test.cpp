@@ -31,14 +31,6 @@ void append(std::vector<TimedSize>& points, std::vector<TimedSize> more) {
   points.insert(points.end(), more.begin(), more.end());
 }
 
-TEST(AlphaBeta, FormulasOfTheAlgorithms) {
-  // n = 8, S = 1000, alpha = 5, beta = 0.1
-  EXPECT_NEAR(all_reduce_time_ns(AllReduceAlgorithm::kRing, 8, 1000, 5, 0.1), 14 * 5 + 1.75 * 100, 1e-9);
-  EXPECT_NEAR(all_reduce_time_ns(AllReduceAlgorithm::kHalvingDoubling, 8, 1000, 5, 0.1), 6 * 5 + 1.75 * 100,
-              1e-9);
-  EXPECT_NEAR(all_reduce_time_ns(AllReduceAlgorithm::kTree, 8, 1000, 5, 0.1), 6 * 5 + 2 * 100, 1e-9);
-}
-
 TEST(AlphaBeta, ExactPointsOfARingGiveItsLink) {
   std::mt19937_64 random(1);
   // 4 ranks: 6 messages of 20 us, 1.5 S over 1 GB/s.
@@ -48,6 +40,22 @@ TEST(AlphaBeta, ExactPointsOfARingGiveItsLink) {
   EXPECT_NEAR(fits[0].regimes[0].alpha_ns, 20'000, 1);
   EXPECT_NEAR(fits[0].regimes[0].beta_ns_per_byte, 1, 1e-6);
   EXPECT_NEAR(fits[0].regimes[0].r_squared, 1, 1e-9);
+}
+
+TEST(AlphaBeta, EachAlgorithmHasItsFormula) {
+  std::mt19937_64 random(7);
+  const auto fit_of = [&](const char* algorithm) {
+    return fit_alpha_beta(measure(algorithm, 1024, 1 << 26, 84, 7, 0, random), 8)[0].regimes.at(0);
+  };
+  // n = 8: messages 14, 6, 6, 1; volume 1.75, 1.75, 2, 1
+  EXPECT_NEAR(fit_of("ring").alpha_ns, 6, 1e-3);
+  EXPECT_NEAR(fit_of("ring").beta_ns_per_byte, 4, 1e-6);
+  EXPECT_NEAR(fit_of("halving-doubling").alpha_ns, 14, 1e-3);
+  EXPECT_NEAR(fit_of("halving-doubling").beta_ns_per_byte, 4, 1e-6);
+  EXPECT_NEAR(fit_of("tree/LL128").alpha_ns, 14, 1e-3);
+  EXPECT_NEAR(fit_of("tree/LL128").beta_ns_per_byte, 3.5, 1e-6);
+  EXPECT_NEAR(fit_of("collnet").alpha_ns, 84, 1e-3);
+  EXPECT_NEAR(fit_of("collnet").beta_ns_per_byte, 7, 1e-6);
 }
 
 TEST(AlphaBeta, IntervalsHoldTheTruthAsOftenAsTheySay) {
@@ -112,29 +120,6 @@ TEST(AlphaBeta, AlgorithmsAreFittedApart) {
   EXPECT_NEAR(fits[1].regimes.at(0).beta_ns_per_byte, 1, 0.05);
   EXPECT_NEAR(fits[2].regimes.at(0).beta_ns_per_byte, 1, 0.05);  // 2 S beta
   EXPECT_NEAR(fits[2].regimes.at(0).alpha_ns, 10'000, 1000);     // 2 log2(4) alpha
-}
-
-TEST(AlphaBeta, PredictionUsesTheRegimeAndMarksExtrapolation) {
-  std::mt19937_64 random(5);
-  auto points = measure("", 8, 16384, 10'000, 0.4, 0, random);
-  append(points, measure("", 32768, 1 << 26, 40'000, 0.05, 0, random));
-  const auto fit = fit_alpha_beta(points, 2)[0];
-  EXPECT_NEAR(predict_time(fit, 1000).time_ns, 10'400, 50);
-  EXPECT_NEAR(predict_time(fit, 1e7).time_ns, 540'000, 500);
-  EXPECT_FALSE(predict_time(fit, 1e8).extrapolated);
-  EXPECT_TRUE(predict_time(fit, 1e9).extrapolated);
-  EXPECT_THROW(predict_time(AlphaBetaFit{}, 8), Error);
-}
-
-TEST(AlphaBeta, TheFigureHasPointsAndLines) {
-  std::mt19937_64 random(6);
-  const auto points = measure("ring", 1024, 1 << 20, 50'000, 1, 0.01, random);
-  const Figure figure = alpha_beta_figure(points, fit_alpha_beta(points, 2));
-  ASSERT_EQ(figure.series.size(), 2u);
-  EXPECT_TRUE(figure.x.logarithmic && figure.y.logarithmic);
-  EXPECT_EQ(figure.series[0].points.size(), points.size());
-  EXPECT_TRUE(figure.series[0].points[0].interval);
-  EXPECT_EQ(figure.series[1].shape, SeriesShape::kLine);
 }
 
 TEST(AlphaBeta, NonsenseIsRefused) {

@@ -278,7 +278,6 @@ TEST(ScalingCurve, FiguresShowIdealMeasuredAndLaw) {
   const Figure efficiency = efficiency_figure(curve);
   EXPECT_NEAR(efficiency.series[0].points[1].y, 100, 1e-9);
   EXPECT_NEAR(efficiency.series[1].points[4].y, 100.0 * 103 / 148, 1e-6);
-  EXPECT_EQ(lost_time_figure(curve).series.size(), 1u);
 }
 
 TEST(Stragglers, TheLateRankAndWhatItCosts) {
