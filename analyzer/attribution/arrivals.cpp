@@ -33,7 +33,7 @@ void add_arrivals(std::size_t rank, std::size_t node, std::span<const Span> span
     if (!is_new && span.begin_ns < place->second->begin_ns) place->second = &span;
   }
   for (const auto& [correlation, span] : own) {
-    members.add(correlation, rank);
+    members.add(correlation, rank, span->begin_ns);
     const std::int64_t arrival_ns = clocks.to_reference(rank, span->begin_ns);
     CollectiveArrivals& collective = collectives[correlation];
     if (collective.ranks == 0) {

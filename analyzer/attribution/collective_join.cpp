@@ -9,8 +9,6 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr unsigned kSequenceBits = 48;  // collective_key()
-
 /// A rank's own part in a collective. Several spans of one collective (host and device side) are one part.
 struct OwnPart {
   const Span* first = nullptr;
@@ -46,29 +44,20 @@ std::string function_of(const Span& span, std::span<const std::string> names) {
 
 }  // namespace
 
-void CommunicatorMembers::add(std::uint64_t correlation, std::size_t rank) {
-  members_[correlation >> kSequenceBits].insert(rank);
-  seen_.insert(rank);
-}
-
-std::size_t CommunicatorMembers::expected(std::uint64_t correlation) const {
-  const auto found = members_.find(correlation >> kSequenceBits);
-  return (found == members_.end() ? 0 : found->second.size()) + ranks_ - seen_.size();
-}
-
 void CollectiveJoin::add_rank(std::size_t rank, std::span<const Span> spans,
                               std::span<const std::string> names) {
   for (const Span& span : spans) {
     const bool lacks_key = span.kind == SpanKind::kCommunication && span.correlation == 0;
     if (lacks_key && range_.holds(span.step)) ++without_correlation_;
   }
+  members_.add_names(names);
   for (const auto& [correlation, part] : own_parts(spans)) {
-    members_.add(correlation, rank);
+    members_.add(correlation, rank, part.begin_ns);
     Entry& entry = entries_[correlation];
     if (entry.ranks.empty()) {
       const Span& span = *part.first;
       const int bucket = span.bucket == kNoBucket ? -1 : span.bucket;
-      entry.kind = {function_of(span, names), bucket, span.bytes};
+      entry.kind = {function_of(span, names), bucket, span.bytes, CommunicatorMembers::number_of(correlation)};
       entry.step = span.step;
     }
     entry.ranks.push_back({rank, part.begin_ns, part.end_ns});

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -11,25 +10,11 @@
 
 #include "analyzer/clocks/causal_clocks.h"
 #include "analyzer/attribution/collective_totals.h"
+#include "analyzer/attribution/communicators.h"
 #include "analyzer/attribution/partition.h"
 #include "analyzer/attribution/step_range.h"
 
 namespace ddbench::analyzer {
-
-/// Which ranks use which communicator, as far as the run was seen.
-class CommunicatorMembers {
- public:
-  explicit CommunicatorMembers(std::size_t ranks) : ranks_(ranks) {}
-  void add(std::uint64_t correlation, std::size_t rank);
-  /// Ranks that a collective needs to be complete. One that never took part in any collective may belong to
-  /// each.
-  std::size_t expected(std::uint64_t correlation) const;
-
- private:
-  std::size_t ranks_;
-  std::map<std::uint64_t, std::set<std::size_t>> members_;
-  std::set<std::size_t> seen_;
-};
 
 /// The collectives around a range of steps, joined across ranks by Span::correlation: add every rank, join(),
 /// then ask. Those that need every rank's data also bound the clocks (CausalClocks). One that not all members of its communicator recorded is not joined. Totals are those of the

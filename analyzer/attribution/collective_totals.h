@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
@@ -11,11 +12,12 @@
 
 namespace ddbench::analyzer {
 
-/// Collectives of one kind: same function, bucket and size.
+/// Collectives of one kind: same function, bucket, size and communicator.
 struct CollectiveKind {
   std::string function;
   int bucket = -1;
   std::uint64_t bytes = 0;
+  std::uint16_t communicator = 0;  ///< CommunicatorMembers::number_of
   friend auto operator<=>(const CollectiveKind&, const CollectiveKind&) = default;
 };
 
@@ -29,7 +31,10 @@ class CollectiveTotals {
   /// Without it all waits are marked as not resolved.
   void set_clocks_known(bool known) noexcept { clocks_known_ = known; }
 
-  std::vector<store::CollectiveRecord> records() const;  ///< ordered by kind
+  /// Ordered by function, bucket, size, then communicator: the largest first. Each row has the communicator that
+  /// `communicator_of` has for the kind's.
+  std::vector<store::CollectiveRecord> records(
+      const std::function<store::CommunicatorRecord(std::uint16_t)>& communicator_of) const;
 
  private:
   struct Totals {

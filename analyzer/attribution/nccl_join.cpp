@@ -7,6 +7,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyzer/attribution/communicators.h"
+#include "core/name_table.h"
+
 namespace ddbench::analyzer {
 namespace {
 
@@ -192,8 +195,18 @@ void number(std::vector<Kernel>& kernels, NcclJoin& join) {
   }
 }
 
-std::string kind_of(const std::string& function, std::uint64_t bytes) {
-  return fmt::format("{} {} B", function, bytes);
+/// `ranks`: how many the communicator has; 0: not known.
+std::string kind_of(const std::string& function, std::uint64_t bytes, int ranks) {
+  return fmt::format("{} {} B{}", function, bytes, ranks == 0 ? "" : fmt::format(" on {} ranks", ranks));
+}
+
+/// By number in collective_key(); a rank's own word.
+std::map<std::uint16_t, int> communicator_sizes(const std::vector<std::string>& names) {
+  std::map<std::uint16_t, int> sizes;
+  for (const std::string& name : names) {
+    if (const auto size = parse_communicator_size(name)) sizes[size->communicator] = size->ranks;
+  }
+  return sizes;
 }
 
 std::string manner_of(const NcclEvent& event) {
@@ -220,6 +233,11 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
   NcclJoin join;
   const auto is_told = [=](const Span& span) { return span.step >= first_step && span.step <= last_step; };
   const auto counts = [=](const Span& span) { return is_told(span) && span.step >= warmup; };
+  const std::map<std::uint16_t, int> sizes = communicator_sizes(names);
+  const auto kind = [&](const std::string& function, const Span& span) {
+    const auto size = sizes.find(CommunicatorMembers::number_of(span.correlation));
+    return kind_of(function, span.bytes, size == sizes.end() || span.correlation == 0 ? 0 : size->second);
+  };
   std::vector<Event> events = take_events(spans, names);
   std::vector<Kernel> kernels = kernels_of(spans, names, events, join);
   if (events.empty()) {
@@ -236,8 +254,8 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
       const bool is_calls =
           kernel != nullptr && kernel->is_call;  // whose name stays: a barrier is an all-reduce
       const std::string what = is_calls
-                                   ? kind_of(std::string(name_of(*kernel->span, names)), kernel->span->bytes)
-                                   : kind_of(event.what.function, event.span.bytes);
+                                   ? kind(std::string(name_of(*kernel->span, names)), *kernel->span)
+                                   : kind(event.what.function, event.span);
       join.manners[what].insert(manner_of(event.what));
     }
     if (kernel != nullptr) {
@@ -281,9 +299,12 @@ std::map<std::string, std::string> nccl_facts(const NcclJoin& join) {
 }
 
 std::string nccl_manner(const std::map<std::string, std::string>& facts, const std::string& function,
-                        std::uint64_t bytes) {
-  const auto found = facts.find("nccl." + kind_of(function, bytes));
-  return found == facts.end() ? std::string() : found->second;
+                        std::uint64_t bytes, int ranks) {
+  for (const int known_ranks : {ranks, 0}) {
+    const auto found = facts.find("nccl." + kind_of(function, bytes, known_ranks));
+    if (found != facts.end()) return found->second;
+  }
+  return {};
 }
 
 }  // namespace ddbench::analyzer

@@ -21,7 +21,7 @@ struct NcclJoin {
   std::uint64_t numbered =
       0;  ///< kernels of a rank without events: their key is their place in the rank's order
   std::set<std::string> unknown_kernels;  ///< named nccl*, of no function that ddbench knows
-  /// How each kind of collective was done: "all_reduce 4194304 B" -> "RING LL128, 8 channels, socket".
+  /// How each kind of collective was done: "all_reduce 4194304 B on 4 ranks" -> "RING LL128, 8 channels, socket".
   std::map<std::string, std::set<std::string>> manners;
 
   void add(const NcclJoin& other);
@@ -46,13 +46,13 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
 inline constexpr const char* kFactNcclEventsAlone = "nccl.events_alone";
 inline constexpr const char* kFactUnknownNcclKernels = "nccl.unknown_kernels";
 
-/// For store::Environment::facts: "nccl.all_reduce 4194304 B" = "RING LL128, 8 channels, socket", ...;
+/// For store::Environment::facts: "nccl.all_reduce 4194304 B on 4 ranks" = "RING LL128, 8 channels, socket", ...;
 /// "nccl.transport"; "nccl.joined" and other counts that are not 0; "nccl.unknown_kernels".
 std::map<std::string, std::string> nccl_facts(const NcclJoin& join);
 
-/// What these facts say of how collectives of this function and size were done, several manners with "; "
-/// between; empty when they say nothing.
+/// What these facts say of how collectives of this function and size were done in communicators of so many ranks (0: not
+/// known), several manners with "; " between; empty when they say nothing.
 std::string nccl_manner(const std::map<std::string, std::string>& facts, const std::string& function,
-                        std::uint64_t bytes);
+                        std::uint64_t bytes, int ranks = 0);
 
 }  // namespace ddbench::analyzer

@@ -12,10 +12,11 @@
 namespace ddbench::analyzer {
 namespace {
 
-store::CollectiveRecord record_of(const MicroRow& row) {
+store::CollectiveRecord record_of(const MicroRow& row, int ranks) {
   const MicroTiming& timing = row.usual();
   store::CollectiveRecord record;
   record.function = to_string(row.operation);
+  record.communicator.ranks = ranks;
   record.bytes = static_cast<std::uint64_t>(row.bytes);
   record.count = static_cast<std::uint64_t>(timing.iterations);
   constexpr std::int64_t kLongest_ns = std::numeric_limits<std::int64_t>::max();
@@ -42,7 +43,7 @@ void finalize_micro_run(store::RunStore& store, store::RunRecord run) {
   std::string reason;
   try {
     const MicroTable table = micro_table(store, run);
-    for (const MicroRow& row : table.rows) records.push_back(record_of(row));
+    for (const MicroRow& row : table.rows) records.push_back(record_of(row, table.ranks));
     reason = wrong_results(table);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kBadInput) throw;

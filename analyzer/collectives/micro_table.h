@@ -8,11 +8,12 @@
 
 #include "analyzer/collectives/alpha_beta.h"
 #include "analyzer/store/rows/run_store.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
 
 /// RunCase::workload of the runs of `ddbench micro`.
-inline constexpr const char* kMicroWorkload = "micro";
+using ddbench::kMicroWorkload;
 
 /// Stored as a number: append, never renumber.
 enum class MicroOperation : std::uint8_t {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analyzer/collectives/bus_factor.h"
+#include "analyzer/comparison/collective_world.h"
 #include "core/error.h"
 #include "core/number.h"
 
@@ -19,36 +20,43 @@ constexpr int kFitPoints = 33;
 
 using Sizes = std::map<double, std::vector<double>>;
 
-struct World {
+struct MeasuredSizes {
   Sizes sizes;
-  std::string function;
-  int ranks = 0;
   ProvenanceSet provenance;
 };
+using SizesOfWorlds = std::map<CollectiveWorld, MeasuredSizes>;
 
-std::string world_label(const store::RunRecord& run, const std::string& function) {
-  std::string label = fmt::format("{}, {} x {}", function, run.run_case.nodes, run.run_case.gpus_per_node);
-  if (run.run_case.nodes == 1) return label;
-  if (!run.run_case.link.empty()) return label + ", " + run.run_case.link;
-  return run.environment.network.empty() ? label : label + ", " + run.environment.network;
-}
-
-void add(std::map<std::string, World>& worlds, const store::RunRecord& run, const std::string& function,
-         double bytes, double time_ns) {
+void add(SizesOfWorlds& worlds, const store::RunRecord& run, const CollectiveWorld& world, double bytes,
+         double time_ns) {
   if (!(bytes > 0) || !(time_ns > 0)) return;
-  World& world = worlds[world_label(run, function)];
-  world.function = function;
-  world.ranks = run.run_case.world_size();
-  world.sizes[bytes].push_back(time_ns);
-  world.provenance = ProvenanceSet::from_bits(world.provenance.bits() | run.provenance.bits());
+  MeasuredSizes& measured = worlds[world];
+  measured.sizes[bytes].push_back(time_ns);
+  measured.provenance = ProvenanceSet::from_bits(measured.provenance.bits() | run.provenance.bits());
 }
 
-void add_micro(std::map<std::string, World>& worlds, const MicroTable& table) {
+void add_micro(SizesOfWorlds& worlds, const MicroTable& table) {
   for (const MicroRow& row : table.rows) {
     if (!is_collective(row.operation)) continue;
-    add(worlds, table.run, std::string(to_string(row.operation)), static_cast<double>(row.bytes),
-        row.usual().time_ns);
+    const std::string function(to_string(row.operation));
+    add(worlds, table.run, collective_world(table.run, function, {.ranks = table.ranks}),
+        static_cast<double>(row.bytes), row.usual().time_ns);
   }
+}
+
+std::vector<CollectiveCurve> curves_of(SizesOfWorlds worlds) {
+  std::vector<CollectiveWorld> keys;
+  for (const auto& [world, measured] : worlds) keys.push_back(world);
+  const std::vector<std::string> labels = labels_of_worlds(keys);
+  std::vector<CollectiveCurve> curves;
+  for (auto& [world, measured] : worlds) {
+    CollectiveCurve curve{labels[curves.size()], world.function, world.ranks, {}, {}, measured.provenance};
+    for (auto& [bytes, times] : measured.sizes) curve.points.push_back({"", bytes, std::move(times)});
+    if (curve.points.size() >= kLeastSizes && curve.ranks > 1)
+      curve.fits = fit_alpha_beta(curve.points, curve.ranks);
+    curves.push_back(std::move(curve));
+  }
+  std::stable_sort(curves.begin(), curves.end(), [](const auto& a, const auto& b) { return a.label < b.label; });
+  return curves;
 }
 
 Measured<double> only_ceiling(const std::set<std::string>& links) {
@@ -59,6 +67,7 @@ Measured<double> only_ceiling(const std::set<std::string>& links) {
 
 /// Missing for functions without one (barrier, send).
 Measured<double> known_bus_factor(const CollectiveCurve& curve) {
+  if (curve.ranks == 0) return Measured<double>::missing("the size of the communicator is not known");
   if (curve.ranks < 2) return Measured<double>::missing("one rank");
   try {
     return bus_factor(curve.function, curve.ranks);
@@ -124,7 +133,7 @@ Measured<double> link_gb_per_s(const std::string& link) {
 }
 
 CollectiveCurves collective_curves(std::span<const RunSummary> runs, std::span<const MicroTable> micro) {
-  std::map<std::string, World> worlds;
+  SizesOfWorlds worlds;
   std::set<std::string> links;
   const auto note_link = [&](const store::RunRecord& run) {
     if (run.run_case.nodes > 1 && !run.run_case.link.empty()) links.insert(run.run_case.link);
@@ -133,8 +142,9 @@ CollectiveCurves collective_curves(std::span<const RunSummary> runs, std::span<c
     if (summary.run.run_case.world_size() < 2) continue;  // nothing is sent
     note_link(summary.run);
     for (const CollectiveSummary& collective : summary.collectives) {
-      add(worlds, summary.run, collective.record.function, static_cast<double>(collective.record.bytes),
-          static_cast<double>(collective.record.transfer_ns));
+      const store::CollectiveRecord& record = collective.record;
+      add(worlds, summary.run, collective_world(summary.run, record.function, record.communicator),
+          static_cast<double>(record.bytes), static_cast<double>(record.transfer_ns));
     }
   }
   for (const MicroTable& table : micro) {
@@ -143,13 +153,7 @@ CollectiveCurves collective_curves(std::span<const RunSummary> runs, std::span<c
   }
   CollectiveCurves result;
   result.link_ceiling_gb_per_s = only_ceiling(links);
-  for (auto& [label, world] : worlds) {
-    CollectiveCurve curve{label, world.function, world.ranks, {}, {}, world.provenance};
-    for (auto& [bytes, times] : world.sizes) curve.points.push_back({"", bytes, std::move(times)});
-    if (curve.points.size() >= kLeastSizes && curve.ranks > 1)
-      curve.fits = fit_alpha_beta(curve.points, curve.ranks);
-    result.curves.push_back(std::move(curve));
-  }
+  result.curves = curves_of(std::move(worlds));
   drop_common_function(result.curves);
   const bool any_fit = std::any_of(result.curves.begin(), result.curves.end(),
                                    [](const CollectiveCurve& c) { return !c.fits.empty(); });

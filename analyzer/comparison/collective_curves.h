@@ -11,11 +11,11 @@
 
 namespace ddbench::analyzer {
 
-/// Collectives of one function on one world: how long each size takes.
+/// Collectives of one function in one world (CollectiveWorld): how long each size takes.
 struct CollectiveCurve {
-  std::string label;  ///< "all_reduce, 2 x 2, 1gbit"; without the function where all are of one
+  std::string label;  ///< labels_of_worlds(): "all_reduce, 2 x 2, 1gbit"; without the function where all are of one
   std::string function;
-  int ranks = 0;
+  int ranks = 0;  ///< of the communicator; 0: not known
   std::vector<TimedSize> points;   ///< by size; transfer time, one a run
   std::vector<AlphaBetaFit> fits;  ///< empty where there are fewer than three sizes
   ProvenanceSet provenance;
@@ -29,7 +29,7 @@ struct CollectiveCurves {
   std::vector<std::string> notes;
 };
 
-/// The collectives of training runs and of `ddbench micro` (`micro`), by function, world, link and network.
+/// The collectives of training runs and of `ddbench micro` (`micro`), by CollectiveWorld, in the order of labels.
 CollectiveCurves collective_curves(std::span<const RunSummary> runs, std::span<const MicroTable> micro = {});
 
 /// Transfer time over size, measured and fitted, log-log.

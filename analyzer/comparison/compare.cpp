@@ -183,7 +183,9 @@ class Builder {
         [](const CollectiveSummary& collective) {
           const store::CollectiveRecord& record = collective.record;
           const std::string bucket = record.bucket < 0 ? "" : fmt::format(" bucket {}", record.bucket);
-          return fmt::format("{}{}, {} bytes", record.function, bucket, record.bytes);
+          const std::string communicator =
+              collective.communicator.empty() ? "" : fmt::format(" ({})", collective.communicator);
+          return fmt::format("{}{}{}, {} bytes", record.function, bucket, communicator, record.bytes);
         },
         [](const CollectiveSummary& collective, const RunSummary&) {
           return static_cast<double>(collective.record.transfer_ns);

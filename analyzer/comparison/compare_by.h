@@ -34,32 +34,34 @@ struct GroupRow {
   ProvenanceSet provenance;
 };
 
-/// Collectives of one function, size and number of ranks.
+/// Collectives of one function and size in one world (CollectiveWorld).
 struct GroupCollective {
   std::string function;
   std::uint64_t bytes = 0;
-  int ranks = 0;
+  int ranks = 0;  ///< of the communicator; 0: not known
   std::string value;
   double transfer_ns = 0;  ///< geometric mean over runs of the median
   Measured<double> busbw_gb_per_s = Measured<double>::missing("no bus factor");
   Measured<RunRatio> against_reference = Measured<RunRatio>::missing("the reference");  ///< of the time
   ProvenanceSet provenance;
+  std::string variant = {};  ///< variants_of_worlds(): "ranks 0-1, gloo"
 };
 
-/// Latency and bandwidth of the collectives of one function, where three sizes or more were measured.
+/// Latency and bandwidth of the collectives of one function in one world, where three sizes or more were measured.
 struct GroupFit {
   std::string function;
   int ranks = 0;
   std::string value;
   AlphaBetaFit fit;
+  std::string variant = {};  ///< as GroupCollective
 };
 
 struct GroupComparison {
   std::string field;
   std::vector<std::string> values;           ///< the reference first
   std::vector<GroupRow> rows;                ///< by case and size, then value
-  std::vector<GroupCollective> collectives;  ///< by function, ranks, bytes, then value
-  std::vector<GroupFit> fits;                ///< by function, ranks, then value
+  std::vector<GroupCollective> collectives;  ///< by function, ranks, variant, bytes, then value
+  std::vector<GroupFit> fits;                ///< by function, ranks, variant, then value
   std::vector<std::string> notes;
 };
 

@@ -58,7 +58,8 @@ Figure bus_bandwidth_figure(const GroupComparison& comparison) {
   std::map<std::string, Series> series;
   for (const GroupCollective& collective : comparison.collectives) {
     if (!collective.busbw_gb_per_s || collective.bytes == 0) continue;
-    const std::string name = fmt::format("{} on {} ranks, {}", collective.function, collective.ranks,
+    const std::string variant = collective.variant.empty() ? "" : collective.variant + ", ";
+    const std::string name = fmt::format("{} on {} ranks, {}{}", collective.function, collective.ranks, variant,
                                          collective.value.empty() ? "(none)" : collective.value);
     Series& own = series[name];
     own.name = name;

@@ -33,6 +33,7 @@ class Search {
       by_rank_[i].rank = ranks_[i].rank;
       by_rank_[i].node = ranks_[i].node;
       by_rank_[i].host = ranks_[i].host;
+      members_.add_names(store_.span_names(run_.id, ranks_[i].rank));
       Straggler& node = by_node_[ranks_[i].node];
       node.node = ranks_[i].node;
       node.host = ranks_[i].host;

@@ -68,7 +68,9 @@ class Finalizer {
       range = {range.last + 1, range.last + steps};
     }
     run_.environment.facts.merge(nccl_facts(nccl_));
-    store_.put_collectives(run_.id, collective_rows());
+    const std::vector<store::CollectiveRecord> rows = collective_rows();
+    store_.put_collectives(run_.id, rows);
+    note_unknown_communicators(rows);
     store_.put_kernels(run_.id, kernels_.records());
     store_verdict();
   }
@@ -168,11 +170,27 @@ class Finalizer {
   }
 
   std::vector<store::CollectiveRecord> collective_rows() const {
-    std::vector<store::CollectiveRecord> rows = collectives_.records();
+    std::vector<int> run_ranks;
+    for (const store::RankRecord& rank : ranks_) run_ranks.push_back(rank.rank);
+    std::vector<store::CollectiveRecord> rows = collectives_.records([&](std::uint16_t communicator) {
+      store::CommunicatorRecord record = members_.record(communicator, run_ranks);
+      // A reference workload has one communicator, of all ranks, whether or not its ranks are of a version that says so.
+      if (record.ranks == 0 && !is_program(run_.run_case)) record = {run_.run_case.world_size()};
+      return record;
+    });
     for (store::CollectiveRecord& row : rows) {
-      row.manner = nccl_manner(run_.environment.facts, row.function, row.bytes);
+      row.manner = nccl_manner(run_.environment.facts, row.function, row.bytes, row.communicator.ranks);
     }
     return rows;
+  }
+
+  void note_unknown_communicators(const std::vector<store::CollectiveRecord>& rows) {
+    run_.environment.facts.erase(kFactCommunicatorsUnknown);
+    const bool any = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.communicator.ranks == 0; });
+    if (!any) return;
+    run_.environment.facts[kFactCommunicatorsUnknown] =
+        nccl_.numbered > 0 ? "NCCL's profiler reported nothing (it needs NCCL 2.26.2 or later)"
+                           : "its ranks reported none, or different ones";
   }
 
   std::string reason_against_use() const {

@@ -71,6 +71,7 @@ struct CollectiveChange {
   std::string function;
   int bucket = -1;
   std::uint64_t bytes = 0;
+  std::string communicator;  ///< CollectiveSummary::communicator: empty for that of all ranks
   double baseline_ns = 0;
   double candidate_ns = 0;
   double calls_per_step = 0;  ///< of the candidate

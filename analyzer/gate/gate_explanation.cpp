@@ -11,7 +11,7 @@ namespace ddbench::analyzer {
 namespace {
 
 using Interval = Measured<ConfidenceInterval>;
-using CollectiveKey = std::tuple<std::string, int, std::uint64_t>;
+using CollectiveKey = std::tuple<std::string, int, std::uint64_t, std::string>;  // function, bucket, bytes, communicator
 
 std::optional<std::vector<RunPair>> pairs_of(const GateVerdict& verdict) {
   if (verdict.in_time != SidesInTime::kInterleaved) return std::nullopt;
@@ -56,7 +56,7 @@ std::map<CollectiveKey, CollectiveValues> collective_values(const std::vector<Ru
   for (const RunMeasures& run : runs) {
     for (const CollectiveSummary& collective : run.collectives) {
       const store::CollectiveRecord& record = collective.record;
-      CollectiveValues& values = found[{record.function, record.bucket, record.bytes}];
+      CollectiveValues& values = found[{record.function, record.bucket, record.bytes, collective.communicator}];
       values.transfer_ns.push_back(static_cast<double>(record.transfer_ns));
       if (run.measured_steps > 0) {
         values.calls_per_step +=
@@ -77,8 +77,9 @@ std::vector<CollectiveChange> collective_changes(const GateVerdict& verdict) {
     const auto other = baseline.find(key);
     if (other == baseline.end()) continue;
     const MeanChange change = mean_change(other->second.transfer_ns, values.transfer_ns, pairs);
-    changes.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), change.baseline,
-                       change.candidate, values.calls_per_step, change.interval});
+    const auto& [function, bucket, bytes, communicator] = key;
+    changes.push_back({function, bucket, bytes, communicator, change.baseline, change.candidate,
+                       values.calls_per_step, change.interval});
   }
   const auto weight = [](const CollectiveChange& change) {
     return std::abs(change.change_ns()) * std::max(1.0, change.calls_per_step);
@@ -113,7 +114,8 @@ std::string part_sentence(const PartChange& change, double step_change_ns) {
 
 std::string collective_sentence(const CollectiveChange& change) {
   const std::string which = change.bucket >= 0 ? fmt::format("bucket {}", change.bucket) : "a call";
-  return fmt::format("{} of {} ({} bytes) went from {} to {}", which, change.function, change.bytes,
+  const std::string communicator = change.communicator.empty() ? "" : change.communicator + ", ";
+  return fmt::format("{} of {} ({}{} bytes) went from {} to {}", which, change.function, communicator, change.bytes,
                      milliseconds(change.baseline_ns), milliseconds(change.candidate_ns));
 }
 

@@ -14,6 +14,8 @@ namespace ddbench::analyzer {
 /// absent when 0.
 inline constexpr const char* kFactIncompleteCollectives = "analysis.incomplete_collectives";
 inline constexpr const char* kFactDamagedSpans = "analysis.damaged_spans";
+/// Why the size of a communicator is not known: absent when all are, and in runs that were stored before they were recorded.
+inline constexpr const char* kFactCommunicatorsUnknown = "analysis.communicators_unknown";
 /// Seconds of the run in which collectives contradicted the readings of the clocks: absent when 0.
 inline constexpr const char* kFactClockContradictions = "analysis.clock_contradictions";
 /// Measured steps, counted over ranks, of which the ranks sent reduced spans (analyzer::reduce_step): they

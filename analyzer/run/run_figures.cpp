@@ -136,6 +136,7 @@ Figure bus_bandwidth_figure(const RunSummary& summary) {
     const store::CollectiveRecord& record = collective.record;
     std::string label = one_function ? "" : record.function + " ";
     if (record.bucket >= 0) label += fmt::format("bucket {}, ", record.bucket);
+    if (!collective.communicator.empty()) label += collective.communicator + ", ";
     label += record.bytes < 1000 ? fmt::format("{} B", record.bytes)
                                  : fmt::format("{:.3g} MB", static_cast<double>(record.bytes) / 1e6);
     series.points.push_back({static_cast<double>(series.points.size()), 1e9 * *collective.busbw_gb_per_s,

@@ -65,7 +65,10 @@ Measured<double> bus_bandwidth(const RunSummary& summary) {
   if (summary.collectives.empty()) return Measured<double>::missing("no communication spans were recorded");
   const auto largest =
       std::max_element(summary.collectives.begin(), summary.collectives.end(),
-                       [](const auto& a, const auto& b) { return a.record.bytes < b.record.bytes; });
+                       [](const auto& a, const auto& b) {
+                         return std::pair(a.record.bytes, a.record.communicator.ranks) <
+                                std::pair(b.record.bytes, b.record.communicator.ranks);
+                       });
   return checked(largest->busbw_gb_per_s, "the bus bandwidth");
 }
 

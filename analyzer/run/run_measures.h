@@ -18,7 +18,7 @@ enum class RunMetric : std::uint8_t {
   kThroughput,    ///< samples/s
   kEfficiency,    ///< S(N)/N against the run's own baseline
   kExposed,       ///< exposed communication of a step, ns
-  kBusBandwidth,  ///< busbw of the largest collective, 1e9 B/s
+  kBusBandwidth,  ///< busbw of the largest collective (of several the largest communicator's), 1e9 B/s
   kPeakMemory,    ///< of the rank that needed most, bytes
 };
 inline constexpr int kRunMetricCount = 6;

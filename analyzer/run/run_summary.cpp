@@ -9,6 +9,7 @@
 
 #include "analyzer/clocks/clock_alignment.h"
 #include "analyzer/collectives/bus_factor.h"
+#include "analyzer/collectives/communicator_label.h"
 #include "analyzer/collectives/micro_table.h"
 #include "analyzer/rate/run_partition.h"
 #include "analyzer/run/analysis_facts.h"
@@ -100,16 +101,28 @@ void judge_peer_wait(RunSummary& summary) {
   }
 }
 
-CollectiveSummary summarize_collective(const store::CollectiveRecord& record, int ranks) {
+std::string unknown_size(const store::RunRecord& run) {
+  const auto why = run.environment.facts.find(kFactCommunicatorsUnknown);
+  return "the size of the communicator is not known: " +
+         (why == run.environment.facts.end() ? "the run was stored by a ddbench that did not record it" : why->second);
+}
+
+CollectiveSummary summarize_collective(const store::CollectiveRecord& record, const store::RunRecord& run) {
   using Bandwidth = Measured<double>;
+  const int ranks = record.communicator.ranks;
   CollectiveSummary summary;
   summary.record = record;
+  summary.communicator = communicator_label(record.communicator, run.run_case.world_size());
   if (record.transfer_ns <= 0 || record.bytes == 0) return summary;
   summary.clock_uncertainty_share =
       static_cast<double>(record.transfer_uncertainty_ns) / static_cast<double>(record.transfer_ns);
   // Bytes a nanosecond are 1e9 bytes a second.
   const double algbw = static_cast<double>(record.bytes) / static_cast<double>(record.transfer_ns);
   summary.algbw_gb_per_s = algbw;
+  if (ranks == 0) {
+    summary.busbw_gb_per_s = Bandwidth::missing(unknown_size(run));
+    return summary;
+  }
   try {
     summary.busbw_gb_per_s = ranks > 1 ? Bandwidth(algbw * bus_factor(record.function, ranks))
                                        : Bandwidth::missing("one rank uses no bus");
@@ -160,7 +173,7 @@ RunSummary summarize_rows(store::RunRecord run, store::RunRows rows, bool with_i
   summary.loss_first = mean_loss(records, ranks, true);
   summary.loss_last = mean_loss(records, ranks, false);
   for (const store::CollectiveRecord& record : rows.collectives) {
-    summary.collectives.push_back(summarize_collective(record, summary.run.run_case.world_size()));
+    summary.collectives.push_back(summarize_collective(record, summary.run));
   }
   summary.kernels = std::move(rows.kernels);
   const std::int64_t probed = std::int64_t{summary.probed_steps} * static_cast<std::int64_t>(ranks);
@@ -189,6 +202,11 @@ void add_efficiency(const store::RunStore& store, RunSummary& summary) {
 bool tells_manners(const RunSummary& summary) {
   return std::any_of(summary.collectives.begin(), summary.collectives.end(),
                      [](const CollectiveSummary& collective) { return !collective.record.manner.empty(); });
+}
+
+bool names_communicators(const RunSummary& summary) {
+  return std::any_of(summary.collectives.begin(), summary.collectives.end(),
+                     [](const CollectiveSummary& collective) { return !collective.communicator.empty(); });
 }
 
 RunSummary summarize_rows(store::RunRecord run, store::RunRows rows) {

@@ -16,9 +16,11 @@ namespace ddbench::analyzer {
 
 struct CollectiveSummary {
   store::CollectiveRecord record;
+  std::string communicator = {};  ///< communicator_label(): empty for that of all ranks
   /// bytes / transfer time, 1e9 B/s
   Measured<double> algbw_gb_per_s = Measured<double>::missing("no transfer");
-  /// algbw * bus_factor(function, ranks); missing for functions without one, and on one rank
+  /// algbw * bus_factor(function, ranks of the collective's communicator); missing for functions without one, on one rank, and
+  /// where the size of the communicator is not known
   Measured<double> busbw_gb_per_s = Measured<double>::missing("no transfer");
   /// Of both: by which share the clocks leave the transfer, and with it the bandwidth, open (+-).
   double clock_uncertainty_share = 0;
@@ -117,6 +119,9 @@ RunSummary summarize_for_list(const store::RunStore& store, store::RunRecord run
 
 /// Whether the library of the collectives told how it did any of them (CollectiveRecord::manner).
 bool tells_manners(const RunSummary& summary);
+
+/// Whether tables must name the communicators: they are not all that of all ranks.
+bool names_communicators(const RunSummary& summary);
 
 /// The step partition of a run as stacked bars, and the loss waterfall (empty when there is no efficiency; a
 /// note says why).

@@ -1,7 +1,10 @@
 #include "core/run_case/program_case.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "core/error.h"
 #include "core/shell_words.h"
@@ -13,10 +16,26 @@ namespace {
 constexpr const char* kCommand = "command";  // a JSON list
 constexpr const char* kPerNode = "per_node";
 
+std::string nccl_tests_in_words(const std::map<std::string, std::string>& options) {
+  std::string words = kNcclTestsWorkload;
+  for (const auto& [name, before] : {std::pair{"function", " "}, {"redop", " "}, {"place", ", "}}) {
+    const auto found = options.find(name);
+    if (found == options.end() || found->second == "none") continue;
+    std::string value = found->second;
+    if (std::string_view(name) == "place") std::replace(value.begin(), value.end(), '_', ' ');
+    words += before + value;
+  }
+  return words;
+}
+
 }  // namespace
 
 bool is_program(const RunCase& run_case) noexcept {
   return run_case.workload == kProgramWorkload;
+}
+
+bool is_training(const RunCase& run_case) noexcept {
+  return run_case.workload != kMicroWorkload && run_case.workload != kNcclTestsWorkload;
 }
 
 bool is_program_per_node(const RunCase& run_case) {
@@ -52,6 +71,7 @@ std::vector<std::string> program_command(const RunCase& run_case) {
 }
 
 std::string work_in_words(const RunCase& run_case) {
+  if (run_case.workload == kNcclTestsWorkload) return nccl_tests_in_words(run_case.workload_options);
   if (!is_program(run_case)) return run_case.workload;
   return shell_words(program_command(run_case));
 }

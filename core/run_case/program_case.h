@@ -10,8 +10,13 @@ namespace ddbench {
 
 /// RunCase::workload of a run whose ranks are a program of the user's: `ddbench run -- COMMAND`.
 inline constexpr const char* kProgramWorkload = "program";
+/// RunCase::workload of `ddbench micro`, and of imported nccl-tests: collectives by size, and no training.
+inline constexpr const char* kMicroWorkload = "micro";
+inline constexpr const char* kNcclTestsWorkload = "nccl-tests";
 
 bool is_program(const RunCase& run_case) noexcept;
+/// Whether batch, scaling and strategy of the case mean anything.
+bool is_training(const RunCase& run_case) noexcept;
 
 /// Whether the program is started once a rank, or once a node to start its ranks by itself (mpirun,
 /// torchrun).
@@ -27,8 +32,8 @@ bool is_program_per_node(const RunCase& run_case);
 /// Inverse of set_program. Throws Error{kBadInput} when the case has none.
 std::vector<std::string> program_command(const RunCase& run_case);
 
-/// What is run, for people: the name of the reference workload, or the program as one would type it
-/// (arguments that need it are quoted for a shell).
+/// What is run, for people: the name of the reference workload, "nccl-tests all_reduce, in place", or the program as one
+/// would type it (arguments that need it are quoted for a shell).
 std::string work_in_words(const RunCase& run_case);
 
 }  // namespace ddbench

@@ -147,7 +147,15 @@ struct StepRecord {
   double loss = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// One row of the table `collective`: a function and bucket of a run, over its measured steps and all ranks.
+/// The ranks that did collectives together.
+struct CommunicatorRecord {
+  int ranks = 0;             ///< how many they are; 0: not known
+  std::string members = {};  ///< ranks of the run: "0-1", "0,2", "0-6 by 2"; empty: all, or not known (ranks 0)
+  int place = 0;             ///< among communicators of the same members, in the order of their first use
+  friend auto operator<=>(const CommunicatorRecord&, const CommunicatorRecord&) = default;
+};
+
+/// One row of the table `collective`: a function, bucket and communicator of a run, over its measured steps and all ranks.
 struct CollectiveRecord {
   std::string function;            ///< "all_reduce", "broadcast", ...
   int bucket = -1;                 ///< -1: not a gradient bucket
@@ -161,6 +169,7 @@ struct CollectiveRecord {
   std::string manner = {};
   std::int64_t transfer_uncertainty_ns = 0;   ///< of the clocks; the same medians
   std::int64_t peer_wait_uncertainty_ns = 0;
+  CommunicatorRecord communicator = {};
 };
 
 /// One row of the table `kernel`: an operator or kernel name of a run, over all ranks and its measured steps

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/run_case/program_case.h"
+
 namespace ddbench::gui {
 namespace {
 
@@ -81,9 +83,10 @@ QString text_of(const RunEntry& entry, RunColumn column) {
     case RunColumn::kSize: return size_text(run.run_case);
     case RunColumn::kSku: return or_none(run.run_case.sku);
     case RunColumn::kNetwork: return network_of(run);
-    case RunColumn::kBatch: return QString::number(run.run_case.batch_per_gpu);
-    case RunColumn::kPrecision: return QString::fromStdString(run.run_case.precision);
-    case RunColumn::kStrategy: return QString::fromStdString(run.run_case.strategy);
+    case RunColumn::kBatch:
+      return is_training(run.run_case) ? QString::number(run.run_case.batch_per_gpu) : or_none({});
+    case RunColumn::kPrecision: return or_none(run.run_case.precision);
+    case RunColumn::kStrategy: return or_none(run.run_case.strategy);
     case RunColumn::kProvenance: return provenance_text(run.provenance);
     case RunColumn::kState: return state_text(entry);
     case RunColumn::kName: return or_none(run.run_case.name);

@@ -7,6 +7,7 @@
 #include "gui/charts/figure_card.h"
 #include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
+#include "reports/text/phrases.h"
 
 namespace ddbench::gui {
 namespace {
@@ -27,6 +28,8 @@ CellTable bucket_table(const analyzer::RunSummary& summary) {
   }
   const bool manners = analyzer::tells_manners(summary);
   if (manners) table.columns.push_back(QStringLiteral("Manner"));
+  const bool communicators = analyzer::names_communicators(summary);
+  if (communicators) table.columns.insert(table.columns.begin() + 1, QStringLiteral("Communicator"));
   for (const analyzer::CollectiveSummary& collective : summary.collectives) {
     const store::CollectiveRecord& record = collective.record;
     Cell wait = quantity_cell(static_cast<double>(record.peer_wait_ns), "ns");
@@ -43,9 +46,10 @@ CellTable bucket_table(const analyzer::RunSummary& summary) {
          std::move(wait),
          collective.busbw_gb_per_s ? quantity_cell(*collective.busbw_gb_per_s * 1e9, "B/s")
                                    : missing_cell(collective.busbw_gb_per_s.reason())});
-    if (!manners) continue;
-    table.rows.back().push_back(record.manner.empty() ? missing_cell("not reported by NCCL")
-                                                      : text_cell(record.manner));
+    std::vector<Cell>& row = table.rows.back();
+    if (manners)
+      row.push_back(record.manner.empty() ? missing_cell("not reported by NCCL") : text_cell(record.manner));
+    if (communicators) row.insert(row.begin() + 1, text_cell(reports::communicator_in_words(collective.communicator)));
   }
   return table;
 }

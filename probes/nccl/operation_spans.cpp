@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/name_table.h"
 #include "core/nccl_event.h"
 #include "probes/preload/session/process_recorder.h"
 
@@ -45,6 +46,9 @@ void tell_settings(host::Recorder& recorder) {
 }  // namespace
 
 void OperationSpans::event(const Operation& operation, const DeviceClock& clock) {
+  // A recorder that took over (a fork) does not know it yet.
+  Communicator& own = *operation.communicator;
+  if (own.reported_to != 0 && own.reported_to != inject::recorder_generation()) communicator(own);
   Span span = timed(operation, clock);
   const inject::Range& range = operation.range;
   const bool is_engines = range.kind == SpanKind::kCommunication;
@@ -97,13 +101,15 @@ void OperationSpans::record(Span span, const Operation& operation, const std::st
   (span.kind == SpanKind::kHost ? host_ : device_)->record(span);
 }
 
-void OperationSpans::communicator(int rank, int ranks) {
-  const inject::RecorderAccess access(rank);
+void OperationSpans::communicator(Communicator& communicator) {
+  const inject::RecorderAccess access(communicator.rank);
   if (access.get() == nullptr) return;
   if (access.generation() != std::exchange(told_to_, access.generation())) most_ranks_ = 0;
-  if (ranks <= most_ranks_) return;
-  most_ranks_ = ranks;
-  access.get()->intern(std::string(kNcclRanksName) + std::to_string(ranks));
+  communicator.reported_to = access.generation();
+  access.get()->intern(communicator_size_name({fold_communicator(communicator.id), communicator.ranks}));
+  if (communicator.ranks <= most_ranks_) return;
+  most_ranks_ = communicator.ranks;
+  access.get()->intern(std::string(kNcclRanksName) + std::to_string(communicator.ranks));
 }
 
 void OperationSpans::counters(const PluginCounters& counters) {

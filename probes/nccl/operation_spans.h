@@ -31,8 +31,8 @@ class OperationSpans {
   /// A call of NCCL's functions, or its launch of a kernel, on the host.
   void call(const Operation& operation);
   void counters(const PluginCounters& counters);
-  /// Of a communicator that begins, on this rank: the largest is told, in a spool that is opened if need be.
-  void communicator(int rank, int ranks);
+  /// Of a communicator that begins, on this rank: its size is reported, in a spool that is opened if need be.
+  void communicator(Communicator& communicator);
 
  private:
   void record(Span span, const Operation& operation, const std::string& name);

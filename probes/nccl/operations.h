@@ -29,6 +29,7 @@ struct Communicator {
   int ranks = 1;  ///< 1 where version 3 does not tell
   int rank = 0;
   Handle newest;  ///< of its operations that have begun
+  unsigned reported_to = 0;  ///< generation of the recorder that knows its size; 0: of none, or it is not known
 };
 
 /// A collective or point-to-point operation from when it is enqueued until its last channel has ended. One

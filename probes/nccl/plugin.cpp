@@ -60,7 +60,6 @@ void* Plugin::open(std::uint64_t communicator, int ranks, int rank, int* mask) n
                                                [](bool paused) noexcept { instance().pause(paused); }};
   inject::set_nccl_plugin(&kEntries);
   const std::lock_guard lock(mutex_);
-  if (communicator != 0) recorded_.communicator(rank, ranks);  // version 3 does not tell it
   mask_ = mask;
   apply_mask();
   ++open_;
@@ -73,9 +72,10 @@ void* Plugin::open(std::uint64_t communicator, int ranks, int rank, int* mask) n
       apply_mask();
     });
   }
-  return communicators_
-      .emplace_back(std::make_unique<Communicator>(Communicator{communicator, ranks, rank, {}}))
-      .get();
+  Communicator& opened =
+      *communicators_.emplace_back(std::make_unique<Communicator>(Communicator{communicator, ranks, rank, {}}));
+  if (communicator != 0) recorded_.communicator(opened);  // version 3 does not tell it
+  return &opened;
 } catch (...) {  // NCCL's program runs on without its measurement
   return nullptr;
 }

@@ -17,6 +17,7 @@
 #include <map>
 #include <mutex>
 
+#include "probes/preload/communicators.h"
 #include "probes/preload/original.h"
 #include "probes/preload/session.h"
 
@@ -24,36 +25,49 @@ namespace {
 
 using ddbench::inject::Call;
 using ddbench::inject::CallName;
-
-// Ranks use their contexts in the same order. PyTorch gives each collective of a context a tag of its own,
-// the same on all ranks, and several of its threads run them in any order. Who leaves the tag at 0 runs them
-// one after another: these are counted.
-std::uint64_t key_of(const gloo::Context* context, std::uint32_t tag) {
-  struct Uses {
-    std::uint16_t communicator = 0;
-    std::uint32_t untagged = 0;
-  };
-  constexpr std::uint64_t kHalf = (std::uint64_t{1} << 24) - 1;
-  static std::mutex mutex;
-  static std::map<const gloo::Context*, Uses> contexts;
-  const std::lock_guard lock(mutex);
-  Uses& uses = contexts[context];
-  if (uses.communicator == 0) uses.communicator = static_cast<std::uint16_t>(contexts.size());
-  const std::uint32_t use = tag == 0 ? uses.untagged++ : 0;
-  return ddbench::collective_key(uses.communicator, ((tag & kHalf) << 24 | (use & kHalf)) + 1);
-}
-
-std::uint64_t size_of(const std::unique_ptr<gloo::transport::UnboundBuffer>& buffer) {
-  return buffer ? buffer->size : 0;
-}
+using ddbench::inject::communicator_number;
+using ddbench::inject::CommunicatorUse;
 
 // How many ranks a context has. Its class, of one name, has a virtual destructor in Debian's Gloo and none in
 // that of PyTorch's wheels (2.4 to 2.15), where its numbers lie at its very begin: told by the table that
 // only the one has. The options are laid out alike in both.
-std::uint64_t ranks_of(const gloo::Context* context) {
+int ranks_of(const gloo::Context* context) {
   static const bool has_table = ddbench::inject::find_function_if_any("_ZTVN4gloo7ContextE") != nullptr;
   const auto* const rank_and_size = reinterpret_cast<const int*>(context) + (has_table ? 2 : 0);
-  return static_cast<std::uint64_t>(rank_and_size[1]);
+  return rank_and_size[1];
+}
+
+// A context says how many ranks it has, but not which: ranks use those of one size in the same order. PyTorch gives each
+// collective of a context a tag of its own, the same on all ranks, and several of its threads run them in any order. Who
+// leaves the tag at 0 runs them one after another: these are counted.
+class Contexts {
+ public:
+  std::uint64_t key_of(const gloo::Context* context, std::uint32_t tag) {
+    constexpr std::uint64_t kHalf = (std::uint64_t{1} << 24) - 1;
+    const std::lock_guard lock(mutex_);
+    CommunicatorUse& use = uses_[context];
+    // Of another size it is another context, where one was that is gone.
+    if (const int ranks = ranks_of(context); use.ranks != ranks)
+      use = {communicator_number(kGlooKind + static_cast<std::uint64_t>(ranks), of_size_[ranks]++), ranks};
+    ddbench::inject::report_size(use);
+    const std::uint64_t place = tag == 0 ? use.collectives++ : 0;
+    return ddbench::collective_key(use.number, ((tag & kHalf) << 24 | (place & kHalf)) + 1);
+  }
+
+ private:
+  static constexpr std::uint64_t kGlooKind = std::uint64_t{'g'} << 56;
+  std::mutex mutex_;
+  std::map<const gloo::Context*, CommunicatorUse> uses_;
+  std::map<int, std::uint64_t> of_size_;
+};
+
+std::uint64_t key_of(const gloo::Context* context, std::uint32_t tag) {
+  static Contexts contexts;
+  return contexts.key_of(context, tag);
+}
+
+std::uint64_t size_of(const std::unique_ptr<gloo::transport::UnboundBuffer>& buffer) {
+  return buffer ? buffer->size : 0;
 }
 
 }  // namespace
@@ -95,13 +109,13 @@ void reduce(ReduceOptions& options) {
 }
 
 void gather(GatherOptions& options) {
-  const std::uint64_t all = size_of(options.in) * ranks_of(options.context.get());
+  const std::uint64_t all = size_of(options.in) * static_cast<std::uint64_t>(ranks_of(options.context.get()));
   const Call call(CallName::kGather, all, key_of(options.context.get(), options.tag));
   ddbench::inject::original<static_cast<void (*)(GatherOptions&)>(&gather)>()(options);
 }
 
 void scatter(ScatterOptions& options) {
-  const std::uint64_t all = size_of(options.out) * ranks_of(options.context.get());
+  const std::uint64_t all = size_of(options.out) * static_cast<std::uint64_t>(ranks_of(options.context.get()));
   const Call call(CallName::kScatter, all, key_of(options.context.get(), options.tag));
   ddbench::inject::original<static_cast<void (*)(ScatterOptions&)>(&scatter)>()(options);
 }

@@ -1,5 +1,6 @@
-// Stands before the functions in which a program sees that something which it began is complete.
-#include "probes/preload/mpi_collectives.h"
+// Stands before the functions in which a program sees that something which it began is complete, and before those that free
+// a communicator.
+#include "probes/preload/mpi_communicators.h"
 #include "probes/preload/mpi_requests.h"
 #include "probes/preload/original.h"
 
@@ -68,6 +69,16 @@ int MPI_Testsome(int count, void* requests, int* done, int* indices, void* statu
 int MPI_Request_free(void* request) {
   Requests(request, 1).forget();
   return original<&MPI_Request_free>()(request);
+}
+
+int MPI_Comm_free(mpi::Handle* communicator) {
+  if (communicator != nullptr) mpi::forget(*communicator);
+  return original<&MPI_Comm_free>()(communicator);
+}
+
+int MPI_Comm_disconnect(mpi::Handle* communicator) {
+  if (communicator != nullptr) mpi::forget(*communicator);
+  return original<&MPI_Comm_disconnect>()(communicator);
 }
 
 }  // extern "C"

@@ -121,12 +121,9 @@ std::string run_title(const RunSummary& summary) {
 
 std::string run_subtitle(const RunSummary& summary) {
   const RunCase& run_case = summary.run.run_case;
-  std::string text = fmt::format("{} · {} · {} scaling", work_in_words(run_case), shape_in_words(run_case),
-                                 to_string(run_case.scaling));
-  text += run_case.scaling == ScalingMode::kWeak
-              ? fmt::format(", batch {} per GPU", count_in_words(run_case.batch_per_gpu))
-              : fmt::format(", global batch {}", count_in_words(run_case.global_batch()));
-  for (const std::string& part : {run_case.device, run_case.backend, run_case.strategy, run_case.precision}) {
+  std::string text = fmt::format("{} · {}", work_in_words(run_case), shape_in_words(run_case));
+  for (const std::string& part :
+       {scaling_in_words(run_case), run_case.device, run_case.backend, run_case.strategy, run_case.precision}) {
     if (!part.empty()) text += " · " + part;
   }
   const std::string& network = summary.run.environment.network;

@@ -216,6 +216,8 @@ DataTable collectives_data(const RunSummary& summary) {
   const bool manners = analyzer::tells_manners(summary);
   if (manners)
     table.columns.push_back({"manner", false, "algorithm, protocol, channels and transport, as NCCL told"});
+  const bool communicators = analyzer::names_communicators(summary);
+  if (communicators) table.columns.insert(table.columns.begin() + 1, {"communicator", false, "the ranks that did it together"});
   for (const CollectiveSummary& collective : summary.collectives) {
     const store::CollectiveRecord& record = collective.record;
     table.rows.push_back(
@@ -228,9 +230,10 @@ DataTable collectives_data(const RunSummary& summary) {
          record.peer_wait_resolved ? time_cell(static_cast<double>(record.peer_wait_ns))
                                    : missing_cell("below clock resolution"),
          bandwidth_cell(collective.algbw_gb_per_s), bandwidth_cell(collective.busbw_gb_per_s)});
-    if (!manners) continue;
-    table.rows.back().push_back(record.manner.empty() ? missing_cell("not reported by NCCL")
-                                                      : text_cell(record.manner));
+    std::vector<DataCell>& row = table.rows.back();
+    if (manners)
+      row.push_back(record.manner.empty() ? missing_cell("not reported by NCCL") : text_cell(record.manner));
+    if (communicators) row.insert(row.begin() + 1, text_cell(communicator_in_words(collective.communicator)));
   }
   return table;
 }

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "core/run_case/program_case.h"
 #include "reports/text/quantity.h"
 
 namespace ddbench::reports {
@@ -21,6 +22,18 @@ std::string letter_of(std::string_view provenance) {
 
 std::string gpus_in_words(int count) {
   return fmt::format("{} GPU{}", count, count == 1 ? "" : "s");
+}
+
+std::string scaling_in_words(const RunCase& run_case) {
+  if (!is_training(run_case)) return {};
+  const bool is_weak = run_case.scaling == ScalingMode::kWeak;
+  return fmt::format("{} scaling, {}", to_string(run_case.scaling),
+                     is_weak ? fmt::format("batch {} per GPU", count_in_words(run_case.batch_per_gpu))
+                             : fmt::format("global batch {}", count_in_words(run_case.global_batch())));
+}
+
+std::string communicator_in_words(const std::string& label) {
+  return label.empty() ? "all ranks" : label;
 }
 
 std::string shape_in_words(const RunCase& run_case) {

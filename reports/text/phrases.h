@@ -10,7 +10,10 @@ namespace ddbench::reports {
 
 // Phrases that several reports use. What users wrote comes out made harmless (visible()).
 
-std::string gpus_in_words(int count);                 ///< "1 GPU", "16 GPUs"
+std::string gpus_in_words(int count);
+std::string scaling_in_words(const RunCase& run_case);  ///< "weak scaling, batch 64 per GPU"; empty where nothing is trained
+/// "all ranks" of the empty label (analyzer::communicator_label), else the label.
+std::string communicator_in_words(const std::string& label);                 ///< "1 GPU", "16 GPUs"
 std::string shape_in_words(const RunCase& run_case);  ///< "4 nodes × 4 GPUs = 16 ranks"
 std::string provenance_in_words(
     ProvenanceSet provenance);  ///< "measured, oversubscribed"; "unknown" when empty

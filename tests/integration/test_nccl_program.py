@@ -37,10 +37,11 @@ def test_collectives_of_nccl_are_seen_through_its_profiler(bench, nccl_training)
     rows = {(c["function"], c["bytes"]) for c in run["collectives"]}
     assert rows == {("all_reduce", 4_000_000), ("all_reduce", 1_000_000)}
     seen = facts(bench)
-    assert seen["nccl.all_reduce 4000000 B"] == "RING SIMPLE, 2 channels, proxy"
+    assert seen["nccl.all_reduce 4000000 B on 2 ranks"] == "RING SIMPLE, 2 channels, proxy"
     assert seen["nccl.transport"] == "proxy" and seen["transport"] == "NET/Socket/0", "its log says more than its profiler"
     assert not [name for name in seen if name.startswith("nccl.NCCL_DEBUG")], "which ddbench has set"
     assert {c["bytes"]: c["manner"] for c in run["collectives"]}[4_000_000] == "RING SIMPLE, 2 channels, proxy"
+    assert all(c["communicator_ranks"] == 2 and c["busbw"] == pytest.approx(c["algbw"]) for c in run["collectives"])
     assert int(seen["program.steps"]) >= 28
     assert "nccl.unfinished" not in seen and "analysis.incomplete_collectives" not in seen
     assert run["partition_ns"]["exposed_transfer"] + run["partition_ns"]["exposed_peer_wait"] > 3e6

@@ -162,6 +162,22 @@ def test_nonblocking_collectives_last_until_they_are_seen_complete(bench):
 
 
 @needs_mpi
+def test_communicators_of_mpi_are_not_pooled(bench):
+    program = compiled(bench, "mpi_groups")
+    run = measured(bench, *MPIRUN[:-1], 4, program, options=("--nodes", 1, "--gpus", 4, "--per-node"), expect_stderr="done")
+    collectives = [c for c in run["collectives"] if c["bytes"] > 40]  # those before the steps may be in the first one
+    seen = {(c["bytes"], c["communicator"].split(", communicator")[0], c["communicator_ranks"]) for c in collectives}
+    groups = {(8000, f"ranks {ranks}", 2) for ranks in ("0-1", "2-3", "0,2", "1,3")}
+    assert seen == groups | {(200000, "", 4)} and len(collectives) == 5
+    for collective in collectives:
+        factor = 1.5 if collective["communicator_ranks"] == 4 else 1  # 2 (n - 1) / n
+        assert collective["busbw"] == pytest.approx(factor * collective["algbw"])
+    assert len({c["count"] for c in collectives}) == 1
+    text = bench.ok("show", "last").stdout
+    assert "ranks 2-3" in text and "all ranks" in text
+
+
+@needs_mpi
 def test_a_c_program_over_mpi(bench):
     program = compiled(bench, "mpi_training")
     run = measured(bench, *MPIRUN, program, options=("--nodes", 1, "--gpus", 2, "--per-node"))

@@ -12,6 +12,7 @@
 #include "analyzer/import/numbers.h"
 #include "analyzer/run/run_summary.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::imports {
 namespace {
@@ -77,12 +78,14 @@ ImportedRun run_of(const NcclResults& results, const std::vector<NcclMeasurement
   run.provenance = {Provenance::kImported};
   run.environment.network = options.network;
   RunCase& run_case = run.run_case;
-  run_case.workload = "nccl-tests";
+  run_case.workload = kNcclTestsWorkload;
   run_case.workload_options = {{"function", results.function}, {"place", place}};
   if (!results.type.empty()) run_case.workload_options["type"] = results.type;
   if (!results.redop.empty()) run_case.workload_options["redop"] = results.redop;
   run_case.device = "cuda";
   run_case.backend = "nccl";
+  run_case.precision = results.type;
+  run_case.strategy = run_case.optimizer = "";  // nothing is trained
   run_case.batch_per_gpu = 1;
   run_case.steps = 1;
   run_case.warmup = 0;
@@ -98,6 +101,7 @@ ImportedRun run_of(const NcclResults& results, const std::vector<NcclMeasurement
     imported.collectives.push_back({results.function, -1, static_cast<std::uint64_t>(measured.bytes),
                                     static_cast<std::uint64_t>(results.iterations), time_ns, time_ns, 0,
                                     false});
+    imported.collectives.back().communicator.ranks = results.ranks;
     if (measured.wrong.value_or(0) > 0 && run.valid) {
       run.valid = false;
       run.invalid_reason = fmt::format("{}: {:.0f} wrong elements in the result of {:.0f} bytes",

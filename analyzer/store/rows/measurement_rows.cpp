@@ -52,7 +52,8 @@ const Columns kStepColumns = {"step",
                               "loss"};
 const Columns kCollectiveColumns = {"function",    "bucket",      "bytes",        "count",
                                     "transfer_ns", "duration_ns", "peer_wait_ns", "peer_wait_resolved",
-                                    "manner",      "transfer_uncertainty_ns", "peer_wait_uncertainty_ns"};
+                                    "manner",      "transfer_uncertainty_ns", "peer_wait_uncertainty_ns",
+                                    "communicator_ranks", "communicator_members", "communicator_place"};
 const Columns kKernelColumns = {"name", "kind", "count", "total_ns", "max_ns"};
 
 /// Parameters: run_key, any `more`, then `columns`.
@@ -100,7 +101,8 @@ void read_row(const Statement& row, StepRecord& s) {
 
 void read_row(const Statement& row, CollectiveRecord& c) {
   row.read(c.function, c.bucket, c.bytes, c.count, c.transfer_ns, c.duration_ns, c.peer_wait_ns,
-           c.peer_wait_resolved, c.manner, c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns);
+           c.peer_wait_resolved, c.manner, c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns,
+           c.communicator.ranks, c.communicator.members, c.communicator.place);
 }
 
 void read_row(const Statement& row, KernelRecord& k) {
@@ -219,7 +221,8 @@ void RunStore::put_collectives(const RunId& id, std::span<const CollectiveRecord
                [&](Statement& statement, std::int64_t position, const CollectiveRecord& c) {
                  statement.bind(key, position, c.function, c.bucket, c.bytes, c.count, c.transfer_ns,
                                 c.duration_ns, c.peer_wait_ns, c.peer_wait_resolved, c.manner,
-                                c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns);
+                                c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns,
+                                c.communicator.ranks, c.communicator.members, c.communicator.place);
                });
   transaction.commit();
 }

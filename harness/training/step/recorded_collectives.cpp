@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/clock.h"
+#include "core/name_table.h"
 
 namespace ddbench::ddp {
 
@@ -13,6 +14,7 @@ RecordedCollectives::RecordedCollectives(collective::Communicator& communicator,
     : communicator_(communicator), recorder_(recorder), monitor_(monitor), kernels_(kernels) {
   std::transform(kNames.begin(), kNames.end(), name_ids_.begin(),
                  [&](std::string_view name) { return recorder.intern(name); });
+  recorder.intern(communicator_size_name({communicator.id(), communicator.world_size()}));
 }
 
 void RecordedCollectives::all_reduce_sum(Elements data, Place place) {

@@ -180,7 +180,7 @@ std::string runs_csv(std::span<const RunSummary> runs) {
 std::string collectives_csv(std::span<const RunSummary> runs) {
   std::string text =
       "run_id,function,bucket,bytes,count,duration_ns,transfer_ns,peer_wait_ns,algbw_bytes_per_s,busbw_bytes_"
-      "per_s,manner\n";
+      "per_s,manner,communicator_ranks,communicator\n";
   for (const RunSummary& summary : runs) {
     for (const analyzer::CollectiveSummary& collective : summary.collectives) {
       const store::CollectiveRecord& record = collective.record;
@@ -197,6 +197,8 @@ std::string collectives_csv(std::span<const RunSummary> runs) {
         row.add(*rate ? csv::real(1e9 * **rate) : "");
       }
       row.add_text(record.manner);
+      row.add(record.communicator.ranks > 0 ? std::to_string(record.communicator.ranks) : "");
+      row.add_text(collective.communicator);
       text += row.take();
     }
   }

@@ -91,6 +91,7 @@ Json collectives_json(const std::vector<analyzer::CollectiveChange>& collectives
     json.push_back({{"function", change.function},
                     {"bucket", change.bucket},
                     {"bytes", change.bytes},
+                    {"communicator", change.communicator},
                     {"calls_per_step", change.calls_per_step},
                     {"baseline_ns", change.baseline_ns},
                     {"candidate_ns", change.candidate_ns},

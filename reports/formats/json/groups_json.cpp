@@ -30,7 +30,9 @@ Json row_json(const analyzer::GroupRow& row) {
 Json collective_json(const analyzer::GroupCollective& row) {
   MissingReasons missing;
   Json json = {{"function", row.function},
-               {"ranks", row.ranks},
+               {"ranks", row.ranks > 0 ? Json(row.ranks)
+                                       : missing.null("ranks", "the size of the communicator is not known")},
+               {"variant", row.variant},
                {"bytes", row.bytes},
                {"value", row.value},
                {"transfer_ns", row.transfer_ns}};
@@ -73,7 +75,10 @@ std::string groups_json(const analyzer::GroupComparison& groups, const analyzer:
   for (const analyzer::GroupRow& row : groups.rows) json["rows"].push_back(row_json(row));
   for (const analyzer::GroupCollective& row : groups.collectives)
     json["collectives"].push_back(collective_json(row));
-  for (const analyzer::GroupFit& fit : groups.fits) json["fits"].push_back(fit_json(fit));
+  for (const analyzer::GroupFit& fit : groups.fits) {
+    json["fits"].push_back(fit_json(fit));
+    json["fits"].back()["variant"] = fit.variant;
+  }
   for (const analyzer::CostRow& row : costs.rows) json["costs"].push_back(cost_json(row));
   json["cheapest_in_time"] = costs.cheapest_in_time < 0 ? Json(nullptr) : Json(costs.cheapest_in_time);
   json["notes"] = groups.notes;

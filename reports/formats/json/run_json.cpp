@@ -90,7 +90,12 @@ Json collective_objects(const RunSummary& summary, MissingReasons& missing) {
                            {"time_uncertainty_ns", record.transfer_uncertainty_ns},
                            {"algbw", missing.value(path + "algbw", collective.algbw_gb_per_s)},
                            {"busbw", missing.value(path + "busbw", collective.busbw_gb_per_s)},
-                           {"manner", record.manner}});
+                           {"manner", record.manner},
+                           {"communicator_ranks",
+                            record.communicator.ranks > 0
+                                ? Json(record.communicator.ranks)
+                                : missing.null(path + "communicator_ranks", "the size of the communicator is not known")},
+                           {"communicator", collective.communicator}});
   }
   return collectives;
 }

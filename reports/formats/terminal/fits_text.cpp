@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/formats/terminal/layout/table.h"
 #include "reports/text/phrases.h"
 #include "reports/text/quantity.h"
@@ -22,8 +24,9 @@ std::string bandwidth_interval(const AlphaBetaRegime& regime) {
   return number(1 / regime.per_byte->interval.high) + " to " + number(1 / regime.per_byte->interval.low);
 }
 
-std::vector<TableColumn> columns_of(const std::string& field) {
+std::vector<TableColumn> columns_of(const std::string& field, bool variants) {
   std::vector<TableColumn> columns = {{"function", Align::kLeft}, {"ranks"}};
+  if (variants) columns.push_back({"where", Align::kLeft, true});
   if (!field.empty()) columns.push_back({visible(field), Align::kLeft, true});
   for (TableColumn& column : std::vector<TableColumn>{{"sizes"},
                                                       {"from bytes"},
@@ -43,10 +46,13 @@ std::vector<TableColumn> columns_of(const std::string& field) {
 std::string fits_section(std::span<const analyzer::GroupFit> fits, const std::string& field,
                          const Paint& paint, std::size_t width) {
   if (fits.empty()) return {};
-  Table table(columns_of(field));
+  const bool variants =
+      std::any_of(fits.begin(), fits.end(), [](const auto& fit) { return !fit.variant.empty(); });
+  Table table(columns_of(field, variants));
   for (const analyzer::GroupFit& fit : fits) {
     for (const AlphaBetaRegime& regime : fit.fit.regimes) {
       std::vector<TableCell> cells = {{visible(fit.function)}, {std::to_string(fit.ranks)}};
+      if (variants) cells.push_back({visible(fit.variant)});
       if (!field.empty()) cells.push_back({fit.value.empty() ? "(none)" : visible(fit.value)});
       cells.push_back({std::to_string(regime.sizes)});
       cells.push_back({count_in_words(static_cast<std::int64_t>(regime.from_bytes))});

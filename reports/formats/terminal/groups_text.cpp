@@ -69,22 +69,28 @@ std::string rows_section(const GroupComparison& groups, const Paint& paint, std:
 
 std::string collectives_section(const GroupComparison& groups, const Paint& paint, std::size_t width) {
   if (groups.collectives.empty()) return {};
-  Table table({{"function", Align::kLeft},
-               {"ranks"},
-               {"bytes"},
-               {visible(groups.field), Align::kLeft, true},
-               {"time"},
-               {"busbw GB/s"},
-               {"over the reference", Align::kLeft}});
+  const bool variants = std::any_of(groups.collectives.begin(), groups.collectives.end(),
+                                    [](const auto& row) { return !row.variant.empty(); });
+  std::vector<TableColumn> columns = {{"function", Align::kLeft},
+                                      {"ranks"},
+                                      {"bytes"},
+                                      {visible(groups.field), Align::kLeft, true},
+                                      {"time"},
+                                      {"busbw GB/s"},
+                                      {"over the reference", Align::kLeft}};
+  if (variants) columns.insert(columns.begin() + 2, {"where", Align::kLeft, true});
+  Table table(std::move(columns));
   for (const analyzer::GroupCollective& row : groups.collectives) {
-    table.add_row(
-        {{visible(row.function)},
-         {std::to_string(row.ranks)},
-         {count_in_words(static_cast<std::int64_t>(row.bytes))},
-         {value_in_words(row.value)},
-         {time_in_words(row.transfer_ns)},
-         {row.busbw_gb_per_s ? number(*row.busbw_gb_per_s) : "–"},
-         {row.value == groups.values.front() ? "reference" : ratio_in_words(row.against_reference)}});
+    std::vector<TableCell> cells = {
+        {visible(row.function)},
+        {row.ranks == 0 ? "–" : std::to_string(row.ranks)},
+        {count_in_words(static_cast<std::int64_t>(row.bytes))},
+        {value_in_words(row.value)},
+        {time_in_words(row.transfer_ns)},
+        {row.busbw_gb_per_s ? number(*row.busbw_gb_per_s) : "–"},
+        {row.value == groups.values.front() ? "reference" : ratio_in_words(row.against_reference)}};
+    if (variants) cells.insert(cells.begin() + 2, {visible(row.variant)});
+    table.add_row(std::move(cells));
   }
   return "\n" + paint(Tone::kStrong, "Collectives") + "\n" + table.render(paint, 2, width);
 }

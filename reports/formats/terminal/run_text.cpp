@@ -52,15 +52,9 @@ class RunText {
       parts.push_back(start + " UTC");
     }
     for (const std::string& line : joined(parts, "  ", width_)) write_line(Tone::kStrong, line);
-    const std::string batch =
-        run_case_.scaling == ScalingMode::kWeak
-            ? fmt::format("batch {} per GPU",
-                          count_in_words(static_cast<std::int64_t>(run_case_.batch_per_gpu)))
-            : fmt::format("global batch {}",
-                          count_in_words(static_cast<std::int64_t>(run_case_.global_batch())));
     const std::vector<std::string> what = {visible(work_in_words(run_case_)),
                                            shape_in_words(run_case_),
-                                           fmt::format("{} scaling, {}", to_string(run_case_.scaling), batch),
+                                           scaling_in_words(run_case_),
                                            visible(run_case_.device),
                                            visible(run_case_.backend),
                                            visible(run_case_.strategy),

@@ -137,6 +137,8 @@ std::string collectives_section(const analyzer::RunSummary& summary, const Paint
                                       {"peer wait"}};
   const bool manners = analyzer::tells_manners(summary);
   if (manners) columns.push_back({"manner", Align::kLeft, true});
+  const bool communicators = analyzer::names_communicators(summary);
+  if (communicators) columns.insert(columns.begin() + 1, {"communicator", Align::kLeft, true});
   Table table(std::move(columns));
   for (const analyzer::CollectiveSummary& collective : summary.collectives) {
     const store::CollectiveRecord& record = collective.record;
@@ -156,6 +158,7 @@ std::string collectives_section(const analyzer::RunSummary& summary, const Paint
                                   {number_or_dash(collective.busbw_gb_per_s) + uncertainty},
                                   {wait}};
     if (manners) row.push_back({visible(record.manner)});
+    if (communicators) row.insert(row.begin() + 1, {visible(communicator_in_words(collective.communicator))});
     table.add_row(std::move(row));
   }
   return heading(paint, "Collectives", "medians over measured steps; time from the last rank's arrival",

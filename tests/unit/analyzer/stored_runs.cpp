@@ -60,7 +60,11 @@ store::RunId add_run(store::RunStore& store, const StoredRun& stored) {
     steps.push_back(step);
   }
   store.put_steps(run.id, steps);
-  store.put_collectives(run.id, stored.collectives);
+  std::vector<store::CollectiveRecord> collectives = stored.collectives;
+  for (store::CollectiveRecord& collective : collectives) {
+    if (collective.communicator == store::CommunicatorRecord{}) collective.communicator.ranks = run.run_case.world_size();
+  }
+  store.put_collectives(run.id, collectives);
   store.put_kernels(run.id, stored.kernels);
   return run.id;
 }

@@ -51,6 +51,7 @@ store::CollectiveRecord example_collective(int bucket, std::uint64_t bytes, std:
   record.transfer_ns = transfer_ns;
   record.duration_ns = transfer_ns + 7'000'000;
   record.peer_wait_ns = 6'900'000;
+  record.communicator.ranks = 16;
   return record;
 }
 

@@ -47,6 +47,9 @@ TEST(NcclTests, TextGivesARunForEachPlacement) {
   EXPECT_EQ(run_case.gpus_per_node, 2);
   EXPECT_EQ(run_case.workload_options.at("place"), "out_of_place");
   EXPECT_EQ(run_case.workload_options.at("type"), "float");
+  EXPECT_EQ(run_case.precision, "float");
+  EXPECT_EQ(run_case.strategy, "") << "nothing is trained";
+  EXPECT_EQ(runs[0].collectives[0].communicator.ranks, 4);
   EXPECT_EQ(runs[0].run.provenance, ProvenanceSet{Provenance::kImported});
   EXPECT_EQ(runs[0].run.environment.facts.at("gpu.0.model"), "NVIDIA A100-SXM4-40GB");
   ASSERT_EQ(runs[0].collectives.size(), 3u);

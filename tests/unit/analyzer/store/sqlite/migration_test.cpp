@@ -1,10 +1,14 @@
 #include "analyzer/store/sqlite/migration.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <tuple>
 
 #include "analyzer/store/rows/run_row.h"
 #include "analyzer/store/rows/run_store.h"
 #include "analyzer/store/sqlite/open_store.h"
+#include "analyzer/store/sqlite/row_checksum.h"
 #include "expect_error.h"
 #include "sample_records.h"
 #include "temporary_directory.h"
@@ -66,6 +70,48 @@ TEST(Version1Store, IsReadAndMigratedByTodaysProgram) {
     EXPECT_EQ(store.span_names(run.id, 0).at(0), "linear");
     EXPECT_EQ(store.spans(run.id, 0).at(1).end_ns, 180);
   }
+}
+
+/// Stored by a ddbench without communicators: a training run, a program and nccl-tests.
+TEST(Version9Store, LearnsItsCommunicatorsWhereTheyAreKnown) {
+  const test::TemporaryDirectory directory;
+  const fs::path file = directory / "results.db";
+  constexpr std::string_view kFirst = "20261121T001905-3f9a1c2";
+  open_store(file, OpenMode::kReadWrite, builtin_migrations().first(1)).execute(kVersion1Rows);
+  {
+    const Database database = open_store(file, OpenMode::kReadWrite, builtin_migrations().first(9));
+    for (const auto& [number, workload, case_json] :
+         {std::tuple{2, "program", R"({"workload":"program","nodes":2,"gpus_per_node":4})"},
+          {3, "nccl-tests",
+           R"({"workload":"nccl-tests","nodes":2,"gpus_per_node":4,"workload_options":{"type":"bfloat16"}})"}}) {
+      database.execute(
+          fmt::format("INSERT INTO run SELECT {0}, '{1}{0}', state, reason, valid, invalid_reason, sweep_id, baseline_id,"
+                      " is_baseline, repetition, provenance, started_wall_ns, finished_wall_ns, name, '{2}', nodes,"
+                      " gpus_per_node, world_size, scaling, batch_per_gpu, precision, strategy, device, backend, link, sku,"
+                      " '{3}', case_key, fingerprint, network, facts_json, owner_pid, owner_start_ticks, owner_boot_id,"
+                      " owner_host, NULL FROM run WHERE run_key = 1;"
+                      "INSERT INTO collective (run_key, position, function, bucket, bytes, count, transfer_ns, duration_ns,"
+                      " peer_wait_ns, peer_wait_resolved) VALUES ({0}, 0, 'all_reduce', 0, 8, 1, 2, 3, 4, 1);",
+                      number, kFirst, workload, case_json)
+              .c_str());
+    }
+    compute_checksums(database, true);
+  }
+  const RunStore store = RunStore::open(file, OpenMode::kReadWrite);
+  const auto communicator = [&](int run) {
+    return store.collectives(fmt::format("{}{}", kFirst, run)).at(0).communicator;
+  };
+  const CommunicatorRecord all{8, "", 0};
+  EXPECT_EQ(store.collectives("20261121T001905-3f9a1c2b").at(0).communicator, all);
+  EXPECT_EQ(communicator(2), CommunicatorRecord{}) << "a program may have had several";
+  EXPECT_EQ(communicator(3), all);
+  const RunRecord nccl_tests = *store.run(fmt::format("{}3", kFirst));
+  EXPECT_EQ(nccl_tests.run_case.precision, "bfloat16");
+  EXPECT_EQ(nccl_tests.run_case.strategy, "");
+  EXPECT_EQ(store.runs({.case_key = case_key(nccl_tests.run_case)}).size(), 1u);
+  const Database database(file, Access::kExisting);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM run WHERE precision = 'bfloat16' AND strategy = ''"), 1);
+  EXPECT_TRUE(changed_rows(database, 10).empty());
 }
 
 class MigrationTest : public testing::Test {

@@ -36,8 +36,9 @@ class RowChecksumTest : public testing::Test {
     step.peer_wait_uncertainty_ns = 0;
     step.loss = -0.0;
     store.put_steps("run", std::vector{step});
-    store.put_collectives("run",
-                          std::vector<CollectiveRecord>{{"all_reduce", 0, 1024, 7, 100, 120, 20, true}});
+    CollectiveRecord collective{"all_reduce", 0, 1024, 7, 100, 120, 20, true};
+    collective.communicator.ranks = test::full_run("run").run_case.world_size();  // as a migration concludes
+    store.put_collectives("run", std::vector{collective});
     store.put_kernels("run", std::vector<KernelRecord>{{"linear", "forward", 4, 400, 120}});
     store.append_step_values("run", 0, "loss",
                              std::vector<std::pair<std::uint32_t, double>>{{3, 2.5}, {4, 3.0}});
