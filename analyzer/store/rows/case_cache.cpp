@@ -1,5 +1,7 @@
 #include "analyzer/store/rows/case_cache.h"
 
+#include "analyzer/store/sqlite/refresh_case_keys.h"
+
 namespace ddbench::store {
 namespace {
 
@@ -16,9 +18,10 @@ CaseCache::Texts CaseCache::texts_of(const RunCase& run_case) {
     std::string key = case_key(unlabelled);
     static_cast<void>(run_case_from_json(key));
     if (keys_.size() >= kMostCases) keys_.clear();
-    known = keys_.emplace(std::move(unlabelled), std::move(key)).first;
+    std::string stored = stored_case_key(key);
+    known = keys_.emplace(std::move(unlabelled), Texts{std::move(key), std::move(stored)}).first;
   }
-  return {to_json(known->second, run_case), known->second};
+  return {to_json(known->second.json, run_case), known->second.key};
 }
 
 RunCase CaseCache::case_of(const std::string& json, const std::string& key) {
@@ -26,12 +29,13 @@ RunCase CaseCache::case_of(const std::string& json, const std::string& key) {
   if (known == cases_.end()) {
     RunCase run_case = run_case_from_json(json);
     // A row of an older program, or a damaged one: its key is not that of its case.
-    if (case_key(run_case) != key) return run_case;
+    std::string text = case_key(run_case);
+    if (stored_case_key(text) != key) return run_case;
     if (cases_.size() >= kMostCases) cases_.clear();
-    known = cases_.emplace(key, std::move(run_case)).first;
+    known = cases_.emplace(key, KnownCase{std::move(text), std::move(run_case)}).first;
   }
-  RunCase run_case = known->second;
-  return read_labels(json, key, run_case) ? run_case : run_case_from_json(json);
+  RunCase run_case = known->second.run_case;
+  return read_labels(json, known->second.text, run_case) ? run_case : run_case_from_json(json);
 }
 
 }  // namespace ddbench::store

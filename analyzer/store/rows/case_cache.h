@@ -13,7 +13,7 @@ class CaseCache {
  public:
   struct Texts {
     std::string json;
-    std::string key;  ///< case_key()
+    std::string key;  ///< stored_case_key()
   };
   /// Throws Error{kBadInput} for a case that could not be read back (a learning rate of NaN): it would make
   /// every list of runs fail.
@@ -22,8 +22,12 @@ class CaseCache {
   RunCase case_of(const std::string& json, const std::string& key);
 
  private:
-  std::unordered_map<RunCase, std::string, RunCaseHash> keys_;  ///< of cases without labels
-  std::unordered_map<std::string, RunCase> cases_;              ///< by key
+  struct KnownCase {
+    std::string text;  ///< case_key()
+    RunCase run_case;
+  };
+  std::unordered_map<RunCase, Texts, RunCaseHash> keys_;  ///< of cases without labels: case_key() and the stored key
+  std::unordered_map<std::string, KnownCase> cases_;      ///< by the stored key
 };
 
 }  // namespace ddbench::store

@@ -7,6 +7,7 @@
 #include "analyzer/store/rows/run_row.h"
 #include "analyzer/store/rows/run_store_impl.h"
 #include "analyzer/store/sqlite/open_store.h"
+#include "analyzer/store/sqlite/refresh_case_keys.h"
 #include "core/error.h"
 
 namespace ddbench::store {
@@ -83,7 +84,7 @@ std::vector<RunRecord> RunStore::runs(const Query& query) const {
   require("sweep_id", query.sweep_id);
   require("name", query.name);
   if (query.state) require("state", to_string(*query.state));
-  require("case_key", query.case_key);
+  if (!query.case_key.empty()) require("case_key", stored_case_key(query.case_key));
   require("fingerprint", query.fingerprint);
   return select_runs(impl_->database, condition, texts, query.limit, impl_->leave_out(), &impl_->cases);
 }
@@ -115,7 +116,11 @@ std::optional<RunRecord> RunStore::run(const RunId& id) const {
   return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
-Batch::Batch(RunStore& store) : transaction_(std::make_unique<Transaction>(store.impl_->database)) {}
+// Thousands of runs go to all pages of several indexes: with SQLite's usual 2 MB it writes and reads them again and again.
+Batch::Batch(RunStore& store) {
+  store.impl_->database.execute("PRAGMA cache_size = -32768");  // in KiB
+  transaction_ = std::make_unique<Transaction>(store.impl_->database);
+}
 Batch::~Batch() = default;
 
 void Batch::commit() {

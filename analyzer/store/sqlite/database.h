@@ -50,7 +50,7 @@ class Database {
 
   std::filesystem::path file_;
   UniqueHandle<sqlite3, sqlite3_close_v2> handle_;
-  mutable std::unordered_map<std::string, CompiledStatement> idle_statements_;  ///< by their SQL
+  mutable IdleStatements idle_statements_;
 };
 
 /// Takes the write lock at once, waiting for other writers; rolls back unless committed. Inside of another

@@ -12,8 +12,9 @@ namespace ddbench::store {
 
 // A store of 200,000 runs is read with a few texts, and compiling one takes longer than running it.
 Statement::Statement(const Database& database, std::string_view sql) : database_(&database) {
-  if (auto idle = database.idle_statements_.extract(std::string(sql))) {
-    handle_ = std::move(idle.mapped());
+  if (const auto idle = database.idle_statements_.find(sql); idle != database.idle_statements_.end()) {
+    in_table_ = database.idle_statements_.extract(idle);
+    handle_ = std::move(in_table_.mapped());
     return;
   }
   sqlite3_stmt* statement = nullptr;
@@ -28,7 +29,12 @@ Statement::~Statement() {
   sqlite3_reset(handle_.get());
   sqlite3_clear_bindings(handle_.get());
   try {
-    database_->idle_statements_.try_emplace(sqlite3_sql(handle_.get()), std::move(handle_));
+    if (in_table_) {
+      in_table_.mapped() = std::move(handle_);
+      database_->idle_statements_.insert(std::move(in_table_));
+    } else {
+      database_->idle_statements_.try_emplace(sqlite3_sql(handle_.get()), std::move(handle_));
+    }
   } catch (const std::bad_alloc&) {
     // It is compiled again next time.
   }

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/unique_handle.h"
@@ -16,6 +18,14 @@ namespace ddbench::store {
 class Database;
 
 using CompiledStatement = UniqueHandle<sqlite3_stmt, sqlite3_finalize>;
+
+/// Looks texts up without copying them.
+struct SqlHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view sql) const noexcept { return std::hash<std::string_view>()(sql); }
+};
+/// Compiled statements that nobody uses, by their SQL.
+using IdleStatements = std::unordered_map<std::string, CompiledStatement, SqlHash, std::equal_to<>>;
 
 /// A prepared statement of a Database, which must outlive it. Throws as throw_sqlite_error.
 class Statement {
@@ -82,7 +92,8 @@ class Statement {
   void check(int status) const;
 
   const Database* database_;
-  CompiledStatement handle_;  ///< empty: moved from
+  CompiledStatement handle_;           ///< empty: moved from
+  IdleStatements::node_type in_table_;  ///< its place in the table of idle ones, once it had one
 };
 
 }  // namespace ddbench::store

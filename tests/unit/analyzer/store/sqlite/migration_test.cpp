@@ -8,6 +8,7 @@
 #include "analyzer/store/rows/run_row.h"
 #include "analyzer/store/rows/run_store.h"
 #include "analyzer/store/sqlite/open_store.h"
+#include "analyzer/store/sqlite/refresh_case_keys.h"
 #include "analyzer/store/sqlite/row_checksum.h"
 #include "expect_error.h"
 #include "sample_records.h"
@@ -111,6 +112,23 @@ TEST(Version9Store, LearnsItsCommunicatorsWhereTheyAreKnown) {
   EXPECT_EQ(store.runs({.case_key = case_key(nccl_tests.run_case)}).size(), 1u);
   const Database database(file, Access::kExisting);
   EXPECT_EQ(database.integer("SELECT count(*) FROM run WHERE precision = 'bfloat16' AND strategy = ''"), 1);
+  EXPECT_TRUE(changed_rows(database, 10).empty());
+}
+
+TEST(Version10Store, ItsTextsOfCasesBecomeHashes) {
+  const test::TemporaryDirectory directory;
+  const fs::path file = directory / "results.db";
+  open_store(file, OpenMode::kReadWrite, builtin_migrations().first(1)).execute(kVersion1Rows);
+  open_store(file, OpenMode::kReadWrite, builtin_migrations().first(10));
+  const RunStore store = RunStore::open(file, OpenMode::kReadWrite);
+  const RunRecord run = store.find("night");
+  EXPECT_EQ(run.run_case.link, "1gbit");
+  EXPECT_EQ(store.runs({.case_key = case_key(run.run_case)}).size(), 1u);
+  RunCase other = run.run_case;
+  other.link = "10gbit";
+  EXPECT_TRUE(store.runs({.case_key = case_key(other)}).empty());
+  const Database database(file, Access::kExisting);
+  EXPECT_EQ(database.integer("SELECT length(case_key) FROM run"), 32);
   EXPECT_TRUE(changed_rows(database, 10).empty());
 }
 
@@ -243,7 +261,7 @@ TEST_F(MigrationTest, BackupThatCannotBeWrittenStopsTheMigration) {
 TEST_F(MigrationTest, RunsAreFoundByTheKeyOfTodaysCase) {
   Database(file_, Access::kExisting).execute("UPDATE run SET case_key = 'of an older program'");
   const Database migrated = open_store(file_, OpenMode::kReadWrite, with_next(kAddColumn));
-  EXPECT_EQ(select_runs(migrated, "case_key = ?", {case_key(test::full_run("old").run_case)}, 0).size(), 1u);
+  EXPECT_EQ(select_runs(migrated, "case_key = ?", {stored_case_key(case_key(test::full_run("old").run_case))}, 0).size(), 1u);
 }
 
 }  // namespace
