@@ -9,8 +9,6 @@ namespace ddbench {
 /// nanoseconds. The thread that trains, and those that carry out its collectives, together.
 inline constexpr std::string_view kCpuWaitMain = "cpu_wait.main_ns";
 inline constexpr std::string_view kCpuWaitCommunication = "cpu_wait.communication_ns";
-/// "cpu_wait.unavailable: <why>", a name that a rank interns where it cannot read them.
-inline constexpr std::string_view kCpuWaitUnavailable = "cpu_wait.unavailable";
 
 /// Run-queue delay of a rank's threads within one step.
 struct CpuWait {

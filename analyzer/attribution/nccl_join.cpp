@@ -276,33 +276,33 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
   return join;
 }
 
-std::map<std::string, std::string> nccl_facts(const NcclJoin& join) {
-  std::map<std::string, std::string> facts;
+Facts nccl_facts(const NcclJoin& join) {
+  Facts facts;
   std::set<std::string> transports;
   for (const auto& [what, manners] : join.manners) {
-    facts["nccl." + what] = fmt::format("{}", fmt::join(manners, "; "));
+    set_fact(facts, fact_key_of<"nccl.*">(what), fmt::format("{}", fmt::join(manners, "; ")));
     for (const std::string& manner : manners) transports.insert(manner.substr(manner.rfind(", ") + 2));
   }
-  if (!transports.empty()) facts["nccl.transport"] = fmt::format("{}", fmt::join(transports, ", "));
-  const auto count = [&facts](const char* name, std::uint64_t value) {
-    if (value != 0) facts[name] = std::to_string(value);
-  };
-  count("nccl.joined", join.joined);
-  count("nccl.events_without_kernel", join.events_without_kernel);
-  count(kFactNcclEventsAlone, join.events_alone);
-  count("nccl.kernels_without_event", join.kernels_without_event);
-  count("nccl.kernels_joined_by_order", join.numbered);
+  if (!transports.empty()) {
+    set_fact(facts, fact_key<"nccl.transport">,
+             std::vector<std::string>(transports.begin(), transports.end()));
+  }
+  set_count(facts, fact_key<"nccl.joined">, join.joined);
+  set_count(facts, fact_key<"nccl.events_without_kernel">, join.events_without_kernel);
+  set_count(facts, fact_key<"nccl.events_alone">, join.events_alone);
+  set_count(facts, fact_key<"nccl.kernels_without_event">, join.kernels_without_event);
+  set_count(facts, fact_key<"nccl.kernels_joined_by_order">, join.numbered);
   if (!join.unknown_kernels.empty()) {
-    facts[kFactUnknownNcclKernels] = fmt::format("{}", fmt::join(join.unknown_kernels, ", "));
+    set_fact(facts, fact_key<"nccl.unknown_kernels">,
+             std::vector<std::string>(join.unknown_kernels.begin(), join.unknown_kernels.end()));
   }
   return facts;
 }
 
-std::string nccl_manner(const std::map<std::string, std::string>& facts, const std::string& function,
-                        std::uint64_t bytes, int ranks) {
+std::string nccl_manner(const Facts& facts, const std::string& function, std::uint64_t bytes, int ranks) {
   for (const int known_ranks : {ranks, 0}) {
-    const auto found = facts.find("nccl." + kind_of(function, bytes, known_ranks));
-    if (found != facts.end()) return found->second;
+    if (const auto manner = get_fact(facts, fact_key_of<"nccl.*">(kind_of(function, bytes, known_ranks))))
+      return *manner;
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/facts/facts.h"
 #include "core/nccl_event.h"
 #include "core/span.h"
 
@@ -42,17 +43,12 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
                           std::uint32_t first_step = 0, std::uint32_t last_step = kNoStep,
                           std::uint32_t warmup = 0);
 
-/// Collectives that NCCL's profiler told of, on ranks without a kernel of NCCL's: absent when 0.
-inline constexpr const char* kFactNcclEventsAlone = "nccl.events_alone";
-inline constexpr const char* kFactUnknownNcclKernels = "nccl.unknown_kernels";
-
 /// For store::Environment::facts: "nccl.all_reduce 4194304 B on 4 ranks" = "RING LL128, 8 channels, socket", ...;
 /// "nccl.transport"; "nccl.joined" and other counts that are not 0; "nccl.unknown_kernels".
-std::map<std::string, std::string> nccl_facts(const NcclJoin& join);
+Facts nccl_facts(const NcclJoin& join);
 
 /// What these facts say of how collectives of this function and size were done in communicators of so many ranks (0: not
 /// known), several manners with "; " between; empty when they say nothing.
-std::string nccl_manner(const std::map<std::string, std::string>& facts, const std::string& function,
-                        std::uint64_t bytes, int ranks = 0);
+std::string nccl_manner(const Facts& facts, const std::string& function, std::uint64_t bytes, int ranks = 0);
 
 }  // namespace ddbench::analyzer

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
 #include <string_view>
 
 #include "analyzer/run/run_fields.h"
-#include "analyzer/run/utilisation.h"
+#include "core/facts/facts.h"
 #include "core/number.h"
 
 namespace ddbench::analyzer {
@@ -23,25 +22,20 @@ using Values = std::map<std::string, std::set<std::string>>;
 
 constexpr std::string_view kFactPrefix = "fact ";
 
-/// Facts that differ between any two runs and say nothing about their speed.
-bool is_volatile(const std::string& fact) {
-  constexpr std::string_view kVolatile[] = {
-      "boot_id", "hostname", "memory.available", "network.sent_bytes",  "network.dropped", "analysis.",
-      "note.",   "import.",  "command.",         "launcher.span_bytes", "counted.",        "pid"};
-  if (fact.ends_with(".throttled")) return false;
-  return std::any_of(std::begin(kVolatile), std::end(kVolatile),
-                     [&](std::string_view prefix) { return fact.rfind(prefix, 0) == 0; });
-}
-
-constexpr std::array<std::string_view, 7> kWorkloadCauses{
+constexpr std::array<std::string_view, 7> kWorkCauses{
     "workload", "workload_options", "precision", "strategy", "accumulate", "optimizer", "batch_per_gpu"};
 
+/// A fact that this version does not know may decide speed, if it is no count.
+FactSubject subject_of(const std::string& fact) {
+  if (const FactSpec* const spec = find_fact(fact)) return spec->subject;
+  return fact.starts_with("counted.") ? FactSubject::kThisRun : FactSubject::kEnvironment;
+}
+
 /// A fact about the network follows from what the network follows from.
-CaseField described(const std::string& fact, const CaseFields& fields) {
-  const auto has = [&](std::string_view word) { return fact.find(word) != std::string::npos; };
-  if (has("network") || has("transport"))
+CaseField described(FactSubject subject, const CaseFields& fields) {
+  if (subject == FactSubject::kNetwork)
     return {{}, FieldRole::kConsequence, false, fields.at("network").follows_from};
-  if (has("workload")) return {{}, FieldRole::kConsequence, false, kWorkloadCauses};
+  if (subject == FactSubject::kWork) return {{}, FieldRole::kConsequence, false, kWorkCauses};
   return {{}, FieldRole::kEnvironment};
 }
 
@@ -55,7 +49,9 @@ struct Side {
       const CaseFields own = run_fields(run);
       for (const auto& [name, field] : own) add(name, field, field.text);
       for (const auto& [fact, text] : run.environment.facts) {
-        if (!is_volatile(fact)) add(std::string(kFactPrefix) + fact, described(fact, own), text);
+        const FactSubject subject = subject_of(fact);
+        if (subject != FactSubject::kThisRun)
+          add(std::string(kFactPrefix) + fact, described(subject, own), text);
       }
     }
     for (auto& [name, field] : fields) field.text = fmt::format("{}", fmt::join(values[name], ", "));
@@ -70,7 +66,7 @@ struct Side {
 
 /// What each run measures anew is the same within a tenth.
 bool is_the_same_measured(const std::string& field, const Values& a, const Values& b) {
-  if (field != std::string(kFactPrefix) + kFactGemmPeak) return false;
+  if (field != fmt::format("{}{}", kFactPrefix, fact_key<"device.gemm_peak_tflops">.name)) return false;
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
   for (const Values* side : {&a, &b}) {

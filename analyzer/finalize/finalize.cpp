@@ -7,22 +7,22 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/clocks/clock_alignment.h"
 #include "analyzer/attribution/collective_join.h"
 #include "analyzer/attribution/collective_totals.h"
-#include "analyzer/finalize/cpu_wait.h"
 #include "analyzer/attribution/nccl_join.h"
 #include "analyzer/attribution/partition.h"
 #include "analyzer/attribution/rank_timeline.h"
+#include "analyzer/clocks/clock_alignment.h"
 #include "analyzer/collectives/micro_records.h"
 #include "analyzer/collectives/micro_table.h"
 #include "analyzer/finalize/compute_slowdown.h"
+#include "analyzer/finalize/cpu_wait.h"
 #include "analyzer/finalize/kernel_totals.h"
 #include "analyzer/finalize/rank_facts.h"
 #include "analyzer/finalize/told_values.h"
-#include "analyzer/run/analysis_facts.h"
 #include "analyzer/run/contention.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 #include "core/span_limits.h"
 
@@ -32,8 +32,6 @@ namespace {
 constexpr std::uint32_t kFirstRangeSteps = 64;
 constexpr std::uint64_t kSpansInARange = 1'000'000;  // of one rank: 48 MB
 constexpr std::uint32_t kLongestRangeSteps = 1 << 16;
-
-constexpr const char* kCuptiRecords = "cupti.records";
 
 /// A run that was cut off has no rank rows yet: its spans are read all the same, with clocks that nobody
 /// compared.
@@ -152,8 +150,7 @@ class Finalizer {
     measured_steps_ += measured;
     ++all_steps_;
     if (!step.probes_on) return record;
-    PartitionedStep parts =
-        partition_step(timeline.spans_in(window), step.begin_ns, step.end_ns, arrivals);
+    PartitionedStep parts = partition_step(timeline.spans_in(window), step.begin_ns, step.end_ns, arrivals);
     if (const std::optional<CpuWait> wait = told.cpu_wait(step.step)) {
       book_cpu_wait(*wait, parts);
       steps_with_cpu_wait_ += measured;
@@ -185,12 +182,13 @@ class Finalizer {
   }
 
   void note_unknown_communicators(const std::vector<store::CollectiveRecord>& rows) {
-    run_.environment.facts.erase(kFactCommunicatorsUnknown);
+    const auto why = fact_key<"analysis.communicators_unknown">;
+    run_.environment.facts.erase(std::string(why.name));
     const bool any = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.communicator.ranks == 0; });
     if (!any) return;
-    run_.environment.facts[kFactCommunicatorsUnknown] =
-        nccl_.numbered > 0 ? "NCCL's profiler reported nothing (it needs NCCL 2.26.2 or later)"
-                           : "its ranks reported none, or different ones";
+    set_fact(run_.environment.facts, why,
+             nccl_.numbered > 0 ? "NCCL's profiler reported nothing (it needs NCCL 2.26.2 or later)"
+                                : "its ranks reported none, or different ones");
   }
 
   std::string reason_against_use() const {
@@ -221,14 +219,15 @@ class Finalizer {
 
   /// They would count as compute, beside the collectives that NCCL's profiler told of.
   std::string unrecognised_kernels() const {
-    const auto& facts = run_.environment.facts;
-    const auto alone = facts.find(kFactNcclEventsAlone);
-    const bool has_kernels = facts.contains(kCuptiRecords) && !facts.contains(kFactCuptiUnavailable);
-    if (alone == facts.end() || !has_kernels) return {};
+    const Facts& facts = run_.environment.facts;
+    const auto alone = get_fact(facts, fact_key<"nccl.events_alone">);
+    const bool has_kernels =
+        has_fact(facts, fact_key<"cupti.records">) && !has_fact(facts, fact_key<"cupti.unavailable">);
+    if (!alone || !has_kernels) return {};
     return fmt::format(
         "NCCL's profiler told of {} collectives on ranks where CUPTI's records have no kernel that is "
         "recognised as NCCL's: what of these is compute is not known",
-        alone->second);
+        *alone);
   }
 
   std::string differing_replicas() const {
@@ -246,17 +245,14 @@ class Finalizer {
   }
 
   void store_verdict() {
-    const auto note = [this](const char* fact, std::uint64_t count) {
-      run_.environment.facts.erase(fact);
-      if (count != 0) run_.environment.facts[fact] = std::to_string(count);
-    };
-    note(kFactIncompleteCollectives, incomplete_collectives_);
-    note(kFactDamagedSpans, damaged_spans_);
-    note(kFactClockContradictions, contradictions_);
-    note(kFactReducedSteps, kernels_.reduced_steps());
+    Facts& facts = run_.environment.facts;
+    set_count(facts, fact_key<"analysis.incomplete_collectives">, incomplete_collectives_);
+    set_count(facts, fact_key<"analysis.damaged_spans">, damaged_spans_);
+    set_count(facts, fact_key<"analysis.clock_contradictions">, contradictions_);
+    set_count(facts, fact_key<"analysis.reduced_steps">, kernels_.reduced_steps());
     note_contention();
-    add_counted_facts(store_, run_.id, ranks_, run_.environment.facts);
-    add_told_facts(store_, run_.id, ranks_, run_.environment.facts);
+    add_counted_facts(store_, run_.id, ranks_, facts);
+    add_reported_facts(store_, run_.id, ranks_, facts);
     if (std::string reason = reason_against_use(); !reason.empty()) {
       run_.valid = false;
       run_.invalid_reason = std::move(reason);
@@ -267,9 +263,11 @@ class Finalizer {
   void note_contention() {
     std::uint64_t probed = 0;
     for (const std::uint64_t steps : probed_steps_) probed += steps;
-    run_.environment.facts.erase(kFactCpuWait);
-    if (probed > 0 && steps_with_cpu_wait_ == probed) run_.environment.facts[kFactCpuWait] = "measured";
-    run_.environment.facts[kFactComputeSlowdown] = fact_from(slowdown_.percent());
+    Facts& facts = run_.environment.facts;
+    facts.erase(std::string(fact_key<"analysis.cpu_wait">.name));
+    if (probed > 0 && steps_with_cpu_wait_ == probed)
+      set_fact(facts, fact_key<"analysis.cpu_wait">, "measured");
+    set_fact(facts, fact_key<"analysis.compute_slowdown_percent">, as_fact(slowdown_.percent()));
   }
 
   store::RunStore& store_;

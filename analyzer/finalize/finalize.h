@@ -16,7 +16,7 @@ namespace ddbench::analyzer {
 ///
 /// Sets RunRecord::valid = false with the reason (and stores it) when a run of several ranks shows no
 /// communication on any of them, when replicas differ after the last step, or when no measured step was
-/// recorded. Stores what it could not use in Environment::facts under the kFact... keys. So the run's row is
+/// recorded. Stores what it could not use in Environment::facts under "analysis." keys. So the run's row is
 /// newer in the store than in the caller's hands: read it again before updating it. Throws Error{kBadInput}
 /// when the run is unknown.
 void finalize_run(store::RunStore& store, const store::RunId& id);

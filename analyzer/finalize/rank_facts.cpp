@@ -3,90 +3,89 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
 
-#include "analyzer/run/analysis_facts.h"
-#include "analyzer/run/utilisation.h"
 #include "core/bounded.h"
-#include "core/probe_cost.h"
 
 namespace ddbench::analyzer {
 namespace {
 
-constexpr std::string_view kNcclSetting = "nccl.NCCL_";
-
 // As probes/cuda names them. Each that is not 0, but the first, limits what the figures say.
-constexpr const char* kDeviceCounters[] = {
-    "cupti.records",       kFactDroppedCuptiRecords, "cupti.refused_buffers", "cupti.invalid_times",
-    "cupti.without_range", "cupti.recording_errors", "cupti.overhead_ns",     "nccl.unfinished",
-    "nccl.unpaired",       "nccl.foreign_proxies",   "nccl.unknown_functions"};
+constexpr std::array kDeviceCounters{
+    fact_key<"cupti.records">,        fact_key<"cupti.dropped_records">, fact_key<"cupti.refused_buffers">,
+    fact_key<"cupti.invalid_times">,  fact_key<"cupti.without_range">,   fact_key<"cupti.recording_errors">,
+    fact_key<"cupti.overhead_ns">,    fact_key<"nccl.unfinished">,       fact_key<"nccl.unpaired">,
+    fact_key<"nccl.foreign_proxies">, fact_key<"nccl.unknown_functions">};
 
-struct Told {
-  std::string fact;
-  std::string value;
-};
+constexpr std::array kProbeCosts{fact_key<"probe_cost.spans">, fact_key<"probe_cost.push_ns">,
+                                 fact_key<"probe_cost.drain_ns">, fact_key<"probe_cost.readings_ns">};
 
-/// Most names are no facts.
-Told told_by(const std::string& name) {
-  const std::size_t end = name.find(": ");
-  return end == std::string::npos ? Told{} : Told{name.substr(0, end), name.substr(end + 2)};
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
+
+constexpr auto kWithoutKernels = fact_key<"cupti.unavailable">;
+
+/// Whether a rank may report it. All ranks capture a graph, or none, and have the same settings of NCCL:
+/// there rank 0 speaks for them.
+bool is_heard(const ReportedFact& fact, bool from_rank_0) {
+  const bool is_of_all =
+      fact.key == fact_key<"training.cuda_graph">.name || find_fact(fact.key)->key == "nccl.NCCL_*";
+  return is_of_all ? from_rank_0
+                   : fact.key == kWithoutKernels.name || fact.key == fact_key<"cpu_wait.unavailable">.name;
 }
 
 }  // namespace
 
-void add_told_facts(const store::RunStore& store, const store::RunId& run,
-                    const std::vector<store::RankRecord>& ranks, std::map<std::string, std::string>& facts) {
+void add_reported_facts(const store::RunStore& store, const store::RunId& run,
+                        const std::vector<store::RankRecord>& ranks, Facts& facts) {
   std::size_t without_kernels = 0;
   for (const store::RankRecord& rank : ranks) {
     bool has_kernels = true;
     for (const std::string& name : store.span_names(run, rank.rank)) {
-      const Told told = told_by(name);
-      // All ranks capture, or none, and rank 0 tells its settings. A later word is of what happened later.
-      const bool is_rank_0s = told.fact == kFactCudaGraph || told.fact.starts_with(kNcclSetting);
-      if (is_rank_0s && rank.rank == ranks.front().rank) facts[told.fact] = told.value;
-      if (told.fact == kFactCpuWaitUnavailable) facts[told.fact] = told.value;
-      if (told.fact != kFactCuptiUnavailable) continue;
-      facts[told.fact] = told.value;
-      has_kernels = false;
+      const std::optional<ReportedFact> reported = reported_fact(name);
+      if (!reported || !is_heard(*reported, rank.rank == ranks.front().rank)) continue;
+      facts[reported->key] = reported->text;  // a later word is of what happened later
+      has_kernels &= reported->key != kWithoutKernels.name;
     }
     without_kernels += !has_kernels;
   }
   if (without_kernels == 0 || without_kernels == ranks.size()) return;
-  facts[kFactCuptiUnavailable] += fmt::format(" (on {} of {} ranks)", without_kernels, ranks.size());
+  set_fact(facts, kWithoutKernels,
+           fmt::format("{} (on {} of {} ranks)", *get_fact(facts, kWithoutKernels), without_kernels,
+                       ranks.size()));
 }
 
 void add_counted_facts(const store::RunStore& store, const store::RunId& run,
-                       const std::vector<store::RankRecord>& ranks,
-                       std::map<std::string, std::string>& facts) {
-  for (const char* const name : kDeviceCounters) {
+                       const std::vector<store::RankRecord>& ranks, Facts& facts) {
+  for (const FactKey<std::int64_t>& key : kDeviceCounters) {
     double count = 0;
     for (const store::RankRecord& rank : ranks) {
-      const auto values = store.step_values(run, rank.rank, name);  // so far, again and again
+      const auto values = store.step_values(run, rank.rank, key.name);  // so far, again and again
       if (!values.empty()) count += values.back().second;
     }
-    if (count != 0) facts[name] = fmt::format("{:.0f}", count);
+    if (count != 0) set_fact(facts, key, bounded(count, 0, kMostCounted));
   }
   const auto peak = store.step_values(run, 0, "gemm_peak_tflops");
-  if (!peak.empty()) facts[kFactGemmPeak] = fmt::format("{:.6g}", peak.back().second);
-  for (const std::string_view name :
-       {kProbeSpansPerStep, kProbePush_ns, kProbeDrainPerStep_ns, kProbeReadingsPerStep_ns}) {
+  if (!peak.empty()) set_fact(facts, fact_key<"device.gemm_peak_tflops">, peak.back().second);
+  for (const FactKey<double>& key : kProbeCosts) {
     double sum = 0;
     std::size_t told = 0;
     for (const store::RankRecord& rank : ranks) {
-      const auto values = store.step_values(run, rank.rank, name);
+      const auto values = store.step_values(run, rank.rank, key.name);
       if (values.empty()) continue;
       sum += values.back().second;
       ++told;
     }
-    if (told != 0) facts[std::string(name)] = fmt::format("{:.6g}", sum / static_cast<double>(told));
+    if (told != 0) set_fact(facts, key, sum / static_cast<double>(told));
   }
   // All ranks have the same scale; rank 0 tells it.
   const auto scale = store.step_values(run, 0, "loss_scale");
-  if (!scale.empty()) facts[kFactLossScale] = fmt::format("{:g}", scale.back().second);
+  if (!scale.empty()) set_fact(facts, fact_key<"training.loss_scale">, scale.back().second);
   double skipped = 0;
   for (const auto& [step, value] : store.step_values(run, 0, "skipped_update")) skipped += value;
-  facts.erase(kFactSkippedUpdates);
-  if (const std::int64_t count = bounded(skipped, 0, std::int64_t{1} << 53); count > 0)
-    facts[kFactSkippedUpdates] = std::to_string(count);
+  set_count(facts, fact_key<"training.skipped_updates">,
+            std::max<std::int64_t>(0, bounded(skipped, 0, kMostCounted)));
 }
 
 }  // namespace ddbench::analyzer

@@ -10,6 +10,7 @@
 #include "analyzer/store/rows/run_store.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/run_case/run_case_hash.h"
 #include "core/text_hash.h"
 
@@ -73,7 +74,7 @@ ImportResult import_runs(const fs::path& store_file, const RunSource& runs, std:
     run.sweep_id = result.sweep_id;
     run.repetition = repetitions.next(run);
     run.started_wall_ns = run.finished_wall_ns = now++;
-    run.environment.facts[kFactFile] = origin;
+    set_fact(run.environment.facts, fact_key<"import.file">, origin);
     add_run(store, imported);
     result.added.push_back(run.id);
     if (progress) progress(result.added.size(), all);

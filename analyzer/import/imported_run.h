@@ -42,10 +42,4 @@ ImportResult import_runs(const std::filesystem::path& store_file, const RunSourc
 /// The whole file. Throws Error{kBadInput} that names it when it cannot be read or is larger than 256 MB.
 std::string read_file(const std::filesystem::path& file);
 
-/// Facts of imported runs (Environment::facts).
-inline constexpr const char* kFactFile = "import.file";
-inline constexpr const char* kFactLine = "import.line";
-inline constexpr const char* kFactSampleUnit =
-    "import.sample_unit";  ///< "images", "tokens", ... where it was said
-
 }  // namespace ddbench::imports

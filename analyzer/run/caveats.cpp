@@ -1,14 +1,12 @@
 #include "analyzer/run/caveats.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "analyzer/attribution/nccl_join.h"
-#include "analyzer/run/analysis_facts.h"
 #include "analyzer/run/contention.h"
-#include "core/number.h"
+#include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
@@ -18,6 +16,10 @@ constexpr int kFewSteps = 20;
 constexpr double kNotedShare = 0.001;  // of the elapsed time
 
 using Notes = std::vector<std::string>;
+
+const Facts& facts_of(const RunSummary& summary) {
+  return summary.run.environment.facts;
+}
 
 void note_validity(const RunSummary& summary, Notes& notes) {
   if (!summary.run.valid) {
@@ -39,16 +41,18 @@ void note_elapsed_time(const RunSummary& summary, Notes& notes) {
         "longest, by its own clock");
   }
   const double counted_ns = summary.step_time_ns->value * summary.measured_steps;
-  if (!is_program(summary.run.run_case) && static_cast<double>(summary.left_out_ns) > kNotedShare * counted_ns) {
-    notes.push_back(fmt::format("{:.3g} s between measured steps are left out: not all ranks recorded a step there",
-                                static_cast<double>(summary.left_out_ns) / 1e9));
+  if (!is_program(summary.run.run_case) &&
+      static_cast<double>(summary.left_out_ns) > kNotedShare * counted_ns) {
+    notes.push_back(
+        fmt::format("{:.3g} s between measured steps are left out: not all ranks recorded a step there",
+                    static_cast<double>(summary.left_out_ns) / 1e9));
   }
 }
 
 void note_oversubscription(const RunSummary& summary, Notes& notes) {
   if (!summary.run.provenance.has(Provenance::kOversubscribed)) return;
   const int ranks = ranks_on_fullest_host(summary);
-  const std::int64_t cores = numeric_fact(summary.run, "cpu.cores");
+  const std::int64_t cores = get_fact(facts_of(summary), fact_key<"cpu.cores">).value_or(0);
   if (cores <= 0 || ranks <= cores) {
     notes.push_back(
         "oversubscribed: ranks share cores or a GPU, so compute takes longer than on a machine of its own");
@@ -64,26 +68,19 @@ void note_oversubscription(const RunSummary& summary, Notes& notes) {
                   ranks, cores, cores == 1 ? "" : "s", 100 * ceiling));
 }
 
-std::string fact(const store::RunRecord& run, const std::string& name) {
-  const auto found = run.environment.facts.find(name);
-  return found == run.environment.facts.end() ? std::string() : found->second;
-}
-
-double real_fact(const store::RunRecord& run, const std::string& name) {
-  return number_from<double>(fact(run, name)).value_or(0);
-}
-
 /// What the strategy must send by theory, beside what the kernel counted where all of it crossed links.
 void note_traffic(const RunSummary& summary, Notes& notes) {
   const RunCase& run_case = summary.run.run_case;
-  const double theory = real_fact(summary.run, "strategy.sent_bytes_per_step");
+  const double theory = get_fact(facts_of(summary), fact_key<"strategy.sent_bytes_per_step">).value_or(0);
   if (theory <= 0) return;
-  std::string text = fmt::format("{}: a rank sends {:.4g} MB a step on average, {}", run_case.strategy,
-                                 theory / 1e6, fact(summary.run, "strategy.traffic"));
-  const double sent = real_fact(summary.run, "network.sent_bytes");
+  std::string text =
+      fmt::format("{}: a rank sends {:.4g} MB a step on average, {}", run_case.strategy, theory / 1e6,
+                  get_fact(facts_of(summary), fact_key<"strategy.traffic">).value_or(""));
+  const auto sent =
+      static_cast<double>(get_fact(facts_of(summary), fact_key<"network.sent_bytes">).value_or(0));
   const double ranks_and_steps = static_cast<double>(run_case.nodes) * run_case.total_steps();
   if (sent > 0 && run_case.gpus_per_node == 1 && summary.run.state == store::RunState::kDone &&
-      run_case.target_loss == 0 && fact(summary.run, "resumed.from").empty()) {
+      run_case.target_loss == 0 && !has_fact(facts_of(summary), fact_key<"resumed.from">)) {
     text += fmt::format("; on the wire it was {:.4g} MB with headers, start and end",
                         sent / ranks_and_steps / 1e6);
   }
@@ -91,19 +88,19 @@ void note_traffic(const RunSummary& summary, Notes& notes) {
 }
 
 void note_goodput(const RunSummary& summary, Notes& notes) {
-  const std::string from = fact(summary.run, "resumed.from");
-  if (!from.empty()) {
-    notes.push_back(fmt::format("continues run {} after {} steps; earlier steps are that run's", from,
-                                fact(summary.run, "resumed.at_step")));
+  const Facts& facts = facts_of(summary);
+  if (const auto from = get_fact(facts, fact_key<"resumed.from">)) {
+    notes.push_back(fmt::format("continues run {} after {} steps; earlier steps are that run's", *from,
+                                get_fact(facts, fact_key<"resumed.at_step">).value_or(0)));
   }
-  const std::string goodput = fact(summary.run, "goodput");
-  if (goodput.empty()) return;
-  const double useful = real_fact(summary.run, "goodput.useful_s");
-  const double total = real_fact(summary.run, "goodput.total_s");
-  std::string text = fmt::format(
-      "goodput {:.1f} %: {:.3g} s of {:.3g} s were steps that count, with {} restart(s)",
-      100 * real_fact(summary.run, "goodput"), useful, total, fact(summary.run, "goodput.restarts"));
-  const double between = real_fact(summary.run, "goodput.between_s");
+  const auto goodput = get_fact(facts, fact_key<"goodput">);
+  if (!goodput) return;
+  const double useful = get_fact(facts, fact_key<"goodput.useful_s">).value_or(0);
+  const double total = get_fact(facts, fact_key<"goodput.total_s">).value_or(0);
+  std::string text =
+      fmt::format("goodput {:.1f} %: {:.3g} s of {:.3g} s were steps that count, with {} restart(s)",
+                  100 * *goodput, useful, total, get_fact(facts, fact_key<"goodput.restarts">).value_or(0));
+  const double between = get_fact(facts, fact_key<"goodput.between_s">).value_or(0);
   if (between > 0) {
     text += fmt::format("; with the {:.3g} s between the runs it is {:.1f} %", between,
                         100 * useful / (total + between));
@@ -153,25 +150,28 @@ void note_losses_of_data(const RunSummary& summary, Notes& notes) {
         fmt::format("{} spans were dropped (rings full): parts of the steps are missing and count as idle",
                     summary.dropped_spans));
   }
-  if (const std::int64_t count = numeric_fact(summary.run, kFactDroppedCuptiRecords); count > 0) {
+  if (const auto count = get_fact(facts_of(summary), fact_key<"cupti.dropped_records">).value_or(0);
+      count > 0) {
     notes.push_back(fmt::format(
         "CUPTI dropped {} record(s): what kernels are missing is not known, and counts as idle", count));
   }
-  if (const std::string names = fact(summary.run, kFactUnknownNcclKernels); !names.empty()) {
-    notes.push_back(
-        fmt::format("kernels of NCCL that ddbench does not know count as communication: {}", names));
+  if (const auto names = get_fact(facts_of(summary), fact_key<"nccl.unknown_kernels">)) {
+    notes.push_back(fmt::format("kernels of NCCL that ddbench does not know count as communication: {}",
+                                fmt::join(*names, ", ")));
   }
-  if (const std::int64_t count = numeric_fact(summary.run, kFactIncompleteCollectives); count > 0) {
+  if (const auto count = get_fact(facts_of(summary), fact_key<"analysis.incomplete_collectives">).value_or(0);
+      count > 0) {
     notes.push_back(
         fmt::format("{} collective(s) were not seen on all ranks: not joined, counted as transfer", count));
   }
-  if (const std::int64_t count = numeric_fact(summary.run, kFactDamagedSpans); count > 0) {
+  if (const auto count = get_fact(facts_of(summary), fact_key<"analysis.damaged_spans">).value_or(0);
+      count > 0) {
     notes.push_back(fmt::format("{} span(s) had impossible times and were left out", count));
   }
 }
 
 void note_reduced_steps(const RunSummary& summary, Notes& notes) {
-  const std::int64_t reduced = numeric_fact(summary.run, kFactReducedSteps);
+  const std::int64_t reduced = get_fact(facts_of(summary), fact_key<"analysis.reduced_steps">).value_or(0);
   if (reduced == 0) return;
   notes.push_back(fmt::format(
       "the spans of {} of {} steps (over all ranks) were kept reduced (--spans sampled): operators "
@@ -180,30 +180,30 @@ void note_reduced_steps(const RunSummary& summary, Notes& notes) {
 }
 
 void note_skipped_updates(const RunSummary& summary, Notes& notes) {
-  const std::int64_t skipped = numeric_fact(summary.run, kFactSkippedUpdates);
-  const auto scale = summary.run.environment.facts.find(kFactLossScale);
-  if (skipped <= 0 || scale == summary.run.environment.facts.end()) return;
+  const auto skipped = get_fact(facts_of(summary), fact_key<"training.skipped_updates">).value_or(0);
+  const auto scale = get_fact(facts_of(summary), fact_key<"training.loss_scale">);
+  if (skipped <= 0 || !scale) return;
   notes.push_back(
       fmt::format("{} step(s) updated nothing: their gradients times the loss scale were not finite; "
-                  "the scale of the last step was {}",
-                  skipped, scale->second));
+                  "the scale of the last step was {:g}",
+                  skipped, *scale));
 }
 
 /// Whoever compares with another program must know of it.
 void note_cuda_graph(const RunSummary& summary, Notes& notes) {
-  const std::string what = fact(summary.run, kFactCudaGraph);
-  if (what.empty()) return;
-  notes.push_back(what.starts_with("off")
-                      ? fmt::format("CUDA graph {}", what)
-                      : fmt::format("forward and backward ran as a CUDA graph, {} (--cuda-graph)", what));
+  const auto what = get_fact(facts_of(summary), fact_key<"training.cuda_graph">);
+  if (!what) return;
+  notes.push_back(what->starts_with("off")
+                      ? fmt::format("CUDA graph {}", *what)
+                      : fmt::format("forward and backward ran as a CUDA graph, {} (--cuda-graph)", *what));
 }
 
 void note_missing_kernels(const RunSummary& summary, Notes& notes) {
-  const std::string why = fact(summary.run, kFactCuptiUnavailable);
-  if (why.empty()) return;
+  const auto why = get_fact(facts_of(summary), fact_key<"cupti.unavailable">);
+  if (!why) return;
   const bool is_engines = !is_program(summary.run.run_case);
   notes.push_back(fmt::format("no kernels of GPUs were recorded{}: {}",
-                              is_engines ? ", and operators are timed by CUDA's events" : "", why));
+                              is_engines ? ", and operators are timed by CUDA's events" : "", *why));
 }
 
 void note_peer_wait(const RunSummary& summary, Notes& notes) {
@@ -220,10 +220,12 @@ void note_peer_wait(const RunSummary& summary, Notes& notes) {
         "peer wait of {} of {} kinds of collectives is below clock resolution and counted as transfer",
         unresolved, summary.collectives.size()));
   }
-  if (const std::int64_t count = numeric_fact(summary.run, kFactClockContradictions); count > 0) {
-    notes.push_back(fmt::format("in {} second(s) collectives contradict the readings of the clocks: peer waits are "
-                                "less certain there",
-                                count));
+  if (const auto count = get_fact(facts_of(summary), fact_key<"analysis.clock_contradictions">).value_or(0);
+      count > 0) {
+    notes.push_back(
+        fmt::format("in {} second(s) collectives contradict the readings of the clocks: peer waits are "
+                    "less certain there",
+                    count));
   }
 }
 

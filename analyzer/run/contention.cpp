@@ -3,13 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
-#include <sstream>
 
-#include "analyzer/run/analysis_facts.h"
-#include "core/number.h"
-#include "core/probe_cost.h"
+#include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
@@ -19,34 +15,21 @@ constexpr double kMuch_percent = 5;  // of a step, or of the processor time: vis
 
 std::string oversubscription(const RunSummary& summary) {
   const int ranks = ranks_on_fullest_host(summary);
-  const std::int64_t cores = numeric_fact(summary.run, "cpu.cores");
+  const std::int64_t cores = get_fact(summary.run.environment.facts, fact_key<"cpu.cores">).value_or(0);
   if (cores <= 0 || ranks <= cores) return "ranks share cores or a GPU";
   return fmt::format("{} ranks share {} core{}", ranks, cores, cores == 1 ? "" : "s");
 }
 
-/// The largest value among machines of a fact that each machine counted.
-double worst_counted(const store::RunRecord& run, const std::string& name) {
-  double worst = 0;
-  for (const auto& [fact, value] : run.environment.facts) {
-    if (fact.starts_with("counted.") && fact.ends_with("." + name))
-      worst = std::max(worst, number_from<double>(value).value_or(0));
-  }
-  return worst;
+double worst(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
-std::string fact_of(const store::RunRecord& run, const char* name) {
-  const auto found = run.environment.facts.find(name);
-  return found == run.environment.facts.end() ? std::string() : found->second;
-}
-
-Measured<Estimate> slowdown_from(const std::string& fact) {
-  if (fact.empty()) return Measured<Estimate>::missing("not measured when the run was stored");
-  std::istringstream text(fact);
-  Estimate percent;
-  if (!(text >> percent.value >> percent.interval.low >> percent.interval.high))
-    return Measured<Estimate>::missing(fact);
-  percent.interval.method = "jackknife over groups of steps";
-  return percent;
+Measured<Estimate> slowdown_of(const Facts& facts) {
+  const auto key = fact_key<"analysis.compute_slowdown_percent">;
+  if (!has_fact(facts, key)) return Measured<Estimate>::missing("not measured when the run was stored");
+  const Measured<FactEstimate> stored = get_fact(facts, key);
+  if (!stored) return Measured<Estimate>::missing(stored.reason());
+  return Estimate{stored->value, {stored->low, stored->high, 0.95, "jackknife over groups of steps"}};
 }
 
 }  // namespace
@@ -59,6 +42,7 @@ int ranks_on_fullest_host(const RunSummary& summary) {
 }
 
 std::vector<std::string> overload_of(const RunSummary& summary) {
+  const Facts& facts = summary.run.environment.facts;
   std::vector<std::string> clauses;
   if (summary.run.provenance.has(Provenance::kOversubscribed)) clauses.push_back(oversubscription(summary));
   const std::int64_t step_ns = summary.partition.total_ns();
@@ -66,9 +50,11 @@ std::vector<std::string> overload_of(const RunSummary& summary) {
   const double waited = step_ns > 0 ? 100 * static_cast<double>(waited_ns) / static_cast<double>(step_ns) : 0;
   if (waited > kMuch_percent)
     clauses.push_back(fmt::format("threads waited for a core in {:.1f} % of a step", waited));
-  if (const double stolen = worst_counted(summary.run, "cpu.stolen_percent"); stolen > kMuch_percent)
+  if (const double stolen = worst(counted_values(facts, fact_key<"cpu.stolen_percent">));
+      stolen > kMuch_percent)
     clauses.push_back(fmt::format("a hypervisor took {:.0f} % of the processor time", stolen));
-  if (const double held = worst_counted(summary.run, "cpu.throttled_percent"); held > kMuch_percent)
+  if (const double held = worst(counted_values(facts, fact_key<"cpu.throttled_percent">));
+      held > kMuch_percent)
     clauses.push_back(
         fmt::format("a control group's CPU limit held threads up for {:.0f} % of the time", held));
   return clauses;
@@ -76,31 +62,31 @@ std::vector<std::string> overload_of(const RunSummary& summary) {
 
 void add_contention(RunSummary& summary) {
   using Wait = Measured<std::int64_t>;
-  const std::string why_not = fact_of(summary.run, kFactCpuWaitUnavailable);
+  const Facts& facts = summary.run.environment.facts;
+  const auto why_not = get_fact(facts, fact_key<"cpu_wait.unavailable">);
   if (summary.probed_steps == 0) {
     summary.cpu_wait_ns = Wait::missing("no measured step with the probes on");
-  } else if (!fact_of(summary.run, kFactCpuWait).empty()) {
+  } else if (has_fact(facts, fact_key<"analysis.cpu_wait">)) {
     summary.cpu_wait_ns = summary.partition[store::StepPart::kCpuWait];
-  } else if (!why_not.empty()) {
-    summary.cpu_wait_ns = Wait::missing(why_not);
+  } else if (why_not) {
+    summary.cpu_wait_ns = Wait::missing(*why_not);
   } else if (is_program(summary.run.run_case)) {
     summary.cpu_wait_ns = Wait::missing("the threads of a program are not followed");
   } else {
     summary.cpu_wait_ns = Wait::missing("not recorded");
   }
-  const auto number = [&](std::string_view name) {
-    return number_from<double>(fact_of(summary.run, std::string(name).c_str())).value_or(0);
-  };
-  if (number(kProbeSpansPerStep) > 0) {
-    summary.probe_account_ns = number(kProbeSpansPerStep) * number(kProbePush_ns) + number(kProbeDrainPerStep_ns) +
-                               number(kProbeReadingsPerStep_ns);
+  const double spans = get_fact(facts, fact_key<"probe_cost.spans">).value_or(0);
+  if (spans > 0) {
+    summary.probe_account_ns = spans * get_fact(facts, fact_key<"probe_cost.push_ns">).value_or(0) +
+                               get_fact(facts, fact_key<"probe_cost.drain_ns">).value_or(0) +
+                               get_fact(facts, fact_key<"probe_cost.readings_ns">).value_or(0);
   }
-  summary.compute_slowdown_percent = slowdown_from(fact_of(summary.run, kFactComputeSlowdown));
+  summary.compute_slowdown_percent = slowdown_of(facts);
 }
 
-std::string fact_from(const Measured<Estimate>& percent) {
-  if (!percent) return percent.reason();
-  return fmt::format("{:.4g} {:.4g} {:.4g}", percent->value, percent->interval.low, percent->interval.high);
+Measured<FactEstimate> as_fact(const Measured<Estimate>& percent) {
+  if (!percent) return Measured<FactEstimate>::missing(percent.reason());
+  return FactEstimate{percent->value, percent->interval.low, percent->interval.high};
 }
 
 }  // namespace ddbench::analyzer

@@ -12,13 +12,13 @@
 #include "analyzer/collectives/communicator_label.h"
 #include "analyzer/collectives/micro_table.h"
 #include "analyzer/rate/run_partition.h"
-#include "analyzer/run/analysis_facts.h"
 #include "analyzer/run/case_figures.h"
 #include "analyzer/run/caveats.h"
 #include "analyzer/run/contention.h"
 #include "analyzer/run/step_series.h"
 #include "analyzer/store/rows/abandoned.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 #include "core/span_limits.h"
 
@@ -50,7 +50,8 @@ void add_partition(const RunPartition& partition, RunSummary& summary) {
   summary.peer_wait_uncertainty_ns = partition.peer_wait_uncertainty_ns;
   const std::int64_t exposed_ns = summary.partition.exposed_communication_ns();
   if (is_program(summary.run.run_case) && summary.partition.compute_ns() == 0 && exposed_ns > 0) {
-    constexpr const char* kUnknown = "nothing that the program computed was recorded, which may have hidden it";
+    constexpr const char* kUnknown =
+        "nothing that the program computed was recorded, which may have hidden it";
     summary.exposed_communication_ns = summary.overlap_ns = Measured<std::int64_t>::missing(kUnknown);
     summary.overlap_interval = Measured<ConfidenceInterval>::missing(kUnknown);
   } else {
@@ -60,8 +61,8 @@ void add_partition(const RunPartition& partition, RunSummary& summary) {
   }
 }
 
-void add_steps(const std::vector<store::StepRecord>& records, const MeasuredSteps& measured, bool with_intervals,
-               RunSummary& summary) {
+void add_steps(const std::vector<store::StepRecord>& records, const MeasuredSteps& measured,
+               bool with_intervals, RunSummary& summary) {
   summary.measured_steps = static_cast<int>(measured.steps.size());
   for (const RunStep& step : measured.steps) summary.probed_steps += step.probes_on;
   if (with_intervals && !measured.steps.empty())
@@ -102,9 +103,9 @@ void judge_peer_wait(RunSummary& summary) {
 }
 
 std::string unknown_size(const store::RunRecord& run) {
-  const auto why = run.environment.facts.find(kFactCommunicatorsUnknown);
   return "the size of the communicator is not known: " +
-         (why == run.environment.facts.end() ? "the run was stored by a ddbench that did not record it" : why->second);
+         get_fact(run.environment.facts, fact_key<"analysis.communicators_unknown">)
+             .value_or("the run was stored by a ddbench that did not record it");
 }
 
 CollectiveSummary summarize_collective(const store::CollectiveRecord& record, const store::RunRecord& run) {
@@ -177,7 +178,8 @@ RunSummary summarize_rows(store::RunRecord run, store::RunRows rows, bool with_i
   }
   summary.kernels = std::move(rows.kernels);
   const std::int64_t probed = std::int64_t{summary.probed_steps} * static_cast<std::int64_t>(ranks);
-  summary.kernel_steps = std::max<std::int64_t>(0, probed - numeric_fact(summary.run, kFactReducedSteps));
+  summary.kernel_steps = std::max<std::int64_t>(
+      0, probed - get_fact(summary.run.environment.facts, fact_key<"analysis.reduced_steps">).value_or(0));
   judge_peer_wait(summary);
   return summary;
 }

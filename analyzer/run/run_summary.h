@@ -96,7 +96,7 @@ struct RunSummary {
   /// What the probes add to a step: each probe-off step against its probe-on neighbours, both as means over
   /// ranks.
   Measured<Estimate> probe_overhead_percent = Measured<Estimate>::missing("no probe-off windows");
-  /// What the probes take in a step by the direct account, over a rank's threads, in ns (core/probe_cost.h).
+  /// What the probes take in a step by the direct account, over a rank's threads, in ns (facts "probe_cost.*").
   Measured<double> probe_account_ns = Measured<double>::missing("not recorded");
   std::uint64_t dropped_spans = 0;
   Measured<Efficiency> efficiency = Measured<Efficiency>::missing("no baseline");

@@ -5,32 +5,29 @@
 #include <string>
 
 #include "analyzer/catalogue/sku_catalogue.h"
-#include "analyzer/run/analysis_facts.h"
-#include "core/number.h"
+#include "core/facts/facts.h"
 
 namespace ddbench::analyzer {
 namespace {
 
-Measured<double> positive_fact(const store::RunRecord& run, const char* name, const char* reason) {
-  const auto fact = run.environment.facts.find(name);
-  const double value =
-      fact == run.environment.facts.end() ? 0 : number_from<double>(fact->second).value_or(0);
-  if (value > 0) return value;
-  return Measured<double>::missing(reason);
+Measured<double> positive_fact(const store::RunRecord& run, const FactKey<double>& key, const char* reason) {
+  const Measured<double> value = get_fact(run.environment.facts, key);
+  return value && *value > 0 ? value : Measured<double>::missing(reason);
 }
 
 /// Of one device. A CPU has what was measured: the SKU of a run that tries something out on a CPU
 /// names GPUs that did nothing.
 Measured<double> peak_tflops(const store::RunRecord& run, const SkuCatalogue& catalogue) {
   const bool on_cpu = run.run_case.device == "cpu" && !run.provenance.has(Provenance::kImported);
-  if (on_cpu) return positive_fact(run, kFactGemmPeak, "the run did not measure its CPU's peak");
+  if (on_cpu)
+    return positive_fact(run, fact_key<"device.gemm_peak_tflops">, "the run did not measure its CPU's peak");
   return catalogue.peak_tflops(run.run_case.sku, run.run_case.precision);
 }
 
-/// `flops_fact` says whether of MFU or HFU.
-Measured<double> share_of(const Measured<double>& peak, const store::RunRecord& run, const char* flops_fact,
-                          double samples_per_s, int devices) {
-  const Measured<double> flops = positive_fact(run, flops_fact, "the FLOPs of a sample are not known");
+/// `flops_per_sample` says whether of MFU or HFU.
+Measured<double> share_of(const Measured<double>& peak, const store::RunRecord& run,
+                          const FactKey<double>& flops_per_sample, double samples_per_s, int devices) {
+  const Measured<double> flops = positive_fact(run, flops_per_sample, "the FLOPs of a sample are not known");
   if (!flops) return flops;
   if (!peak) return peak;
   return flops_utilization(samples_per_s, *flops, devices, *peak);
@@ -41,7 +38,10 @@ Measured<double> share_of(const Measured<double>& peak, const store::RunRecord& 
 int physical_devices(const store::RunRecord& run, std::span<const store::RankRecord> ranks) {
   const int world_size = run.run_case.world_size();
   const bool is_whole = ranks.size() == static_cast<std::size_t>(world_size);
-  const std::int64_t on_a_host = numeric_fact(run, run.run_case.device == "cpu" ? "cpu.cores" : "gpu.count");
+  const std::int64_t on_a_host =
+      get_fact(run.environment.facts,
+               run.run_case.device == "cpu" ? fact_key<"cpu.cores"> : fact_key<"gpu.count">)
+          .value_or(0);
   if (!is_whole || on_a_host <= 0 || run.provenance.has(Provenance::kImported)) return world_size;
   std::map<std::string, std::int64_t> ranks_of_host;
   for (const store::RankRecord& rank : ranks) ++ranks_of_host[rank.host];
@@ -54,8 +54,9 @@ Utilisation utilisation_of(const store::RunRecord& run, std::span<const store::R
                            double samples_per_s, const SkuCatalogue& catalogue) {
   const Measured<double> peak = peak_tflops(run, catalogue);
   const int devices = physical_devices(run, ranks);
-  return {peak, share_of(peak, run, kFactFlopsPerSample, samples_per_s, devices),
-          share_of(peak, run, kFactHardwareFlopsPerSample, samples_per_s, devices), devices};
+  return {peak, share_of(peak, run, fact_key<"workload.flops_per_sample">, samples_per_s, devices),
+          share_of(peak, run, fact_key<"workload.hardware_flops_per_sample">, samples_per_s, devices),
+          devices};
 }
 
 }  // namespace ddbench::analyzer

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/facts/facts.h"
 #include "core/provenance.h"
 #include "core/run_case/run_case.h"
 
@@ -41,8 +42,7 @@ struct Environment {
   std::string fingerprint;  ///< hash of the hardware and software fields that decide speed
   std::string network;  ///< "loopback", "veth", "veth@1gbit", "ethernet", "infiniband", "roce": as proved,
                         ///< not as asked
-  std::map<std::string, std::string>
-      facts;  ///< "cpu.model", "cpu.cores", "memory.bytes", "kernel", "gloo.transport", ...
+  Facts facts;          ///< of core/facts/fact_table.h, and those of other versions of ddbench
 };
 
 /// One row of the table `run`.
@@ -112,8 +112,7 @@ enum class StepPart : std::uint8_t {
   kIdle,
 };
 inline constexpr int kStepPartCount = 11;
-std::string_view to_string(
-    StepPart part) noexcept;  ///< "forward", ..., "cpu_wait", "exposed_transfer", ...
+std::string_view to_string(StepPart part) noexcept;  ///< "forward", ..., "cpu_wait", "exposed_transfer", ...
 
 /// Nanoseconds of each part. They sum to the step time.
 struct StepPartition {
@@ -138,11 +137,11 @@ struct StepRecord {
   std::uint32_t step = 0;
   std::int64_t begin_ns = 0;  ///< on the rank's own clock
   std::int64_t duration_ns = 0;
-  bool probes_on = true;              ///< false: a probe-off window; only duration and loss are known
-  StepPartition partition;            ///< sums to duration_ns when probes_on
-  std::int64_t communication_ns = 0;  ///< union of communication
-  std::int64_t overlap_ns = 0;        ///< of communication with compute
-  std::int64_t peer_wait_ns = 0;      ///< of all collectives, exposed or not
+  bool probes_on = true;                      ///< false: a probe-off window; only duration and loss are known
+  StepPartition partition;                    ///< sums to duration_ns when probes_on
+  std::int64_t communication_ns = 0;          ///< union of communication
+  std::int64_t overlap_ns = 0;                ///< of communication with compute
+  std::int64_t peer_wait_ns = 0;              ///< of all collectives, exposed or not
   std::int64_t peer_wait_uncertainty_ns = 0;  ///< of the clocks, in all collectives of the step
   double loss = std::numeric_limits<double>::quiet_NaN();
 };
@@ -167,7 +166,7 @@ struct CollectiveRecord {
   bool peer_wait_resolved = true;  ///< false: below the uncertainty of the clocks
   /// How the library did it, as it told: "RING LL128, 8 channels, socket", several with "; " between.
   std::string manner = {};
-  std::int64_t transfer_uncertainty_ns = 0;   ///< of the clocks; the same medians
+  std::int64_t transfer_uncertainty_ns = 0;  ///< of the clocks; the same medians
   std::int64_t peer_wait_uncertainty_ns = 0;
   CommunicatorRecord communicator = {};
 };

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/probe_cost.h"
+#include "core/facts/facts.h"
 #include "harness/device/device.h"
 #include "harness/model/architectures/registry.h"
 #include "harness/training/checkpoint/checkpointer.h"
@@ -42,10 +42,13 @@ void record_probe_cost(host::Recorder& recorder, std::int64_t readings_ns, std::
   for (std::uint32_t step = first_step; step <= last_step; ++step) probed += is_probed(step, warmup);
   const host::RecorderCost cost = recorder.cost();
   if (probed == 0) return;
-  recorder.record_scalar(kProbeSpansPerStep, last_step, static_cast<double>(cost.spans) / probed);
-  recorder.record_scalar(kProbePush_ns, last_step, cost.push_ns);
-  recorder.record_scalar(kProbeDrainPerStep_ns, last_step, static_cast<double>(cost.drain_cpu_ns) / probed);
-  recorder.record_scalar(kProbeReadingsPerStep_ns, last_step, static_cast<double>(readings_ns) / probed);
+  recorder.record_scalar(fact_key<"probe_cost.spans">.name, last_step,
+                         static_cast<double>(cost.spans) / probed);
+  recorder.record_scalar(fact_key<"probe_cost.push_ns">.name, last_step, cost.push_ns);
+  recorder.record_scalar(fact_key<"probe_cost.drain_ns">.name, last_step,
+                         static_cast<double>(cost.drain_cpu_ns) / probed);
+  recorder.record_scalar(fact_key<"probe_cost.readings_ns">.name, last_step,
+                         static_cast<double>(readings_ns) / probed);
 }
 
 /// One step's gradients: forward and backward of every micro-batch. Returns the mean loss of this rank.

@@ -10,9 +10,6 @@
 
 namespace ddbench::cuda {
 
-/// How a recorder tells why there are no kernels: a name that begins so, with the reason behind it.
-inline const std::string kUnavailableName = "cupti.unavailable: ";
-
 /// What the device does for the calls that a thread makes between push() and pop().
 using Range = inject::Range;
 

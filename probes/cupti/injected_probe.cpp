@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "core/facts/facts.h"
 #include "probes/cupti/cupti.h"
 #include "probes/preload/session/process_recorder.h"
 
@@ -30,8 +31,7 @@ DDBENCH_EXPORT int InitializeInjection() try {
   if (probe->unavailable().empty()) {
     std::atexit(stop_probe);
   } else {
-    recorder->intern(ddbench::cuda::kUnavailableName +
-                     probe->unavailable());  // a name that the launcher finds
+    recorder->intern(ddbench::reported(ddbench::fact_key<"cupti.unavailable">, probe->unavailable()));
   }
   return 1;
 } catch (...) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 
+#include "core/facts/facts.h"
 #include "probes/cuda/cuda_probe.h"
 #include "probes/preload/session/process_recorder.h"
 
@@ -39,7 +40,8 @@ Initialize open_probe(std::string& why_not) {
 /// A name that the launcher finds.
 void tell(const std::string& why_not) {
   const ddbench::inject::RecorderAccess access;
-  if (access.get() != nullptr) access.get()->intern(ddbench::cuda::kUnavailableName + why_not);
+  if (access.get() != nullptr)
+    access.get()->intern(ddbench::reported(ddbench::fact_key<"cupti.unavailable">, why_not));
 }
 
 }  // namespace

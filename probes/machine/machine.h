@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/facts/facts.h"
 #include "core/measured.h"
 
 namespace ddbench::host {
@@ -68,10 +69,9 @@ Measured<std::string> find_library(const std::string& soname);
 /// The first executable file `name` in the directories of `path` (colons between them, as PATH).
 Measured<std::string> find_command(const std::string& name, std::string_view path);
 
-/// Dotted keys: "cpu.model", "cpu.cores", "memory.bytes", "kernel", "governor", "nic.eth0.mbit", "gpu.count",
-/// ... A value that cannot be known is "unknown: <reason>". Interfaces that are neither up nor physical are
-/// left out.
-using Facts = std::map<std::string, std::string>;
+/// The facts of core/facts about the machine. A value that cannot be known is "unknown: <reason>". Interfaces
+/// that are neither up nor physical are left out.
+using ddbench::Facts;
 Facts facts(const Machine& machine);
 
 /// 16 hex digits over what decides speed and stays the same from run to run: CPU model, cores, memory rounded

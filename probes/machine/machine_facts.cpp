@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/facts/facts.h"
 #include "core/number.h"
 #include "probes/machine/machine.h"
 
@@ -12,10 +13,12 @@ namespace {
 
 constexpr std::string_view kUnknown = "unknown: ";
 
-template <typename T>
-std::string text_of(const Measured<T>& value) {
-  if (!value) return std::string(kUnknown) + value.reason();
-  return fmt::format("{}", *value);
+template <template <typename> typename Key, typename Value, typename T>
+void put(Facts& out, const Key<Value>& key, const Measured<T>& value) {
+  if (value)
+    set_fact(out, key, *value);
+  else
+    out[std::string(key.name)] = std::string(kUnknown) + value.reason();
 }
 
 /// FNV-1a, 64 bits.
@@ -28,14 +31,13 @@ std::uint64_t hash_of(std::string_view text) noexcept {
 void add_network(const Machine& machine, Facts& out) {
   for (const NetworkInterface& interface : machine.interfaces) {
     if (!interface.up && !interface.physical) continue;
-    out[fmt::format("nic.{}.state", interface.name)] = interface.up ? "up" : "down";
-    out[fmt::format("nic.{}.mbit", interface.name)] = text_of(interface.mbit);
+    set_fact(out, fact_key_of<"nic.*.state">(interface.name), interface.up ? "up" : "down");
+    put(out, fact_key_of<"nic.*.mbit">(interface.name), interface.mbit);
   }
   for (const InfinibandPort& port : machine.infiniband) {
-    const std::string prefix = fmt::format("infiniband.{}.{}", port.device, port.port);
-    out[prefix + ".state"] = port.state;
-    out[prefix + ".link_layer"] = port.link_layer;
-    out[prefix + ".gbit"] = text_of(port.gbit);
+    set_fact(out, fact_key_of<"infiniband.*.*.state">(port.device, port.port), port.state);
+    set_fact(out, fact_key_of<"infiniband.*.*.link_layer">(port.device, port.port), port.link_layer);
+    put(out, fact_key_of<"infiniband.*.*.gbit">(port.device, port.port), port.gbit);
   }
 }
 
@@ -64,25 +66,23 @@ std::string decisive_lines(const Facts& machine) {
 }  // namespace
 
 Facts facts(const Machine& machine) {
-  Facts out = {
-      {"hostname", text_of(machine.hostname)},
-      {"boot_id", text_of(machine.boot_id)},
-      {"kernel", text_of(machine.kernel)},
-      {"cpu.model", text_of(machine.cpu_model)},
-      {"cpu.cores", text_of(machine.cores)},
-      {"cpu.quota_cores", text_of(machine.cpu_quota_cores)},
-      {"memory.bytes", text_of(machine.memory_bytes)},
-      {"memory.available_bytes", text_of(machine.available_memory_bytes)},
-      {"governor", text_of(machine.governor)},
-      {"nvidia.driver", text_of(machine.nvidia_driver)},
-      {"gpu.count", fmt::format("{}", machine.gpus.size())},
-  };
-  for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
-    out[fmt::format("gpu.{}.model", i)] = text_of(machine.gpus[i].model);
-  }
+  Facts out;
+  put(out, fact_key<"hostname">, machine.hostname);
+  put(out, fact_key<"boot_id">, machine.boot_id);
+  put(out, fact_key<"kernel">, machine.kernel);
+  put(out, fact_key<"cpu.model">, machine.cpu_model);
+  put(out, fact_key<"cpu.cores">, machine.cores);
+  put(out, fact_key<"cpu.quota_cores">, machine.cpu_quota_cores);
+  put(out, fact_key<"memory.bytes">, machine.memory_bytes);
+  put(out, fact_key<"memory.available_bytes">, machine.available_memory_bytes);
+  put(out, fact_key<"governor">, machine.governor);
+  put(out, fact_key<"nvidia.driver">, machine.nvidia_driver);
+  set_fact(out, fact_key<"gpu.count">, machine.gpus.size());
+  for (std::size_t i = 0; i < machine.gpus.size(); ++i)
+    put(out, fact_key_of<"gpu.*.model">(i), machine.gpus[i].model);
   add_network(machine, out);
-  for (const auto& [soname, file] : machine.libraries) out["library." + soname] = text_of(file);
-  for (const auto& [name, file] : machine.commands) out["command." + name] = text_of(file);
+  for (const auto& [soname, file] : machine.libraries) put(out, fact_key_of<"library.*">(soname), file);
+  for (const auto& [name, file] : machine.commands) put(out, fact_key_of<"command.*">(name), file);
   return out;
 }
 

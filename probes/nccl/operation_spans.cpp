@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/facts/facts.h"
 #include "core/name_table.h"
 #include "core/nccl_event.h"
 #include "probes/preload/session/process_recorder.h"
@@ -27,19 +28,21 @@ Span timed(const Operation& operation, const DeviceClock& clock) {
 }
 
 /// What NCCL found in its environment, which whoever started the rank, and the rank, may have changed. As
-/// names, of which the analyzer makes facts.
+/// reported facts.
 void tell_settings(host::Recorder& recorder) {
   const char* const log = std::getenv("NCCL_DEBUG_FILE");
   const std::string_view file = log != nullptr ? log : "";
   const bool logs_for_ddbench = file.ends_with(kNcclLogSuffix) || file.starts_with(kNcclLogInMemory);
+  constexpr std::string_view kPrefix = "NCCL_";
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view setting(*entry);
     const std::size_t equals = setting.find('=');
-    if (!setting.starts_with("NCCL_") || equals == std::string_view::npos) continue;
+    if (!setting.starts_with(kPrefix) || equals == std::string_view::npos) continue;
     const std::string name(setting.substr(0, equals));
     // Which is this, and where ddbench has NCCL log: no settings that tell two runs apart.
     if (name == "NCCL_PROFILER_PLUGIN" || (logs_for_ddbench && name.starts_with("NCCL_DEBUG"))) continue;
-    recorder.intern("nccl." + name + ": " + std::string(setting.substr(equals + 1)));
+    recorder.intern(
+        reported(fact_key_of<"nccl.NCCL_*">(name.substr(kPrefix.size())), setting.substr(equals + 1)));
   }
 }
 

@@ -1,4 +1,5 @@
 #include "probes/nvml/gpu_monitor.h"
+#include "core/facts/facts.h"
 
 #include <fmt/format.h>
 
@@ -38,28 +39,27 @@ const std::vector<GpuTotals>& GpuMonitor::stop() {
   return totals_;
 }
 
-std::map<std::string, std::string> gpu_facts(const std::vector<GpuTotals>& gpus) {
-  std::map<std::string, std::string> facts;
+Facts gpu_facts(const std::vector<GpuTotals>& gpus) {
+  Facts facts;
   std::optional<double> energy_j;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const GpuTotals& gpu = gpus[i];
-    const auto fact = [&facts, i](const char* name, const auto& value) {
-      if (value)
-        facts[fmt::format("gpu.{}.{}", i, name)] = fmt::format("{:.6g}", static_cast<double>(*value));
+    const auto set = [&facts](const auto& key, const auto& value) {
+      if (value) set_fact(facts, key, static_cast<double>(*value));
     };
-    fact("energy_j", gpu.energy_j());
-    fact("utilisation", gpu.mean_utilisation());
-    fact("power_w", gpu.mean_power_w());
-    fact("sm_clock_mhz", gpu.mean_sm_clock_mhz());
-    fact("lowest_sm_clock_mhz", gpu.lowest_sm_clock_mhz());
-    fact("highest_temperature_c", gpu.highest_temperature_c());
-    fact("ecc_corrected", gpu.ecc_corrected());
-    fact("ecc_uncorrected", gpu.ecc_uncorrected());
+    set(fact_key_of<"gpu.*.energy_j">(i), gpu.energy_j());
+    set(fact_key_of<"gpu.*.utilisation">(i), gpu.mean_utilisation());
+    set(fact_key_of<"gpu.*.power_w">(i), gpu.mean_power_w());
+    set(fact_key_of<"gpu.*.sm_clock_mhz">(i), gpu.mean_sm_clock_mhz());
+    set(fact_key_of<"gpu.*.lowest_sm_clock_mhz">(i), gpu.lowest_sm_clock_mhz());
+    set(fact_key_of<"gpu.*.highest_temperature_c">(i), gpu.highest_temperature_c());
+    set(fact_key_of<"gpu.*.ecc_corrected">(i), gpu.ecc_corrected());
+    set(fact_key_of<"gpu.*.ecc_uncorrected">(i), gpu.ecc_uncorrected());
     const std::vector<std::string> words = throttle_words(gpu.throttle_reasons());
-    if (!words.empty()) facts[fmt::format("gpu.{}.throttled", i)] = fmt::format("{}", fmt::join(words, ", "));
+    if (!words.empty()) set_fact(facts, fact_key_of<"gpu.*.throttled">(i), words);
     if (gpu.was_busy() && gpu.energy_j()) energy_j = energy_j.value_or(0) + *gpu.energy_j();
   }
-  if (energy_j) facts["gpu.energy_j"] = fmt::format("{:.6g}", *energy_j);
+  if (energy_j) set_fact(facts, fact_key<"gpu.energy_j">, *energy_j);
   return facts;
 }
 

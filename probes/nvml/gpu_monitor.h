@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/facts/facts.h"
 #include "probes/nvml/gpu_totals.h"
 
 namespace ddbench::cuda {
@@ -52,7 +53,7 @@ class GpuMonitor {
 
 /// What is told of a run: "gpu.0.energy_j", "gpu.0.utilisation", "gpu.0.sm_clock_mhz",
 /// "gpu.0.throttled" in words, ...; "gpu.energy_j" of all GPUs that ran a kernel.
-std::map<std::string, std::string> gpu_facts(const std::vector<GpuTotals>& gpus);
+Facts gpu_facts(const std::vector<GpuTotals>& gpus);
 
 /// One for each GPU that was held down or had memory errors, for people.
 std::vector<std::string> gpu_notes(const std::vector<GpuTotals>& gpus);

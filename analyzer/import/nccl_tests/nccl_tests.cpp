@@ -12,6 +12,7 @@
 #include "analyzer/import/numbers.h"
 #include "analyzer/run/run_summary.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 
 namespace ddbench::imports {
@@ -66,7 +67,7 @@ void set_machine(const NcclResults& results, const std::string& origin, store::R
     if (!model.empty()) all += (all.empty() ? "" : ", ") + model;
   }
   if (all.empty()) return;
-  run.environment.facts["gpu.0.model"] = all;
+  set_fact(run.environment.facts, fact_key_of<"gpu.*.model">(0), all);
   run.environment.fingerprint = hash_text("gpu " + all);
 }
 

@@ -11,6 +11,7 @@
 #include "analyzer/import/table/csv.h"
 #include "analyzer/import/table/table_columns.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 
 namespace ddbench::imports {
 namespace {
@@ -137,7 +138,7 @@ class RowReader {
     run.provenance = {Provenance::kImported};
     run.environment.network = values_.network;
     run.environment.facts = values_.facts;
-    run.environment.facts[kFactLine] = fmt::format("{}", row_.line);
+    set_fact(run.environment.facts, fact_key<"import.line">, row_.line);
     store::StepRecord step;
     step.duration_ns = step_ns(run.run_case);
     step.probes_on = false;

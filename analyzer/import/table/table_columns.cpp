@@ -8,6 +8,7 @@
 #include "analyzer/import/numbers.h"
 #include "analyzer/import/table/case_fields.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 
 namespace ddbench::imports {
 namespace {
@@ -69,7 +70,7 @@ SetCell case_field(const std::string& name, FieldType type) {
 
 SetCell sample_rate(double RowValues::*member, const std::string& samples) {
   return [set = positive_number(member, 1), samples](RowValues& row, const std::string& cell) {
-    if (!samples.empty()) row.facts[kFactSampleUnit] = samples;
+    if (!samples.empty()) set_fact(row.facts, fact_key<"import.sample_unit">, samples);
     return set(row, cell);
   };
 }

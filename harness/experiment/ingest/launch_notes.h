@@ -3,21 +3,21 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "core/facts/facts.h"
 #include "probes/recorder/spool.h"
 
 namespace ddbench::experiment {
 
 /// Notes for people are facts of a run: "note.1", "note.2", ... in the order in which they are shown. They
 /// are added behind those that are there.
-inline void add_notes(const std::vector<std::string>& notes, std::map<std::string, std::string>& facts) {
+inline void add_notes(const std::vector<std::string>& notes, Facts& facts) {
   int next = 1;
   for (const std::string& note : notes) {
-    while (facts.contains("note." + std::to_string(next))) ++next;
-    facts["note." + std::to_string(next)] = note;
+    while (has_fact(facts, fact_key_of<"note.*">(next))) ++next;
+    set_fact(facts, fact_key_of<"note.*">(next), note);
   }
 }
 

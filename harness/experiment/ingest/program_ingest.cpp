@@ -6,6 +6,7 @@
 
 #include "analyzer/attribution/nccl_join.h"
 #include "analyzer/attribution/program_steps.h"
+#include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 #include "harness/experiment/ingest/program_spools.h"
 
@@ -116,14 +117,14 @@ std::string meaning_of_compute(ComputeSource source) {
 }
 
 void describe(const analyzer::ProgramSteps& steps, ComputeSource compute, ProgramRecording& recording) {
-  recording.facts["program.steps_from"] = name_of(steps.source);
-  recording.facts["program.steps"] = std::to_string(steps.steps);
+  set_fact(recording.facts, fact_key<"program.steps_from">, name_of(steps.source));
+  set_fact(recording.facts, fact_key<"program.steps">, steps.steps);
   recording.notes.push_back(meaning_of_compute(compute));
-  recording.facts["program.outside_steps_ns"] = std::to_string(steps.outside_ns);
+  set_fact(recording.facts, fact_key<"program.outside_steps_ns">, steps.outside_ns);
   if (steps.outside_ns > 0) recording.notes.push_back(time_outside(steps));
   if (steps.source == analyzer::StepSource::kPattern) {
-    recording.facts["program.confidence"] = fmt::format("{:.3f}", steps.confidence);
-    recording.facts["program.pattern"] = steps.pattern;
+    set_fact(recording.facts, fact_key<"program.confidence">, steps.confidence);
+    set_fact(recording.facts, fact_key<"program.pattern">, steps.pattern);
     recording.notes.push_back(
         fmt::format("its steps were found by what repeats itself, with a confidence of {:.0f} %: {}",
                     100 * steps.confidence, steps.pattern));

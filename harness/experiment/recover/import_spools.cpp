@@ -12,6 +12,7 @@
 #include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_store.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/files/temporary_directory.h"
 #include "core/nccl_event.h"
 #include "core/number.h"
@@ -186,8 +187,8 @@ store::RunRecord record_of(const Sources& sources, const fs::path& folder,
   run.run_case.warmup = options.warmup;
   validate(run.run_case);
   run.provenance = ProvenanceSet{Provenance::kMeasured};
-  run.environment.facts["import.folder"] = folder.string();
-  run.environment.facts["transport"] = logged_transports(folder);
+  set_fact(run.environment.facts, fact_key<"import.folder">, folder.string());
+  set_fact(run.environment.facts, fact_key<"transport">, logged_transports(folder));
   return run;
 }
 

@@ -9,6 +9,7 @@
 #include "analyzer/store/rows/abandoned.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/files/temporary_directory.h"
 #include "core/run_case/program_case.h"
 #include "harness/experiment/ingest/kept_run.h"
@@ -30,7 +31,8 @@ void take_program(store::RunStore& store, store::RunRecord& run, const fs::path&
     ProgramRecording recording = ingest_program(store, run, directory);
     for (const auto& [key, value] : recording.facts) run.environment.facts[key] = value;
     add_notes(recording.notes, run.environment.facts);
-    if (!recording.transport.empty()) run.environment.facts["transport"] = recording.transport;
+    if (!recording.transport.empty())
+      set_fact(run.environment.facts, fact_key<"transport">, recording.transport);
   } catch (const Error& error) {
     if (error.where() == store.file().string()) throw;
     add_notes({error.message()}, run.environment.facts);  // a file that is no spool

@@ -1,4 +1,5 @@
 #include "harness/experiment/run/baseline.h"
+#include "core/facts/facts.h"
 
 namespace ddbench::experiment {
 
@@ -9,9 +10,8 @@ std::optional<store::RunRecord> find_baseline(const store::RunStore& store, cons
   query.case_key = case_key(baseline);
   if (!elsewhere) query.fingerprint = fingerprint;
   for (store::RunRecord& run : store.runs(query)) {
-    const auto& facts = run.environment.facts;
-    const auto launched_from = facts.find(kFactLaunchedFrom);
-    const bool is_there = launched_from != facts.end() && launched_from->second == fingerprint;
+    const auto launched_from = get_fact(run.environment.facts, fact_key<"launched_from.fingerprint">);
+    const bool is_there = launched_from && *launched_from == fingerprint;
     if (run.valid && (is_there || !elsewhere)) return std::move(run);
   }
   return std::nullopt;

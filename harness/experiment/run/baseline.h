@@ -7,10 +7,6 @@
 
 namespace ddbench::experiment {
 
-/// Fingerprint of the machine that a run was launched from whose ranks were elsewhere, on machines that are
-/// told in its place.
-inline constexpr const char* kFactLaunchedFrom = "launched_from.fingerprint";
-
 /// The newest finished, valid run of `baseline` (a case on one GPU) on a machine of this fingerprint, or,
 /// `elsewhere`, with ranks elsewhere and launched from one; none if the store holds no comparable one.
 std::optional<store::RunRecord> find_baseline(const store::RunStore& store, const RunCase& baseline,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/files/owned_directory.h"
 #include "harness/experiment/run/resume.h"
 
@@ -53,11 +54,11 @@ CheckpointFolder::CheckpointFolder(const ExecuteOptions& options, const fs::path
                                    : checkpoint_base(store, options.checkpoint_directory) / run.id;
   if (!options.resume) make_folder(plan_.directory);
   is_beside_store_ = plan_.directory.parent_path() == checkpoint_base(store);
-  run.environment.facts[kFactCheckpointDirectory] = plan_.directory.string();
+  set_fact(run.environment.facts, fact_key<"checkpoint.directory">, plan_.directory.string());
   if (!options.resume) return;
   plan_.resume_from = options.resume->checkpoint.folder;
-  run.environment.facts[kFactResumedFrom] = options.resume->run.id;
-  run.environment.facts[kFactResumedAtStep] = std::to_string(options.resume->checkpoint.steps_done);
+  set_fact(run.environment.facts, fact_key<"resumed.from">, options.resume->run.id);
+  set_fact(run.environment.facts, fact_key<"resumed.at_step">, options.resume->checkpoint.steps_done);
 }
 
 CheckpointFolder::~CheckpointFolder() {
@@ -77,12 +78,12 @@ Resume find_resume(const store::RunStore& store, const std::string& reference, c
   if (resume.run.state == store::RunState::kRunning) {
     throw Error(ErrorCode::kBadInput, fmt::format("run {} is still running", id));
   }
-  const auto written = resume.run.environment.facts.find(kFactCheckpointDirectory);
-  if (written == resume.run.environment.facts.end()) {
+  const auto written = get_fact(resume.run.environment.facts, fact_key<"checkpoint.directory">);
+  if (!written) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("run {} wrote no checkpoints; --checkpoint-every K makes a run write them", id));
   }
-  resume.directory = written->second;
+  resume.directory = *written;
   if (!base.empty()) resume.directory = fs::absolute(base) / resume.directory.filename();
   resume.checkpoint = ddp::find_checkpoint(resume.directory, resume.run.run_case);
   return resume;
@@ -99,9 +100,9 @@ std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCas
                                                   "one with --resume",
                                                   run.id, run_case.name, to_string(run.state)));
   }
-  const auto written = run.environment.facts.find(kFactCheckpointDirectory);
-  if (written == run.environment.facts.end()) return std::nullopt;
-  fs::path directory = written->second;
+  const auto written = get_fact(run.environment.facts, fact_key<"checkpoint.directory">);
+  if (!written) return std::nullopt;
+  fs::path directory = *written;
   if (!base.empty()) directory = fs::absolute(base) / directory.filename();
   std::error_code none;
   if (fs::is_empty(directory, none) || none) return std::nullopt;

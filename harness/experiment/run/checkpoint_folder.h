@@ -5,11 +5,6 @@
 
 namespace ddbench::experiment {
 
-/// Environment::facts of a run with checkpoints.
-inline constexpr const char* kFactCheckpointDirectory = "checkpoint.directory";
-inline constexpr const char* kFactResumedFrom = "resumed.from";       ///< id of the run that it continues
-inline constexpr const char* kFactResumedAtStep = "resumed.at_step";  ///< steps that were done
-
 /// What OwnedDirectory::mark says of a run's folder of checkpoints.
 inline constexpr const char* kCheckpointPurpose = "checkpoints";
 

@@ -12,6 +12,7 @@
 #include "analyzer/scaling/scaling_curve.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/files/temporary_directory.h"
 #include "core/run_case/program_case.h"
 #include "harness/collective/gloo_patch_switch.h"
@@ -48,12 +49,14 @@ ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machin
 }
 
 /// NCCL's settings, which ranks inherit: "nccl.NCCL_ALGO".
-void add_nccl_settings(std::map<std::string, std::string>& facts) {
+void add_nccl_settings(Facts& facts) {
+  constexpr std::string_view kPrefix = "NCCL_";
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string setting(*entry);
     const std::size_t equals = setting.find('=');
-    if (setting.rfind("NCCL_", 0) != 0 || equals == std::string::npos) continue;
-    facts["nccl." + setting.substr(0, equals)] = setting.substr(equals + 1);
+    if (!setting.starts_with(kPrefix) || equals == std::string::npos) continue;
+    const std::string name = setting.substr(kPrefix.size(), equals - kPrefix.size());
+    set_fact(facts, fact_key_of<"nccl.NCCL_*">(name), setting.substr(equals + 1));
   }
 }
 
@@ -70,17 +73,16 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   run.environment.facts = host::facts(machine);
   add_nccl_settings(run.environment.facts);
   if (run_case.backend == "gloo" && !is_program(run_case)) {
-    run.environment.facts[collective::kFactGlooTrylockPatch] =
-        collective::gloo_trylock_patch_is_on() ? "on" : "off";
+    set_fact(run.environment.facts, fact_key<"gloo.trylock_patch">, collective::gloo_trylock_patch_is_on());
   }
   if (!micro::is_micro(run_case) && !is_program(run_case)) {
     const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
-    run.environment.facts[analyzer::kFactFlopsPerSample] = fmt::format("{}", workload->flops_per_sample());
-    run.environment.facts[analyzer::kFactHardwareFlopsPerSample] =
-        fmt::format("{}", workload->hardware_flops_per_sample());
+    Facts& facts = run.environment.facts;
+    set_fact(facts, fact_key<"workload.flops_per_sample">, workload->flops_per_sample());
+    set_fact(facts, fact_key<"workload.hardware_flops_per_sample">, workload->hardware_flops_per_sample());
     const ddp::StrategyTraffic traffic = ddp::strategy_traffic(run_case);
-    run.environment.facts["strategy.sent_bytes_per_step"] = fmt::format("{:.0f}", traffic.sent_bytes);
-    run.environment.facts["strategy.traffic"] = traffic.formula;
+    set_fact(facts, fact_key<"strategy.sent_bytes_per_step">, traffic.sent_bytes);
+    set_fact(facts, fact_key<"strategy.traffic">, traffic.formula);
   }
   run.started_wall_ns = wall_ns();
   run.provenance = provenance_of(run_case, machine, options.launcher.share_gpus, "");
@@ -96,7 +98,8 @@ void take_hardware(store::RunRecord& run, const std::vector<host::Facts>& machin
   own.commands.clear();
   for (const auto& [key, value] : host::facts(own)) facts.erase(key);
   facts.insert(machines.front().begin(), machines.front().end());
-  facts[kFactLaunchedFrom] = std::exchange(run.environment.fingerprint, host::fingerprint(machines));
+  set_fact(facts, fact_key<"launched_from.fingerprint">,
+           std::exchange(run.environment.fingerprint, host::fingerprint(machines)));
 }
 
 /// The record of the run after the launch.
@@ -105,7 +108,7 @@ store::RunRecord ended_run(store::RunRecord run, const launch::LaunchOutcome& ou
   run.state = outcome.state;
   run.reason = outcome.reason;
   run.environment.network = proved_network(outcome.network, outcome.transport);
-  run.environment.facts["transport"] = outcome.transport;
+  set_fact(run.environment.facts, fact_key<"transport">, outcome.transport);
   take_hardware(run, outcome.machines, machine);
   for (const auto& [key, value] : outcome.facts) run.environment.facts[key] = value;
   add_notes(outcome.notes, run.environment.facts);

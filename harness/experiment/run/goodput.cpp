@@ -1,14 +1,12 @@
 #include "harness/experiment/run/goodput.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
 
 #include "analyzer/rate/measured_steps.h"
 #include "core/clock.h"
-#include "core/number.h"
+#include "core/facts/facts.h"
 #include "harness/experiment/run/checkpoint_folder.h"
 
 namespace ddbench::experiment {
@@ -56,11 +54,6 @@ double total_seconds(const store::RunRecord& run) {
   return std::max(0.0, seconds(run.finished_wall_ns - run.started_wall_ns));
 }
 
-std::string fact(const store::RunRecord& run, const char* name) {
-  const auto found = run.environment.facts.find(name);
-  return found == run.environment.facts.end() ? std::string() : found->second;
-}
-
 }  // namespace
 
 std::int64_t last_step_end_wall_ns(const store::RunStore& store, const store::RunRecord& run) {
@@ -83,20 +76,22 @@ void store_goodput(store::RunStore& store, const store::RunId& id) {
   for (std::optional<store::RunRecord> run = store.run(id); run;) {
     useful += useful_seconds(store, *run, end);
     total += total_seconds(*run);
-    const std::string before = fact(*run, kFactResumedFrom);
-    if (before.empty()) break;
-    end = number_from<std::uint32_t>(fact(*run, kFactResumedAtStep)).value_or(0);
+    const auto before = get_fact(run->environment.facts, fact_key<"resumed.from">);
+    if (!before) break;
+    end =
+        static_cast<std::uint32_t>(get_fact(run->environment.facts, fact_key<"resumed.at_step">).value_or(0));
     ++restarts;
     const std::int64_t started_ns = run->started_wall_ns;
-    run = store.run(before);
+    run = store.run(*before);
     if (run) between += std::max(0.0, seconds(started_ns - run->finished_wall_ns));
   }
   store::RunRecord run = *store.run(id);
-  run.environment.facts["goodput"] = fmt::format("{:.4f}", total > 0 ? std::min(1.0, useful / total) : 0.0);
-  run.environment.facts["goodput.useful_s"] = fmt::format("{:.6f}", useful);
-  run.environment.facts["goodput.total_s"] = fmt::format("{:.6f}", total);
-  run.environment.facts["goodput.between_s"] = fmt::format("{:.6f}", between);
-  run.environment.facts["goodput.restarts"] = std::to_string(restarts);
+  Facts& facts = run.environment.facts;
+  set_fact(facts, fact_key<"goodput">, total > 0 ? std::min(1.0, useful / total) : 0.0);
+  set_fact(facts, fact_key<"goodput.useful_s">, useful);
+  set_fact(facts, fact_key<"goodput.total_s">, total);
+  set_fact(facts, fact_key<"goodput.between_s">, between);
+  set_fact(facts, fact_key<"goodput.restarts">, restarts);
   store.update_run(run);
 }
 

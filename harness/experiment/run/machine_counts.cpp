@@ -3,21 +3,17 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <string_view>
 
-#include "core/number.h"
+#include "core/facts/facts.h"
 
 namespace ddbench::experiment {
 namespace {
-
-constexpr const char* kEnergy_j = "gpu.energy_j";
 
 std::optional<double> energy_j(const std::vector<launch::MachineCounts>& counts, std::size_t machines) {
   if (counts.empty() || counts.size() < machines) return std::nullopt;
   double sum_j = 0;
   for (const launch::MachineCounts& machine : counts) {
-    const auto told = machine.facts.find(kEnergy_j);
-    const auto machine_j = told == machine.facts.end() ? std::nullopt : number_from<double>(told->second);
+    const auto machine_j = get_fact(machine.facts, fact_key<"gpu.energy_j">);
     if (!machine_j) return std::nullopt;
     sum_j += *machine_j;
   }
@@ -26,16 +22,15 @@ std::optional<double> energy_j(const std::vector<launch::MachineCounts>& counts,
 
 }  // namespace
 
-std::map<std::string, std::string> counted_facts(const std::vector<launch::MachineCounts>& counts,
-                                                 std::size_t machines, double samples) {
-  std::map<std::string, std::string> facts;
+Facts counted_facts(const std::vector<launch::MachineCounts>& counts, std::size_t machines, double samples) {
+  Facts facts;
   for (const launch::MachineCounts& machine : counts) {
     const std::string prefix = machines > 1 ? fmt::format("counted.node{}.", machine.node) : "counted.";
     for (const auto& [name, value] : machine.facts) facts[prefix + name] = value;
   }
   if (const auto sum_j = energy_j(counts, machines)) {
-    facts["counted.gpu.energy_j"] = fmt::format("{:.6g}", *sum_j);
-    if (samples > 0) facts["counted.gpu.energy_j_per_sample"] = fmt::format("{:.6g}", *sum_j / samples);
+    set_fact(facts, counted(fact_key<"gpu.energy_j">), *sum_j);
+    if (samples > 0) set_fact(facts, counted(fact_key<"gpu.energy_j_per_sample">), *sum_j / samples);
   }
   return facts;
 }

@@ -7,6 +7,7 @@
 
 #include "analyzer/store/rows/run_id.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/files/owned_directory.h"
 #include "harness/experiment/ingest/program_output.h"
 #include "harness/experiment/run/checkpoint_folder.h"
@@ -18,8 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path checkpoints_of(const store::RunRecord& run) {
-  const auto found = run.environment.facts.find(kFactCheckpointDirectory);
-  return found == run.environment.facts.end() ? fs::path() : fs::path(found->second);
+  return get_fact(run.environment.facts, fact_key<"checkpoint.directory">).value_or("");
 }
 
 /// The name of the run's folder of checkpoints beside the store; empty when it has none there. The fact may

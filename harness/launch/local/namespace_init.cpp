@@ -11,6 +11,7 @@
 #include <exception>
 
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "harness/launch/local/node_network.h"
 #include "harness/launch/local/rank_process.h"
 
@@ -26,7 +27,7 @@ class InitProcess {
     ::sigaddset(&child_ended, SIGCHLD);
     signals_.reset(
         static_cast<int>(check_posix(::signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd")));
-    if (user_namespace) tell_fact("network.user_namespace", "yes");
+    if (user_namespace) tell_fact(std::string(fact_key<"network.user_namespace">.name), "yes");
   }
 
   void run() {

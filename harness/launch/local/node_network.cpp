@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "harness/launch/local/namespaces.h"
 #include "harness/launch/local/network_plan.h"
 #include "harness/launch/machine/run_command.h"
@@ -51,23 +52,25 @@ int NodeNetwork::namespace_of(int node) const noexcept {
 
 NodeNetwork::Facts NodeNetwork::set_up() {
   Facts facts;
-  facts["network.tcp_congestion_control"] = first_line_of("/proc/sys/net/ipv4/tcp_congestion_control");
+  set_fact(facts, fact_key<"network.tcp_congestion_control">,
+           first_line_of("/proc/sys/net/ipv4/tcp_congestion_control"));
   if (isolation_ == Isolation::kNone) return facts;
   bring_loopback_up();
   if (isolation_ == Isolation::kPrivate) return facts;
   join_nodes();
   const std::string routes = run_tool({{"ip", "route", "show"}, {}, nodes_.front().get(), {}});
-  facts["network.tcp_congestion_control"] = congestion_control_of(routes);
-  facts["network.nodes"] = fmt::format("{} namespaces, veth pairs and a bridge on one machine", plan_.nodes);
+  set_fact(facts, fact_key<"network.tcp_congestion_control">, congestion_control_of(routes));
+  set_fact(facts, fact_key<"network.nodes">,
+           fmt::format("{} namespaces, veth pairs and a bridge on one machine", plan_.nodes));
   if (!plan_.link) return facts;
   shape_links();
   const ToolCall show{{"tc", "qdisc", "show"}, {}, -1, {}};
   const std::string ports = run_tool(show);
   prove_rate(ports, nodes_.size());
   for (const UniqueFd& node : nodes_) prove_rate(run_tool({{"tc", "qdisc", "show"}, {}, node.get(), {}}), 1);
-  facts["network.link_rate"] = to_string(*plan_.link);
+  set_fact(facts, fact_key<"network.link_rate">, to_string(*plan_.link));
   const std::size_t begin = ports.find("qdisc tbf");
-  facts["network.link_qdisc"] = ports.substr(begin, ports.find(" \n", begin) - begin);
+  set_fact(facts, fact_key<"network.link_qdisc">, ports.substr(begin, ports.find(" \n", begin) - begin));
   return facts;
 }
 
@@ -113,13 +116,13 @@ NodeNetwork::Facts NodeNetwork::read_statistics() {
   if (nodes_.empty()) return facts;
   std::int64_t sent = 0;
   for (const UniqueFd& node : nodes_) sent += sent_bytes(node.get());
-  facts["network.sent_bytes"] = std::to_string(sent);
+  set_fact(facts, fact_key<"network.sent_bytes">, sent);
   if (!plan_.link) return facts;
   std::int64_t dropped = dropped_packets(run_tool({{"tc", "-s", "qdisc", "show"}, {}, -1, {}}));
   for (const UniqueFd& node : nodes_) {
     dropped += dropped_packets(run_tool({{"tc", "-s", "qdisc", "show"}, {}, node.get(), {}}));
   }
-  facts["network.dropped_packets"] = std::to_string(dropped);
+  set_fact(facts, fact_key<"network.dropped_packets">, dropped);
   return facts;
 }
 

@@ -1,6 +1,7 @@
 #include "harness/launch/local/probe_namespaces.h"
 
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "harness/launch/local/fabric.h"
 
 namespace ddbench::launch {
@@ -10,7 +11,9 @@ Measured<bool> probe_namespaces() {
   plan.nodes = 2;
   plan.link = parse_link_rate("1gbit");
   try {
-    return Fabric(plan, Isolation::kLinks).facts().contains("network.user_namespace");
+    return Fabric(plan, Isolation::kLinks)
+        .facts()
+        .contains(std::string(fact_key<"network.user_namespace">.name));
   } catch (const Error& error) {
     return Measured<bool>::missing(error.message());
   }

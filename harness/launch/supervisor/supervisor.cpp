@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/clock.h"
+#include "core/facts/facts.h"
 #include "harness/launch/machine/process_facts.h"
 
 namespace ddbench::launch {
@@ -270,7 +271,7 @@ void Supervisor::finish() {
   if (!processes_.gone()) processes_.finish(kFinishWithin);
   outcome_.facts = processes_.facts();
   if (processes_.remote()) {
-    outcome_.facts["launcher.span_bytes"] = std::to_string(span_bytes_);
+    set_fact(outcome_.facts, fact_key<"launcher.span_bytes">, span_bytes_);
     describe_machines();
     take_counts();
   }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 
+#include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 #include "harness/collective/communicator.h"
 #include "harness/launch/control/rank_wording.h"
@@ -248,7 +249,7 @@ class Worker {
     if (assignment_.run_case.device != "cuda" || micro::is_micro(assignment_.run_case)) return;
     std::string why_not;
     kernels_ = probe::open_cuda_probe(*recorder_, why_not);
-    if (!why_not.empty()) recorder_->intern(cuda::kUnavailableName + why_not);
+    if (!why_not.empty()) recorder_->intern(reported(fact_key<"cupti.unavailable">, why_not));
   }
 
   void connect() {

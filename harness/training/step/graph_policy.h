@@ -11,10 +11,6 @@ namespace ddbench::ddp {
 /// memory, kernels are loaded, and every kind of step comes up once (GradientNoise has one of four).
 inline constexpr std::uint32_t kStepsBeforeCapture = 4;
 
-/// Prefix of the span name in which a rank on a GPU reports whether forward and backward ran as a captured
-/// CUDA graph. The rest is text for people: "captured from step 4", "off: asked for".
-inline constexpr const char* kCudaGraphName = "training.cuda_graph: ";
-
 /// Why the case's forward and backward are not captured as a CUDA graph, for people; empty where they can be.
 /// Does not depend on the number of ranks: the runs that a scaling curve compares are captured alike.
 /// `resumed`: its first steps are no warm-up in any way.

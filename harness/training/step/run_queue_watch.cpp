@@ -1,9 +1,9 @@
 #include "harness/training/step/run_queue_watch.h"
 
-#include <fmt/format.h>
 #include <utility>
 
 #include "core/clock.h"
+#include "core/facts/facts.h"
 
 namespace ddbench::ddp {
 
@@ -11,7 +11,7 @@ RunQueueWatch::RunQueueWatch(host::Recorder& recorder, const std::vector<int>& c
     : recorder_(recorder), main_(host::own_thread()) {
   for (const int thread : communication_threads) communication_.emplace_back(thread);
   if (const auto delay_ns = main_.read_ns(); !delay_ns) {
-    recorder.intern(fmt::format("{}: {}", kCpuWaitUnavailable, delay_ns.reason()));
+    recorder.intern(reported(fact_key<"cpu_wait.unavailable">, delay_ns.reason()));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "harness/training/step/graph_policy.h"
 
 namespace ddbench::ddp {
@@ -75,7 +76,7 @@ StepGraphs::~StepGraphs() {
 }
 
 void StepGraphs::tell(const std::string& what) {
-  recorder_.intern(fmt::format("{}{}", kCudaGraphName, what));
+  recorder_.intern(reported(fact_key<"training.cuda_graph">, what));
 }
 
 void StepGraphs::give_up(const std::string& why) {

@@ -1,5 +1,6 @@
 #include "reports/formats/terminal/micro.h"
 
+#include "core/facts/facts.h"
 #include "reports/formats/json/fit_json.h"
 #include "reports/formats/json/json.h"
 
@@ -38,7 +39,6 @@ Json ceiling_json(const analyzer::MicroCeiling& ceiling) {
 
 std::string micro_json(const analyzer::MicroTable& table) {
   const store::RunRecord& run = table.run;
-  const auto transport = run.environment.facts.find("transport");
   Json json = {{"schema_version", kJsonSchemaVersion},
                {"run", run.id},
                {"state", store::to_string(run.state)},
@@ -47,7 +47,7 @@ std::string micro_json(const analyzer::MicroTable& table) {
                {"gpus_per_node", run.run_case.gpus_per_node},
                {"ranks", table.ranks},
                {"network", run.environment.network},
-               {"transport", transport == run.environment.facts.end() ? "" : transport->second},
+               {"transport", get_fact(run.environment.facts, fact_key<"transport">).value_or("")},
                {"provenance", names_json(run.provenance)},
                {"rows", Json::array()},
                {"ceilings", Json::array()},

@@ -17,11 +17,6 @@ using analyzer::MicroRow;
 using analyzer::MicroTable;
 using analyzer::MicroTiming;
 
-std::string fact(const store::RunRecord& run, const char* name) {
-  const auto found = run.environment.facts.find(name);
-  return found == run.environment.facts.end() ? "" : visible(found->second);
-}
-
 /// Four digits where there is room for them, as nccl-tests show.
 std::string digits(double value) {
   if (value >= 1000) return fmt::format("{:.0f}", value);
@@ -93,7 +88,8 @@ std::string micro_text(const MicroTable& table, const TextStyle& style) {
       paint(Tone::kStrong, fmt::format("Collectives and ceilings, {}", shape_in_words(run.run_case))) + "\n" +
       fmt::format("run {} · {}", run.id, provenance_in_words(run.provenance)) + "\n";
   if (const std::string network = visible(run.environment.network); !network.empty())
-    text += fmt::format("network {} · transport {}\n", network, fact(run, "transport"));
+    text += fmt::format("network {} · transport {}\n", network,
+                        visible(get_fact(run.environment.facts, fact_key<"transport">).value_or("")));
   for (int i = 0; i < analyzer::kMicroOperationCount; ++i)
     text += collective_section(table, static_cast<MicroOperation>(i), paint);
   text += ceilings_section(table, paint);

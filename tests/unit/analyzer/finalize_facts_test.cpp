@@ -75,9 +75,9 @@ TEST_F(FinalizeRun, WhatTheProbesLostAndWhatNcclRanWithIsTold) {
   store().append_spans(run_.id, 0, std::vector<Span>{{.step = 2000}}, names);
   finalize_run(store(), run_.id);
   const auto facts = stored().environment.facts;
-  EXPECT_EQ(facts.at(kFactDroppedCuptiRecords), "11");
+  EXPECT_EQ(facts.at("cupti.dropped_records"), "11");
   EXPECT_EQ(facts.at("nccl.NCCL_ALGO"), "Ring: 8");
-  EXPECT_EQ(facts.at(kFactCuptiUnavailable), "another tool holds CUPTI (on 1 of 2 ranks)");
+  EXPECT_EQ(facts.at("cupti.unavailable"), "another tool holds CUPTI (on 1 of 2 ranks)");
   const std::vector<std::string> notes = summarize(store(), run_.id).notes;
   const auto has = [&](const std::string& words) {
     return std::any_of(notes.begin(), notes.end(),
@@ -88,7 +88,7 @@ TEST_F(FinalizeRun, WhatTheProbesLostAndWhatNcclRanWithIsTold) {
       has("no kernels of GPUs were recorded, and operators are timed by CUDA's events: another tool"));
   store().append_spans(run_.id, 1, std::vector<Span>{{.step = 2000}}, names);
   finalize_run(store(), run_.id);
-  EXPECT_EQ(stored().environment.facts.at(kFactCuptiUnavailable), "another tool holds CUPTI") << "on all";
+  EXPECT_EQ(stored().environment.facts.at("cupti.unavailable"), "another tool holds CUPTI") << "on all";
 }
 
 TEST_F(FinalizeRun, TellsOfStepsWithoutAnUpdate) {
@@ -111,13 +111,13 @@ TEST_F(FinalizeRun, TellsOfStepsWithoutAnUpdate) {
 TEST_F(FinalizeRun, TellsWhetherStepsRanAsACudaGraph) {
   run_.store_into(store());
   finalize_run(store(), run_.id);
-  EXPECT_EQ(stored().environment.facts.count(kFactCudaGraph), 0U);
+  EXPECT_EQ(stored().environment.facts.count("training.cuda_graph"), 0U);
   std::vector<std::string> names = store().span_names(run_.id, 0);
   const auto tell = [&](const char* what) {
     names.push_back(std::string("training.cuda_graph: ") + what);
     store().append_spans(run_.id, 0, {}, names);
     finalize_run(store(), run_.id);
-    return stored().environment.facts.at(kFactCudaGraph);
+    return stored().environment.facts.at("training.cuda_graph");
   };
   EXPECT_EQ(tell("captured from step 4"), "captured from step 4");
   EXPECT_EQ(tell("off: from step 9 on, no memory"), "off: from step 9 on, no memory") << "the later word";

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "analyzer/finalize/finalize.h"
-#include "analyzer/run/analysis_facts.h"
 #include "synthetic_run.h"
 
 namespace ddbench::analyzer {

@@ -156,9 +156,9 @@ TEST(Compare, WhatEachRunMeasuresAnewDiffersFromATenthOn) {
   const auto differs = [](const char* of_a, const char* of_b) {
     ScratchStore scratch;
     StoredRun run = run_of(sized(1, 2), 100);
-    run.facts[kFactGemmPeak] = of_a;
+    run.facts["device.gemm_peak_tflops"] = of_a;
     const auto a = add_run(scratch.get(), run);
-    run.facts[kFactGemmPeak] = of_b;
+    run.facts["device.gemm_peak_tflops"] = of_b;
     const auto b = add_run(scratch.get(), run);
     return !compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}))
                 .differences.empty();

@@ -112,7 +112,7 @@ TEST_F(FourRanks, GroupsWithOneNumberAreCountedAndNotJoined) {
   store_halves([](int) { return std::uint16_t{7}; }, {{0, 4}, {7, 2}});  // as contexts of Gloo's may be
   const RunSummary summary = summarize(store(), run_.id);
   ASSERT_EQ(summary.collectives.size(), 1u) << "four ranks are no communicator of two";
-  EXPECT_EQ(numeric_fact(stored(), kFactIncompleteCollectives), 30);
+  EXPECT_EQ(get_fact(stored().environment.facts, fact_key<"analysis.incomplete_collectives">).value_or(0), 30);
 }
 
 TEST_F(FinalizeRun, AReferenceWorkloadHasOneCommunicatorOfAllRanks) {

@@ -118,7 +118,7 @@ TEST_F(FinalizeRun, SaysHowManyCollectivesAKilledRankLeftIncomplete) {
   store().put_ranks(run_.id, std::vector<store::RankRecord>{rank});
   finalize_run(store(), run_.id);
   EXPECT_EQ(store().collectives(run_.id)[0].count, 10u);
-  EXPECT_EQ(stored().environment.facts.at(kFactIncompleteCollectives), "10");
+  EXPECT_EQ(stored().environment.facts.at("analysis.incomplete_collectives"), "10");
   EXPECT_EQ(store().steps(run_.id).size(), 25u + 15u) << "steps before the failure remain readable";
   const RunSummary summary = summarize(store(), run_.id);
   EXPECT_EQ(summary.measured_steps, 10);
@@ -243,7 +243,7 @@ TEST_F(FinalizeRun, LeavesOutSpansWithImpossibleTimes) {
   append(0, {synthetic_span(SpanKind::kForward, 2, 7, 500, 100),
              synthetic_span(SpanKind::kStep, 0, 40, 500, 100)});
   finalize_run(store(), run_.id);
-  EXPECT_EQ(stored().environment.facts.at(kFactDamagedSpans), "2");
+  EXPECT_EQ(stored().environment.facts.at("analysis.damaged_spans"), "2");
   EXPECT_EQ(store().steps(run_.id).size(), 70u);
 }
 

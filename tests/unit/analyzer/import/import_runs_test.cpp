@@ -36,7 +36,7 @@ TEST(ImportRuns, AreStoredAsOneSweepWithRepetitions) {
   EXPECT_EQ(runs[2].repetition, 0);
   EXPECT_EQ(runs[1].repetition, 1);
   EXPECT_EQ(runs[0].repetition, 0);
-  EXPECT_EQ(runs[0].environment.facts.at(kFactFile), "t.csv");
+  EXPECT_EQ(runs[0].environment.facts.at("import.file"), "t.csv");
   const analyzer::RunSummary summary = analyzer::summarize(store, result.added[2]);
   ASSERT_TRUE(summary.samples_per_s) << summary.samples_per_s.reason();
   EXPECT_NEAR(*summary.samples_per_s, 190, 1e-5);

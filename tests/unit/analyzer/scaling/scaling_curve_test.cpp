@@ -231,8 +231,8 @@ TEST(ScalingCurve, UtilisationWhereModelAndMachineAreKnown) {
   StoredRun run = run_of(sized(1, 8), 100);
   run.run_case.sku = "Standard_ND96asr_v4";
   run.run_case.device = "cuda";
-  run.facts[kFactFlopsPerSample] = "1e12";
-  run.facts[kFactHardwareFlopsPerSample] = "1.25e12";
+  run.facts["workload.flops_per_sample"] = "1e12";
+  run.facts["workload.hardware_flops_per_sample"] = "1.25e12";
   add_run(scratch.get(), run);
   const CurveRow row = curve_of(scratch.get()).rows[0];
   ASSERT_TRUE(row.utilisation.mfu) << row.utilisation.mfu.reason();
@@ -249,11 +249,11 @@ TEST(ScalingCurve, UtilisationOfACpuIsOfItsMeasuredPeak) {
   ScratchStore scratch;
   StoredRun run = run_of(sized(1, 2), 100);
   run.run_case.sku = "Standard_ND96asr_v4";  // whose GPUs did nothing
-  run.facts[kFactFlopsPerSample] = "1e8";
+  run.facts["workload.flops_per_sample"] = "1e8";
   add_run(scratch.get(), run);
   EXPECT_TRUE(contains(curve_of(scratch.get()).rows[0].utilisation.mfu.reason(), "did not measure"));
   ScratchStore measured;
-  run.facts[kFactGemmPeak] = "0.1";
+  run.facts["device.gemm_peak_tflops"] = "0.1";
   add_run(measured.get(), run);
   const CurveRow row = curve_of(measured.get()).rows[0];
   ASSERT_TRUE(row.utilisation.mfu) << row.utilisation.mfu.reason();

@@ -8,6 +8,7 @@
 
 #include "core/cpu_wait.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "forked_ranks.h"
 #include "harness/training/train.h"
 #include "probes/recorder/spool.h"
@@ -99,9 +100,9 @@ TEST_F(OneRank, CpuWaitIsSpooledForStepsWithTheProbesOn) {
   run(small_case());
   const host::SpoolBatch batch = spooled();
   const std::vector<host::Scalar> waits = named(batch, kCpuWaitMain);
-  const bool readable =
-      std::none_of(batch.new_names.begin(), batch.new_names.end(),
-                   [](const std::string& name) { return name.starts_with(kCpuWaitUnavailable); });
+  const bool readable = std::none_of(
+      batch.new_names.begin(), batch.new_names.end(),
+      [](const std::string& name) { return name.starts_with(fact_key<"cpu_wait.unavailable">.name); });
   EXPECT_EQ(!waits.empty(), readable) << "it is measured, or the reason is spooled";
   for (const host::Scalar& wait : waits) EXPECT_GE(wait.value, 0);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "core/facts/facts.h"
 #include "cupti_life.h"
 #include "probes/cuda/cuda_probe.h"
 
@@ -53,7 +54,7 @@ TEST_F(CuptiInjection, AProgramGoesOnWhereAnotherToolHoldsCupti) {
   cupti::fail("cuptiSubscribe", CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
   EXPECT_TRUE(spool_of([] {}).spans.empty());
   ASSERT_EQ(names_.size(), 1u);
-  EXPECT_TRUE(names_[0].starts_with(kUnavailableName + "another tool")) << names_[0];
+  EXPECT_TRUE(names_[0].starts_with(reported(fact_key<"cupti.unavailable">, "another tool"))) << names_[0];
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST(Table, FieldsOfTheCaseMetricsAndTags) {
   EXPECT_EQ(run.environment.network, "infiniband");
   EXPECT_EQ(run.provenance, ProvenanceSet{Provenance::kImported});
   EXPECT_EQ(run.state, store::RunState::kDone);
-  EXPECT_EQ(run.environment.facts.at(kFactLine), "2");
+  EXPECT_EQ(run.environment.facts.at("import.line"), "2");
   EXPECT_NEAR(static_cast<double>(runs[0].steps.at(0).duration_ns), 16 * 32 / 4928.5 * 1e9, 1);
 }
 
@@ -46,7 +46,7 @@ TEST(Table, UnitsFromTheHeaderOrTheOptions) {
             2'000'000'000);
   EXPECT_EQ(read("p50\n2\n", {{{"p50", "step_time_ms"}}, {}})[0].steps[0].duration_ns, 2'000'000);
   const auto images = read("gpus,throughput [images/s]\n4,400\n");
-  EXPECT_EQ(images[0].run.environment.facts.at(kFactSampleUnit), "images");
+  EXPECT_EQ(images[0].run.environment.facts.at("import.sample_unit"), "images");
   EXPECT_EQ(images[0].steps[0].duration_ns, 10'000'000);  // one image a GPU and step where no batch is said
 }
 

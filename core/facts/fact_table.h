@@ -1,0 +1,190 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace ddbench {
+
+enum class FactType : std::uint8_t {
+  kInteger,   ///< std::int64_t: "4"
+  kReal,      ///< double, in the entry's format: "12.5"
+  kText,      ///< std::string
+  kSwitch,    ///< bool: "on", "off"
+  kList,      ///< std::vector<std::string>, joined by ", "; no entry has a comma
+  kEstimate,  ///< FactEstimate: "12.3 8.0 16.9", the value and its interval
+};
+
+/// What it means that two runs differ in a fact.
+enum class FactSubject : std::uint8_t {
+  kEnvironment,  ///< the machine, its software and its settings: may decide speed
+  kNetwork,      ///< follows from what the network follows from, else as kEnvironment
+  kWork,         ///< follows from the work that was asked for, else as kEnvironment
+  kThisRun,      ///< differs between any two runs and says nothing of their speed
+};
+
+/// One kind of fact. A "*" in the key stands for a part of its own: "gpu.*.model" is "gpu.0.model".
+struct FactSpec {
+  std::string_view key;
+  FactType type;
+  FactSubject subject;
+  std::string_view unit;
+  std::string_view description;
+  std::string_view format = "{}";  ///< of a real, for fmt
+};
+
+using enum FactType;
+using enum FactSubject;
+
+/// The registry of facts: what a run tells about itself beside its figures, as Environment::facts. Facts that
+/// a machine counted while the run was on are stored with "counted." before the key, and with
+/// "counted.nodeN." where there are several machines. A newer store may have others: they are shown as text.
+inline constexpr auto kFactTable = std::to_array<FactSpec>({
+    // Analysis
+    {"analysis.clock_contradictions", kInteger, kThisRun, "s",
+     "seconds in which collectives contradicted the readings of the clocks; absent when 0"},
+    {"analysis.communicators_unknown", kText, kThisRun, "",
+     "why the size of a communicator is not known; absent where all are"},
+    {"analysis.compute_slowdown_percent", kEstimate, kThisRun, "%",
+     "what compute beside communication takes longer than without"},
+    {"analysis.cpu_wait", kText, kThisRun, "",
+     "\"measured\" where every rank reported how long its threads waited for a core in each step"},
+    {"analysis.damaged_spans", kInteger, kThisRun, "",
+     "spans with impossible times, which were left out; absent when 0"},
+    {"analysis.incomplete_collectives", kInteger, kThisRun, "",
+     "collectives of measured steps that could not be joined over the ranks; absent when 0"},
+    {"analysis.reduced_steps", kInteger, kThisRun, "",
+     "measured steps, counted over ranks, whose spans were kept reduced: they are in every figure but the "
+     "kernel rows; absent when 0"},
+    // Machine
+    {"boot_id", kText, kThisRun, "", "boot of the machine"},
+    {"command.*", kText, kThisRun, "", "where a tool was found"},
+    {"cpu.cores", kInteger, kEnvironment, "", "cores that the run may use"},
+    {"cpu.frequency_mhz", kReal, kThisRun, "MHz", "mean clock of the cores at the end of the run", "{:.0f}"},
+    {"cpu.model", kText, kEnvironment, "", "processor"},
+    {"cpu.quota_cores", kReal, kEnvironment, "", "cores' worth of time that a control group grants"},
+    {"cpu.stolen_percent", kReal, kThisRun, "%",
+     "processor time that this machine wanted and a hypervisor gave to others", "{:.1f}"},
+    {"cpu.thermal_throttles", kInteger, kThisRun, "", "times that a core was slowed down for its heat"},
+    {"cpu.throttled_percent", kReal, kThisRun, "%", "time for which a control group's limit held threads up",
+     "{:.1f}"},
+    {"cpu_wait.unavailable", kText, kEnvironment, "", "why a rank could not measure CPU wait"},
+    {"governor", kText, kEnvironment, "", "frequency governor of the cores"},
+    {"gpu.*.ecc_corrected", kReal, kThisRun, "", "memory errors of a GPU that were corrected", "{:.6g}"},
+    {"gpu.*.ecc_uncorrected", kReal, kThisRun, "", "memory errors of a GPU that were not corrected",
+     "{:.6g}"},
+    {"gpu.*.energy_j", kReal, kThisRun, "J", "energy that a GPU took", "{:.6g}"},
+    {"gpu.*.highest_temperature_c", kReal, kThisRun, "°C", "highest temperature of a GPU", "{:.6g}"},
+    {"gpu.*.lowest_sm_clock_mhz", kReal, kThisRun, "MHz", "lowest clock of a GPU", "{:.6g}"},
+    {"gpu.*.model", kText, kEnvironment, "", "model of a GPU"},
+    {"gpu.*.power_w", kReal, kThisRun, "W", "mean power of a GPU", "{:.6g}"},
+    {"gpu.*.sm_clock_mhz", kReal, kThisRun, "MHz", "mean clock of a GPU", "{:.6g}"},
+    {"gpu.*.throttled", kList, kEnvironment, "", "why a GPU was slowed down"},
+    {"gpu.*.utilisation", kReal, kThisRun, "%", "share of the time in which a GPU ran kernels", "{:.6g}"},
+    {"gpu.count", kInteger, kEnvironment, "", "GPUs of the machine"},
+    {"gpu.energy_j", kReal, kThisRun, "J", "energy of all GPUs that were busy", "{:.6g}"},
+    {"gpu.energy_j_per_sample", kReal, kThisRun, "J", "energy of the GPUs for each sample", "{:.6g}"},
+    {"hostname", kText, kThisRun, "", "name of the machine"},
+    {"ib.*.*", kInteger, kThisRun, "", "a counter of an InfiniBand port that moved"},
+    {"infiniband.*.*.gbit", kReal, kEnvironment, "Gbit/s", "rate of an InfiniBand port"},
+    {"infiniband.*.*.link_layer", kText, kEnvironment, "", "link layer of an InfiniBand port"},
+    {"infiniband.*.*.state", kText, kEnvironment, "", "state of an InfiniBand port"},
+    {"kernel", kText, kEnvironment, "", "version of the kernel"},
+    {"library.*", kText, kEnvironment, "", "where a library was found"},
+    {"memory.available_bytes", kInteger, kThisRun, "B", "memory that was free when the run began"},
+    {"memory.bytes", kInteger, kEnvironment, "B", "memory of the machine"},
+    {"nic.*.drops", kInteger, kThisRun, "", "packets that an interface dropped; absent when 0"},
+    {"nic.*.errors", kInteger, kThisRun, "", "errors of an interface; absent when 0"},
+    {"nic.*.mbit", kInteger, kEnvironment, "Mbit/s", "rate of an interface"},
+    {"nic.*.received_bytes", kInteger, kThisRun, "B", "bytes that an interface received"},
+    {"nic.*.sent_bytes", kInteger, kThisRun, "B", "bytes that an interface sent"},
+    {"nic.*.state", kText, kEnvironment, "", "\"up\" or \"down\""},
+    {"nvidia.driver", kText, kEnvironment, "", "version of NVIDIA's driver"},
+    // GPU and NCCL probes
+    {"cupti.dropped_records", kInteger, kEnvironment, "", "records that CUPTI dropped; absent when 0"},
+    {"cupti.invalid_times", kInteger, kEnvironment, "", "records of CUPTI with impossible times"},
+    {"cupti.overhead_ns", kInteger, kEnvironment, "ns", "what CUPTI says that it took"},
+    {"cupti.recording_errors", kInteger, kEnvironment, "", "buffers of CUPTI that could not be read"},
+    {"cupti.records", kInteger, kEnvironment, "", "records of CUPTI"},
+    {"cupti.refused_buffers", kInteger, kEnvironment, "", "buffers that CUPTI did not get"},
+    {"cupti.unavailable", kText, kEnvironment, "", "why no kernels were recorded, and on how many ranks"},
+    {"cupti.without_range", kInteger, kEnvironment, "", "kernels outside of all ranges of ddbench"},
+    {"nccl.NCCL_*", kText, kEnvironment, "", "a setting of NCCL"},
+    {"nccl.events_alone", kInteger, kEnvironment, "",
+     "collectives that NCCL reported on ranks without any kernel of NCCL's"},
+    {"nccl.events_without_kernel", kInteger, kEnvironment, "", "collectives of NCCL without a kernel"},
+    {"nccl.foreign_proxies", kInteger, kEnvironment, "", "network events of another process's collectives"},
+    {"nccl.joined", kInteger, kEnvironment, "", "collectives of NCCL that were joined with their kernel"},
+    {"nccl.kernels_joined_by_order", kInteger, kEnvironment, "",
+     "kernels of NCCL that were joined by their order"},
+    {"nccl.kernels_without_event", kInteger, kEnvironment, "", "kernels of NCCL without a collective"},
+    {"nccl.transport", kList, kNetwork, "", "transports that NCCL reported"},
+    {"nccl.unfinished", kInteger, kEnvironment, "", "collectives of NCCL that did not end"},
+    {"nccl.unknown_functions", kInteger, kEnvironment, "", "functions of NCCL that ddbench does not know"},
+    {"nccl.unknown_kernels", kList, kEnvironment, "",
+     "kernels of NCCL that ddbench does not know: they count as communication"},
+    {"nccl.unpaired", kInteger, kEnvironment, "", "events of NCCL without their beginning or end"},
+    {"nccl.untimed", kInteger, kEnvironment, "", "collectives of NCCL whose times are not known"},
+    {"nccl.*", kText, kEnvironment, "", "how NCCL did a kind of collective: algorithm, protocol, transport"},
+    {"probe_cost.drain_ns", kReal, kEnvironment, "ns", "processor time of the probes' thread for each step",
+     "{:.6g}"},
+    {"probe_cost.push_ns", kReal, kEnvironment, "ns", "what recording a span takes", "{:.6g}"},
+    {"probe_cost.readings_ns", kReal, kEnvironment, "ns",
+     "what the readings of run-queue delay take in a step", "{:.6g}"},
+    {"probe_cost.spans", kReal, kEnvironment, "", "spans of a step", "{:.6g}"},
+    // Run
+    {"checkpoint.directory", kText, kEnvironment, "", "where the run writes its checkpoints"},
+    {"device.gemm_peak_tflops", kReal, kEnvironment, "TFLOP/s",
+     "matrix products in the run's precision on a core of rank 0, when the run began", "{:.6g}"},
+    {"gloo.trylock_patch", kSwitch, kEnvironment, "", "whether Gloo's locks were made patient"},
+    {"goodput", kReal, kEnvironment, "1", "share of the time from first to last run in steps that count",
+     "{:.4f}"},
+    {"goodput.between_s", kReal, kEnvironment, "s", "time between the runs that continue each other",
+     "{:.6f}"},
+    {"goodput.restarts", kInteger, kEnvironment, "", "times that the training was continued"},
+    {"goodput.total_s", kReal, kEnvironment, "s", "time of all runs that continue each other", "{:.6f}"},
+    {"goodput.useful_s", kReal, kEnvironment, "s", "of that, in steps that count", "{:.6f}"},
+    {"import.file", kText, kThisRun, "", "where an imported run comes from"},
+    {"import.folder", kText, kThisRun, "", "folder whose spools were imported"},
+    {"import.line", kInteger, kThisRun, "", "line of the imported file"},
+    {"import.sample_unit", kText, kThisRun, "", "what an imported run calls a sample"},
+    {"launched_from.fingerprint", kText, kEnvironment, "", "fingerprint of the launcher's machine"},
+    {"launcher.span_bytes", kInteger, kThisRun, "B", "bytes of spans that the launcher took in"},
+    {"network.dropped_packets", kInteger, kThisRun, "", "packets that shaped links dropped"},
+    {"network.link_qdisc", kText, kNetwork, "", "how the kernel shapes a link"},
+    {"network.link_rate", kText, kNetwork, "", "rate to which links were shaped"},
+    {"network.nodes", kText, kNetwork, "", "what stood for the nodes of an emulated network"},
+    {"network.sent_bytes", kInteger, kThisRun, "B", "bytes that all nodes of an emulated network sent"},
+    {"network.tcp_congestion_control", kText, kNetwork, "", "congestion control between nodes"},
+    {"network.user_namespace", kText, kNetwork, "", "\"yes\" where nodes live in a user namespace"},
+    {"note.*", kText, kThisRun, "", "what the launcher noted"},
+    {"program.confidence", kReal, kEnvironment, "1",
+     "how sure the steps are that were found by their pattern", "{:.3f}"},
+    {"program.outside_steps_ns", kInteger, kEnvironment, "ns", "time of a program outside of its steps"},
+    {"program.pattern", kText, kEnvironment, "", "what repeats itself in the steps of a program"},
+    {"program.steps", kInteger, kEnvironment, "", "steps of a program"},
+    {"program.steps_from", kText, kEnvironment, "", "how the steps of a program were found"},
+    {"resumed.at_step", kInteger, kEnvironment, "", "steps that were done when the run began"},
+    {"resumed.from", kText, kEnvironment, "", "the run that this one continues"},
+    {"strategy.sent_bytes_per_step", kReal, kEnvironment, "B", "what a rank sends in a step by theory",
+     "{:.0f}"},
+    {"strategy.traffic", kText, kEnvironment, "", "formula of strategy.sent_bytes_per_step"},
+    {"training.cuda_graph", kText, kEnvironment, "",
+     "what became of the CUDA graph: \"captured from step 4\", \"off: WHY\""},
+    {"training.loss_scale", kReal, kEnvironment, "", "loss scale of the last step", "{:g}"},
+    {"training.skipped_updates", kInteger, kEnvironment, "",
+     "steps, warm-up included, whose gradients were not finite, so that nothing was updated; absent when 0"},
+    {"transport", kText, kNetwork, "", "transport that the collectives used"},
+    {"workload.flops_per_sample", kReal, kWork, "FLOP",
+     "FLOPs of the model for one sample, forward and backward"},
+    {"workload.hardware_flops_per_sample", kReal, kWork, "FLOP",
+     "the same with what backward computes again to save memory"},
+});
+
+/// The entry of a stored key; null where there is none.
+const FactSpec* find_fact(std::string_view key) noexcept;
+
+/// "integer", "real", "text", "switch", "list", "estimate".
+std::string_view to_string(FactType type) noexcept;
+
+}  // namespace ddbench
