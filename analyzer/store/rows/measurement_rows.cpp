@@ -167,7 +167,6 @@ void RunStore::put_ranks(const RunId& id, std::span<const RankRecord> ranks) {
   Transaction transaction(impl_->database);
   const std::int64_t key = impl_->run_key(id);
   Statement statement = impl_->database.prepare(kInsertRank);
-  Statement readings = impl_->database.prepare(kInsertClockReading);
   Statement remove_readings =
       impl_->database.prepare("DELETE FROM clock_reading WHERE run_key = ? AND rank = ?");
   for (const RankRecord& r : ranks) {
@@ -179,6 +178,8 @@ void RunStore::put_ranks(const RunId& id, std::span<const RankRecord> ranks) {
               r.dropped_spans, r.peak_memory_bytes, r.parameter_hash, r.outcome)
         .run();
     remove_readings.bind(key, r.rank).run();
+    if (r.clock.between.empty()) continue;
+    Statement readings = impl_->database.prepare(kInsertClockReading);
     std::int64_t position = 0;
     for (const ClockReading& reading : r.clock.between) {
       readings.bind(key, r.rank, position++, reading.at_ns, reading.offset_ns, reading.uncertainty_ns).run();

@@ -55,6 +55,12 @@ void restrict_schema(sqlite3* database) {
     sqlite3_db_config(database, option, 0, nullptr);
 }
 
+/// Nobody asks SQLite how much memory it uses, and counting takes a lock on each allocation. Has no effect once SQLite runs.
+void leave_memory_uncounted() {
+  static const int once = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  static_cast<void>(once);
+}
+
 }  // namespace
 
 Database::Database(std::filesystem::path file, Access access)
@@ -66,6 +72,7 @@ Database Database::temporary(std::filesystem::path file) {
 
 Database::Database(std::filesystem::path file, const char* name, int flags) : file_(std::move(file)) {
   if ((flags & SQLITE_OPEN_CREATE) != 0 && *name != '\0') make_private_file(name);
+  leave_memory_uncounted();
   sqlite3* database = nullptr;
   const int status =
       sqlite3_open_v2(name, &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);

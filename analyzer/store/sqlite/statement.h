@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,10 +20,14 @@ class Database;
 
 using CompiledStatement = UniqueHandle<sqlite3_stmt, sqlite3_finalize>;
 
-/// Looks texts up without copying them.
+/// Looks texts up without copying them, and by their ends: they are long, and differ in table or columns.
 struct SqlHash {
   using is_transparent = void;
-  std::size_t operator()(std::string_view sql) const noexcept { return std::hash<std::string_view>()(sql); }
+  std::size_t operator()(std::string_view sql) const noexcept {
+    constexpr std::size_t kEnd = 64;
+    const std::hash<std::string_view> hash;
+    return sql.size() ^ hash(sql.substr(0, kEnd)) ^ (hash(sql.substr(sql.size() - std::min(sql.size(), kEnd))) << 1);
+  }
 };
 /// Compiled statements that nobody uses, by their SQL.
 using IdleStatements = std::unordered_map<std::string, CompiledStatement, SqlHash, std::equal_to<>>;
