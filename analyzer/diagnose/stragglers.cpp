@@ -44,8 +44,8 @@ class Search {
 
   Report search(int most_steps) {
     const auto first = static_cast<std::uint32_t>(run_.run_case.warmup);
-    const auto asked = static_cast<std::uint32_t>(most_steps > 0 ? most_steps : run_.run_case.steps);
-    const std::uint32_t end = first + std::min(asked, static_cast<std::uint32_t>(run_.run_case.steps));
+    const std::uint32_t recorded = std::max(store_.recorded_steps(run_), first) - first;
+    const std::uint32_t end = first + (most_steps > 0 ? std::min(static_cast<std::uint32_t>(most_steps), recorded) : recorded);
     std::uint32_t steps_in_range = kFirstRangeSteps;
     for (std::uint32_t begin = first; begin < end;) {
       const StepRange range{begin, std::min(begin + steps_in_range, end) - 1};

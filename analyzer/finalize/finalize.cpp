@@ -57,7 +57,7 @@ class Finalizer {
   }
 
   void finalize() {
-    const auto planned = static_cast<std::uint32_t>(run_.run_case.total_steps());
+    const auto planned = store_.recorded_steps(run_);
     StepRange range{0, kFirstRangeSteps - 1};
     while (!ranks_.empty()) {
       const std::uint64_t spans = finalize_range(range);
@@ -203,6 +203,8 @@ class Finalizer {
                                all_steps_ / ranks_.size(), run_.run_case.warmup);
     }
     if (measured_steps_ == 0) {
+      if (run_.run_case.ends_by_margin())
+        return fmt::format("no measured step was recorded (the first {} are warm-up)", run_.run_case.warmup);
       return fmt::format("no measured step was recorded ({} warm-up and {} measured steps were asked for)",
                          run_.run_case.warmup, run_.run_case.steps);
     }

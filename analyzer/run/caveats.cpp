@@ -8,6 +8,7 @@
 #include "analyzer/run/contention.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/step_facts.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -78,8 +79,8 @@ void note_traffic(const RunSummary& summary, Notes& notes) {
                   get_fact(facts_of(summary), fact_key<"strategy.traffic">).value_or(""));
   const auto sent =
       static_cast<double>(get_fact(facts_of(summary), fact_key<"network.sent_bytes">).value_or(0));
-  const double ranks_and_steps = static_cast<double>(run_case.nodes) * run_case.total_steps();
-  if (sent > 0 && run_case.gpus_per_node == 1 && summary.run.state == store::RunState::kDone &&
+  const double ranks_and_steps = static_cast<double>(run_case.nodes) * steps_done(run_case, facts_of(summary));
+  if (sent > 0 && ranks_and_steps > 0 && run_case.gpus_per_node == 1 && summary.run.state == store::RunState::kDone &&
       run_case.target_loss == 0 && !has_fact(facts_of(summary), fact_key<"resumed.from">)) {
     text += fmt::format("; on the wire it was {:.4g} MB with headers, start and end",
                         sent / ranks_and_steps / 1e6);

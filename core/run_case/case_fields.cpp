@@ -41,6 +41,7 @@ CaseFields case_fields(const RunCase& run_case) {
       fields[name] = {Json(value).dump(), role, true};
     }
   });
+  if (run_case.ends_by_margin() && run_case.steps == kMostSteps) fields["steps"].text = "auto";
   return fields;
 }
 

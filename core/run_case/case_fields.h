@@ -61,6 +61,8 @@ void visit_fields(Case& run_case, Visit&& visit) {
   visit("checkpoint_every", kIdentity, run_case.checkpoint_every);
   visit("seed", kSampling, run_case.seed);
   visit("steps", kSampling, run_case.steps);
+  visit("margin", kSampling, run_case.margin);
+  visit("max_time_s", kSampling, run_case.max_time_s);
   visit("warmup", kSampling, run_case.warmup);
   visit("first_bucket_bytes", kIdentity, run_case.first_bucket_bytes);
   visit("bucket_bytes", kIdentity, run_case.bucket_bytes);

@@ -20,7 +20,7 @@ void require(bool allowed, std::string_view field, const T& value, std::string_v
 
 constexpr int kMostRanks = 65536;
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 40;
-constexpr int kMostSteps = 100'000'000;
+constexpr double kMostSeconds = 1e6;
 constexpr int kMostLoaders = 1024;
 constexpr std::int64_t kMostDelayNs = 60'000'000'000;
 constexpr std::int64_t kMostBucketBytes = std::int64_t{1} << 40;
@@ -58,6 +58,11 @@ void validate(const RunCase& run_case) {
           run_case.batch_per_gpu, "1 or more");
   require(run_case.steps >= 1 && run_case.steps <= kMostSteps, "steps", run_case.steps,
           "from 1 to 100000000");
+  require(run_case.margin >= 0 && run_case.margin <= 1, "margin", 100 * run_case.margin, "above 0 and at most 100 %");
+  require(run_case.ends_by_margin() ? run_case.max_time_s > 0 && run_case.max_time_s <= kMostSeconds
+                                    : run_case.max_time_s == 0,
+          "max-time", run_case.max_time_s,
+          run_case.ends_by_margin() ? "above 0 and at most 1000000 seconds" : "0 where the number of steps is fixed");
   require(run_case.warmup >= 0 && run_case.warmup <= kMostSteps, "warmup", run_case.warmup,
           "from 0 to 100000000");
   require(run_case.first_bucket_bytes >= 1 && run_case.first_bucket_bytes <= kMostBucketBytes,

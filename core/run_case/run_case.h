@@ -14,6 +14,8 @@ enum class ScalingMode : std::uint8_t {
 };
 std::string_view to_string(ScalingMode mode) noexcept;  ///< "weak", "strong"
 
+inline constexpr int kMostSteps = 100'000'000;
+
 /// Everything that defines what a run does: two runs of one RunCase on one machine are repetitions.
 /// `name` and `tags` label a run and define nothing. What a difference in each field means stands in
 /// case_fields.h.
@@ -49,7 +51,11 @@ struct RunCase {
   std::int64_t data_delay_ns = 0;   ///< injected fault: what the loader sleeps for each batch
   int checkpoint_every = 0;         ///< steps; 0: never
   std::uint64_t seed = 1;
-  int steps = 60;  ///< measured steps, warm-up not counted
+  int steps = 60;  ///< measured steps, warm-up not counted; with a margin kMostSteps: other things end the run
+  /// Above 0 (`--steps auto`): the run ends when the half-width of the 95 % interval of its step time is at most this
+  /// share of it, and that of the probes' cost at most half a percent of a step; 0: after `steps`.
+  double margin = 0;
+  double max_time_s = 0;  ///< with a margin: measured steps end the run when they have taken so long
   int warmup = 5;  ///< steps before the measured ones; their spans are kept and marked by step < warmup
   std::int64_t first_bucket_bytes = 1 << 20;
   std::int64_t bucket_bytes = 25 << 20;
@@ -62,6 +68,7 @@ struct RunCase {
   int world_size() const noexcept { return nodes * gpus_per_node; }
   std::int64_t global_batch() const noexcept { return batch_per_gpu * world_size(); }
   int total_steps() const noexcept { return warmup + steps; }
+  bool ends_by_margin() const noexcept { return margin > 0; }  ///< how many steps it has is known at its end
   friend bool operator==(const RunCase&, const RunCase&) = default;  ///< labels included; see case_key
 };
 

@@ -46,6 +46,7 @@ QString metric_text(const RunEntry& entry, RunMetric metric) {
 QString state_text(const RunEntry& entry) {
   const store::RunRecord& run = entry.run();
   if (run.state == store::RunState::kRunning && entry.steps_seen > 0) {
+    if (run.run_case.ends_by_margin()) return QStringLiteral("running %1").arg(entry.steps_seen);
     return QStringLiteral("running %1/%2").arg(entry.steps_seen).arg(run.run_case.total_steps());
   }
   if (run.state == store::RunState::kDone && !run.valid) return QStringLiteral("invalid");

@@ -166,6 +166,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   TrainResult result;
   bool ends = false;
   std::uint32_t last_step = first_step;
+  monitor.on_begin(first_step);
   clock.start(first_step);
   for (std::uint32_t step = first_step; step < static_cast<std::uint32_t>(run_case.total_steps()) && !ends;
        ++step) {
@@ -184,7 +185,8 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
 
     if (!std::isfinite(loss)) refuse_to_go_on(run_case, rank, step, loss);
     const bool reached = target.ends_training(step);
-    ends = reached || monitor.is_last(step);
+    const TrainingEnd end = monitor.end_after(step);
+    ends = reached || end.is_last;
     if (step == first_step) result.loss_first = loss;
     result.loss_last = loss;
     recorder.record_scalar("loss", step, loss);
@@ -193,11 +195,11 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
       recorder.record_scalar("skipped_update", step, finite ? 0 : 1);
     }
     if (loss_scale.wanted()) loss_scale.after_step(finite);
-    checkpointer.after_step(step, ends && !reached);
+    checkpointer.after_step(step, end.writes_checkpoint && !reached);
     last_step = step;
     monitor.on_step(step, loss);
     run_queue.end_step(step, is_probed(step, run_case.warmup));
-    clock.end_step();
+    monitor.on_step_time(step, clock.end_step());
   }
   recorder.set_enabled(true);
   record_probe_cost(recorder, run_queue.cost_ns(), first_step, last_step, run_case.warmup);

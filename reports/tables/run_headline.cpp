@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "analyzer/run/end_of_steps.h"
 #include "analyzer/run/contention.h"
 #include "core/run_case/program_case.h"
 #include "reports/tables/run_content.h"
@@ -101,6 +102,27 @@ std::string efficiency_interval_in_words(const Efficiency& efficiency) {
   if (!interval) return "no interval: " + interval.reason();
   return fmt::format("{:.0f} % CI {} to {}, {}", 100 * interval->level, percent_in_words(interval->low),
                      percent_in_words(interval->high), interval->method);
+}
+
+std::string end_in_words(const analyzer::RunSummary& summary) {
+  const auto end = analyzer::end_of_steps(summary);
+  if (!end) return {};
+  const auto percent = [](double share) { return fmt::format("{:.2g} %", 100 * share); };
+  std::string text = fmt::format("stopped {}after {} steps: ", end->by_margin ? "" : "at --max-time ",
+                                 count_in_words(summary.measured_steps));
+  text += end->half_width ? fmt::format("half-width {}", percent(*end->half_width))
+                          : "no interval: " + end->half_width.reason();
+  text += fmt::format(" (goal {})", percent(end->goal));
+  const auto& probes = end->probe_half_width;
+  if (!end->by_margin && probes && *probes > analyzer::EndOfSteps::kProbeGoal) {
+    text += fmt::format("; that of the probes' cost {} of a step (goal {})", percent(*probes),
+                        percent(analyzer::EndOfSteps::kProbeGoal));
+  }
+  if (end->waits > 0) {
+    text += fmt::format("; {} wait{} of ranks for the launcher in it, {}", end->waits, end->waits == 1 ? "" : "s",
+                        time_in_words(static_cast<double>(end->wait_ns)));
+  }
+  return text;
 }
 
 std::string outliers_in_words(const analyzer::StepDistribution& steps) {

@@ -94,6 +94,9 @@ class RunStore {
   /// Only those with first_step <= step <= last_step, so none of kNoStep; decodes only the chunks that may
   /// hold some.
   std::vector<Span> spans(const RunId& id, int rank, std::uint32_t first_step, std::uint32_t last_step) const;
+  /// One more than the last step that a stored span of any rank is of, among `run_case.total_steps()`: how far there is
+  /// something to read.
+  std::uint32_t recorded_steps(const RunRecord& run) const;
   std::vector<std::string> span_names(const RunId& id, int rank) const;
   /// Ordered by step.
   std::vector<std::pair<std::uint32_t, double>> step_values(const RunId& id, int rank,

@@ -151,6 +151,12 @@ std::vector<Span> RunStore::spans(const RunId& id, int rank, std::uint32_t first
   return spans;
 }
 
+std::uint32_t RunStore::recorded_steps(const RunRecord& run) const {
+  Statement last = impl_->database.prepare("SELECT coalesce(max(last_step), -1) + 1 FROM span_chunk WHERE run_key = ?");
+  last.bind(impl_->run_key(run.id)).step();
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(last.integer(0), run.run_case.total_steps()));
+}
+
 std::vector<std::string> RunStore::span_names(const RunId& id, int rank) const {
   Statement statement =
       impl_->database.prepare("SELECT name FROM span_name WHERE run_key = ? AND rank = ? ORDER BY name_id");

@@ -45,7 +45,8 @@ std::string time_left(double seconds) {
 }
 
 std::string progress_text(const experiment::LiveProgress& progress) {
-  std::string text = fmt::format("step {}/{}", progress.steps_done, progress.steps_total);
+  std::string text = fmt::format("step {}", progress.steps_done);
+  if (progress.steps_total > 0) text += fmt::format("/{}", progress.steps_total);
   if (progress.samples_per_s > 0) text += fmt::format("   {:.0f} samples/s", progress.samples_per_s);
   if (progress.steps_done > 0 && std::isfinite(progress.loss))
     text += fmt::format("   loss {:.4f}", progress.loss);
@@ -98,7 +99,7 @@ void ProgressLine::on_network(const std::string& /*network*/, const std::string&
 
 void ProgressLine::on_progress(const experiment::LiveProgress& progress) {
   const std::int64_t time_ns = now_ns();
-  const bool at_end = progress.steps_done == progress.steps_total;
+  const bool at_end = progress.steps_total > 0 && progress.steps_done == progress.steps_total;
   const bool is_news = at_end && !end_is_shown_;  // every rank that ends says so
   if (!is_news && time_ns - last_shown_ns_ < (terminal_ ? kRenew_ns : kSparse_ns)) return;
   last_shown_ns_ = time_ns;

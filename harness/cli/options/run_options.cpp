@@ -102,11 +102,8 @@ void add_run_options(CLI::App& app, RunOptions& options) {
           std::map<std::string, std::int64_t>{
               {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}},
           CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
-  group(app.add_option("--steps", run_case.steps, "Measured optimizer steps"), kTraining)
-      ->capture_default_str();
+  add_step_options(app, options.steps, kTraining);
   group(app.add_option("--warmup", run_case.warmup, "Steps before the measured ones"), kTraining)
-      ->capture_default_str();
-  group(app.add_option("--repeat", options.repeat, "How often each case is run"), kTraining)
       ->capture_default_str();
   group(app.add_option("--seed", run_case.seed, "Random seed for weights, data and shuffling"), kTraining)
       ->capture_default_str();
@@ -220,12 +217,10 @@ void resolve(RunOptions& options) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("--timeout is {}, but it must be from 1 to 1000000 seconds", options.watchdog_s));
   }
-  if (options.repeat < 1 || options.repeat > 10000) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("--repeat is {}, but it must be from 1 to 10000", options.repeat));
-  }
   resolve(options.launcher, run_case);
   apply(options.program, run_case);
+  apply_steps(options.steps, run_case);
+  options.repeats = repeats_of(options.steps);
 }
 
 }  // namespace ddbench::cli

@@ -8,6 +8,7 @@
 #include "core/run_case/run_case.h"
 #include "harness/cli/options/launcher_options.h"
 #include "harness/cli/options/program_options.h"
+#include "harness/cli/options/step_options.h"
 
 namespace CLI {
 class App;
@@ -29,7 +30,8 @@ struct RunOptions {
   double grace_s = 20;
   ProgramOptions program;
   LauncherCommandOptions launcher;
-  int repeat = 1;
+  StepOptions steps;
+  Repeats repeats;  ///< of them, by resolve()
   std::string db;
   bool json = false;
   bool quiet = false;

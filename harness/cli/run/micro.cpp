@@ -49,6 +49,9 @@ void set_case(MicroCommandOptions& options) {
   run_case.batch_per_gpu = 1;
   run_case.warmup = 0;
   run_case.steps = 100;  // progress is counted in hundredths
+  run_case.margin = run_case.max_time_s = 0;
+  if (options.run.repeats.end_by_margin())
+    throw Error(ErrorCode::kBadInput, "--repeat auto has no use with micro, which has no step time: give a number");
   const std::string largest = options.max_bytes.empty() ? usual_max_bytes(run_case) : options.max_bytes;
   auto& given = run_case.workload_options;
   given["min_bytes"] = std::to_string(micro::parse_bytes(options.min_bytes, "--min-bytes"));
@@ -71,10 +74,10 @@ int micro(MicroCommandOptions& options) {
   execute.watchdog = options.run.watchdog();
   execute.launcher = launcher;
   execute.preemption_grace = options.run.grace();
-  if (options.run.repeat > 1) execute.sweep_id = "repeat-" + store::new_run_id();
+  if (options.run.repeats.most > 1) execute.sweep_id = "repeat-" + store::new_run_id();
   ProgressLine progress(options.run.quiet);
   store::RunRecord run;
-  for (execute.repetition = 0; execute.repetition < options.run.repeat; ++execute.repetition) {
+  for (execute.repetition = 0; execute.repetition < options.run.repeats.most; ++execute.repetition) {
     progress.set_heading("micro");
     run = experiment::execute_run(options.run.run_case, execute, store, progress);
     progress.finish();
@@ -113,7 +116,7 @@ void add_micro_command(CLI::App& app, Action& action) {
   command->add_option("-f,--factor", options->factor, "From a size to the next")->capture_default_str();
   command->add_option("--seconds", options->seconds, "For one size; large sizes take longer")
       ->capture_default_str();
-  command->add_option("--repeat", run.repeat, "Number of repetitions")->capture_default_str();
+  command->add_option("--repeat", run.steps.repeat, "Number of repetitions")->capture_default_str();
   command->add_option("--device", run.device, "auto, cpu or cuda; auto is cuda where this machine has a GPU")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str();

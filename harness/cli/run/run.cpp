@@ -19,6 +19,7 @@
 #include "harness/cli/run/single_run.h"
 #include "harness/experiment/run/execute_run.h"
 #include "harness/experiment/run/resume.h"
+#include "harness/experiment/sweep/repeat_rule.h"
 #include "reports/formats/json/json.h"
 #include "reports/formats/terminal/text.h"
 
@@ -49,7 +50,7 @@ void check_continue(const SingleRunOptions& options) {
   if (!options.go_on) return;
   const char* missing = options.run_case.name.empty() ? "needs --name, to find the run that it continues"
                         : options.run_case.checkpoint_every == 0 ? "requires --checkpoint-every"
-                        : options.repeat > 1 ? "continues one run: --repeat cannot be with it"
+                        : options.repeats.most > 1 ? "continues one run: --repeat cannot be with it"
                                              : nullptr;
   if (missing != nullptr) throw Error(ErrorCode::kBadInput, std::string("--continue ") + missing);
 }
@@ -82,7 +83,7 @@ int resume(const SingleRunOptions& options, store::RunStore& store, experiment::
 
 /// Whoever started the ranks started each of them once.
 void refuse_repetitions_of_started_ranks(const SingleRunOptions& options) {
-  if (options.repeat == 1 || options.launcher.launcher.launcher != launch::Launcher::kEnv) return;
+  if (options.repeats.most == 1 || options.launcher.launcher.launcher != launch::Launcher::kEnv) return;
   throw Error(ErrorCode::kBadInput,
               "--repeat cannot be combined with --launcher env: externally started ranks serve one run");
 }
@@ -95,6 +96,39 @@ int resume(SingleRunOptions& options) {
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
   return resume(options, store, experiment::find_resume(store, options.resume, options.checkpoint_dir));
+}
+
+struct RepeatedRun {
+  store::RunRecord last;
+  std::string sweep_id;  ///< of all of them, where there may be several
+  std::string end;       ///< of --repeat auto: why it ended, for people
+};
+
+/// Repetitions are one case measured several times: they share a sweep id, and the table at the end has their
+/// interval.
+RepeatedRun run_repeatedly(const SingleRunOptions& options, experiment::ExecuteOptions execute, store::RunStore& store,
+                           ProgressLine& progress) {
+  const Repeats& repeats = options.repeats;
+  RepeatedRun result;
+  if (repeats.most > 1) execute.sweep_id = result.sweep_id = "repeat-" + store::new_run_id();
+  std::vector<double> step_times_ns;
+  for (execute.repetition = 0; execute.repetition < repeats.most; ++execute.repetition) {
+    const int number = execute.repetition + 1;
+    progress.set_heading(repeats.most == 1         ? "run"
+                         : repeats.end_by_margin() ? fmt::format("run {}", number)
+                                                   : fmt::format("run {}/{}", number, repeats.most));
+    result.last = experiment::execute_run(options.run_case, execute, store, progress);
+    progress.finish();
+    if (exit_code_of(result.last) != 0) break;
+    if (!repeats.end_by_margin()) continue;
+    const auto step_time_ns = analyzer::summarize_briefly(store, result.last).step_time_ns;
+    if (step_time_ns) step_times_ns.push_back(step_time_ns->value);
+    const auto end = experiment::end_of_repeats(step_times_ns, repeats.margin);
+    if (!end) continue;
+    result.end = experiment::to_words(*end, repeats.margin);
+    break;
+  }
+  return result;
 }
 
 int run(SingleRunOptions& options) {
@@ -122,22 +156,14 @@ int run(SingleRunOptions& options) {
 
   ProgressLine progress(options.quiet);
   execute.baseline_id = obtain_baseline(options, execute, store, progress);
-  // Repetitions are one case measured several times: they share a sweep id, and the table at the end has
-  // their interval.
-  if (options.repeat > 1) execute.sweep_id = "repeat-" + store::new_run_id();
-  store::RunRecord last;
-  for (execute.repetition = 0; execute.repetition < options.repeat; ++execute.repetition) {
-    progress.set_heading(
-        options.repeat == 1 ? "run" : fmt::format("run {}/{}", execute.repetition + 1, options.repeat));
-    last = experiment::execute_run(options.run_case, execute, store, progress);
-    progress.finish();
-    if (exit_code_of(last) != 0) break;
+  const RepeatedRun repeated = run_repeatedly(options, std::move(execute), store, progress);
+  print_result(options, store, catalogue, repeated.last);
+  if (options.repeats.most > 1 && exit_code_of(repeated.last) == 0) {
+    if (!options.json)
+      print("\n" + reports::scaling_text(analyzer::scaling_table(store, repeated.sweep_id), stdout_style()));
+    if (!repeated.end.empty() && !options.quiet) print_error(repeated.end + "\n");
   }
-  print_result(options, store, catalogue, last);
-  if (options.repeat > 1 && !options.json && exit_code_of(last) == 0) {
-    print("\n" + reports::scaling_text(analyzer::scaling_table(store, execute.sweep_id), stdout_style()));
-  }
-  return exit_code_of(last);
+  return exit_code_of(repeated.last);
 }
 
 }  // namespace
@@ -168,6 +194,7 @@ void add_run_command(CLI::App& app, Action& action) {
   add_examples(*command,
                {{"run --nodes 4 --gpus 4", "16 ranks on 4 nodes; efficiency, and where it was lost"},
                 {"run --nodes 2 --gpus 2 --link 1gbit", "the same over a slow network"},
+                {"run --gpus 4 --margin 0.5 --max-time 60", "steps until the step time is within +-0.5 %, at most a minute"},
                 {"run --workload gpt2-nano --global-batch 64 --gpus 2", "strong scaling"},
                 {"run --gpus 4 -- python3 train.py", "a program of your own, unchanged"},
                 {"run --nodes 4 --gpus 8 --emit sbatch -o job.sh", "a job file for Slurm instead of a run"}});

@@ -57,10 +57,11 @@ constexpr AxisOption kAxisOptions[] = {
     {"--seed", "seed", "Random seed for weights, data and shuffling, e.g. 1,2,3"},
 };
 
+/// `total` 0: how many there will be is not known.
 std::string cell_heading(const experiment::SweepCell& cell, std::size_t done, std::size_t total) {
   const RunCase& run_case = cell.run_case;
-  std::string text = fmt::format("[{}/{}] {} node{} x {}", done + 1, total, run_case.nodes,
-                                 run_case.nodes == 1 ? "" : "s", run_case.gpus_per_node);
+  std::string text = total == 0 ? fmt::format("[{}]", done + 1) : fmt::format("[{}/{}]", done + 1, total);
+  text += fmt::format(" {} node{} x {}", run_case.nodes, run_case.nodes == 1 ? "" : "s", run_case.gpus_per_node);
   if (!run_case.link.empty()) text += " over " + run_case.link;
   if (!run_case.requested_network.empty()) text += " over " + run_case.requested_network;
   if (cell.repetition > 0) text += fmt::format(", repetition {}", cell.repetition + 1);
@@ -80,13 +81,14 @@ store::RunId baseline_of(const RunCase& run_case, const launch::LauncherOptions&
 /// Runs what is missing; returns the worst exit code. One failed case does not stop the others, an interrupt
 /// does.
 int run_cells(const std::vector<experiment::SweepCell>& cells,
-              const std::vector<experiment::SweepCell>& missing, experiment::ExecuteOptions execute,
-              store::RunStore& store, bool quiet) {
+              const std::vector<experiment::SweepCell>& missing, double repeat_margin,
+              experiment::ExecuteOptions execute, store::RunStore& store, bool quiet) {
   ProgressLine progress(quiet);
   int exit_code = 0;
   std::size_t done = cells.size() - missing.size();
   for (const experiment::SweepCell& cell : missing) {
-    progress.set_heading(cell_heading(cell, done++, cells.size()));
+    if (!experiment::is_missing(store, execute.sweep_id, cell, repeat_margin)) continue;
+    progress.set_heading(cell_heading(cell, done++, repeat_margin > 0 ? 0 : cells.size()));
     execute.repetition = cell.repetition;
     execute.baseline_id = baseline_of(cell.run_case, execute.launcher, store);
     const store::RunRecord run = experiment::execute_run(cell.run_case, execute, store, progress);
@@ -116,7 +118,7 @@ experiment::SweepAxes axes_of(const SweepOptions& options) {
       if (link == "none") link.clear();
     }
   }
-  axes.repeat = options.repeat;
+  axes.repeat = options.repeats.most;
   return axes;
 }
 
@@ -153,13 +155,18 @@ int sweep(SweepOptions& options) {
   resolve(options);
   if (!options.global_batch.empty()) options.run_case.scaling = ScalingMode::kStrong;
   const auto cells = experiment::sweep_cells(options.run_case, axes_of(options));
+  const double margin = options.repeats.margin;
   const launch::LauncherOptions& launcher = options.launcher.launcher;
   if (launcher.launcher == launch::Launcher::kEnv) {
     throw Error(ErrorCode::kBadInput,
                 "a sweep starts its ranks anew for each run, which --launcher env cannot: take mpirun, srun "
                 "or local");
   }
-  for (const experiment::SweepCell& cell : cells) experiment::check_startable(cell.run_case, launcher);
+  for (const experiment::SweepCell& cell : cells) {
+    experiment::check_startable(cell.run_case, launcher);
+    if (margin > 0 && micro::is_micro(cell.run_case))
+      throw Error(ErrorCode::kBadInput, "--repeat auto has no use with --workload micro: it has no step time");
+  }
 
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
@@ -168,15 +175,19 @@ int sweep(SweepOptions& options) {
   execute.watchdog = options.watchdog();
   execute.launcher = launcher;
   execute.preemption_grace = options.grace();
-  if (!options.fresh) execute.sweep_id = experiment::unfinished_sweep(store, cells);
+  if (!options.fresh) execute.sweep_id = experiment::unfinished_sweep(store, cells, margin);
   const bool resumes = !execute.sweep_id.empty();
-  if (!resumes) execute.sweep_id = experiment::new_sweep_id(cells);
-  const auto missing = experiment::missing_cells(store, execute.sweep_id, cells);
+  if (!resumes) execute.sweep_id = experiment::new_sweep_id(cells, margin);
+  const auto missing = experiment::missing_cells(store, execute.sweep_id, cells, margin);
   if (resumes && !options.quiet) {
     print_error(fmt::format("resuming {}: {} of {} runs are done (--fresh starts anew)\n", execute.sweep_id,
                             cells.size() - missing.size(), cells.size()));
   }
-  const int exit_code = run_cells(cells, missing, execute, store, options.quiet);
+  const int exit_code = run_cells(cells, missing, margin, execute, store, options.quiet);
+  if (margin > 0 && !options.quiet) {
+    for (const std::string& end : experiment::ends_of_repeats(store, execute.sweep_id, cells, margin))
+      print_error(fmt::format("{}\n", end));
+  }
   print_results(store, execute.sweep_id, options);
   return exit_code;
 }

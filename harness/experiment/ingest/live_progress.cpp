@@ -7,7 +7,7 @@
 
 namespace ddbench::experiment {
 ProgressTracker::ProgressTracker(const RunCase& run_case)
-    : steps_total_(static_cast<std::uint32_t>(run_case.total_steps())),
+    : steps_total_(run_case.ends_by_margin() ? 0 : static_cast<std::uint32_t>(run_case.total_steps())),
       warmup_(static_cast<std::uint32_t>(std::max(run_case.warmup, 0))),
       global_batch_(micro::is_micro(run_case) ? 0 : run_case.global_batch()),  // no samples are trained on
       ranks_(static_cast<std::size_t>(run_case.world_size())) {}
@@ -25,14 +25,14 @@ LiveProgress ProgressTracker::update(int rank, std::uint32_t steps_done, double 
 
   LiveProgress progress;
   progress.steps_total = steps_total_;
-  progress.steps_done = steps_total_;
+  progress.steps_done = ranks_.front().steps_done;
   for (const RankState& other : ranks_) {
     progress.steps_done = std::min(progress.steps_done, other.steps_done);
     progress.loss += other.loss / static_cast<double>(ranks_.size());
   }
   if (const double steps_per_s = steps_per_second(); steps_per_s > 0) {
     progress.samples_per_s = steps_per_s * static_cast<double>(global_batch_);
-    progress.seconds_left = (steps_total_ - progress.steps_done) / steps_per_s;
+    if (steps_total_ > 0) progress.seconds_left = (steps_total_ - progress.steps_done) / steps_per_s;
   }
   return progress;
 }

@@ -11,7 +11,7 @@ namespace ddbench::experiment {
 /// Where a run stands. The slowest rank decides, as for the step time.
 struct LiveProgress {
   std::uint32_t steps_done = 0;  ///< warm-up included
-  std::uint32_t steps_total = 0;
+  std::uint32_t steps_total = 0;  ///< 0: known at the end
   /// Samples of the measured steps so far over the time they took, as the final rate; 0 until it is known.
   double samples_per_s = 0;
   double loss = 0;           ///< mean over ranks of what each told last

@@ -15,6 +15,7 @@
 #include "core/facts/facts.h"
 #include "core/files/temporary_directory.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/step_facts.h"
 #include "harness/collective/gloo_patch_switch.h"
 #include "harness/experiment/ingest/kept_run.h"
 #include "harness/experiment/ingest/launch_notes.h"
@@ -131,7 +132,7 @@ void take_recording(const ProgramRecording& recording, launch::LaunchOutcome& ou
 double samples_of(const store::RunRecord& run, const launch::LaunchOutcome& outcome) {
   const bool is_whole = outcome.state == store::RunState::kDone && run.run_case.target_loss == 0 &&
                         !is_program(run.run_case) && !micro::is_micro(run.run_case);
-  return is_whole ? static_cast<double>(run.run_case.global_batch()) * run.run_case.total_steps() : 0;
+  return is_whole ? static_cast<double>(run.run_case.global_batch()) * steps_done(run.run_case, outcome.facts) : 0;
 }
 
 void take_counts(launch::LaunchOutcome& outcome, double samples) {

@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <variant>
 
+#include "analyzer/run/run_summary.h"
 #include "core/error.h"
 #include "core/number.h"
 #include "core/text_hash.h"
+#include "harness/experiment/sweep/repeat_rule.h"
+#include "harness/microbench/micro.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -26,8 +30,8 @@ int saturated(std::int64_t value) {
   return static_cast<int>(std::clamp<std::int64_t>(value, -1, std::numeric_limits<int>::max()));
 }
 
-std::string definition(const std::vector<SweepCell>& cells) {
-  std::string text;
+std::string definition(const std::vector<SweepCell>& cells, double repeat_margin) {
+  std::string text = repeat_margin > 0 ? fmt::format("margin {}\n", repeat_margin) : "";
   for (const SweepCell& cell : cells)
     text += fmt::format("{}#{}\n", case_key(cell.run_case), cell.repetition);
   return fmt::format("{:08x}", static_cast<std::uint32_t>(hash_text(text)));
@@ -102,6 +106,10 @@ RunCase cell_case(const RunCase& run_case, int nodes, int gpus, std::int64_t bat
     cell.requested_network.clear();
   }
   cell.batch_per_gpu = batch;
+  if (micro::is_micro(cell)) {  // has a plan of its own
+    cell.steps = RunCase{}.steps;
+    cell.margin = cell.max_time_s = 0;
+  }
   if (run_case.scaling == ScalingMode::kStrong) {
     const std::int64_t global_batch = batch * run_case.world_size();
     RunCase of_one = cell;  // the world must make sense before it divides anything
@@ -148,35 +156,89 @@ std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axe
   return cells;
 }
 
-std::string new_sweep_id(const std::vector<SweepCell>& cells) {
+std::string new_sweep_id(const std::vector<SweepCell>& cells, double repeat_margin) {
   const std::string run_id =
       store::new_run_id();  // its date is ours; its random part keeps equal sweeps apart
-  return fmt::format("sweep-{}-{}", run_id, definition(cells));
+  return fmt::format("sweep-{}-{}", run_id, definition(cells, repeat_margin));
 }
 
-std::string unfinished_sweep(const store::RunStore& store, const std::vector<SweepCell>& cells) {
-  const std::string ending = "-" + definition(cells);
+std::string unfinished_sweep(const store::RunStore& store, const std::vector<SweepCell>& cells,
+                             double repeat_margin) {
+  const std::string ending = "-" + definition(cells, repeat_margin);
   for (const store::RunRecord& run : store.runs()) {  // newest first
     if (!run.sweep_id.ends_with(ending)) continue;
-    return missing_cells(store, run.sweep_id, cells).empty() ? "" : run.sweep_id;
+    return missing_cells(store, run.sweep_id, cells, repeat_margin).empty() ? "" : run.sweep_id;
   }
   return "";
 }
 
-std::vector<SweepCell> missing_cells(const store::RunStore& store, const std::string& sweep_id,
-                                     const std::vector<SweepCell>& cells) {
-  store::Query query;
-  query.sweep_id = sweep_id;
-  query.state = store::RunState::kDone;
-  std::set<std::pair<std::string, int>> finished;
-  for (const store::RunRecord& run : store.runs(query)) {
-    if (run.valid) finished.emplace(case_key(run.run_case), run.repetition);
+namespace {
+
+/// What a sweep has measured so far.
+class SweepState {
+ public:
+  SweepState(const store::RunStore& store, const std::string& sweep_id, double repeat_margin) : margin_(repeat_margin) {
+    store::Query query;
+    query.sweep_id = sweep_id;
+    query.state = store::RunState::kDone;
+    for (const store::RunRecord& run : store.runs(query)) {
+      if (!run.valid) continue;
+      const std::string key = case_key(run.run_case);
+      finished_.emplace(key, run.repetition);
+      if (margin_ == 0) continue;
+      const auto step_time_ns = analyzer::summarize_briefly(store, run).step_time_ns;
+      if (step_time_ns) step_times_ns_[key].push_back(step_time_ns->value);
+    }
   }
+
+  bool lacks(const SweepCell& cell) const {
+    const std::string key = case_key(cell.run_case);
+    return !finished_.contains({key, cell.repetition}) && !end_of(key);
+  }
+
+  /// Of --repeat auto.
+  std::optional<RepeatEnd> end_of(const std::string& key) const {
+    const auto times = step_times_ns_.find(key);
+    if (margin_ == 0 || times == step_times_ns_.end()) return std::nullopt;
+    return end_of_repeats(times->second, margin_);
+  }
+
+ private:
+  double margin_;
+  std::set<std::pair<std::string, int>> finished_;
+  std::map<std::string, std::vector<double>> step_times_ns_;
+};
+
+}  // namespace
+
+std::vector<SweepCell> missing_cells(const store::RunStore& store, const std::string& sweep_id,
+                                     const std::vector<SweepCell>& cells, double repeat_margin) {
+  const SweepState measured(store, sweep_id, repeat_margin);
   std::vector<SweepCell> missing;
   for (const SweepCell& cell : cells) {
-    if (!finished.contains({case_key(cell.run_case), cell.repetition})) missing.push_back(cell);
+    if (measured.lacks(cell)) missing.push_back(cell);
   }
   return missing;
+}
+
+bool is_missing(const store::RunStore& store, const std::string& sweep_id, const SweepCell& cell,
+                double repeat_margin) {
+  return repeat_margin == 0 || SweepState(store, sweep_id, repeat_margin).lacks(cell);
+}
+
+std::vector<std::string> ends_of_repeats(const store::RunStore& store, const std::string& sweep_id,
+                                         const std::vector<SweepCell>& cells, double repeat_margin) {
+  const SweepState measured(store, sweep_id, repeat_margin);
+  std::vector<std::string> words;
+  for (const SweepCell& cell : cells) {
+    if (cell.repetition > 0) continue;
+    const RunCase& run_case = cell.run_case;
+    if (const auto end = measured.end_of(case_key(run_case))) {
+      words.push_back(fmt::format("{} node{} x {}: {}", run_case.nodes, run_case.nodes == 1 ? "" : "s",
+                                  run_case.gpus_per_node, to_words(*end, repeat_margin)));
+    }
+  }
+  return words;
 }
 
 }  // namespace ddbench::experiment

@@ -37,15 +37,23 @@ struct SweepCell {
 /// and requested network apply to worlds of several nodes only (a case on one node appears once).
 std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axes);
 
-/// "sweep-20261121T001905-<definition>": `definition` is the same for the same cells, so that a sweep that
-/// was cut short is found again.
-std::string new_sweep_id(const std::vector<SweepCell>& cells);
+/// "sweep-20261121T001905-<definition>": `definition` is the same for the same cells and margin, so that a sweep that
+/// was cut short is found again. `repeat_margin`, here and below: 0, or of --repeat auto (end_of_repeats): the cells are then
+/// those of kMostRepeats repetitions, and of a case that was run often enough no more are missing.
+std::string new_sweep_id(const std::vector<SweepCell>& cells, double repeat_margin = 0);
 
 /// The newest sweep of the store with the same cells that is not complete; empty when there is none.
-std::string unfinished_sweep(const store::RunStore& store, const std::vector<SweepCell>& cells);
+std::string unfinished_sweep(const store::RunStore& store, const std::vector<SweepCell>& cells,
+                             double repeat_margin = 0);
 
 /// Cells without a finished, valid run in the sweep, in order.
 std::vector<SweepCell> missing_cells(const store::RunStore& store, const std::string& sweep_id,
-                                     const std::vector<SweepCell>& cells);
+                                     const std::vector<SweepCell>& cells, double repeat_margin = 0);
+bool is_missing(const store::RunStore& store, const std::string& sweep_id, const SweepCell& cell,
+                double repeat_margin);
+
+/// Why each case that was run often enough is not run once more, in words.
+std::vector<std::string> ends_of_repeats(const store::RunStore& store, const std::string& sweep_id,
+                                         const std::vector<SweepCell>& cells, double repeat_margin);
 
 }  // namespace ddbench::experiment

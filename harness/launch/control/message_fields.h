@@ -63,15 +63,20 @@ void visit(Is<Heartbeat> auto& m, Field&& field) {
 
 template <typename Field>
 void visit(Is<Holding> auto& m, Field&& field) {
+  field("round", m.round);
   field("step", m.step);
 }
 
 template <typename Field>
-void visit(Is<Hold> auto&, Field&&) {}
+void visit(Is<Hold> auto& m, Field&& field) {
+  field("round", m.round);
+  field("lead_ns", m.lead_ns);
+}
 
 template <typename Field>
 void visit(Is<LastStep> auto& m, Field&& field) {
   field("step", m.step);
+  field("checkpoint", m.checkpoint);
 }
 
 template <typename Field>
@@ -103,6 +108,12 @@ void visit(Is<ClockRead> auto& m, Field&& field) {
 }
 
 template <typename Field>
+void visit(Is<StepTimes> auto& m, Field&& field) {
+  field("measured_ns", m.measured_ns);
+  field("windows", m.windows);
+}
+
+template <typename Field>
 void visit(Is<Pong> auto& m, Field&& field) {
   field("id", m.id);
   field("reference_ns", m.reference_ns);
@@ -115,6 +126,8 @@ void visit(Is<Result> auto& m, Field&& field) {
   field("parameter_hash", m.parameter_hash);
   field("dropped_spans", m.dropped_spans);
   field("peak_memory_bytes", m.peak_memory_bytes);
+  field("waits", m.waits);
+  field("wait_ns", m.wait_ns);
   visit_clock(m.clock, field);
 }
 

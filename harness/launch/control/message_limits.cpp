@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace ddbench::launch {
 namespace {
 
 constexpr int kMostRanks = 65536;  // as of a RunCase
+constexpr double kMostLogRatio = 1e9;
 constexpr std::uint64_t kMostSpans = std::uint64_t{1} << 60;
 
 /// Collects the first value that is out of its range.
@@ -63,7 +65,23 @@ void check(const Heartbeat& beat, Limits& limits) {
   limits.memory(beat.peak_memory_bytes);
 }
 
+void check(const StepTimes& times, Limits& limits) {
+  limits.in("the time of the measured steps", times.measured_ns, std::int64_t{0}, kLatest_ns);
+  for (const StepWindow& window : times.windows) {
+    limits.in("the number of steps", window.steps, std::uint32_t{1}, kLastStep);
+    limits.in("the time of steps", window.time_ns, std::int64_t{0}, kLatest_ns);
+    limits.in("the number of pairs", window.pairs, std::uint32_t{0}, window.steps);
+    limits.in("the cost of the probes", std::isfinite(window.log_ratio) ? window.log_ratio : kMostLogRatio + 1,
+              -kMostLogRatio, kMostLogRatio);
+  }
+}
+
+void check(const Hold& hold, Limits& limits) {
+  limits.in("the lead", hold.lead_ns, std::int64_t{0}, kLatest_ns);
+}
+
 void check(const Result& result, Limits& limits) {
+  limits.in("the time that it waited", result.wait_ns, std::int64_t{0}, kLatest_ns);
   limits.dropped(result.dropped_spans);
   limits.memory(result.peak_memory_bytes);
   limits.clock(result.clock);

@@ -70,6 +70,11 @@ class Writer {
       return number(value);
     } else if constexpr (std::is_same_v<T, collective::Bytes>) {
       return to_hex(value);
+    } else if constexpr (std::is_same_v<T, std::vector<StepWindow>>) {
+      Json windows = Json::array();
+      for (const StepWindow& each : value)
+        windows.push_back({each.steps, each.time_ns, each.pairs, number(each.log_ratio)});
+      return windows;
     } else if constexpr (std::is_same_v<T, RunCase>) {
       return to_json(value);
     } else if constexpr (std::is_enum_v<T>) {
@@ -139,6 +144,14 @@ class Reader {
     value = json.get<std::vector<std::string>>();
     return true;
   }
+  static bool read(const Json& json, std::vector<StepWindow>& values) {
+    if (!json.is_array() || json.size() > StepTimes::kMostWindows) return false;
+    return std::all_of(json.begin(), json.end(), [&](const Json& each) {
+      StepWindow& window = values.emplace_back();
+      return each.is_array() && each.size() == 4 && read(each[0], window.steps) && read(each[1], window.time_ns) &&
+             read(each[2], window.pairs) && read(each[3], window.log_ratio);
+    });
+  }
   static bool read(const Json& json, ErrorCode& value) {
     int code = 0;
     if (!read(json, code)) return false;
@@ -174,7 +187,7 @@ class Reader {
 };
 
 constexpr const char* kTypes[] = {"hello",     "ready",   "heartbeat",  "kv_set",     "kv_get",
-                                  "ping",      "clock_read", "result",  "failure",    "file_chunk", "holding",
+                                  "ping",      "clock_read", "step_times", "result",  "failure",    "file_chunk", "holding",
                                   "inventory", "counted", "assignment", "kv_value",   "pong",
                                   "stop",      "hold",    "last_step",  "finish"};
 static_assert(std::size(kTypes) == std::variant_size_v<Message>);

@@ -87,6 +87,22 @@ struct ClockRead {
   ClockReading clock;
 };
 
+/// Measured steps that follow each other, of one rank.
+struct StepWindow {
+  std::uint32_t steps = 0;
+  std::int64_t time_ns = 0;
+  std::uint32_t pairs = 0;  ///< of steps with the probes on and off (ddp::is_in_pair)
+  double log_ratio = 0;     ///< sum over the pairs of log(on / off)
+};
+
+/// Of rank 0 in a run that ends by its margin: what its measured steps took since the message before, with each
+/// heartbeat.
+struct StepTimes {
+  static constexpr std::size_t kMostWindows = 256;
+  std::int64_t measured_ns = 0;  ///< since the first measured step began; 0 before
+  std::vector<StepWindow> windows;
+};
+
 /// The rank trained to the end and its spool is complete. It leaves when told to (Finish).
 struct Result {
   double loss_first = 0;
@@ -94,6 +110,8 @@ struct Result {
   std::string parameter_hash;
   std::uint64_t dropped_spans = 0;
   std::int64_t peak_memory_bytes = 0;
+  std::uint32_t waits = 0;    ///< how often it waited in a step for LastStep
+  std::int64_t wait_ns = 0;  ///< and how long in all
   ClockReading clock;
 };
 
@@ -116,8 +134,9 @@ struct FileChunk {
   std::size_t packed_bytes = 0;  ///< of a piece that came: what its bytes took on the way
 };
 
-/// Answer to Hold: the step that the rank is in. It begins no later one before LastStep has come.
+/// Answer to Hold: the rank's horizon. It begins no later step before LastStep has come.
 struct Holding {
+  std::uint32_t round = 0;  ///< Hold::round
   std::uint32_t step = 0;
 };
 
@@ -156,18 +175,24 @@ struct Stop {
   std::string reason;
 };
 
-/// The run is about to end before its time: wait at the end of the step for word of which is the last one.
-struct Hold {};
+/// The run is about to end: go on without word of which step is the last one to the end of the step that the rank
+/// will be in `lead_ns` from now, as fast as it is, and answer with that step (Holding). What an earlier Hold or
+/// LastStep said is void.
+struct Hold {
+  std::uint32_t round = 0;   ///< counts the launcher's Holds
+  std::int64_t lead_ns = 0;  ///< 0: the step that the rank is in
+};
 
-/// No rank is further than this step: train to its end, write a checkpoint of it, and deliver the result.
+/// No rank is further than this step: train to its end and deliver the result.
 struct LastStep {
   std::uint32_t step = 0;
+  bool checkpoint = false;  ///< write one of it, where the case writes some
 };
 
 /// Every rank has delivered its result: leave.
 struct Finish {};
 
-using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, ClockRead, Result, Failure, FileChunk, Holding,
+using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, ClockRead, StepTimes, Result, Failure, FileChunk, Holding,
                              Inventory, Counted, Assignment, KvValue, Pong, Stop, Hold, LastStep, Finish>;
 
 /// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large

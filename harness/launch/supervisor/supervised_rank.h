@@ -58,7 +58,8 @@ struct SupervisedRank {
   bool alive = true;
   bool said_why = false;                    ///< it sent a Failure
   bool killed = false;                      ///< by the launcher
-  std::optional<std::uint32_t> holding_at;  ///< the step that it answered Hold with
+  std::uint32_t waits = 0;                  ///< Result::waits
+  std::int64_t wait_ns = 0;
   Heartbeat heartbeat;
   SteadyTime last_heard;
   SteadyTime last_progress;

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/clock.h"
 #include "core/facts/facts.h"
@@ -30,7 +31,12 @@ Supervisor::Supervisor(const RunCase& run_case, const LaunchOptions& options, La
       processes_(processes),
       rendezvous_(
           [this](int rank, const KvValue& value) { ranks_[static_cast<std::size_t>(rank)].post(value); }),
-      boot_id_(ddbench::launch::boot_id()) {
+      boot_id_(ddbench::launch::boot_id()),
+      agreement_(static_cast<std::size_t>(run_case.world_size())) {
+  if (run_case.ends_by_margin()) {
+    stopping_rule_.emplace(run_case.margin,
+                           std::chrono::nanoseconds(std::llround(run_case.max_time_s * 1e9)));
+  }
   sockets.resize(static_cast<std::size_t>(run_case.world_size()));
   for (int rank = 0; rank < run_case.world_size(); ++rank) {
     ranks_.emplace_back(rank, rank % run_case.gpus_per_node, rank / run_case.gpus_per_node,
@@ -93,14 +99,6 @@ void Supervisor::read_processes() {
     }
   }
   if (processes_.gone()) give_up();
-}
-
-void Supervisor::take_arrivals() {
-  for (Arrival& arrival : processes_.take_arrivals()) {
-    SupervisedRank& rank = ranks_[static_cast<std::size_t>(arrival.hello.rank)];
-    rank.channel = std::move(arrival.channel);
-    on(rank, arrival.hello);
-  }
 }
 
 void Supervisor::read_rank(SupervisedRank& rank) {
@@ -270,6 +268,7 @@ void Supervisor::finish() {
   for (SupervisedRank& rank : ranks_) rank.channel.reset();
   if (!processes_.gone()) processes_.finish(kFinishWithin);
   outcome_.facts = processes_.facts();
+  describe_end_of_steps();
   if (processes_.remote()) {
     set_fact(outcome_.facts, fact_key<"launcher.span_bytes">, span_bytes_);
     describe_machines();

@@ -8,6 +8,8 @@
 #include "harness/launch/control/launch_contract.h"
 #include "harness/launch/control/rank_processes.h"
 #include "harness/launch/control/rendezvous.h"
+#include "harness/launch/steps/last_step.h"
+#include "harness/launch/steps/stopping_rule.h"
 #include "harness/launch/supervisor/root_cause.h"
 #include "harness/launch/supervisor/supervised_rank.h"
 
@@ -45,6 +47,7 @@ class Supervisor {
   void on(SupervisedRank& rank, const KvGet& request);
   void on(SupervisedRank& rank, const Ping& ping);
   void on(SupervisedRank& rank, const ClockRead& read);
+  void on(SupervisedRank& rank, const StepTimes& times);
   void on(SupervisedRank& rank, const Result& result);
   void on(SupervisedRank& rank, const Failure& failure);
   void on(SupervisedRank& rank, const FileChunk& chunk);
@@ -58,8 +61,10 @@ class Supervisor {
   void on_lost(SupervisedRank& rank);
   void on_end(SupervisedRank& rank, const std::string& how, bool orderly);
   void fail(SupervisedRank& rank, const std::string& what, bool certain);
+  void end_by_margin(StopReason reason);
   void begin_preemption();
   void settle_preemption();
+  void describe_end_of_steps();
   std::string how_far() const;
   void stop(store::RunState state, const std::string& reason);
   void kill(SupervisedRank& rank);
@@ -84,7 +89,10 @@ class Supervisor {
   int alive_ = 0;
   bool told_to_end_ = false;                       // a rank was, by a scheduler
   std::optional<SteadyTime> preemption_deadline_;  // since the run is to end before its time
-  std::optional<std::uint32_t> last_step_;         // that ranks were told
+  LastStepAgreement agreement_;
+  std::optional<StoppingRule> stopping_rule_;        // of a run that ends by its margin
+  std::optional<StopReason> stop_reason_;            // since it is to end by it
+  std::optional<std::uint32_t> last_step_by_margin_;
   SteadyTime deadline_;                            // of the current phase, where it has one
   SteadyTime next_tick_;
   SteadyTime last_look_;

@@ -10,6 +10,14 @@ namespace ddbench::launch {
 
 using Clock = std::chrono::steady_clock;
 
+void Supervisor::take_arrivals() {
+  for (Arrival& arrival : processes_.take_arrivals()) {
+    SupervisedRank& rank = ranks_[static_cast<std::size_t>(arrival.hello.rank)];
+    rank.channel = std::move(arrival.channel);
+    on(rank, arrival.hello);
+  }
+}
+
 /// The end of its connection is all that is seen of the end of a rank that is elsewhere. Everything it sent
 /// before has been read.
 void Supervisor::on_lost(SupervisedRank& rank) {
@@ -113,8 +121,11 @@ void Supervisor::on(SupervisedRank& rank, const Result& result) {
   rank.record.peak_memory_bytes = result.peak_memory_bytes;
   rank.record.parameter_hash = result.parameter_hash;
   rank.record.outcome = "ok";
+  rank.waits = result.waits;
+  rank.wait_ns = result.wait_ns;
   rank.heartbeat.steps_completed = static_cast<std::uint32_t>(run_case_.total_steps());
-  if (last_step_) rank.heartbeat.steps_completed = std::min(rank.heartbeat.steps_completed, *last_step_ + 1);
+  if (const auto last = agreement_.last_step())
+    rank.heartbeat.steps_completed = std::min(rank.heartbeat.steps_completed, *last + 1);
   observer_.on_progress({rank.record.rank, rank.heartbeat.steps_completed, result.loss_last});
   if (phase_ == Phase::kStopping || !all_reached(SupervisedRank::Phase::kDelivered)) return;
   phase_ = Phase::kFinishing;

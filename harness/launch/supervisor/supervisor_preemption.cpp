@@ -1,7 +1,5 @@
-// The way of a run that a scheduler ends before its time. Ranks may be a step apart and are told at different
-// moments; a checkpoint needs all of them after the same step. So each is first made to wait at the end of
-// the step that it is in, and then told the furthest of these steps: none has begun a later one, and all can
-// reach it.
+// The way of a run that a scheduler ends before its time. A checkpoint needs all ranks after the same step
+// (LastStepAgreement): the furthest one that a rank is in.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,26 +23,19 @@ void Supervisor::begin_preemption() {
   const bool keeps_state = run_case_.checkpoint_every > 0 && !is_program(run_case_);
   if (phase_ != Phase::kTraining || !keeps_state)
     return stop(store::RunState::kPreempted, "preempted " + how_far());
-  for (SupervisedRank& rank : ranks_) rank.post(Hold{});
-}
-
-void Supervisor::on(SupervisedRank& rank, const Holding& holding) {
-  rank.holding_at = holding.step;
-  const bool all = std::all_of(ranks_.begin(), ranks_.end(),
-                               [](const SupervisedRank& each) { return each.holding_at.has_value(); });
-  if (!all || last_step_) return;
-  last_step_ = 0;
-  for (const SupervisedRank& each : ranks_) last_step_ = std::max(*last_step_, *each.holding_at);
-  for (SupervisedRank& each : ranks_) each.post(LastStep{*last_step_});
+  const Hold hold = agreement_.ask(0);
+  for (SupervisedRank& rank : ranks_) rank.post(hold);
 }
 
 /// After the last rank has ended.
 void Supervisor::settle_preemption() {
-  if (outcome_.state != store::RunState::kDone || !last_step_) return;
-  if (*last_step_ + 1 >= static_cast<std::uint32_t>(run_case_.total_steps()))
-    return;  // there was no more to do
+  const auto last = agreement_.last_step();
+  if (outcome_.state != store::RunState::kDone || !preemption_deadline_ || !last) return;
+  const bool was_all = *last + 1 >= static_cast<std::uint32_t>(run_case_.total_steps()) ||
+                       (last_step_by_margin_ && *last >= *last_step_by_margin_);
+  if (was_all) return;  // there was no more to do
   outcome_.state = store::RunState::kPreempted;
-  outcome_.reason = fmt::format("preempted {}, with a checkpoint of it", describe_progress(*last_step_ + 1));
+  outcome_.reason = fmt::format("preempted {}, with a checkpoint of it", describe_progress(*last + 1));
 }
 
 }  // namespace ddbench::launch

@@ -7,6 +7,11 @@
 #include "core/error.h"
 
 namespace ddbench::launch {
+namespace {
+
+constexpr double kPaceSteps = 8;  // over which the pace is a moving average
+
+}  // namespace
 
 void TrainingState::on_step(std::uint32_t step, double loss) {
   loss_.store(loss, std::memory_order_relaxed);
@@ -14,13 +19,39 @@ void TrainingState::on_step(std::uint32_t step, double loss) {
   if (stop_requested()) throw Error(ErrorCode::kInterrupted, "stopped by the launcher");
 }
 
-bool TrainingState::is_last(std::uint32_t step) {
+void TrainingState::on_begin(std::uint32_t first_step) {
+  const std::lock_guard lock(mutex_);
+  begin_step(first_step);
+}
+
+void TrainingState::begin_step(std::uint32_t step) {
+  in_step_ = step;
+  step_began_ns_ = now_ns();
+  if (windows_ && measured_from_ns_ == 0 && windows_->is_measured(step)) measured_from_ns_ = step_began_ns_;
+}
+
+ddp::TrainingEnd TrainingState::end_after(std::uint32_t step) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !held_ || last_step_ || stop_requested(); });
+  // Before it waits: that would not be its pace.
+  const auto took_ns = static_cast<double>(now_ns() - step_began_ns_);
+  if (step_began_ns_ != 0) pace_ns_ = pace_ns_ == 0 ? took_ns : pace_ns_ + (took_ns - pace_ns_) / kPaceSteps;
+  if (horizon_ && step >= *horizon_ && !last_step_) wait_for_word(lock);
   if (stop_requested()) throw Error(ErrorCode::kInterrupted, "stopped by the launcher");
-  if (last_step_ && step >= *last_step_) return true;
-  in_step_ = step + 1;
-  return false;
+  if (last_step_ && step >= *last_step_) return {true, with_checkpoint_};
+  begin_step(step + 1);
+  return {};
+}
+
+void TrainingState::wait_for_word(std::unique_lock<std::mutex>& lock) {
+  const std::int64_t since_ns = now_ns();
+  changed_.wait(lock, [&] { return last_step_ || stop_requested(); });
+  ++waits_.count;
+  waits_.total_ns += now_ns() - since_ns;
+}
+
+void TrainingState::on_step_time(std::uint32_t step, std::int64_t duration_ns) {
+  const std::lock_guard lock(mutex_);
+  if (windows_) windows_->add(step, duration_ns);
 }
 
 void TrainingState::request_stop() {
@@ -31,18 +62,41 @@ void TrainingState::request_stop() {
   changed_.notify_all();
 }
 
-std::uint32_t TrainingState::hold() {
+std::uint32_t TrainingState::hold(std::int64_t lead_ns) {
   const std::lock_guard lock(mutex_);
-  held_ = true;
-  return in_step_;
+  last_step_.reset();
+  std::uint32_t ahead = 0;
+  if (lead_ns > 0 && pace_ns_ > 0) {
+    const auto at_ns = static_cast<double>(now_ns() - step_began_ns_ + lead_ns);
+    ahead = static_cast<std::uint32_t>(std::clamp(at_ns / pace_ns_, 0.0, double{kMostSteps}));
+  }
+  horizon_ = in_step_ + ahead;
+  return *horizon_;
 }
 
-void TrainingState::set_last_step(std::uint32_t step) {
+void TrainingState::set_last_step(std::uint32_t step, bool with_checkpoint) {
   {
     const std::lock_guard lock(mutex_);
     last_step_ = step;
+    with_checkpoint_ = with_checkpoint;
   }
   changed_.notify_all();
+}
+
+void TrainingState::gather_step_times(int warmup) {
+  const std::lock_guard lock(mutex_);
+  windows_.emplace(warmup);
+}
+
+std::optional<StepTimes> TrainingState::step_times() {
+  const std::lock_guard lock(mutex_);
+  if (!windows_) return std::nullopt;
+  return StepTimes{measured_from_ns_ == 0 ? 0 : now_ns() - measured_from_ns_, windows_->take()};
+}
+
+TrainingState::Waits TrainingState::waits() const {
+  const std::lock_guard lock(mutex_);
+  return waits_;
 }
 
 void TrainingState::on_collective_begin(std::string_view function, std::uint64_t sequence) noexcept {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "harness/launch/control/messages.h"
+#include "harness/launch/worker/step_windows.h"
 #include "harness/training/step/training_monitor.h"
 
 namespace ddbench::launch {
@@ -24,26 +25,52 @@ class TrainingState final : public ddp::TrainingMonitor {
   void on_collective_begin(std::string_view function, std::uint64_t sequence) noexcept override;
   void on_collective_end(std::uint64_t sequence) noexcept override;
 
-  /// Waits between hold() and set_last_step(). Throws as on_step while it waits.
-  bool is_last(std::uint32_t step) override;
+  void on_begin(std::uint32_t first_step) override;
+  /// Waits at the horizon that hold() set until set_last_step() was called. Throws as on_step while it waits.
+  ddp::TrainingEnd end_after(std::uint32_t step) override;
+  void on_step_time(std::uint32_t step, std::int64_t duration_ns) override;
 
   void request_stop();
-  /// From now on no step is begun without word of the last one. Returns the step that the training is in.
-  std::uint32_t hold();
-  void set_last_step(std::uint32_t step);
+  /// Sets the horizon, and returns it: the step that the training will be in `lead_ns` from now if it stays as fast
+  /// as it is; at least the one that it is in. No later one is begun before set_last_step(). Voids what was said
+  /// before.
+  std::uint32_t hold(std::int64_t lead_ns);
+  /// `step`: at least the horizon.
+  void set_last_step(std::uint32_t step, bool with_checkpoint);
   bool stop_requested() const noexcept { return stop_; }
+
+  /// From now on the times of steps are gathered for step_times(). Before the training begins.
+  void gather_step_times(int warmup);
+  /// Those since the last call; nothing where none are gathered.
+  std::optional<StepTimes> step_times();
+
+  struct Waits {
+    std::uint32_t count = 0;
+    std::int64_t total_ns = 0;
+  };
+  /// At the horizon.
+  Waits waits() const;
   /// Without the memory's peak.
   Heartbeat snapshot() const;
 
  private:
   static constexpr std::size_t kNameWords = 4;
 
+  void begin_step(std::uint32_t step);
+  void wait_for_word(std::unique_lock<std::mutex>& lock);
+
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;  // of what follows; taken once a step
+  mutable std::mutex mutex_;  // of what follows; taken twice a step
   std::condition_variable changed_;
   std::uint32_t in_step_ = 0;
-  bool held_ = false;
+  std::int64_t step_began_ns_ = 0;
+  double pace_ns_ = 0;  // what a step takes lately; 0: none is done
+  std::optional<std::uint32_t> horizon_;
   std::optional<std::uint32_t> last_step_;
+  bool with_checkpoint_ = false;
+  Waits waits_;
+  std::optional<StepWindows> windows_;
+  std::int64_t measured_from_ns_ = 0;  // when the first measured step began; 0: it has not
 
   std::atomic<std::uint32_t> steps_completed_{0};
   std::atomic<double> loss_{std::numeric_limits<double>::quiet_NaN()};

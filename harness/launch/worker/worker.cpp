@@ -4,22 +4,18 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <limits>
 #include <memory>
 
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 #include "harness/collective/communicator.h"
-#include "harness/launch/control/rank_wording.h"
 #include "harness/launch/control/tcp.h"
-#include "harness/launch/machine/machine_meter.h"
 #include "harness/launch/machine/pinning.h"
 #include "harness/launch/machine/process_facts.h"
 #include "harness/launch/machine/sigterm.h"
 #include "harness/launch/start/network_settings.h"
-#include "harness/launch/start/torchrun_variables.h"
-#include "harness/launch/worker/program.h"
+#include "harness/launch/worker/machine_counting.h"
+#include "harness/launch/worker/program_rank.h"
 #include "harness/launch/worker/require_own.h"
 #include "harness/launch/worker/run_worker.h"
 #include "harness/launch/worker/training_state.h"
@@ -36,7 +32,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLauncherAnswersIn = 120s;
 constexpr std::chrono::seconds kRanksGatherIn = std::chrono::hours(24 * 365);
 
 int rank_from_environment() {
@@ -53,7 +48,8 @@ class Worker {
       : session_(session),
         state_(state),
         remote_(remote),
-        files_(remote != nullptr ? &remote->files : nullptr) {}
+        files_(remote != nullptr ? &remote->files : nullptr),
+        counting_(session) {}
   ~Worker() {
     session_.watch({});
     session_.on_stop({});
@@ -76,7 +72,7 @@ class Worker {
         ::setenv(name.c_str(), value.c_str(), 1);
       }
     }
-    if (is_program(assignment_.run_case)) return run_program();
+    if (is_program(assignment_.run_case)) return run_program(session_, assignment_, remote_, counting_);
     // A rank that drives a GPU needs cores for the threads of CUDA and NCCL too.
     const std::string cores =
         assignment_.run_case.device == "cpu" ? pin_to_slot(assignment_.core_slot) : std::string();
@@ -84,7 +80,9 @@ class Worker {
     open_recorder();
     open_cuda_probe();
     connect();
-    begin_counting();
+    const RunCase& run_case = assignment_.run_case;
+    if (run_case.ends_by_margin() && assignment_.rank == 0) state_.gather_step_times(run_case.warmup);
+    counting_.begin(remote_, assignment_.local_rank);
     session_.send(Ready{communicator_->transport(), cores, start});
     WatchedCommunicator watched(*communicator_);
     try {
@@ -97,17 +95,8 @@ class Worker {
     }
   }
 
-  /// Before the message that says how the rank ended: what is missing of it is no reason to say nothing.
-  void tell_counts() {
-    const std::unique_ptr<MachineMeter> meter = std::move(meter_);
-    if (!meter) return;
-    try {
-      MachineCounts counts = meter->stop();
-      session_.send(Counted{std::move(counts.facts), std::move(counts.notes)});
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "ddbench worker: what this machine counted cannot be told: {}\n", error.what());
-    }
-  }
+  /// Before the message that says how the rank ended.
+  void tell_counts() { counting_.tell(); }
 
   /// What the spool and the launcher can still get from a rank that fails with `error`.
   Failure last_words(const Error& error) {
@@ -145,75 +134,6 @@ class Worker {
     assignment_.address = hello.address;
   }
 
-  /// A program of the user's places and pins its threads itself, and its collectives are none of ours.
-  void run_program() {
-    const ClockReading start = session_.read_clock(kLauncherAnswersIn);
-    if (files_ != nullptr) set_place_of_program();
-    begin_counting();
-    const bool per_node = is_program_per_node(assignment_.run_case);
-    if (per_node && assignment_.local_rank > 0) return stand_for_a_rank(start);
-    Program program({.command = program_command(assignment_.run_case),
-                     .preload = recording_library(),
-                     .spool = std::filesystem::path(assignment_.spool).replace_extension().string(),
-                     .run_id = assignment_.run_id,
-                     .rank = per_node ? -1 : assignment_.rank});
-    session_.on_stop([&program] { program.terminate(); });
-    session_.send(Ready{"", "", start});
-    const int status = program.wait();
-    session_.on_stop({});
-    if (status != 0) {
-      if (session_.stopped()) throw Error(ErrorCode::kInterrupted, "stopped by the launcher");
-      const std::string words =
-          ddbench::launch::last_words(std::filesystem::path(assignment_.spool).replace_extension("log"));
-      throw Error(ErrorCode::kRunFailed, fmt::format("the program {}{}", describe_end(status),
-                                                     words.empty() ? "" : "; its last output: " + words));
-    }
-    deliver_program(peak_memory_of_children_bytes());
-  }
-
-  /// Where rank 0 of the program is, on a rank that ddbench did not start itself: what rank 0 says, which is
-  /// what whoever started the world told it, else its own address and a port that is free there. A rank that
-  /// cannot trust that takes what it was told itself.
-  Endpoint program_master() {
-    if (remote_->own != nullptr) return own_master(remote_->placement);
-    constexpr const char* kKey = "program.master";
-    if (assignment_.rank == 0) {
-      const char* const address = std::getenv("MASTER_ADDR");
-      const char* const port = std::getenv("MASTER_PORT");
-      const Endpoint own = local_end(listen_at({assignment_.address, 0}).get());
-      const std::string master =
-          address != nullptr && port != nullptr ? to_string({address, std::atoi(port)}) : to_string(own);
-      session_.set(kKey, {master.begin(), master.end()});
-    }
-    const collective::Bytes master = session_.get(kKey, kLauncherAnswersIn);
-    return endpoint_from({master.begin(), master.end()});
-  }
-
-  void set_place_of_program() {
-    const RankPlace place{assignment_.rank, assignment_.run_case.nodes, assignment_.run_case.gpus_per_node};
-    for (const auto& [name, value] : torchrun_variables(place, program_master())) {
-      ::setenv(name.c_str(), value.c_str(), 1);
-    }
-    ::setenv("OMP_NUM_THREADS", "1", 0);
-  }
-
-  /// A rank that the program of its node starts: this process only has its place and its clock.
-  void stand_for_a_rank(const ClockReading& start) {
-    session_.send(Ready{"", "", start});
-    deliver_program(0);
-  }
-
-  void deliver_program(std::int64_t peak_bytes) {
-    Result result;
-    result.loss_first = result.loss_last = std::numeric_limits<double>::quiet_NaN();
-    result.clock = session_.read_clock(kLauncherAnswersIn);
-    result.peak_memory_bytes = peak_bytes;
-    tell_counts();
-    session_.ship_rest();
-    session_.send(result);
-    session_.wait_for_finish();
-  }
-
   /// What `ddbench micro` measures leaves no loss and no parameters.
   ddp::TrainResult train_or_measure(collective::Communicator& communicator) {
     if (!micro::is_micro(assignment_.run_case)) {
@@ -222,11 +142,6 @@ class Worker {
     }
     micro::measure(assignment_.run_case, communicator, *recorder_, state_);
     return {};
-  }
-
-  /// Elsewhere, on each node. When the environment is what it will be: it has threads that may read it.
-  void begin_counting() {
-    if (files_ != nullptr && assignment_.local_rank == 0) meter_ = std::make_unique<MachineMeter>();
   }
 
   void open_recorder() {
@@ -272,9 +187,10 @@ class Worker {
                   trained.loss_last,
                   trained.parameter_hash,
                   recorder_->dropped(),
-                  0,
-                  session_.read_clock(kLauncherAnswersIn)};
-    result.peak_memory_bytes = peak_memory_bytes();
+                  peak_memory_bytes()};
+    result.clock = session_.read_clock(kLauncherAnswersIn);
+    result.waits = state_.waits().count;
+    result.wait_ns = state_.waits().total_ns;
     tell_counts();
     session_.ship_rest();
     session_.send(result);
@@ -287,7 +203,7 @@ class Worker {
   const RemoteRank* remote_;
   ShippedFiles* files_;
   Assignment assignment_;
-  std::unique_ptr<MachineMeter> meter_;  // of ranks elsewhere, one a node
+  MachineCounting counting_;
   std::unique_ptr<host::Recorder> recorder_;
   std::unique_ptr<cuda::CudaProbe> kernels_;  // ends before what it records into
   std::unique_ptr<collective::Communicator> communicator_;

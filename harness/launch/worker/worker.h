@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 #include "harness/launch/control/messages.h"
 #include "harness/launch/control/tcp.h"
 #include "harness/launch/start/placement.h"
@@ -9,6 +11,9 @@
 #include "harness/launch/worker/worker_session.h"
 
 namespace ddbench::launch {
+
+/// How long a rank waits for an answer of the launcher.
+inline constexpr std::chrono::seconds kLauncherAnswersIn{120};
 
 /// A rank that has no directory in common with its launcher.
 struct RemoteRank {

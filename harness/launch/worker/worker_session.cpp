@@ -173,8 +173,9 @@ void WorkerSession::take(Message message, std::int64_t received_ns) {
     }
     return stop(std::nullopt);
   }
-  if (std::holds_alternative<Hold>(message)) return send(Holding{state_.hold()});
-  if (const auto* last = std::get_if<LastStep>(&message)) return state_.set_last_step(last->step);
+  if (const auto* hold = std::get_if<Hold>(&message)) return send(Holding{hold->round, state_.hold(hold->lead_ns)});
+  if (const auto* last = std::get_if<LastStep>(&message))
+    return state_.set_last_step(last->step, last->checkpoint);
   const std::lock_guard lock(mutex_);
   if (auto* assignment = std::get_if<Assignment>(&message)) {
     joined_at_ = std::chrono::steady_clock::now();
@@ -200,6 +201,7 @@ void WorkerSession::take(Message message, std::int64_t received_ns) {
 }
 
 void WorkerSession::heartbeat() {
+  if (std::optional<StepTimes> times = state_.step_times()) send(*times);
   Heartbeat beat = state_.snapshot();
   beat.peak_memory_bytes = peak_memory_bytes();
   beat.told_to_end = told_to_end();

@@ -64,16 +64,19 @@ class StepClock {
     probe_.drain_queue();
     resume_host();
   }
-  void end_step() noexcept {
+  /// Returns how long the step took.
+  std::int64_t end_step() noexcept {
     const std::int64_t end_ns = now_ns();
+    const std::int64_t duration_ns = end_ns - step_begin_ns_;
     record(SpanKind::kHost, host_name_, host_begin_ns_, end_ns, kNoBucket);
     const bool probed = is_probed(probe_.step(), warmup_);
     record(SpanKind::kStep, step_name_, step_begin_ns_, end_ns, probed ? kNoBucket : std::uint16_t{0});
     step_begin_ns_ = end_ns;
     const bool probes_next = is_probed(probe_.step() + 1, warmup_);
-    if (probes_next == probed || !probe_.has_queue()) return;
+    if (probes_next == probed || !probe_.has_queue()) return duration_ns;
     probe_.record_kernels(probes_next);
     step_begin_ns_ = now_ns();
+    return duration_ns;
   }
 
  private:

@@ -5,15 +5,24 @@
 
 namespace ddbench::ddp {
 
+/// Whether training ends with a step before its time.
+struct TrainingEnd {
+  bool is_last = false;
+  bool writes_checkpoint = false;  ///< of the step, in a run that writes some
+};
+
 /// Called by the training loop; implemented by the worker (live progress, stop requests, watchdog).
 class TrainingMonitor {
  public:
   virtual ~TrainingMonitor() = default;
+  /// Before the first step, `first_step`.
+  virtual void on_begin(std::uint32_t /*first_step*/) {}
   /// After each step, outside of the step's timed operators. `loss` is this rank's mean over its batch.
   virtual void on_step(std::uint32_t step, double loss) = 0;
-  /// At the end of each step's work: whether training ends with it before its time, on all ranks alike. A
-  /// checkpoint of the step is written then, in a run that writes some. May wait for the other ranks.
-  virtual bool is_last(std::uint32_t /*step*/) { return false; }
+  /// At the end of each step's work: on all ranks alike. May wait for the other ranks.
+  virtual TrainingEnd end_after(std::uint32_t /*step*/) { return {}; }
+  /// After the end of each step: how long it took, as its span says.
+  virtual void on_step_time(std::uint32_t /*step*/, std::int64_t /*duration_ns*/) {}
   /// Around every collective (communication thread): what a watchdog must know. `sequence` as in
   /// collective_key.
   virtual void on_collective_begin(std::string_view function, std::uint64_t sequence) noexcept = 0;

@@ -1,6 +1,8 @@
 #include <map>
 #include <string>
 
+#include "analyzer/run/end_of_steps.h"
+#include "core/run_case/step_facts.h"
 #include "reports/formats/json/interval_json.h"
 #include "reports/formats/json/json.h"
 #include "reports/formats/json/json_values.h"
@@ -201,15 +203,35 @@ void add_probes(const RunSummary& summary, MissingReasons& missing, Json& json) 
   json["dropped_spans"] = summary.dropped_spans;
 }
 
+Json steps_object(const RunSummary& summary, MissingReasons& missing) {
+  const RunCase& run_case = summary.run.run_case;
+  Json json = {{"measured", summary.measured_steps},
+               {"probed", summary.probed_steps},
+               {"asked_for", run_case.ends_by_margin() ? Json("auto") : Json(run_case.steps)},
+               {"warmup", run_case.warmup},
+               {"end", nullptr}};
+  if (!run_case.ends_by_margin()) return json;
+  const auto end = analyzer::end_of_steps(summary);
+  if (!end) {
+    missing.null("steps.end", end.reason());
+    return json;
+  }
+  json["end"] = {{"by", end->by_margin ? kEndedByMargin : kEndedByTime},
+                 {"margin", end->goal},
+                 {"max_time_s", run_case.max_time_s},
+                 {"half_width", missing.value("steps.end.half_width", end->half_width)},
+                 {"probe_half_width", missing.value("steps.end.probe_half_width", end->probe_half_width)},
+                 {"waits_for_launcher", end->waits},
+                 {"waits_for_launcher_ns", end->wait_ns}};
+  return json;
+}
+
 }  // namespace
 
 std::string run_json(const RunSummary& summary) {
   MissingReasons missing;
   Json json = {{"schema_version", kJsonSchemaVersion}, {"run", run_object(summary.run)}};
-  json["steps"] = {{"measured", summary.measured_steps},
-                   {"probed", summary.probed_steps},
-                   {"asked_for", summary.run.run_case.steps},
-                   {"warmup", summary.run.run_case.warmup}};
+  json["steps"] = steps_object(summary, missing);
   add_rate(summary, missing, json);
   json["mfu"] = missing.value("mfu", summary.utilisation.mfu);
   json["hfu"] = missing.value("hfu", summary.utilisation.hfu);

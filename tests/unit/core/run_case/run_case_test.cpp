@@ -34,6 +34,20 @@ TEST(RunCase, JsonRoundTripKeepsEveryField) {
   EXPECT_EQ(to_json(run_case_from_json("{}")), to_json(RunCase{}));
 }
 
+TEST(RunCase, AFixedNumberOfStepsHasTheKeyThatItAlwaysHad) {
+  EXPECT_EQ(case_key(RunCase{}).find("margin"), std::string::npos);
+  RunCase by_margin = unusual_case();
+  by_margin.steps = kMostSteps;
+  by_margin.margin = 0.01;
+  by_margin.max_time_s = 20;
+  EXPECT_NO_THROW(validate(by_margin));
+  EXPECT_EQ(run_case_from_json(to_json(by_margin)), by_margin);
+  EXPECT_NE(case_key(by_margin), case_key(unusual_case()));
+  EXPECT_TRUE(by_margin.ends_by_margin());
+  RunCase read = unusual_case();
+  EXPECT_TRUE(read_labels(to_json(by_margin), case_key(by_margin), read));
+}
+
 TEST(RunCase, JsonRefusesWhatItDoesNotKnow) {
   EXPECT_THROW(run_case_from_json(R"({"nodez": 2})"), Error);
   EXPECT_THROW(run_case_from_json(R"({"nodes": "two"})"), Error);
@@ -84,6 +98,10 @@ TEST(RunCase, ValidateNamesFieldValueAndRule) {
       {"gpus is -1", [](RunCase& c) { c.gpus_per_node = -1; }},
       {"nodes x gpus is 4294967296", [](RunCase& c) { c.nodes = c.gpus_per_node = 65536; }},
       {"steps is 0", [](RunCase& c) { c.steps = 0; }},
+      {"margin is 150", [](RunCase& c) { c.margin = 1.5; }},
+      {"margin is -1", [](RunCase& c) { c.margin = -0.01; }},
+      {"max-time is 0", [](RunCase& c) { c.margin = 0.01; }},
+      {"max-time is 5", [](RunCase& c) { c.max_time_s = 5; }},
       {"lr is nan", [](RunCase& c) { c.lr = std::numeric_limits<double>::quiet_NaN(); }},
       {"momentum is 1", [](RunCase& c) { c.momentum = 1; }},
       {"batch-per-gpu is 0", [](RunCase& c) { c.batch_per_gpu = 0; }},

@@ -50,7 +50,7 @@ class TestRank {
           Failure{error.code(), error.message(), 0, "", error.code() == ErrorCode::kRunFailed, 5, 6});
       return 1;
     }
-    session_->send(Result{2.0, 1.0, "hash", 3, peak_memory_bytes(), session_->read_clock(60s)});
+    session_->send(Result{2.0, 1.0, "hash", 3, peak_memory_bytes(), 0, 0, session_->read_clock(60s)});
     session_->wait_for_finish();
     return 0;
   }

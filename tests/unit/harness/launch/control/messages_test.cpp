@@ -44,11 +44,13 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(heartbeat.peak_memory_bytes, 1 << 30);
   EXPECT_TRUE(heartbeat.told_to_end);
 
-  const Result result = round_trip(Result{2.5, 0.5, "abc", 7, 8, {1, 2, 3}});
+  const Result result = round_trip(Result{2.5, 0.5, "abc", 7, 8, 3, 40, {1, 2, 3}});
   EXPECT_EQ(result.loss_first, 2.5);
   EXPECT_EQ(result.loss_last, 0.5);
   EXPECT_EQ(result.parameter_hash, "abc");
   EXPECT_EQ(result.dropped_spans, 7u);
+  EXPECT_EQ(result.waits, 3u);
+  EXPECT_EQ(result.wait_ns, 40);
   EXPECT_EQ(result.clock.uncertainty_ns, 3);
 
   const Failure failure = round_trip(Failure{ErrorCode::kEnvironment, "disk full", 28, "/x", true, 9, 10});
@@ -60,9 +62,19 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(failure.dropped_spans, 9u);
 
   EXPECT_EQ(round_trip(Stop{"why"}).reason, "why");
-  EXPECT_EQ(round_trip(Holding{7}).step, 7u);
-  EXPECT_EQ(round_trip(LastStep{8}).step, 8u);
-  EXPECT_TRUE(std::holds_alternative<Hold>(decode(encode(Hold{}))));
+  EXPECT_EQ(round_trip(Holding{2, 7}).round, 2u);
+  EXPECT_EQ(round_trip(Holding{2, 7}).step, 7u);
+  EXPECT_EQ(round_trip(LastStep{8, true}).step, 8u);
+  EXPECT_TRUE(round_trip(LastStep{8, true}).checkpoint);
+  EXPECT_EQ(round_trip(Hold{3, 1'000'000}).round, 3u);
+  EXPECT_EQ(round_trip(Hold{3, 1'000'000}).lead_ns, 1'000'000);
+  const StepTimes times = round_trip(StepTimes{90, {{4, 80, 1, -0.25}, {2, 10, 0, 0}}});
+  EXPECT_EQ(times.measured_ns, 90);
+  ASSERT_EQ(times.windows.size(), 2u);
+  EXPECT_EQ(times.windows[0].steps, 4u);
+  EXPECT_EQ(times.windows[0].time_ns, 80);
+  EXPECT_EQ(times.windows[0].pairs, 1u);
+  EXPECT_EQ(times.windows[0].log_ratio, -0.25);
   EXPECT_EQ(round_trip(Ping{5}).id, 5u);
   EXPECT_EQ(round_trip(ClockRead{{7, -8, 9}}).clock.offset_ns, -8);
   EXPECT_EQ(round_trip(Pong{5, -6}).reference_ns, -6);
@@ -215,8 +227,15 @@ TEST(Messages, ValuesThatCannotBeTrueAreRefused) {
   refused(Heartbeat{.collective = {.for_ns = kMax}}, "the time in a collective is 9223372036854775807");
   refused(Heartbeat{.peak_memory_bytes = -1}, "the peak memory is -1");
   refused(Failure{.peak_memory_bytes = kMax}, "the peak memory is 9223372036854775807");
-  refused(Holding{0xFFFF'FFFF}, "the step is 4294967295");
-  refused(LastStep{0x7FFF'FFFF}, "the step is 2147483647");
+  refused(Holding{1, 0xFFFF'FFFF}, "the step is 4294967295");
+  refused(LastStep{0x7FFF'FFFF, false}, "the step is 2147483647");
+  refused(Hold{1, -1}, "the lead is -1");
+  refused(StepTimes{-1, {}}, "the time of the measured steps is -1");
+  refused(StepTimes{1, {{0, 1, 0, 0}}}, "the number of steps is 0");
+  refused(StepTimes{1, {{1, -1, 0, 0}}}, "the time of steps is -1");
+  refused(StepTimes{1, {{1, 1, 2, 0}}}, "the number of pairs is 2");
+  refused(StepTimes{1, {{1, 1, 1, std::numeric_limits<double>::infinity()}}}, "the cost of the probes");
+  refused(StepTimes{1, std::vector<StepWindow>(StepTimes::kMostWindows + 1, StepWindow{1, 1, 0, 0})}, "windows");
   refused(Pong{1, kMin}, "the time of the answer is -9223372036854775808");
   Assignment assignment;
   assignment.rank = -5;

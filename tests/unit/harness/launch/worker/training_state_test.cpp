@@ -46,27 +46,27 @@ TEST(TrainingState, AStopEndsTheLoopAtTheNextStep) {
 TEST(TrainingState, OfRanksThatAreHeldTheFurthestStepIsTheLastOfAll) {
   TrainingState ahead;
   TrainingState behind;
-  EXPECT_FALSE(behind.is_last(4));
-  EXPECT_FALSE(ahead.is_last(4));
-  EXPECT_FALSE(ahead.is_last(5));
-  EXPECT_EQ(behind.hold(), 5u);
-  EXPECT_EQ(ahead.hold(), 6u);
+  EXPECT_FALSE(behind.end_after(4).is_last);
+  EXPECT_FALSE(ahead.end_after(4).is_last);
+  EXPECT_FALSE(ahead.end_after(5).is_last);
+  EXPECT_EQ(behind.hold(0), 5u);
+  EXPECT_EQ(ahead.hold(0), 6u);
   std::thread training([&] {
-    EXPECT_FALSE(behind.is_last(5));
-    EXPECT_TRUE(behind.is_last(6));
+    EXPECT_FALSE(behind.end_after(5).is_last);
+    EXPECT_TRUE(behind.end_after(6).is_last);
   });
-  behind.set_last_step(6);
-  ahead.set_last_step(6);
+  behind.set_last_step(6, true);
+  ahead.set_last_step(6, true);
   training.join();
-  EXPECT_TRUE(ahead.is_last(6));
+  EXPECT_TRUE(ahead.end_after(6).is_last);
 }
 
 TEST(TrainingState, ARankThatIsHeldWaitsAndCanBeStopped) {
   TrainingState state;
-  state.hold();
+  state.hold(0);
   std::atomic<bool> waited{false};
   std::thread training([&] {
-    message_of(ErrorCode::kInterrupted, [&] { state.is_last(3); });
+    message_of(ErrorCode::kInterrupted, [&] { state.end_after(3); });
     waited = true;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -78,9 +78,55 @@ TEST(TrainingState, ARankThatIsHeldWaitsAndCanBeStopped) {
 
 TEST(TrainingState, ARankThatBeganNothingEndsWithItsFirstStep) {
   TrainingState resumed;
-  EXPECT_EQ(resumed.hold(), 0u);
-  resumed.set_last_step(0);
-  EXPECT_TRUE(resumed.is_last(100));
+  EXPECT_EQ(resumed.hold(0), 0u);
+  resumed.set_last_step(0, true);
+  EXPECT_TRUE(resumed.end_after(100).is_last);
+}
+
+TEST(TrainingState, AHorizonIsAsFarAheadAsTheLeadAtTheRanksOwnPace) {
+  TrainingState state;
+  state.on_begin(10);
+  EXPECT_EQ(state.hold(1'000'000'000), 10u);  // it has no pace yet
+  state.set_last_step(1'000'000, false);
+  for (std::uint32_t step = 10; step < 110; ++step) EXPECT_FALSE(state.end_after(step).is_last);
+  // A hundred steps that took next to nothing: a second holds many of them, however slow this machine is.
+  const std::uint32_t horizon = state.hold(60'000'000'000);
+  EXPECT_GT(horizon, 110u);
+  EXPECT_EQ(state.hold(0), 110u);  // an earlier answer is void
+  state.set_last_step(110, true);
+  const ddp::TrainingEnd end = state.end_after(110);
+  EXPECT_TRUE(end.is_last);
+  EXPECT_TRUE(end.writes_checkpoint);
+  EXPECT_EQ(state.waits().count, 0u);
+}
+
+TEST(TrainingState, AWaitAtTheHorizonIsCounted) {
+  TrainingState state;
+  state.on_begin(0);
+  EXPECT_EQ(state.hold(0), 0u);
+  std::thread training([&] { EXPECT_TRUE(state.end_after(0).is_last); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  state.set_last_step(0, false);
+  training.join();
+  EXPECT_LE(state.waits().count, 1u);  // it may have come late
+  EXPECT_GE(state.waits().total_ns, 0);
+}
+
+TEST(TrainingState, StepTimesAreThoseOfMeasuredSteps) {
+  TrainingState state;
+  EXPECT_FALSE(state.step_times());
+  state.gather_step_times(2);
+  state.on_begin(0);
+  EXPECT_EQ(state.step_times()->measured_ns, 0);
+  for (std::uint32_t step = 0; step < 4; ++step) {
+    state.end_after(step);
+    state.on_step_time(step, 20'000'000);
+  }
+  const StepTimes times = *state.step_times();
+  EXPECT_GT(times.measured_ns, 0);
+  ASSERT_EQ(times.windows.size(), 2u);
+  EXPECT_EQ(times.windows[0].steps, 1u);
+  EXPECT_TRUE(state.step_times()->windows.empty());
 }
 
 TEST(TrainingState, IsReadWhileItIsWritten) {

@@ -1,0 +1,29 @@
+#include "harness/experiment/sweep/repeat_rule.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "analyzer/statistics/statistics.h"
+
+namespace ddbench::experiment {
+
+static_assert(kFewestRepeats >= static_cast<int>(analyzer::kFewestRuns));
+
+std::optional<RepeatEnd> end_of_repeats(std::span<const double> step_times_ns, double margin) {
+  const int runs = static_cast<int>(step_times_ns.size());
+  if (runs < kFewestRepeats) return std::nullopt;
+  RepeatEnd end{runs, std::numeric_limits<double>::infinity(), false};
+  if (const auto mean = analyzer::mean_of_runs(step_times_ns))
+    end.half_width = (mean->interval.high - mean->interval.low) / 2 / mean->value;
+  end.reached = end.half_width <= margin;
+  if (!end.reached && runs < kMostRepeats) return std::nullopt;
+  return end;
+}
+
+std::string to_words(const RepeatEnd& end, double margin) {
+  return fmt::format("{} runs{}: half-width between runs {:.2g} % (goal {:.3g} %)", end.runs,
+                     end.reached ? "" : ", the most of --repeat auto", 100 * end.half_width, 100 * margin);
+}
+
+}  // namespace ddbench::experiment

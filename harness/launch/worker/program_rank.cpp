@@ -1,0 +1,108 @@
+#include "harness/launch/worker/program_rank.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+#include "core/run_case/program_case.h"
+#include "harness/launch/control/rank_wording.h"
+#include "harness/launch/control/tcp.h"
+#include "harness/launch/machine/process_facts.h"
+#include "harness/launch/start/torchrun_variables.h"
+#include "harness/launch/worker/program.h"
+#include "harness/launch/worker/require_own.h"
+
+namespace ddbench::launch {
+namespace {
+
+class ProgramRank {
+ public:
+  ProgramRank(WorkerSession& session, const Assignment& assignment, const RemoteRank* remote,
+              MachineCounting& counting)
+      : session_(session), assignment_(assignment), remote_(remote), counting_(counting) {}
+
+  void run() {
+    const ClockReading start = session_.read_clock(kLauncherAnswersIn);
+    if (remote_ != nullptr) set_place_of_program();
+    counting_.begin(remote_, assignment_.local_rank);
+    const bool per_node = is_program_per_node(assignment_.run_case);
+    if (per_node && assignment_.local_rank > 0) return stand_for_a_rank(start);
+    Program program({.command = program_command(assignment_.run_case),
+                     .preload = recording_library(),
+                     .spool = std::filesystem::path(assignment_.spool).replace_extension().string(),
+                     .run_id = assignment_.run_id,
+                     .rank = per_node ? -1 : assignment_.rank});
+    session_.on_stop([&program] { program.terminate(); });
+    session_.send(Ready{"", "", start});
+    const int status = program.wait();
+    session_.on_stop({});
+    if (status != 0) {
+      if (session_.stopped()) throw Error(ErrorCode::kInterrupted, "stopped by the launcher");
+      const std::string words =
+          ddbench::launch::last_words(std::filesystem::path(assignment_.spool).replace_extension("log"));
+      throw Error(ErrorCode::kRunFailed, fmt::format("the program {}{}", describe_end(status),
+                                                     words.empty() ? "" : "; its last output: " + words));
+    }
+    deliver_program(peak_memory_of_children_bytes());
+  }
+
+ private:
+  /// Where rank 0 of the program is, on a rank that ddbench did not start itself: what rank 0 says, which is
+  /// what whoever started the world told it, else its own address and a port that is free there. A rank that
+  /// cannot trust that takes what it was told itself.
+  Endpoint program_master() {
+    if (remote_->own != nullptr) return own_master(remote_->placement);
+    constexpr const char* kKey = "program.master";
+    if (assignment_.rank == 0) {
+      const char* const address = std::getenv("MASTER_ADDR");
+      const char* const port = std::getenv("MASTER_PORT");
+      const Endpoint own = local_end(listen_at({assignment_.address, 0}).get());
+      const std::string master =
+          address != nullptr && port != nullptr ? to_string({address, std::atoi(port)}) : to_string(own);
+      session_.set(kKey, {master.begin(), master.end()});
+    }
+    const collective::Bytes master = session_.get(kKey, kLauncherAnswersIn);
+    return endpoint_from({master.begin(), master.end()});
+  }
+
+  void set_place_of_program() {
+    const RankPlace place{assignment_.rank, assignment_.run_case.nodes, assignment_.run_case.gpus_per_node};
+    for (const auto& [name, value] : torchrun_variables(place, program_master())) {
+      ::setenv(name.c_str(), value.c_str(), 1);
+    }
+    ::setenv("OMP_NUM_THREADS", "1", 0);
+  }
+
+  /// A rank that the program of its node starts: this process only has its place and its clock.
+  void stand_for_a_rank(const ClockReading& start) {
+    session_.send(Ready{"", "", start});
+    deliver_program(0);
+  }
+
+  void deliver_program(std::int64_t peak_bytes) {
+    Result result;
+    result.loss_first = result.loss_last = std::numeric_limits<double>::quiet_NaN();
+    result.clock = session_.read_clock(kLauncherAnswersIn);
+    result.peak_memory_bytes = peak_bytes;
+    counting_.tell();
+    session_.ship_rest();
+    session_.send(result);
+    session_.wait_for_finish();
+  }
+
+  WorkerSession& session_;
+  const Assignment& assignment_;
+  const RemoteRank* remote_;
+  MachineCounting& counting_;
+};
+
+}  // namespace
+
+void run_program(WorkerSession& session, const Assignment& assignment, const RemoteRank* remote,
+                 MachineCounting& counting) {
+  ProgramRank(session, assignment, remote, counting).run();
+}
+
+}  // namespace ddbench::launch

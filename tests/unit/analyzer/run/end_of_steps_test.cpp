@@ -1,0 +1,54 @@
+#include "analyzer/run/end_of_steps.h"
+
+#include <gtest/gtest.h>
+
+#include "core/run_case/step_facts.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+RunSummary by_margin(const char* ended_by) {
+  RunSummary summary;
+  summary.run.run_case.steps = kMostSteps;
+  summary.run.run_case.margin = 0.01;
+  summary.run.run_case.max_time_s = 20;
+  auto& facts = summary.run.environment.facts;
+  facts = {{kFactStepsDone, "417"}, {kFactStepWaits, "2"}, {kFactStepWaits_ns, "300"}};
+  if (ended_by != nullptr) facts[kFactStepsEndedBy] = ended_by;
+  summary.step_time_ns = Quantity{100, ConfidenceInterval{99, 102, 0.95, "t"}};
+  summary.probe_overhead_percent = Estimate{0.5, {-0.25, 1.25, 0.95, "paired"}};
+  return summary;
+}
+
+TEST(EndOfSteps, HasTheWidthsOfTheIntervalsThatAreShown) {
+  const auto end = end_of_steps(by_margin(kEndedByMargin));
+  ASSERT_TRUE(end);
+  EXPECT_TRUE(end->by_margin);
+  EXPECT_EQ(end->goal, 0.01);
+  EXPECT_DOUBLE_EQ(*end->half_width, 0.015);
+  EXPECT_DOUBLE_EQ(*end->probe_half_width, 0.0075);
+  EXPECT_EQ(end->waits, 2);
+  EXPECT_EQ(end->wait_ns, 300);
+  EXPECT_FALSE(end_of_steps(by_margin(kEndedByTime))->by_margin);
+}
+
+TEST(EndOfSteps, WhatIsNotKnownHasItsReason) {
+  RunSummary short_run = by_margin(kEndedByTime);
+  short_run.step_time_ns = Quantity{100, Measured<ConfidenceInterval>::missing("1 step(s)")};
+  EXPECT_EQ(end_of_steps(short_run)->half_width.reason(), "1 step(s)");
+  EXPECT_FALSE(end_of_steps(by_margin(nullptr)));  // it was cut off
+  RunSummary fixed = by_margin(kEndedByMargin);
+  fixed.run.run_case.margin = 0;
+  EXPECT_FALSE(end_of_steps(fixed));
+}
+
+TEST(StepFacts, StepsThatWereDone) {
+  RunCase run_case;
+  EXPECT_EQ(steps_done(run_case, {}), run_case.total_steps());
+  run_case.margin = 0.01;
+  EXPECT_EQ(steps_done(run_case, {}), 0);
+  EXPECT_EQ(steps_done(run_case, {{kFactStepsDone, "417"}}), 417);
+}
+
+}  // namespace
+}  // namespace ddbench::analyzer
