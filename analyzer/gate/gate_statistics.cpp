@@ -8,6 +8,7 @@
 
 #include "analyzer/statistics/change_points.h"
 #include "analyzer/statistics/moments.h"
+#include "analyzer/statistics/statistics.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -123,8 +124,9 @@ MeanChange mean_change(const std::vector<double>& baseline, const std::vector<do
   const RunMoments a = run_moments(baseline);
   const RunMoments b = run_moments(candidate);
   MeanChange change{a.mean, b.mean};
-  if (a.count < 2 || b.count < 2) {
-    change.interval = Measured<ConfidenceInterval>::missing("an interval needs 2 or more runs a side");
+  if (std::min(baseline.size(), candidate.size()) < kFewestRuns) {
+    change.interval = Measured<ConfidenceInterval>::missing(
+        fmt::format("an interval needs {} or more runs a side", kFewestRuns));
     return change;
   }
   double error = 0;

@@ -25,6 +25,13 @@ const std::map<std::string_view, FieldRole>& roles() {
   return known;
 }
 
+/// In place of the number that stands for no limit.
+void name_automatic_steps(CaseFields& fields) {
+  const auto steps = fields.find("steps");
+  if (steps == fields.end() || fields.at("margin").text == Json(0.0).dump()) return;
+  if (steps->second.text == std::to_string(kMostSteps)) steps->second.text = "auto";
+}
+
 }  // namespace
 
 CaseFields case_fields(const RunCase& run_case) {
@@ -41,7 +48,7 @@ CaseFields case_fields(const RunCase& run_case) {
       fields[name] = {Json(value).dump(), role, true};
     }
   });
-  if (run_case.ends_by_margin() && run_case.steps == kMostSteps) fields["steps"].text = "auto";
+  name_automatic_steps(fields);
   return fields;
 }
 
@@ -58,6 +65,10 @@ CaseFields case_fields_from_json(std::string_view text) {
     }
     for (const auto& [key, entry] : value.items()) fields[name + "." + key] = {text_of(entry), role};
   }
+  // Written only where they say something.
+  for (const char* name : {"margin", "max_time_s"})
+    fields.try_emplace(name, CaseField{Json(0.0).dump(), FieldRole::kSampling, true});
+  name_automatic_steps(fields);
   return fields;
 }
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import wait_until
 
 AUTO = ["-O", "hidden=64", "--no-baseline", "--quiet"]
-ENDLESS = [*AUTO, "--margin", "0.000001", "--max-time", "100000"]
+ENDLESS = [*AUTO, "--data-delay", "5ms", "--margin", "0.000001", "--max-time", "100000"]
 MPI = ["--launcher", "mpirun", "--launcher-args", "--allow-run-as-root --oversubscribe"]
 
 
@@ -114,7 +114,8 @@ def test_an_interrupt_and_a_killed_rank_end_it_as_any_run(bench):
 
 
 def test_a_preempted_run_continues_and_then_ends_by_itself(bench):
-    job = [*AUTO, "--checkpoint-every", 1000, "--name", "job", "--continue", "--margin", "0.0001", "--max-time", 3, "--json"]
+    job = [*AUTO, "--checkpoint-every", 1000, "--name", "job", "--continue", "--data-delay", "5ms", "--margin", "0.0001",
+           "--max-time", 10, "--json"]
     process = training(bench, *job)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
