@@ -6,7 +6,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "analyzer/run/end_of_steps.h"
+#include "reports/tables/end_of_steps.h"
 #include "analyzer/run/contention.h"
 #include "core/run_case/program_case.h"
 #include "reports/tables/run_content.h"
@@ -105,7 +105,7 @@ std::string efficiency_interval_in_words(const Efficiency& efficiency) {
 }
 
 std::string end_in_words(const analyzer::RunSummary& summary) {
-  const auto end = analyzer::end_of_steps(summary);
+  const auto end = end_of_steps(summary);
   if (!end) return {};
   const auto percent = [](double share) { return fmt::format("{:.2g} %", 100 * share); };
   std::string text = fmt::format("stopped {}after {} steps: ", end->by_margin ? "" : "at --max-time ",
@@ -114,9 +114,9 @@ std::string end_in_words(const analyzer::RunSummary& summary) {
                           : "no interval: " + end->half_width.reason();
   text += fmt::format(" (goal {})", percent(end->goal));
   const auto& probes = end->probe_half_width;
-  if (!end->by_margin && probes && *probes > analyzer::EndOfSteps::kProbeGoal) {
+  if (!end->by_margin && probes && *probes > EndOfSteps::kProbeGoal) {
     text += fmt::format("; that of the probes' cost {} of a step (goal {})", percent(*probes),
-                        percent(analyzer::EndOfSteps::kProbeGoal));
+                        percent(EndOfSteps::kProbeGoal));
   }
   if (end->waits > 0) {
     text += fmt::format("; {} wait{} of ranks for the launcher in it, {}", end->waits, end->waits == 1 ? "" : "s",

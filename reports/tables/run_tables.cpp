@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/run/end_of_steps.h"
+#include "reports/tables/end_of_steps.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
 #include "reports/text/quantity.h"
@@ -167,7 +167,7 @@ DataTable measures_data(const RunSummary& summary) {
   } else {
     add_missing(table, "step time", step);
   }
-  if (const auto end = analyzer::end_of_steps(summary))
+  if (const auto end = end_of_steps(summary))
     add_measure(table, "end of the run", end->by_margin ? "margin reached" : "--max-time", end_in_words(summary));
   if (const auto& rate = summary.samples_per_s) {
     add_measure(table, "throughput", number(*rate, 4) + " samples/s",

@@ -1,7 +1,7 @@
 #include <map>
 #include <string>
 
-#include "analyzer/run/end_of_steps.h"
+#include "reports/tables/end_of_steps.h"
 #include "core/run_case/step_facts.h"
 #include "reports/formats/json/interval_json.h"
 #include "reports/formats/json/json.h"
@@ -211,7 +211,7 @@ Json steps_object(const RunSummary& summary, MissingReasons& missing) {
                {"warmup", run_case.warmup},
                {"end", nullptr}};
   if (!run_case.ends_by_margin()) return json;
-  const auto end = analyzer::end_of_steps(summary);
+  const auto end = end_of_steps(summary);
   if (!end) {
     missing.null("steps.end", end.reason());
     return json;

@@ -4,7 +4,7 @@
 
 #include "analyzer/run/run_summary.h"
 
-namespace ddbench::analyzer {
+namespace ddbench::reports {
 
 /// How a run that ends by its margin (RunCase::margin) came to its end.
 struct EndOfSteps {
@@ -21,6 +21,6 @@ struct EndOfSteps {
 };
 
 /// Missing, with the reason, for a run with a fixed number of steps or another end. `summary` has intervals.
-Measured<EndOfSteps> end_of_steps(const RunSummary& summary);
+Measured<EndOfSteps> end_of_steps(const analyzer::RunSummary& summary);
 
-}  // namespace ddbench::analyzer
+}  // namespace ddbench::reports

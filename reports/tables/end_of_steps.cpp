@@ -1,9 +1,9 @@
-#include "analyzer/run/end_of_steps.h"
+#include "reports/tables/end_of_steps.h"
 
 #include "analyzer/run/analysis_facts.h"
 #include "core/run_case/step_facts.h"
 
-namespace ddbench::analyzer {
+namespace ddbench::reports {
 namespace {
 
 double half_width(const ConfidenceInterval& interval) {
@@ -12,7 +12,7 @@ double half_width(const ConfidenceInterval& interval) {
 
 }  // namespace
 
-Measured<EndOfSteps> end_of_steps(const RunSummary& summary) {
+Measured<EndOfSteps> end_of_steps(const analyzer::RunSummary& summary) {
   if (!summary.run.run_case.ends_by_margin()) return Measured<EndOfSteps>::missing("the number of steps was given");
   const auto& facts = summary.run.environment.facts;
   const auto ended_by = facts.find(kFactStepsEndedBy);
@@ -29,9 +29,9 @@ Measured<EndOfSteps> end_of_steps(const RunSummary& summary) {
   } else {
     end.probe_half_width = Measured<double>::missing(cost.reason());
   }
-  end.waits = numeric_fact(summary.run, kFactStepWaits);
-  end.wait_ns = numeric_fact(summary.run, kFactStepWaits_ns);
+  end.waits = analyzer::numeric_fact(summary.run, kFactStepWaits);
+  end.wait_ns = analyzer::numeric_fact(summary.run, kFactStepWaits_ns);
   return end;
 }
 
-}  // namespace ddbench::analyzer
+}  // namespace ddbench::reports

@@ -1,22 +1,22 @@
-#include "analyzer/run/end_of_steps.h"
+#include "reports/tables/end_of_steps.h"
 
 #include <gtest/gtest.h>
 
 #include "core/run_case/step_facts.h"
 
-namespace ddbench::analyzer {
+namespace ddbench::reports {
 namespace {
 
-RunSummary by_margin(const char* ended_by) {
-  RunSummary summary;
+analyzer::RunSummary by_margin(const char* ended_by) {
+  analyzer::RunSummary summary;
   summary.run.run_case.steps = kMostSteps;
   summary.run.run_case.margin = 0.01;
   summary.run.run_case.max_time_s = 20;
   auto& facts = summary.run.environment.facts;
   facts = {{kFactStepsDone, "417"}, {kFactStepWaits, "2"}, {kFactStepWaits_ns, "300"}};
   if (ended_by != nullptr) facts[kFactStepsEndedBy] = ended_by;
-  summary.step_time_ns = Quantity{100, ConfidenceInterval{99, 102, 0.95, "t"}};
-  summary.probe_overhead_percent = Estimate{0.5, {-0.25, 1.25, 0.95, "paired"}};
+  summary.step_time_ns = analyzer::Quantity{100, ConfidenceInterval{99, 102, 0.95, "t"}};
+  summary.probe_overhead_percent = analyzer::Estimate{0.5, {-0.25, 1.25, 0.95, "paired"}};
   return summary;
 }
 
@@ -33,11 +33,11 @@ TEST(EndOfSteps, HasTheWidthsOfTheIntervalsThatAreShown) {
 }
 
 TEST(EndOfSteps, WhatIsNotKnownHasItsReason) {
-  RunSummary short_run = by_margin(kEndedByTime);
-  short_run.step_time_ns = Quantity{100, Measured<ConfidenceInterval>::missing("1 step(s)")};
+  analyzer::RunSummary short_run = by_margin(kEndedByTime);
+  short_run.step_time_ns = analyzer::Quantity{100, Measured<ConfidenceInterval>::missing("1 step(s)")};
   EXPECT_EQ(end_of_steps(short_run)->half_width.reason(), "1 step(s)");
   EXPECT_FALSE(end_of_steps(by_margin(nullptr)));  // it was cut off
-  RunSummary fixed = by_margin(kEndedByMargin);
+  analyzer::RunSummary fixed = by_margin(kEndedByMargin);
   fixed.run.run_case.margin = 0;
   EXPECT_FALSE(end_of_steps(fixed));
 }
@@ -51,4 +51,4 @@ TEST(StepFacts, StepsThatWereDone) {
 }
 
 }  // namespace
-}  // namespace ddbench::analyzer
+}  // namespace ddbench::reports
