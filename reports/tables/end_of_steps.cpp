@@ -1,6 +1,5 @@
 #include "reports/tables/end_of_steps.h"
 
-#include "analyzer/run/analysis_facts.h"
 #include "core/run_case/step_facts.h"
 
 namespace ddbench::reports {
@@ -15,10 +14,10 @@ double half_width(const ConfidenceInterval& interval) {
 Measured<EndOfSteps> end_of_steps(const analyzer::RunSummary& summary) {
   if (!summary.run.run_case.ends_by_margin()) return Measured<EndOfSteps>::missing("the number of steps was given");
   const auto& facts = summary.run.environment.facts;
-  const auto ended_by = facts.find(kFactStepsEndedBy);
-  if (ended_by == facts.end()) return Measured<EndOfSteps>::missing("the run did not come to its own end");
+  const Measured<std::string> ended_by = get_fact(facts, fact_key<"steps.ended_by">);
+  if (!ended_by) return Measured<EndOfSteps>::missing("the run did not come to its own end");
   EndOfSteps end;
-  end.by_margin = ended_by->second == kEndedByMargin;
+  end.by_margin = *ended_by == kEndedByMargin;
   end.goal = summary.run.run_case.margin;
   if (const auto& step = summary.step_time_ns) {
     end.half_width = step->interval ? Measured<double>(half_width(*step->interval) / step->value)
@@ -29,8 +28,8 @@ Measured<EndOfSteps> end_of_steps(const analyzer::RunSummary& summary) {
   } else {
     end.probe_half_width = Measured<double>::missing(cost.reason());
   }
-  end.waits = analyzer::numeric_fact(summary.run, kFactStepWaits);
-  end.wait_ns = analyzer::numeric_fact(summary.run, kFactStepWaits_ns);
+  end.waits = get_fact(facts, fact_key<"steps.waits_for_launcher">).value_or(0);
+  end.wait_ns = get_fact(facts, fact_key<"steps.waits_for_launcher_ns">).value_or(0);
   return end;
 }
 

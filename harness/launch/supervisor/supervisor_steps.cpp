@@ -28,19 +28,19 @@ void Supervisor::on(SupervisedRank& rank, const Holding& holding) {
 /// As facts of the run.
 void Supervisor::describe_end_of_steps() {
   if (outcome_.state != store::RunState::kDone || !stopping_rule_) return;
+  Facts& facts = outcome_.facts;
   if (last_step_by_margin_)
-    outcome_.facts[kFactStepsEndedBy] = *stop_reason_ == StopReason::kMargin ? kEndedByMargin : kEndedByTime;
+    set_fact(facts, fact_key<"steps.ended_by">, *stop_reason_ == StopReason::kMargin ? kEndedByMargin : kEndedByTime);
   const std::int64_t all = run_case_.total_steps();
-  outcome_.facts[kFactStepsDone] = std::to_string(last_step_by_margin_ ? *last_step_by_margin_ + 1 : all);
-  std::uint64_t waits = 0;
+  set_fact(facts, fact_key<"steps.done">, last_step_by_margin_ ? *last_step_by_margin_ + 1 : all);
+  std::int64_t waits = 0;
   std::int64_t wait_ns = 0;
   for (const SupervisedRank& rank : ranks_) {
     waits += rank.waits;
     wait_ns += rank.wait_ns;
   }
-  if (waits == 0) return;
-  outcome_.facts[kFactStepWaits] = std::to_string(waits);
-  outcome_.facts[kFactStepWaits_ns] = std::to_string(wait_ns);
+  set_count(facts, fact_key<"steps.waits_for_launcher">, waits);
+  set_count(facts, fact_key<"steps.waits_for_launcher_ns">, wait_ns);
 }
 
 }  // namespace ddbench::launch

@@ -13,8 +13,8 @@ analyzer::RunSummary by_margin(const char* ended_by) {
   summary.run.run_case.margin = 0.01;
   summary.run.run_case.max_time_s = 20;
   auto& facts = summary.run.environment.facts;
-  facts = {{kFactStepsDone, "417"}, {kFactStepWaits, "2"}, {kFactStepWaits_ns, "300"}};
-  if (ended_by != nullptr) facts[kFactStepsEndedBy] = ended_by;
+  facts = {{"steps.done", "417"}, {"steps.waits_for_launcher", "2"}, {"steps.waits_for_launcher_ns", "300"}};
+  if (ended_by != nullptr) facts["steps.ended_by"] = ended_by;
   summary.step_time_ns = analyzer::Quantity{100, ConfidenceInterval{99, 102, 0.95, "t"}};
   summary.probe_overhead_percent = analyzer::Estimate{0.5, {-0.25, 1.25, 0.95, "paired"}};
   return summary;
@@ -47,7 +47,7 @@ TEST(StepFacts, StepsThatWereDone) {
   EXPECT_EQ(steps_done(run_case, {}), run_case.total_steps());
   run_case.margin = 0.01;
   EXPECT_EQ(steps_done(run_case, {}), 0);
-  EXPECT_EQ(steps_done(run_case, {{kFactStepsDone, "417"}}), 417);
+  EXPECT_EQ(steps_done(run_case, {{"steps.done", "417"}}), 417);
 }
 
 }  // namespace
