@@ -1,6 +1,6 @@
 #include "core/name_table.h"
 
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench {
 namespace {

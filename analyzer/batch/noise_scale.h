@@ -25,7 +25,7 @@ struct NoiseScale {
   /// The ratio of the two means. Missing when the gradient drowns in the noise; then only `at_least` is
   /// known.
   Measured<Estimate> samples = Measured<Estimate>::missing("no steps");
-  /// Lower bound of the 95 % interval where the upper one is infinite; 0: none.
+  /// Lower bound of the 95% interval where the upper one is infinite; 0: none.
   double at_least = 0;
   std::size_t steps = 0;
 
@@ -48,8 +48,8 @@ struct StepsToTarget {
   std::vector<double> unreached_after;
 };
 
-/// What a censored value is expected to be, when logarithms scatter by `spread` about log(`expected`) and it is
-/// known to be above `censored_at`.
+/// What a censored value is expected to be, when logarithms scatter by `spread` about log(`expected`) and it
+/// is known to be above `censored_at`.
 double expected_above(double censored_at, double expected, double spread);
 
 /// Mean of positive values of which some are only known to be above `censored`: their logarithms are taken as
@@ -70,8 +70,8 @@ struct CriticalBatch {
 };
 
 /// Censored observations by iterated least squares (Schmee and Hahn 1979): a run that ended before the target
-/// counts with the steps that it is expected to need, given the fit and that it needs more than it made. Missing
-/// when fewer than three batches reached the target. Throws Error{kBadInput} on a batch or number of
+/// counts with the steps that it is expected to need, given the fit and that it needs more than it made.
+/// Missing when fewer than three batches reached the target. Throws Error{kBadInput} on a batch or number of
 /// steps that is not finite and positive.
 Measured<CriticalBatch> fit_critical_batch(std::span<const StepsToTarget> batches);
 

@@ -11,7 +11,7 @@
 #include "analyzer/catalogue/builtin_skus.h"
 #include "analyzer/catalogue/sku_toml.h"
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::analyzer {
 namespace {

@@ -10,7 +10,7 @@
 #include "analyzer/collectives/bus_factor.h"
 #include "analyzer/comparison/collective_world.h"
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -55,7 +55,8 @@ std::vector<CollectiveCurve> curves_of(SizesOfWorlds worlds) {
       curve.fits = fit_alpha_beta(curve.points, curve.ranks);
     curves.push_back(std::move(curve));
   }
-  std::stable_sort(curves.begin(), curves.end(), [](const auto& a, const auto& b) { return a.label < b.label; });
+  std::stable_sort(curves.begin(), curves.end(),
+                   [](const auto& a, const auto& b) { return a.label < b.label; });
   return curves;
 }
 

@@ -12,7 +12,7 @@
 
 #include "analyzer/run/run_fields.h"
 #include "core/facts/facts.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::analyzer {
 namespace {

@@ -126,8 +126,8 @@ class Search {
       if (report_.mean_step_ns <= 0 || rank.cost_ns_per_step < kDearShareOfStep * report_.mean_step_ns) break;
       if (rank.share_last < kOftenOverChance / n) continue;
       report_.notes.push_back(
-          fmt::format("rank {} on {} arrives last at {:.0f} % of collectives ({:.0f} % by chance), and the "
-                      "others wait {:.1f} % of "
+          fmt::format("rank {} on {} arrives last at {:.0f}% of collectives ({:.0f}% by chance), and the "
+                      "others wait {:.1f}% of "
                       "their step for it",
                       rank.rank, rank.host, 100 * rank.share_last, 100 / n,
                       100 * rank.cost_ns_per_step / report_.mean_step_ns));

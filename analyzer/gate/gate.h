@@ -104,7 +104,7 @@ struct GateVerdict {
 ///  metrics asked for,
 ///    is beyond "not worse" and the estimate is worse by more than its threshold (a throughput falls by that
 ///    share);
-///  - it passes when a slowdown of the threshold can be excluded (the two-sided 95 % interval ends below it),
+///  - it passes when a slowdown of the threshold can be excluded (the two-sided 95% interval ends below it),
 ///  or when that
 ///    interval is no wider than the threshold and the estimate is below it;
 ///  - otherwise, and when a run did not measure the metric, it is inconclusive.

@@ -6,12 +6,14 @@
 #include <tuple>
 
 #include "analyzer/gate/gate_steps.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::analyzer {
 namespace {
 
 using Interval = Measured<ConfidenceInterval>;
-using CollectiveKey = std::tuple<std::string, int, std::uint64_t, std::string>;  // function, bucket, bytes, communicator
+using CollectiveKey =
+    std::tuple<std::string, int, std::uint64_t, std::string>;  // function, bucket, bytes, communicator
 
 std::optional<std::vector<RunPair>> pairs_of(const GateVerdict& verdict) {
   if (verdict.in_time != SidesInTime::kInterleaved) return std::nullopt;
@@ -56,7 +58,8 @@ std::map<CollectiveKey, CollectiveValues> collective_values(const std::vector<Ru
   for (const RunMeasures& run : runs) {
     for (const CollectiveSummary& collective : run.collectives) {
       const store::CollectiveRecord& record = collective.record;
-      CollectiveValues& values = found[{record.function, record.bucket, record.bytes, collective.communicator}];
+      CollectiveValues& values =
+          found[{record.function, record.bucket, record.bytes, collective.communicator}];
       values.transfer_ns.push_back(static_cast<double>(record.transfer_ns));
       if (run.measured_steps > 0) {
         values.calls_per_step +=
@@ -102,8 +105,7 @@ std::string part_sentence(const PartChange& change, double step_change_ns) {
   std::string text = fmt::format("{} went from {} to {} a step", store::to_string(change.part),
                                  milliseconds(change.baseline_ns), milliseconds(change.candidate_ns));
   if (step_change_ns > 0 && change.change_ns() > 0) {
-    text +=
-        fmt::format(", {:.0f}% of what the step got longer", 100 * change.change_ns() / step_change_ns);
+    text += fmt::format(", {:.0f}% of what the step got longer", 100 * change.change_ns() / step_change_ns);
   }
   if (change.change_interval) {
     text += fmt::format(" (95% CI of the change {:+.3f} to {:+.3f} ms)", change.change_interval->low / 1e6,
@@ -115,8 +117,9 @@ std::string part_sentence(const PartChange& change, double step_change_ns) {
 std::string collective_sentence(const CollectiveChange& change) {
   const std::string which = change.bucket >= 0 ? fmt::format("bucket {}", change.bucket) : "a call";
   const std::string communicator = change.communicator.empty() ? "" : change.communicator + ", ";
-  return fmt::format("{} of {} ({}{} bytes) went from {} to {}", which, change.function, communicator, change.bytes,
-                     milliseconds(change.baseline_ns), milliseconds(change.candidate_ns));
+  return fmt::format("{} of {} ({}{}) went from {} to {}", which, change.function, communicator,
+                     quantity(static_cast<double>(change.bytes), "B"), milliseconds(change.baseline_ns),
+                     milliseconds(change.candidate_ns));
 }
 
 bool slowed_down(const GateVerdict& verdict) {

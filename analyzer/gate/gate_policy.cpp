@@ -8,7 +8,7 @@
 
 #include "analyzer/comparison/comparability.h"
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::analyzer {
 namespace {

@@ -11,7 +11,7 @@
 
 namespace ddbench::analyzer {
 
-/// What the gate fails on. Shares are fractions: 0.03 is 3 %.
+/// What the gate fails on. Shares are fractions: 0.03 is 3%.
 struct GatePolicy {
   std::vector<RunMetric> metrics{RunMetric::kStepTime};
   double threshold = 0.03;                 ///< a slowdown up to this is accepted

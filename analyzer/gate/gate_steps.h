@@ -22,7 +22,7 @@ void drop_other_history(GateSide& side);
 LogRatio worsening(const GateSide& baseline, const GateSide& candidate, SidesInTime in_time, RunMetric metric,
                    const GatePolicy& policy);
 
-/// Difference of two sides' values (not of logarithms) with its two-sided 95 % interval: paired Student t for
+/// Difference of two sides' values (not of logarithms) with its two-sided 95% interval: paired Student t for
 /// interleaved runs, Welch's t otherwise.
 struct MeanChange {
   double baseline = 0;

@@ -10,7 +10,7 @@
 
 #include "analyzer/run/run_fields.h"
 #include "core/run_case/run_case_hash.h"
-#include "core/text_hash.h"
+#include "core/text/text_hash.h"
 
 namespace ddbench::analyzer {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/run_case/run_case_hash.h"
-#include "core/text_hash.h"
+#include "core/text/text_hash.h"
 
 namespace ddbench::imports {
 namespace {

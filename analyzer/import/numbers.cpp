@@ -6,8 +6,8 @@
 #include <cctype>
 #include <utility>
 
-#include "core/number.h"
-#include "core/text_hash.h"
+#include "core/text/number.h"
+#include "core/text/text_hash.h"
 
 namespace ddbench::imports {
 namespace {

@@ -64,7 +64,7 @@ void note_oversubscription(const RunSummary& summary, Notes& notes) {
   const double base_share = std::min(1.0, static_cast<double>(cores) / base_ranks);
   const double ceiling = static_cast<double>(cores) / ranks / base_share;
   notes.push_back(
-      fmt::format("oversubscribed: {} ranks share {} core{}: at best {:.1f} % efficiency can be seen here, "
+      fmt::format("oversubscribed: {} ranks share {} core{}: at best {:.1f}% efficiency can be seen here, "
                   "whatever the network",
                   ranks, cores, cores == 1 ? "" : "s", 100 * ceiling));
 }
@@ -99,11 +99,11 @@ void note_goodput(const RunSummary& summary, Notes& notes) {
   const double useful = get_fact(facts, fact_key<"goodput.useful_s">).value_or(0);
   const double total = get_fact(facts, fact_key<"goodput.total_s">).value_or(0);
   std::string text =
-      fmt::format("goodput {:.1f} %: {:.3g} s of {:.3g} s were steps that count, with {} restart(s)",
+      fmt::format("goodput {:.1f}%: {:.3g} s of {:.3g} s were steps that count, with {} restart(s)",
                   100 * *goodput, useful, total, get_fact(facts, fact_key<"goodput.restarts">).value_or(0));
   const double between = get_fact(facts, fact_key<"goodput.between_s">).value_or(0);
   if (between > 0) {
-    text += fmt::format("; with the {:.3g} s between the runs it is {:.1f} %", between,
+    text += fmt::format("; with the {:.3g} s between the runs it is {:.1f}%", between,
                         100 * useful / (total + between));
   }
   notes.push_back(text);
@@ -254,7 +254,7 @@ void note_comparison(const RunSummary& summary, Notes& notes) {
 
 void note_overhead(const RunSummary& summary, Notes& notes) {
   if (!summary.probe_overhead_percent || summary.probe_overhead_percent.value().interval.low <= 1.0) return;
-  notes.push_back(fmt::format("the probes cost {:.1f} % of a step: figures of probe-on steps include it",
+  notes.push_back(fmt::format("the probes cost {:.1f}% of a step: figures of probe-on steps include it",
                               summary.probe_overhead_percent.value().value));
 }
 

@@ -49,14 +49,14 @@ std::vector<std::string> overload_of(const RunSummary& summary) {
   const auto waited_ns = summary.partition[store::StepPart::kCpuWait];
   const double waited = step_ns > 0 ? 100 * static_cast<double>(waited_ns) / static_cast<double>(step_ns) : 0;
   if (waited > kMuch_percent)
-    clauses.push_back(fmt::format("threads waited for a core in {:.1f} % of a step", waited));
+    clauses.push_back(fmt::format("threads waited for a core in {:.1f}% of a step", waited));
   if (const double stolen = worst(counted_values(facts, fact_key<"cpu.stolen_percent">));
       stolen > kMuch_percent)
-    clauses.push_back(fmt::format("a hypervisor took {:.0f} % of the processor time", stolen));
+    clauses.push_back(fmt::format("a hypervisor took {:.0f}% of the processor time", stolen));
   if (const double held = worst(counted_values(facts, fact_key<"cpu.throttled_percent">));
       held > kMuch_percent)
     clauses.push_back(
-        fmt::format("a control group's CPU limit held threads up for {:.0f} % of the time", held));
+        fmt::format("a control group's CPU limit held threads up for {:.0f}% of the time", held));
   return clauses;
 }
 

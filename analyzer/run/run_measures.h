@@ -49,8 +49,8 @@ struct RunMeasures {
   static std::array<Measured<double>, kRunMetricCount> missing_values();
 };
 
-/// A measured value for logarithms and ratios, above 0: exposed communication below 0.1 % of the step counts
-/// as 0.1 % of it, so that a run that hides all of it can be compared.
+/// A measured value for logarithms and ratios, above 0: exposed communication below 0.1% of the step counts
+/// as 0.1% of it, so that a run that hides all of it can be compared.
 double comparable_value(const RunMeasures& run, RunMetric metric);
 
 RunMeasures measure_run(const RunSummary& summary);

@@ -10,7 +10,7 @@
 
 #include "analyzer/run/run_fields.h"
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::analyzer {
 namespace {

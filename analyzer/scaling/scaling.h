@@ -43,7 +43,7 @@ struct ScalingTable {
 /// the store has no run of the sweep.
 ScalingTable scaling_table(const store::RunStore& store, const std::string& sweep_id);
 
-/// Efficiency in percent over GPUs beside the ideal 100 %: a series for each set of provenances, and for each
+/// Efficiency in percent over GPUs beside the ideal 100%: a series for each set of provenances, and for each
 /// value of a field of the case that varies beside the size (link, batch, ...).
 Figure scaling_efficiency(const ScalingTable& table);
 

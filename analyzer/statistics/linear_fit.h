@@ -28,7 +28,7 @@ enum class ErrorModel {
 /// y = sum of x[j] * coefficients[j] by weighted least squares, and what is known of its errors.
 ///
 /// Relative errors are weighted by the fitted y (iterated). The variance of one measurement comes from the
-/// repetitions and from how far the points lie off the curve: from both together where an F test (5 %) finds
+/// repetitions and from how far the points lie off the curve: from both together where an F test (5%) finds
 /// them alike, else from the latter, which then holds the model's own error too.
 struct LinearFit {
   std::size_t parameters = 0;
@@ -49,8 +49,8 @@ struct LinearFit {
 /// Throws Error{kBadInput} on a point without y, or with one that its error model does not allow.
 ///
 /// A point is badly fitted when it is further off the curve than chance explains (deleted residual against
-/// Student's t at 5 %, Bonferroni over the points) and by more than 2 %, the noise floor of a run; or by more
-/// than 10 %.
+/// Student's t at 5%, Bonferroni over the points) and by more than 2%, the noise floor of a run; or by more
+/// than 10%.
 std::optional<LinearFit> fit_linear(std::span<const FitPoint> points, std::size_t parameters,
                                     ErrorModel errors);
 

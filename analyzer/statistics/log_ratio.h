@@ -35,7 +35,7 @@ class LogRatio {
   std::string method_;
 };
 
-/// Spreads below this (0.05 %) are not believed: clocks tick, pages have a size, and few runs may agree by
+/// Spreads below this (0.05%) are not believed: clocks tick, pages have a size, and few runs may agree by
 /// chance.
 inline constexpr double kLeastSpread = 5e-4;
 

@@ -10,7 +10,7 @@ namespace ddbench::analyzer {
 /// The ratio of two things that were each measured by several runs: of their geometric means, with Welch's t
 /// on the logarithms (1947; degrees of freedom of Satterthwaite). Runs are the unit: both sides need 3 or
 /// more (kFewestRuns), else there is no interval and `interval` is missing with the reason. Spreads below
-/// 0.05 % are not believed (kLeastSpread).
+/// 0.05% are not believed (kLeastSpread).
 using RunRatio = Quantity;
 
 /// Throws Error{kBadInput} when a side is empty or a value is not finite and positive.

@@ -16,7 +16,7 @@
 
 #include "core/facts/fact_table.h"
 #include "core/measured.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench {
 

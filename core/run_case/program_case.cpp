@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/shell_words.h"
+#include "core/text/shell_words.h"
 
 namespace ddbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench {
 namespace {
@@ -58,7 +58,7 @@ void validate(const RunCase& run_case) {
           run_case.batch_per_gpu, "1 or more");
   require(run_case.steps >= 1 && run_case.steps <= kMostSteps, "steps", run_case.steps,
           "from 1 to 100000000");
-  require(run_case.margin >= 0 && run_case.margin <= 1, "margin", 100 * run_case.margin, "above 0 and at most 100 %");
+  require(run_case.margin >= 0 && run_case.margin <= 1, "margin", 100 * run_case.margin, "above 0 and at most 100%");
   require(run_case.ends_by_margin() ? run_case.max_time_s > 0 && run_case.max_time_s <= kMostSeconds
                                     : run_case.max_time_s == 0,
           "max-time", run_case.max_time_s,

@@ -52,7 +52,7 @@ struct RunCase {
   int checkpoint_every = 0;         ///< steps; 0: never
   std::uint64_t seed = 1;
   int steps = 60;  ///< measured steps, warm-up not counted; with a margin kMostSteps: other things end the run
-  /// Above 0 (`--steps auto`): the run ends when the half-width of the 95 % interval of its step time is at most this
+  /// Above 0 (`--steps auto`): the run ends when the half-width of the 95% interval of its step time is at most this
   /// share of it, and that of the probes' cost at most half a percent of a step; 0: after `steps`.
   double margin = 0;
   double max_time_s = 0;  ///< with a margin: measured steps end the run when they have taken so long

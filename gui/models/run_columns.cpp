@@ -38,7 +38,7 @@ QString duration_text(double ns) {
 QString metric_text(const RunEntry& entry, RunMetric metric) {
   const Measured<double>& value = entry.measures[metric];
   if (!value) return entry.measured ? kNone : QString();
-  if (metric == RunMetric::kEfficiency) return QString::number(100 * *value, 'f', 1) + QStringLiteral(" %");
+  if (metric == RunMetric::kEfficiency) return QString::number(100 * *value, 'f', 1) + QStringLiteral("%");
   if (metric == RunMetric::kStepTime) return duration_text(*value);
   return short_number(*value);
 }

@@ -20,7 +20,7 @@ QString mean_efficiency(const RunList& runs, const std::vector<std::size_t>& ent
     sum += std::log(*runs[i].measures[analyzer::RunMetric::kEfficiency]);
     ++count;
   }
-  return count == 0 ? QString() : QStringLiteral("ø %1 %").arg(100 * std::exp(sum / count), 0, 'f', 1);
+  return count == 0 ? QString() : QStringLiteral("ø %1%").arg(100 * std::exp(sum / count), 0, 'f', 1);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ CellTable bucket_table(const analyzer::RunSummary& summary) {
       wait.tip = QStringLiteral("less than the clocks of the ranks can tell apart");
     }
     table.rows.push_back(
-        {{spaced(record.function), {}, {}, false},
+        {{QString::fromStdString(record.function), {}, {}, false},
          record.bucket < 0 ? missing_cell("not a gradient bucket") : count_cell(record.bucket),
          quantity_cell(static_cast<double>(record.bytes), "B"),
          count_cell(static_cast<double>(record.count)),
@@ -49,7 +49,8 @@ CellTable bucket_table(const analyzer::RunSummary& summary) {
     std::vector<Cell>& row = table.rows.back();
     if (manners)
       row.push_back(record.manner.empty() ? missing_cell("not reported by NCCL") : text_cell(record.manner));
-    if (communicators) row.insert(row.begin() + 1, text_cell(reports::communicator_in_words(collective.communicator)));
+    if (communicators)
+      row.insert(row.begin() + 1, text_cell(reports::communicator_in_words(collective.communicator)));
   }
   return table;
 }
@@ -74,7 +75,7 @@ CellTable fit_table(const analyzer::CollectiveCurves& curves) {
   for (const analyzer::CollectiveCurve& curve : curves.curves) {
     for (const analyzer::AlphaBetaFit& fit : curve.fits) {
       for (const analyzer::AlphaBetaRegime& regime : fit.regimes) {
-        table.rows.push_back({{spaced(curve.label), {}, {}, false},
+        table.rows.push_back({{QString::fromStdString(curve.label), {}, {}, false},
                               quantity_cell(regime.from_bytes, "B"),
                               quantity_cell(regime.to_bytes, "B"),
                               regime.latency

@@ -8,6 +8,7 @@
 #include "analyzer/scaling/run_set_figures.h"
 #include "gui/models/run_list.h"
 #include "gui/tables/cells.h"
+#include "reports/text/phrases.h"
 
 namespace ddbench::gui {
 namespace {
@@ -29,10 +30,11 @@ ComparedRuns two_runs(JobContext& context, const store::RunRecord& a, const stor
   const auto add = [&](const std::vector<analyzer::ComparedFigure>& figures, const QString& prefix) {
     for (const analyzer::ComparedFigure& figure : figures) {
       if (!figure.a && !figure.b) continue;
-      result.table.rows.push_back({{prefix + spaced(figure.name), {}, {}, false},
-                                   quantity_cell(figure.a, figure.unit),
-                                   quantity_cell(figure.b, figure.unit),
-                                   ratio_cell(figure.ratio)});
+      result.table.rows.push_back(
+          {{prefix + QString::fromStdString(reports::part_in_words(figure.name)), {}, {}, false},
+           quantity_cell(figure.a, figure.unit),
+           quantity_cell(figure.b, figure.unit),
+           ratio_cell(figure.ratio)});
     }
   };
   add(comparison.figures, {});

@@ -5,11 +5,11 @@
 #include <QHBoxLayout>
 
 #include "analyzer/scaling/curve_groups.h"
+#include "core/text/quantity.h"
 #include "gui/charts/figure_card.h"
 #include "gui/pages/field_box.h"
 #include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
-#include "reports/text/quantity.h"
 
 namespace ddbench::gui {
 namespace {
@@ -31,11 +31,11 @@ QString law_in_words(const analyzer::CurveGroup& group) {
   for (const Metric& parameter : fit.parameters) {
     if (parameter.name == "lambda") continue;
     words += QStringLiteral(", %1 %2").arg(QString::fromStdString(parameter.name),
-                                           QString::fromStdString(reports::number(parameter.value)));
+                                           QString::fromStdString(number(parameter.value)));
     if (parameter.interval) {
       words += QStringLiteral(" [%1, %2]")
-                   .arg(QString::fromStdString(reports::number(parameter.interval->low)),
-                        QString::fromStdString(reports::number(parameter.interval->high)));
+                   .arg(QString::fromStdString(number(parameter.interval->low)),
+                        QString::fromStdString(number(parameter.interval->high)));
     }
   }
   return words;

@@ -3,19 +3,20 @@
 #include <QLocale>
 #include <algorithm>
 
+#include "core/text/quantity.h"
 #include "gui/models/run_list.h"
-#include "reports/text/quantity.h"
+#include "reports/text/phrases.h"
 
 namespace ddbench::gui {
 namespace {
 
 QString shown(double value, const std::string& unit) {
-  if (unit == "1" || unit == "samples/s") return QString::fromStdString(reports::number(value));
-  return QString::fromStdString(reports::quantity(value, unit == "bytes" ? "B" : unit));
+  if (unit == "1" || unit == "samples/s") return QString::fromStdString(ddbench::number(value));
+  return QString::fromStdString(quantity(value, unit == "bytes" ? "B" : unit));
 }
 
 QString shown_percent(double share) {
-  return QString::fromStdString(reports::percent(share));
+  return QString::fromStdString(reports::percent_in_words(share));
 }
 
 template <typename Shown>
@@ -26,7 +27,7 @@ Cell with_interval(double value, const Measured<ConfidenceInterval>& interval, c
     return cell;
   }
   cell.text += QStringLiteral("  [%1, %2]").arg(text(interval->low), text(interval->high));
-  cell.tip = QStringLiteral("%1 % interval: %2")
+  cell.tip = QStringLiteral("%1% interval: %2")
                  .arg(100 * interval->level, 0, 'g', 3)
                  .arg(QString::fromStdString(interval->method));
   return cell;
@@ -53,7 +54,7 @@ Cell percent_interval_cell(double share, const Measured<ConfidenceInterval>& int
 Cell ratio_cell(const Measured<analyzer::RunRatio>& ratio) {
   if (!ratio) return missing_cell(ratio.reason());
   return with_interval(ratio->value, ratio->interval, [](double each) {
-    return QString::fromStdString(reports::number(each)) + QStringLiteral(" ×");
+    return QString::fromStdString(ddbench::number(each)) + QStringLiteral(" ×");
   });
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::micro {
 namespace {

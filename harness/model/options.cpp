@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::workload {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/number.h"
+#include "core/text/number.h"
 #include "probes/machine/kernel_files.h"
 
 namespace ddbench::host {

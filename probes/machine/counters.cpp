@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/clock.h"
-#include "core/number.h"
+#include "core/text/number.h"
 #include "probes/machine/cgroup.h"
 #include "probes/machine/kernel_files.h"
 
@@ -102,7 +102,8 @@ std::vector<std::int64_t> numbers_of_cores(const fs::path& root, const fs::path&
   const fs::path directory = root / "sys/devices/system/cpu";
   for (const std::string& name : list_names(directory)) {
     if (!name.starts_with("cpu") || !number_from<int>(std::string_view(name).substr(3))) continue;
-    if (const Measured<std::int64_t> number = read_number(directory / name / file)) numbers.push_back(*number);
+    if (const Measured<std::int64_t> number = read_number(directory / name / file))
+      numbers.push_back(*number);
   }
   return numbers;
 }

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "core/number.h"
+#include "core/text/number.h"
 #include "core/unique_handle.h"
 
 namespace ddbench::host {

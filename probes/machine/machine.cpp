@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "core/number.h"
+#include "core/text/number.h"
 #include "probes/machine/cgroup.h"
 #include "probes/machine/kernel_files.h"
 #include "probes/machine/machine_devices.h"

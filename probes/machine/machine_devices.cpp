@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/number.h"
+#include "core/text/number.h"
 #include "probes/machine/kernel_files.h"
 
 namespace ddbench::host {

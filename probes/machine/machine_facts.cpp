@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "core/facts/facts.h"
-#include "core/number.h"
+#include "core/text/number.h"
 #include "probes/machine/machine.h"
 
 namespace ddbench::host {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/number.h"
+#include "core/text/number.h"
 #include "probes/machine/kernel_files.h"
 
 namespace ddbench::host {

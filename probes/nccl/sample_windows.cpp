@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::nccl {
 namespace {

@@ -70,7 +70,7 @@ std::vector<std::string> gpu_notes(const std::vector<GpuTotals>& gpus) {
     const std::vector<std::string> words = throttle_words(gpu.throttle_reasons());
     if (!words.empty() && gpu.was_busy()) {
       notes.push_back(fmt::format(
-          "GPU {} was throttled in {:.0f} % of the samples ({}): its clock fell to {:.0f} MHz", i,
+          "GPU {} was throttled in {:.0f}% of the samples ({}): its clock fell to {:.0f} MHz", i,
           100 * gpu.throttled_share(), fmt::join(words, ", "), gpu.lowest_sm_clock_mhz().value_or(0)));
     }
     if (gpu.ecc_uncorrected().value_or(0) > 0) {

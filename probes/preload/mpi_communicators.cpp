@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/text_hash.h"
+#include "core/text/text_hash.h"
 #include "probes/preload/communicators.h"
 #include "probes/preload/original.h"
 
@@ -18,11 +18,12 @@ using GroupOf = int(Handle, Handle*);
 using FreeGroup = int(Handle*);
 using TranslateRanks = int(Handle, int, const int*, Handle, int*);
 
-/// MPI_COMM_WORLD. Open MPI's is an object, which may lie in the program and not in its library (a copy relocation): where
-/// the whole program finds it. MPICH's is a number of its ABI.
+/// MPI_COMM_WORLD. Open MPI's is an object, which may lie in the program and not in its library (a copy
+/// relocation): where the whole program finds it. MPICH's is a number of its ABI.
 Handle world() {
   void* found = ::dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
-  if (found == nullptr) found = find_function_if_any("ompi_mpi_comm_world");  // loaded for itself alone, as Python does
+  if (found == nullptr)
+    found = find_function_if_any("ompi_mpi_comm_world");  // loaded for itself alone, as Python does
   if (found != nullptr) return static_cast<Handle>(found);
   return reinterpret_cast<Handle>(std::uintptr_t{0x44000000});
 }
@@ -61,8 +62,8 @@ std::uint64_t hash_of_members(Handle communicator) {
   return hash;
 }
 
-// MPI asks that all ranks of a communicator call its collectives in one order, the nonblocking ones among them: the n-th
-// is the same on each. So are communicators of the same members made in one order.
+// MPI asks that all ranks of a communicator call its collectives in one order, the nonblocking ones among
+// them: the n-th is the same on each. So are communicators of the same members made in one order.
 class Communicators {
  public:
   std::uint64_t key_of_next(Handle communicator) {

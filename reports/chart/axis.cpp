@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/text/quantity.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::reports::svg {
 namespace {

@@ -265,12 +265,9 @@ class ChartBuilder {
 }  // namespace
 
 std::string display_name(std::string_view series_name) {
-  std::string name(series_name);
   // Only the program's own names have an ink of their own.
-  if (&ink_for(name, 0) == &ink_for("", 0)) return name;
-  if (name == store::to_string(store::StepPart::kCpuWait)) return part_in_words(store::StepPart::kCpuWait);
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
+  const bool is_ours = &ink_for(series_name, 0) != &ink_for("", 0);
+  return is_ours ? part_in_words(series_name) : std::string(series_name);
 }
 
 bool can_be_drawn(const Figure& figure, const Point& point) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "analyzer/figure/figure.h"
+#include "core/text/quantity.h"
 #include "reports/chart/palette.h"
-#include "reports/text/quantity.h"
 
 namespace ddbench::reports::svg {
 

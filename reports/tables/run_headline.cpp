@@ -9,9 +9,9 @@
 #include "reports/tables/end_of_steps.h"
 #include "analyzer/run/contention.h"
 #include "core/run_case/program_case.h"
+#include "core/text/quantity.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 
 namespace ddbench::reports {
 namespace {
@@ -27,12 +27,11 @@ Tile efficiency_tile(const RunSummary& summary) {
   if (!summary.efficiency) return {"efficiency", "not known", summary.efficiency.reason(), CellTone::kFaint};
   const Efficiency& efficiency = *summary.efficiency;
   const double base = efficiency.baseline.run_case.world_size();
-  return {
-      "efficiency", percent_in_words(efficiency.value),
-      fmt::format("speedup {} of {}, against {}; {}", number(efficiency.speedup),
-                  number(summary.run.run_case.world_size() / base), gpus_in_words(static_cast<int>(base)),
-                  efficiency_interval_in_words(efficiency)),
-      efficiency_tone(efficiency.value)};
+  return {"efficiency", percent_in_words(efficiency.value),
+          fmt::format("speedup {} of {}, against {}; {}", number(efficiency.speedup),
+                      number(summary.run.run_case.world_size() / base), gpus_in_words(static_cast<int>(base)),
+                      efficiency_interval_in_words(efficiency)),
+          efficiency_tone(efficiency.value)};
 }
 
 Tile lost_tile(const RunSummary& summary) {
@@ -50,7 +49,7 @@ Tile step_tile(const RunSummary& summary) {
   const analyzer::Quantity& step = *summary.step_time_ns;
   const auto& interval = step.interval;
   return {"step time", time_in_words(step.value),
-          interval ? fmt::format("{:.0f} % CI {} to {}", 100 * interval->level, time_in_words(interval->low),
+          interval ? fmt::format("{:.0f}% CI {} to {}", 100 * interval->level, time_in_words(interval->low),
                                  time_in_words(interval->high))
                    : interval.reason()};
 }
@@ -100,14 +99,14 @@ std::array<std::size_t, store::kStepPartCount> by_loss(const store::StepPartitio
 std::string efficiency_interval_in_words(const Efficiency& efficiency) {
   const auto& interval = efficiency.interval;
   if (!interval) return "no interval: " + interval.reason();
-  return fmt::format("{:.0f} % CI {} to {}, {}", 100 * interval->level, percent_in_words(interval->low),
+  return fmt::format("{:.0f}% CI {} to {}, {}", 100 * interval->level, percent_in_words(interval->low),
                      percent_in_words(interval->high), interval->method);
 }
 
 std::string end_in_words(const analyzer::RunSummary& summary) {
   const auto end = end_of_steps(summary);
   if (!end) return {};
-  const auto percent = [](double share) { return fmt::format("{:.2g} %", 100 * share); };
+  const auto percent = [](double share) { return fmt::format("{:.2g}%", 100 * share); };
   std::string text = fmt::format("stopped {}after {} steps: ", end->by_margin ? "" : "at --max-time ",
                                  count_in_words(summary.measured_steps));
   text += end->half_width ? fmt::format("half-width {}", percent(*end->half_width))
@@ -127,8 +126,9 @@ std::string end_in_words(const analyzer::RunSummary& summary) {
 
 std::string outliers_in_words(const analyzer::StepDistribution& steps) {
   if (steps.outliers == 0) return {};
-  return fmt::format("{} of the time was lost in {} of the steps ({} outlier{})", percent_in_words(steps.lost_share),
-                     percent_in_words(steps.outlier_share), steps.outliers, steps.outliers == 1 ? "" : "s");
+  return fmt::format("{} of the time was lost in {} of the steps ({} outlier{})",
+                     percent_in_words(steps.lost_share), percent_in_words(steps.outlier_share),
+                     steps.outliers, steps.outliers == 1 ? "" : "s");
 }
 
 CellTone efficiency_tone(double efficiency) {
@@ -144,8 +144,8 @@ std::string run_title(const RunSummary& summary) {
 std::string run_subtitle(const RunSummary& summary) {
   const RunCase& run_case = summary.run.run_case;
   std::string text = fmt::format("{} · {}", work_in_words(run_case), shape_in_words(run_case));
-  for (const std::string& part :
-       {scaling_in_words(run_case), run_case.device, run_case.backend, run_case.strategy, run_case.precision}) {
+  for (const std::string& part : {scaling_in_words(run_case), run_case.device, run_case.backend,
+                                  run_case.strategy, run_case.precision}) {
     if (!part.empty()) text += " · " + part;
   }
   const std::string& network = summary.run.environment.network;
@@ -192,9 +192,10 @@ std::string where_lost(const RunSummary& summary) {
   if (efficiency.lost_ns <= 0)
     return fmt::format("nothing lost: a step of {} is {} shorter than the ideal", step, lost);
   if (const std::vector<std::string> overload = analyzer::overload_of(summary); !overload.empty()) {
-    return fmt::format("lost {} of a step of {}; the machine was overloaded: {}. That explains any part of "
-                       "the loss, so no other cause is named",
-                       lost, step, fmt::join(overload, ", "));
+    return fmt::format(
+        "lost {} of a step of {}; the machine was overloaded: {}. That explains any part of "
+        "the loss, so no other cause is named",
+        lost, step, fmt::join(overload, ", "));
   }
   std::string most;
   const auto order = by_loss(efficiency.waterfall);

@@ -7,7 +7,7 @@
 #include "reports/tables/end_of_steps.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
+#include "core/text/quantity.h"
 #include "reports/text/shown_parts.h"
 
 namespace ddbench::reports {
@@ -22,7 +22,7 @@ std::vector<std::int64_t> values_of(const store::StepPartition& partition) {
 }
 
 std::string interval_in_words(const ConfidenceInterval& interval, std::string_view unit) {
-  return fmt::format("{:.0f} % CI {} to {}, {}", 100 * interval.level, quantity(interval.low, unit),
+  return fmt::format("{:.0f}% CI {} to {}, {}", 100 * interval.level, quantity(interval.low, unit),
                      quantity(interval.high, unit), interval.method);
 }
 
@@ -61,7 +61,7 @@ std::string clock_in_words(const ClockMap& clock) {
 void add_losses(const analyzer::Efficiency& efficiency, const TimeScale& scale, DataTable& table) {
   table.columns.push_back({"lost", true, "this run's part minus the ideal one; the bars of the waterfall"});
   table.columns.push_back({"of the loss", true});
-  table.columns.push_back({"95 % CI of the loss", true});
+  table.columns.push_back({"95% CI of the loss", true});
   const auto& intervals = efficiency.loss_intervals;
   const auto interval_cell = [&](const ConfidenceInterval& interval) {
     return text_cell(fmt::format("{} to {}", scale.show_one(std::llround(interval.low), true),
@@ -79,7 +79,7 @@ void add_losses(const analyzer::Efficiency& efficiency, const TimeScale& scale, 
     table.rows[i].push_back(intervals ? interval_cell(intervals->parts[i]) : missing_cell(intervals.reason()));
   }
   table.total->push_back(text_cell(scale.show_one(efficiency.lost_ns, true), CellTone::kStrong));
-  table.total->push_back(text_cell(is_loss ? "100.0 %" : "–"));
+  table.total->push_back(text_cell(is_loss ? "100.0%" : "–"));
   table.total->push_back(intervals ? interval_cell(intervals->lost) : missing_cell(intervals.reason()));
 }
 
@@ -116,7 +116,7 @@ void add_communication(const RunSummary& summary, DataTable& table) {
     add_missing(table, "CPU wait", waited);
   }
   if (const auto& slower = summary.compute_slowdown_percent) {
-    add_measure(table, "compute beside communication", fmt::format("{:+.1f} %", slower->value),
+    add_measure(table, "compute beside communication", fmt::format("{:+.1f}%", slower->value),
                 "longer than without; " + interval_in_words(slower->interval, "%"));
   } else {
     add_missing(table, "compute beside communication", slower);
@@ -153,7 +153,7 @@ DataTable partition_data(const RunSummary& summary) {
                           value_cell(static_cast<double>(parts[i]), shares[i])});
   }
   table.total = {text_cell("step time", CellTone::kStrong),
-                 text_cell(scale.show_one(total_ns, false), CellTone::kStrong), text_cell("100.0 %")};
+                 text_cell(scale.show_one(total_ns, false), CellTone::kStrong), text_cell("100.0%")};
   if (summary.efficiency) add_losses(*summary.efficiency, scale, table);
   return table;
 }
@@ -189,7 +189,7 @@ DataTable measures_data(const RunSummary& summary) {
   }
   if (const auto& cost = summary.probe_overhead_percent) {
     add_measure(table, "cost of the probes",
-                fmt::format("at most {:.1f} %", std::max(0.0, cost->interval.high)),
+                fmt::format("at most {:.1f}%", std::max(0.0, cost->interval.high)),
                 interval_in_words(cost->interval, "%"));
   } else {
     add_missing(table, "cost of the probes", cost);

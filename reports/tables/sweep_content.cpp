@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/text/quantity.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 
 namespace ddbench::reports {
 namespace {
@@ -167,16 +167,17 @@ DataTable scaling_data(const analyzer::ScalingTable& table) {
   DataTable data;
   data.caption = "Scaling";
   data.detail = "efficiency is the speedup divided by the number of GPUs, against " + table.baseline;
-  data.columns = {{"GPUs", true},
-                  {"nodes × GPUs"},
-                  {strong ? "global batch" : "batch/GPU", true},
-                  {"efficiency", true},
-                  {"95 % CI of it", true, "over runs: needs 3 or more on both sides"},
-                  {"speedup", true},
-                  {"step time", true, "elapsed time of the measured steps / their number; geometric mean over runs"},
-                  {"95 % CI", true, "half of the confidence interval of the step time"},
-                  {"samples/s", true},
-                  {"exposed", true, "communication not hidden behind compute, share of the step time"}};
+  data.columns = {
+      {"GPUs", true},
+      {"nodes × GPUs"},
+      {strong ? "global batch" : "batch/GPU", true},
+      {"efficiency", true},
+      {"95% CI of it", true, "over runs: needs 3 or more on both sides"},
+      {"speedup", true},
+      {"step time", true, "elapsed time of the measured steps / their number; geometric mean over runs"},
+      {"95% CI", true, "half of the confidence interval of the step time"},
+      {"samples/s", true},
+      {"exposed", true, "communication not hidden behind compute, share of the step time"}};
   if (strong) data.columns.push_back({"serial fraction", true, "Karp-Flatt"});
   data.columns.insert(data.columns.end(), {{"runs", true}, {"provenance"}, {"state"}});
   for (const ScalingRow& row : table.rows) data.rows.push_back(scaling_row(row, strong));

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "core/run_case/program_case.h"
-#include "reports/text/quantity.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::reports {
 namespace {
@@ -72,8 +72,12 @@ std::string provenance_legend(ProvenanceSet used) {
 }
 
 std::string part_in_words(store::StepPart part) {
-  if (part == store::StepPart::kCpuWait) return "CPU wait";
-  std::string words{store::to_string(part)};
+  return part_in_words(store::to_string(part));
+}
+
+std::string part_in_words(std::string_view stored_name) {
+  if (stored_name == store::to_string(store::StepPart::kCpuWait)) return "CPU wait";
+  std::string words(stored_name);
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;
 }
@@ -104,7 +108,8 @@ std::string number_or_dash(const Measured<double>& value, int significant) {
 }
 
 std::string percent_in_words(double share) {
-  return fmt::format("{:.1f} %", 100 * share);
+  if (!std::isfinite(share)) return "n/a";
+  return fmt::format("{:.1f}%", 100 * share);
 }
 
 }  // namespace ddbench::reports

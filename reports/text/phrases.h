@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/measured.h"
 #include "core/run_case/records.h"
@@ -11,20 +12,22 @@ namespace ddbench::reports {
 // Phrases that several reports use. What users wrote comes out made harmless (visible()).
 
 std::string gpus_in_words(int count);
-std::string scaling_in_words(const RunCase& run_case);  ///< "weak scaling, batch 64 per GPU"; empty where nothing is trained
+std::string scaling_in_words(
+    const RunCase& run_case);  ///< "weak scaling, batch 64 per GPU"; empty where nothing is trained
 /// "all ranks" of the empty label (analyzer::communicator_label), else the label.
-std::string communicator_in_words(const std::string& label);                 ///< "1 GPU", "16 GPUs"
-std::string shape_in_words(const RunCase& run_case);  ///< "4 nodes × 4 GPUs = 16 ranks"
+std::string communicator_in_words(const std::string& label);  ///< "1 GPU", "16 GPUs"
+std::string shape_in_words(const RunCase& run_case);          ///< "4 nodes × 4 GPUs = 16 ranks"
 std::string provenance_in_words(
     ProvenanceSet provenance);  ///< "measured, oversubscribed"; "unknown" when empty
 /// For narrow columns: "M O"; provenance_legend() says what the letters mean, for those in `used`.
 std::string provenance_in_letters(ProvenanceSet provenance);
 std::string provenance_legend(ProvenanceSet used);
-std::string part_in_words(store::StepPart part);  ///< "exposed transfer"
-std::string utc_time(std::int64_t wall_ns);       ///< "2026-11-21 00:19"; "" for 0
-std::string count_in_words(std::int64_t count);   ///< "10,240"
-std::string time_in_words(double time_ns);        ///< "103.4 ms": four digits
-std::string percent_in_words(double share);       ///< "11.8 %" of 0.118
+std::string part_in_words(store::StepPart part);          ///< "exposed transfer"
+std::string part_in_words(std::string_view stored_name);  ///< the same of "exposed_transfer"
+std::string utc_time(std::int64_t wall_ns);               ///< "2026-11-21 00:19"; "" for 0
+std::string count_in_words(std::int64_t count);           ///< "10,240"
+std::string time_in_words(double time_ns);                ///< "103.4 ms": four digits
+std::string percent_in_words(double share);               ///< "11.8%" of 0.118
 /// "1.234", or a dash where nothing was measured.
 std::string number_or_dash(const Measured<double>& value, int significant = 3);
 

@@ -80,7 +80,7 @@ std::vector<std::string> shown_percents(const std::vector<std::int64_t>& values,
   for (const std::int64_t value : values) thousandfold.push_back(value * 1000);
   for (const std::int64_t tenths : rounded_to_sum(thousandfold, total)) {
     texts.push_back(
-        fmt::format("{}{}.{} %", tenths < 0 ? "-" : "", std::abs(tenths) / 10, std::abs(tenths) % 10));
+        fmt::format("{}{}.{}%", tenths < 0 ? "-" : "", std::abs(tenths) / 10, std::abs(tenths) % 10));
   }
   return texts;
 }

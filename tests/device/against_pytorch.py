@@ -58,7 +58,7 @@ def overhead(ddbench):
     told = engine["probe_overhead"]
     ours, is_little = "not known", False
     if told and engine["probe_overhead_percent"] is not None:
-        ours = f"{engine['probe_overhead_percent']:+.2f} % (95 % CI {told['ci_low']:+.2f} to {told['ci_high']:+.2f})"
+        ours = f"{engine['probe_overhead_percent']:+.2f}% (95% CI {told['ci_low']:+.2f} to {told['ci_high']:+.2f})"
         is_little = told["ci_low"] <= 1
     steps = {"plain": [], "watched": [], "profiled": []}
     for _ in range(3):
@@ -69,7 +69,7 @@ def overhead(ddbench):
     cost = {side: 100 * (statistics.median(times) / plain - 1) for side, times in steps.items()}
     spread = 100 * (max(steps["plain"]) - min(steps["plain"])) / plain
     print(f"of a gpt2-124m bf16 step: ddbench's probes in its own engine {ours}; of PyTorch's eager step of {plain:.2f} ms: ddbench "
-          f"{cost['watched']:+.2f} %, torch.profiler {cost['profiled']:+.2f} %, where 3 plain processes differ by {spread:.2f} %")
+          f"{cost['watched']:+.2f}%, torch.profiler {cost['profiled']:+.2f}%, where 3 plain processes differ by {spread:.2f}%")
     return 0 if is_little else 1
 
 

@@ -106,7 +106,7 @@ def compare(ours, profiled):
         difference = (ours[name] - mean) / ours["step"]
         wrong |= abs(difference) > allowed
         told.append(f"{name} {ours[name] / 1e6:.3f} ms beside {' and '.join(f'{value / 1e6:.3f}' for value in values)} "
-                    f"({100 * difference:+.2f} % of a step, {100 * allowed:.1f} % allowed)")
+                    f"({100 * difference:+.2f}% of a step, {100 * allowed:.1f}% allowed)")
     return told, wrong
 
 

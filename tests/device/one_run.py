@@ -44,4 +44,4 @@ def one_run(ddbench, *arguments, timeout_s=120):
 
 
 def mfu_text(run):
-    return f"MFU {100 * run['mfu']:.1f} %" if run["mfu"] is not None else f"MFU not known: {run['missing'].get('mfu', 'no reason')}"
+    return f"MFU {100 * run['mfu']:.1f}%" if run["mfu"] is not None else f"MFU not known: {run['missing'].get('mfu', 'no reason')}"

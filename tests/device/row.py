@@ -19,7 +19,7 @@ def milliseconds(run):
 def throughput(run):
     overhead = run["probe_overhead_percent"]
     print(f"{run['samples_per_s']:.1f} samples/s, {mfu_text(run)}, {milliseconds(run)} of which "
-          f"{(run['overlap_ns'] or 0) / 1e6:.3f} overlap, probes {'not known' if overhead is None else f'{overhead:.2f} %'}, "
+          f"{(run['overlap_ns'] or 0) / 1e6:.3f} overlap, probes {'not known' if overhead is None else f'{overhead:.2f}%'}, "
           f"network {run['environment']['network']}, graph {run['environment']['facts'].get('training.cuda_graph')}")
     return 0
 

@@ -121,7 +121,7 @@ run_tests() {
   on_gpu "batches sent ahead" loader_test
   step "NCCL, two ranks on the GPUs there are" 60 "$pack/bin/nccl_test"
   step "CUPTI probe" 60 "$pack/bin/test_cupti_probe" --gtest_filter='-KnownLengths.*'
-  step "known kernels and copies within 1 %" 60 bash -c known_lengths
+  step "known kernels and copies within 1%" 60 bash -c known_lengths
   step "a recording of CUPTI" 60 bash -c 'recording engine --cuda-graph off'
   step "a recording of CUPTI, with a graph" 60 bash -c 'recording engine_graph'
   step "a recording of NCCL's calls, replayed" 60 bash -c nccl_recording

@@ -65,7 +65,7 @@ TEST(Models, RowsKeepTheirPlaceWhenOnlyValuesCome) {
   list[1] = entry_of(1, 0.5);
   model.set_runs(std::make_shared<const RunList>(list));
   ASSERT_TRUE(kept.isValid());
-  EXPECT_EQ(kept.data().toString(), QStringLiteral("50.0 %"));
+  EXPECT_EQ(kept.data().toString(), QStringLiteral("50.0%"));
 }
 
 TEST(Models, MissingValuesComeLastWhicheverWayIsSorted) {

@@ -6,7 +6,7 @@ import signal
 
 from conftest import SMALL, net_namespaces, pids_marked, wait_until
 
-# Waiting for data most of the time: Linux 6.18 gives what shares a core with ranks at full speed 1 % of it.
+# Waiting for data most of the time: Linux 6.18 gives what shares a core with ranks at full speed 1% of it.
 LONG = ["--nodes", 3, "--gpus", 1, "--steps", 100000, "-O", "hidden=64", "--data-delay", "5ms", "--no-baseline", "--quiet"]
 
 

@@ -44,7 +44,7 @@ def test_the_report_says_why_the_run_ended(bench, ranks):
         assert told["steps"]["measured"] >= 60
     shown = " ".join(bench.ok("show", "last").stdout.split())
     measured = f"{told['steps']['measured']:,}"
-    assert f"after {measured} steps: half-width " in shown and "(goal 1 %)" in shown
+    assert f"after {measured} steps: half-width " in shown and "(goal 1%)" in shown
     assert ("stopped at --max-time" in shown) == (end["by"] == "max-time")
     page = bench.tmp / "report.html"
     bench.ok("report", "last", "--format", "html", "-o", page)
@@ -130,7 +130,7 @@ def test_repeats_until_they_agree(bench):
     done = bench.ok("run", "--repeat", "auto", "--margin", 50, "--steps", 20, "--gpus", 2, "-O", "hidden=64", "--no-baseline")
     runs = bench.rows("select count(*) from run where state = 'done'")[0][0]
     assert 3 <= runs <= 10
-    assert f"{runs} runs" in done.stderr and "half-width between runs" in done.stderr and "(goal 50 %)" in done.stderr
+    assert f"{runs} runs" in done.stderr and "half-width between runs" in done.stderr and "(goal 50%)" in done.stderr
 
 
 def test_a_sweep_that_repeats_until_it_is_known_is_complete_then(bench):

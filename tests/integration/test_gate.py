@@ -207,7 +207,7 @@ def test_other_workloads_are_compared_only_on_purpose(bench, store):
 
 
 def test_interleaved_stored_runs_are_paired(bench, store):
-    # Drift of 3 % a pair, an unchanged candidate: unpaired, this would be noise of 9 %.
+    # Drift of 3% a pair, an unchanged candidate: unpaired, this would be noise of 9%.
     for k in range(8):
         first, second = ("main", "pr") if k in (0, 3, 5, 6) else ("pr", "main")
         store.add(first, [1 + 0.03 * k], 0.05 * k)

@@ -12,7 +12,7 @@ import sys
 import pytest
 from conftest import ROOT, SMALL, pids_marked, wait_until
 
-LONG = ["run", "--nodes", "1", "--gpus", "2", "--steps", "100000", "-O", "hidden=16", "--no-baseline", "--quiet"]
+LONG = ["run", "--nodes", "1", "--gpus", "2", "--steps", "1000000", "-O", "hidden=16", "--no-baseline", "--quiet"]
 
 
 class Disk:

@@ -137,7 +137,7 @@ def test_what_gpus_used_and_what_held_them_down_is_told(bench):
     energy_j, a_sample_j = (float(facts[f"counted.gpu.{name}"]) for name in ("energy_j", "energy_j_per_sample"))
     samples = result["run"]["global_batch"] * (12 + 2)
     assert energy_j >= 60 and a_sample_j == pytest.approx(energy_j / samples, rel=1e-4)
-    assert any("GPU 0 was throttled in 100 % of the samples (power cap): its clock fell to 1200 MHz" in note
+    assert any("GPU 0 was throttled in 100% of the samples (power cap): its clock fell to 1200 MHz" in note
                for note in result["notes"])
 
 

@@ -19,7 +19,7 @@ inline std::vector<double> autoregressive(std::size_t length, double coefficient
   return values;
 }
 
-/// Step times about 10 ms that scatter by 5 %, autocorrelated.
+/// Step times about 10 ms that scatter by 5%, autocorrelated.
 inline std::vector<double> autoregressive_steps_ns(std::size_t length, double coefficient,
                                                    std::mt19937_64& random) {
   std::vector<double> steps_ns = autoregressive(length, coefficient, random);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/run_case/run_case.h"
-#include "core/text_hash.h"
+#include "core/text/text_hash.h"
 
 namespace ddbench::store {
 

@@ -11,7 +11,7 @@
 #include "analyzer/store/maintenance/maintenance.h"
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/output.h"
 #include "harness/experiment/run/run_folders.h"

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 #include "harness/cli/options/shared_options.h"
 #include "harness/device/device.h"
 

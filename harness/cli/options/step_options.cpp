@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 #include "core/run_case/program_case.h"
 #include "harness/experiment/sweep/repeat_rule.h"
 
@@ -32,7 +32,7 @@ int whole_number(const char* option, const std::string& text, int most) {
 double margin_of(const StepOptions& options) {
   const double percent = options.margin_percent.value_or(kMarginPercent);
   if (!(percent > 0) || percent > 100)
-    refuse(fmt::format("--margin is {}, but it must be above 0 and at most 100 %", percent));
+    refuse(fmt::format("--margin is {}, but it must be above 0 and at most 100%", percent));
   return percent / 100;
 }
 
@@ -46,8 +46,8 @@ const char* own_end_of(const RunCase& run_case) {
 
 void add_step_options(CLI::App& app, StepOptions& options, const std::string& group) {
   app.add_option("--steps", options.steps,
-                 "Measured optimizer steps. auto: until the 95 % interval of the step time is within +-margin, and that of the "
-                 "probes' cost within +-0.5 % of a step, after at least 60 steps and 3 s; at most --max-time")
+                 "Measured optimizer steps. auto: until the 95% interval of the step time is within +-margin, and that of the "
+                 "probes' cost within +-0.5% of a step, after at least 60 steps and 3 s; at most --max-time")
       ->group(group)
       ->default_str(kAuto);
   app.add_option("--margin", options.margin_percent,

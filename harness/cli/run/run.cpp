@@ -194,7 +194,7 @@ void add_run_command(CLI::App& app, Action& action) {
   add_examples(*command,
                {{"run --nodes 4 --gpus 4", "16 ranks on 4 nodes; efficiency, and where it was lost"},
                 {"run --nodes 2 --gpus 2 --link 1gbit", "the same over a slow network"},
-                {"run --gpus 4 --margin 0.5 --max-time 60", "steps until the step time is within +-0.5 %, at most a minute"},
+                {"run --gpus 4 --margin 0.5 --max-time 60", "steps until the step time is within +-0.5%, at most a minute"},
                 {"run --workload gpt2-nano --global-batch 64 --gpus 2", "strong scaling"},
                 {"run --gpus 4 -- python3 train.py", "a program of your own, unchanged"},
                 {"run --nodes 4 --gpus 8 --emit sbatch -o job.sh", "a job file for Slurm instead of a run"}});

@@ -126,7 +126,7 @@ void describe(const analyzer::ProgramSteps& steps, ComputeSource compute, Progra
     set_fact(recording.facts, fact_key<"program.confidence">, steps.confidence);
     set_fact(recording.facts, fact_key<"program.pattern">, steps.pattern);
     recording.notes.push_back(
-        fmt::format("its steps were found by what repeats itself, with a confidence of {:.0f} %: {}",
+        fmt::format("its steps were found by what repeats itself, with a confidence of {:.0f}%: {}",
                     100 * steps.confidence, steps.pattern));
   } else if (steps.source == analyzer::StepSource::kWindow) {
     recording.notes.push_back(

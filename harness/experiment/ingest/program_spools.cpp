@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "core/nccl_event.h"
-#include "core/number.h"
+#include "core/text/number.h"
 #include "harness/collective/nccl_log.h"
 #include "harness/experiment/ingest/launch_notes.h"
 #include "probes/recorder/spool.h"

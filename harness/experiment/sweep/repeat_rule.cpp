@@ -22,7 +22,7 @@ std::optional<RepeatEnd> end_of_repeats(std::span<const double> step_times_ns, d
 }
 
 std::string to_words(const RepeatEnd& end, double margin) {
-  return fmt::format("{} runs{}: half-width between runs {:.2g} % (goal {:.3g} %)", end.runs,
+  return fmt::format("{} runs{}: half-width between runs {:.2g}% (goal {:.3g}%)", end.runs,
                      end.reached ? "" : ", the most of --repeat auto", 100 * end.half_width, 100 * margin);
 }
 

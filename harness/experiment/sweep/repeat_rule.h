@@ -13,7 +13,7 @@ inline constexpr int kMostRepeats = 10;
 /// Why a case is not run once more.
 struct RepeatEnd {
   int runs = 0;
-  double half_width = 0;  ///< of the 95 % interval of the step time over runs, as a share of it
+  double half_width = 0;  ///< of the 95% interval of the step time over runs, as a share of it
   bool reached = false;   ///< the margin; else kMostRepeats were run
 };
 
@@ -22,7 +22,7 @@ struct RepeatEnd {
 /// once more. Pure.
 std::optional<RepeatEnd> end_of_repeats(std::span<const double> step_times_ns, double margin);
 
-/// "5 runs: half-width between runs 0.83 % (goal 1 %)".
+/// "5 runs: half-width between runs 0.83% (goal 1%)".
 std::string to_words(const RepeatEnd& end, double margin);
 
 }  // namespace ddbench::experiment

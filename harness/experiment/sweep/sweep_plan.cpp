@@ -12,8 +12,8 @@
 
 #include "analyzer/run/run_summary.h"
 #include "core/error.h"
-#include "core/number.h"
-#include "core/text_hash.h"
+#include "core/text/number.h"
+#include "core/text/text_hash.h"
 #include "harness/experiment/sweep/repeat_rule.h"
 #include "harness/microbench/micro.h"
 

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::launch {
 namespace {

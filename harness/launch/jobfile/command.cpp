@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "core/run_case/program_case.h"
-#include "core/shell_words.h"
+#include "core/text/shell_words.h"
 
 namespace ddbench::job {
 namespace {

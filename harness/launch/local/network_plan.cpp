@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::launch {
 namespace {

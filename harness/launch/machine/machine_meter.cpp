@@ -31,7 +31,7 @@ void add_processors(const host::ProcessorTicks& ticks, MachineCounts& counts) {
   set_fact(counts.facts, fact_key<"cpu.stolen_percent">, stolen_percent);
   if (stolen_percent <= kMuchStolen_percent) return;
   counts.notes.push_back(
-      fmt::format("a hypervisor gave {:.0f} % of the processor time that this machine wanted to others: "
+      fmt::format("a hypervisor gave {:.0f}% of the processor time that this machine wanted to others: "
                   "steps are longer than on a quiet machine",
                   stolen_percent));
 }

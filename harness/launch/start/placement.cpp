@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 
 namespace ddbench::launch {
 namespace {

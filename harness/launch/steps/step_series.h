@@ -20,10 +20,10 @@ class StepSeries {
   std::uint64_t steps() const noexcept { return steps_; }
   std::int64_t time_ns() const noexcept { return time_ns_; }
 
-  /// Half of the width of the 95 % interval of the step time (analyzer::mean_of_steps), divided by it. Missing as that
+  /// Half of the width of the 95% interval of the step time (analyzer::mean_of_steps), divided by it. Missing as that
   /// interval is.
   Measured<double> half_width() const;
-  /// Half of the width of the 95 % interval of what the probes add to a step, as a share of it. Missing as
+  /// Half of the width of the 95% interval of what the probes add to a step, as a share of it. Missing as
   /// analyzer::signed_rank_estimate is.
   Measured<double> probe_half_width() const;
 

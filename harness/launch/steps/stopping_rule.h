@@ -14,7 +14,7 @@ enum class StopReason : std::uint8_t { kMargin, kMaxTime };
 /// Decides when a run has measured enough steps. Pure: a function of what it is given. After nvbench's criterion of the
 /// relative standard deviation, with the interval of an autocorrelated series in its place.
 ///
-/// kMargin: after kFewestSteps and kLeastTime, when the half-width of the step time's 95 % interval is at most the
+/// kMargin: after kFewestSteps and kLeastTime, when the half-width of the step time's 95% interval is at most the
 /// margin, and that of the probes' cost at most kProbeMargin of a step. It looks only when a tenth more time has been
 /// measured than at the last look: who looks at every step stops where chance makes the interval short.
 /// kMaxTime: so early that steps that begin within lead() end by the most time.

@@ -90,6 +90,8 @@ std::string RankHandshake::answer(std::string_view challenge) {
   if (refusal != Refusal::kNone) {
     turn_back("the launcher turned this rank away: " + describe(refusal, introduction_, version));
   }
+  // A launcher of another version turns ranks away itself; one that does not would speak past this rank.
+  if (version != kProtocolVersion) turn_back(describe(Refusal::kOtherVersion, introduction_, version));
   const std::string transcript = hello_ + std::string(challenge.substr(0, kChallengeHeadBytes));
   const KeyedHash hash(key_);
   if (!equal_in_constant_time(challenge.substr(kChallengeHeadBytes),

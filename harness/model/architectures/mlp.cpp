@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 #include "harness/model/architectures/models.h"
 #include "harness/model/data/datasets.h"
 #include "harness/model/layers/layers.h"

@@ -7,8 +7,8 @@
 
 #include "core/error.h"
 #include "core/files/owned_directory.h"
-#include "core/number.h"
 #include "core/run_case/case_diff.h"
+#include "core/text/number.h"
 #include "harness/training/checkpoint/checkpoint_files.h"
 
 namespace ddbench::ddp {

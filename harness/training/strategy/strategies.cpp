@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "core/number.h"
+#include "core/text/number.h"
 #include "harness/model/workload.h"
 #include "harness/training/optimizer/optimizer.h"
 #include "harness/training/optimizer/parameters.h"

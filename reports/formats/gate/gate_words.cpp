@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#include "reports/text/quantity.h"
+#include "core/text/quantity.h"
+#include "reports/text/phrases.h"
 
 namespace ddbench::reports {
 
@@ -26,7 +27,7 @@ std::string metric_value(RunMetric metric, double value) {
     case RunMetric::kExposed: return quantity(value, "ns");
     case RunMetric::kBusBandwidth: return quantity(value * 1e9, "B/s");
     case RunMetric::kPeakMemory: return quantity(value, "B");
-    case RunMetric::kEfficiency: return percent(value);
+    case RunMetric::kEfficiency: return percent_in_words(value);
     case RunMetric::kThroughput: break;
   }
   return quantity(value, analyzer::unit_of(metric));

@@ -26,7 +26,7 @@ const LevelChange* change_at(const HistorySeries& series, std::size_t index) {
   return found == series.changes.end() ? nullptr : &*found;
 }
 
-/// "worse by +20.0 %: 34.0 ms → 40.8 ms since run 2026... (p = 0.001)"
+/// "worse by +20.0%: 34.0 ms → 40.8 ms since run 2026... (p = 0.001)"
 std::string change_in_words(const HistorySeries& series, const LevelChange& change,
                             analyzer::RunMetric metric) {
   return fmt::format("{} by {}: {} → {} since run {} (p = {:.3f})", change.worse ? "worse" : "better",

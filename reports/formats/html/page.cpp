@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "core/text/quantity.h"
 #include "reports/chart/chart.h"
 #include "reports/chart/svg.h"
 #include "reports/formats/html/page_style.h"
 #include "reports/formats/html/table.h"
-#include "reports/text/quantity.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports::html {
@@ -141,7 +141,7 @@ void Page::figure_values(const analyzer::Figure& figure) {
         row[3] = value_cell(point.interval->low,
                             fmt::format("{} to {}", quantity(point.interval->low, figure.y.unit),
                                         quantity(point.interval->high, figure.y.unit)));
-        row[3].why = fmt::format("{:.0f} %, {}", 100 * point.interval->level, point.interval->method);
+        row[3].why = fmt::format("{:.0f}%, {}", 100 * point.interval->level, point.interval->method);
       }
       values.rows.push_back(std::move(row));
     }

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/rate/measured_steps.h"
-#include "core/text_hash.h"
+#include "core/text/text_hash.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
 #include "reports/text/safe_text.h"

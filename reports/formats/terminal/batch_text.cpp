@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "core/text/quantity.h"
 #include "reports/formats/terminal/batch.h"
 #include "reports/formats/terminal/intervals_text.h"
 #include "reports/formats/terminal/layout/table.h"
 #include "reports/formats/terminal/notes_text.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
@@ -82,7 +82,7 @@ std::string noise_section(const BatchCurve& curve, const Paint& paint, std::size
                    {std::to_string(row.noise->steps)}});
   }
   if (!any) return {};
-  return "\n" + paint(Tone::kStrong, "Gradient noise scale in samples (95 % CI): about the critical batch") +
+  return "\n" + paint(Tone::kStrong, "Gradient noise scale in samples (95% CI): about the critical batch") +
          "\n" + table.render(paint, 2, width);
 }
 
@@ -98,11 +98,11 @@ std::string critical_section(const BatchCurve& curve, const Paint& paint) {
   if (!curve.critical) return text + "  not known: " + visible(curve.critical.reason()) + "\n";
   const analyzer::CriticalBatch& fit = *curve.critical;
   text +=
-      fmt::format("  S_min {} steps · E_min {} samples · rms error {:.1f} %\n",
+      fmt::format("  S_min {} steps · E_min {} samples · rms error {:.1f}%\n",
                   with_interval(fit.fewest_steps), with_interval(fit.fewest_samples), 100 * fit.rms_error);
   if (fit.batch) {
     text += fmt::format(
-        "  B_crit {} samples ({} to {}, 95 %): twice the fewest steps and twice the fewest samples\n",
+        "  B_crit {} samples ({} to {}, 95%): twice the fewest steps and twice the fewest samples\n",
         number(fit.batch->value, 4), number(fit.batch->interval.low, 4), number(fit.batch->interval.high, 4));
   }
   text +=

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "core/text/quantity.h"
 #include "reports/formats/terminal/analysis.h"
 #include "reports/formats/terminal/intervals_text.h"
 #include "reports/formats/terminal/layout/table.h"
 #include "reports/formats/terminal/notes_text.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
@@ -59,13 +59,11 @@ std::string differences_section(const Comparison& comparison, const Paint& paint
 std::string figures_section(const char* title, const std::vector<ComparedFigure>& figures, std::size_t most,
                             const Paint& paint, std::size_t width) {
   if (figures.empty()) return {};
-  Table table({{"", Align::kLeft, true}, {"A"}, {"B"}, {"B over A (95 %)", Align::kLeft}});
+  Table table({{"", Align::kLeft, true}, {"A"}, {"B"}, {"B over A (95%)", Align::kLeft}});
   for (std::size_t i = 0; i < std::min(figures.size(), most); ++i) {
     const ComparedFigure& figure = figures[i];
     if (!figure.a && !figure.b) continue;
-    std::string name = visible(figure.name);
-    std::replace(name.begin(), name.end(), '_', ' ');
-    table.add_row({{name},
+    table.add_row({{visible(figure.name)},
                    {value_in_words(figure.a, figure.unit)},
                    {value_in_words(figure.b, figure.unit)},
                    {ratio_in_words(figure.ratio)}});
@@ -89,7 +87,9 @@ std::string comparison_text(const Comparison& comparison, const TextStyle& style
   constexpr std::size_t kAll = static_cast<std::size_t>(-1);
   text += differences_section(comparison, paint, width);
   text += figures_section("What changed", comparison.figures, kAll, paint, width);
-  text += figures_section("Mean step by parts", comparison.parts, kAll, paint, width);
+  std::vector<ComparedFigure> parts = comparison.parts;
+  for (ComparedFigure& part : parts) part.name = part_in_words(part.name);
+  text += figures_section("Mean step by parts", parts, kAll, paint, width);
   text += figures_section("Collectives: transfer time", comparison.collectives, kAll, paint, width);
   text += figures_section("Kernels: time a step and rank, largest change first", comparison.kernels,
                           kMostKernels, paint, width);

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/text/quantity.h"
 #include "reports/formats/terminal/analysis.h"
 #include "reports/formats/terminal/intervals_text.h"
 #include "reports/formats/terminal/layout/bars.h"
 #include "reports/formats/terminal/layout/table.h"
 #include "reports/formats/terminal/notes_text.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
@@ -37,7 +37,7 @@ std::string share(const Measured<double>& value) {
 /// Relative to the step time, half the width.
 std::string spread_of_step(const CurveRow& row) {
   if (!row.step_time_interval || row.step_time_ns <= 0) return "–";
-  return fmt::format("±{:.1f} %",
+  return fmt::format("±{:.1f}%",
                      50 * (row.step_time_interval->high - row.step_time_interval->low) / row.step_time_ns);
 }
 
@@ -66,12 +66,12 @@ std::vector<CurveColumn> columns_of(const ScalingCurve& curve) {
   add(true, {"", Align::kLeft}, [](const CurveRow& row) {
     return TableCell{bar(row.efficiency, kBarColumns), tone_of(row.efficiency)};
   });
-  add(is_known(curve, &CurveRow::efficiency_interval), {"95 % CI", Align::kLeft}, [](const CurveRow& row) {
+  add(is_known(curve, &CurveRow::efficiency_interval), {"95% CI", Align::kLeft}, [](const CurveRow& row) {
     return TableCell{row.efficiency_interval ? percent_interval_in_words(*row.efficiency_interval) : "–"};
   });
   add(true, {"speedup"}, [](const CurveRow& row) { return TableCell{number(row.speedup)}; });
   add(true, {"step time"}, [](const CurveRow& row) { return TableCell{time_in_words(row.step_time_ns)}; });
-  add(is_known(curve, &CurveRow::step_time_interval), {"95 % CI"},
+  add(is_known(curve, &CurveRow::step_time_interval), {"95% CI"},
       [](const CurveRow& row) { return TableCell{spread_of_step(row)}; });
   add(true, {"samples/s"}, [](const CurveRow& row) { return TableCell{number(row.samples_per_s, 4)}; });
   add(is_known(curve, &CurveRow::exposed_share), {"exposed"},
@@ -159,7 +159,7 @@ std::string law_section(const ScalingCurve& curve, const Paint& paint, std::size
   for (const Metric& parameter : choice.best.parameters) {
     parameters.add_row({{parameter.name},
                         {number(parameter.value, 4)},
-                        {parameter.interval ? interval_in_words(*parameter.interval) + " (95 %)" : ""}});
+                        {parameter.interval ? interval_in_words(*parameter.interval) + " (95%)" : ""}});
   }
   text += parameters.render(paint, 2, width);
   std::string tried;
@@ -174,7 +174,7 @@ std::string law_section(const ScalingCurve& curve, const Paint& paint, std::size
 
 std::string predictions_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
   if (curve.predictions.empty()) return {};
-  Table table({{"GPUs"}, {"samples/s"}, {"95 % CI", Align::kLeft}, {"efficiency"}, {"", Align::kLeft}});
+  Table table({{"GPUs"}, {"samples/s"}, {"95% CI", Align::kLeft}, {"efficiency"}, {"", Align::kLeft}});
   for (const analyzer::Prediction& prediction : curve.predictions) {
     const double efficiency = curve.speedup_of(prediction.throughput) * curve.baseline_gpus / prediction.n;
     table.add_row(

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "core/text/quantity.h"
 #include "reports/formats/terminal/layout/table.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
@@ -32,9 +32,9 @@ std::vector<TableColumn> columns_of(const std::string& field, bool variants) {
                                                       {"from bytes"},
                                                       {"to bytes"},
                                                       {"latency"},
-                                                      {"95 % CI", Align::kLeft},
+                                                      {"95% CI", Align::kLeft},
                                                       {"GB/s"},
-                                                      {"95 % CI", Align::kLeft},
+                                                      {"95% CI", Align::kLeft},
                                                       {"R²"}}) {
     columns.push_back(std::move(column));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/text/quantity.h"
 #include "reports/formats/terminal/analysis.h"
 #include "reports/formats/terminal/case_legend.h"
 #include "reports/formats/terminal/fits_text.h"
@@ -9,7 +10,6 @@
 #include "reports/formats/terminal/layout/table.h"
 #include "reports/formats/terminal/notes_text.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
@@ -100,7 +100,7 @@ std::string costs_section(const CostTable& costs, const Paint& paint, std::size_
   Table table({{"offer", Align::kLeft, true},
                {"USD/h"},
                {"USD a million samples"},
-               {"95 % CI", Align::kLeft},
+               {"95% CI", Align::kLeft},
                {"USD an epoch"},
                {"hours"},
                {"USD"},

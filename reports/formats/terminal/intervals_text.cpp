@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "reports/text/quantity.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::reports {
 
@@ -11,7 +11,7 @@ std::string interval_in_words(const ConfidenceInterval& interval) {
 }
 
 std::string percent_interval_in_words(const ConfidenceInterval& interval) {
-  return fmt::format("{:.1f}–{:.1f} %", 100 * interval.low, 100 * interval.high);
+  return fmt::format("{:.1f}–{:.1f}%", 100 * interval.low, 100 * interval.high);
 }
 
 std::string ratio_in_words(const Measured<analyzer::RunRatio>& ratio) {

@@ -1,10 +1,10 @@
 #include <algorithm>
 
+#include "core/text/quantity.h"
 #include "reports/formats/terminal/layout/paint.h"
 #include "reports/formats/terminal/layout/table.h"
 #include "reports/formats/terminal/text.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/run_case/program_case.h"
+#include "core/text/quantity.h"
 #include "reports/formats/terminal/layout/cell_width.h"
 #include "reports/formats/terminal/layout/paint.h"
 #include "reports/formats/terminal/layout/table.h"
@@ -12,7 +13,6 @@
 #include "reports/formats/terminal/text.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
@@ -156,7 +156,7 @@ class RunText {
   }
 
   static std::string interval_in_words(const ConfidenceInterval& interval) {
-    return fmt::format("{:.0f} % CI {} to {}", 100 * interval.level, time_in_words(interval.low),
+    return fmt::format("{:.0f}% CI {} to {}", 100 * interval.level, time_in_words(interval.low),
                        time_in_words(interval.high));
   }
 
@@ -231,8 +231,8 @@ class RunText {
     }
     const ConfidenceInterval& interval = slower->interval;
     table.add_row({{"slowdown", Tone::kFaint},
-                   {fmt::format("{:+.1f} %", slower->value)},
-                   {fmt::format("of compute beside communication, {:.0f} % CI {:+.1f} to {:+.1f} %",
+                   {fmt::format("{:+.1f}%", slower->value)},
+                   {fmt::format("of compute beside communication, {:.0f}% CI {:+.1f} to {:+.1f}%",
                                 100 * interval.level, interval.low, interval.high),
                     Tone::kFaint}});
   }
@@ -251,9 +251,9 @@ class RunText {
     }
     const ConfidenceInterval& interval = overhead.value().interval;
     table.add_row({{"probes", Tone::kFaint},
-                   {fmt::format("at most {:.1f} %", std::max(0.0, interval.high))},
-                   {fmt::format("of a step, {:.0f} % CI {:.2f} to {:.2f} %", 100 * interval.level,
-                                interval.low, interval.high),
+                   {fmt::format("at most {:.1f}%", std::max(0.0, interval.high))},
+                   {fmt::format("of a step, {:.0f}% CI {:.2f} to {:.2f}%", 100 * interval.level, interval.low,
+                                interval.high),
                     Tone::kFaint}});
     table.add_row({{""}, {""}, {dropped, Tone::kFaint}});
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/text/quantity.h"
 #include "reports/formats/terminal/case_legend.h"
 #include "reports/formats/terminal/intervals_text.h"
 #include "reports/formats/terminal/layout/bars.h"
@@ -10,7 +11,6 @@
 #include "reports/formats/terminal/notes_text.h"
 #include "reports/formats/terminal/text.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
@@ -22,13 +22,12 @@ using analyzer::ScalingRow;
 std::string spread(const ScalingRow& row) {
   if (!row.step_time_ns || row.step_time_ns->value <= 0 || !row.step_time_ns->interval) return "–";
   const ConfidenceInterval& interval = *row.step_time_ns->interval;
-  return fmt::format("±{:.1f} %", 50 * (interval.high - interval.low) / row.step_time_ns->value);
+  return fmt::format("±{:.1f}%", 50 * (interval.high - interval.low) / row.step_time_ns->value);
 }
 
 std::string step_time(const ScalingRow& row) {
   return row.step_time_ns ? time_in_words(row.step_time_ns->value) : "–";
 }
-
 
 TableCell efficiency_cell(const ScalingRow& row) {
   if (!row.efficiency) return {"–"};
@@ -36,12 +35,11 @@ TableCell efficiency_cell(const ScalingRow& row) {
   return {percent_in_words(value), value < 0.5 ? Tone::kBad : value < 0.8 ? Tone::kWarning : Tone::kGood};
 }
 
-/// The interval of the efficiency where any row has one, else a bar. Rows without figures say in its place what
-/// became of them; the notes say why.
+/// The interval of the efficiency where any row has one, else a bar. Rows without figures say in its place
+/// what became of them; the notes say why.
 TableCell bar_or_interval_cell(const ScalingRow& row, bool interval) {
   if (row.state != "done") return {visible(row.state.substr(0, row.state.find(':'))), Tone::kBad};
-  if (interval)
-    return {row.efficiency_interval ? percent_interval_in_words(*row.efficiency_interval) : "–"};
+  if (interval) return {row.efficiency_interval ? percent_interval_in_words(*row.efficiency_interval) : "–"};
   return {bar(row.efficiency.value_or(0), kBarColumns), efficiency_cell(row).tone};
 }
 
@@ -70,9 +68,11 @@ OptionalColumns columns_for(const analyzer::ScalingTable& table) {
 }
 
 std::vector<TableColumn> titles_of(const OptionalColumns& optional) {
-  std::vector<TableColumn> titles = {
-      {"GPUs"},      {"nodes"},   {"efficiency"}, {optional.interval ? "95 % CI" : "", Align::kLeft}, {"speedup"},
-      {"step time"}, {"95 % CI"}, {"samples/s"},  {"exposed"},        {"prov.", Align::kLeft}};
+  std::vector<TableColumn> titles = {{"GPUs"},       {"nodes"},
+                                     {"efficiency"}, {optional.interval ? "95% CI" : "", Align::kLeft},
+                                     {"speedup"},    {"step time"},
+                                     {"95% CI"},     {"samples/s"},
+                                     {"exposed"},    {"prov.", Align::kLeft}};
   if (optional.serial) titles.push_back({"serial"});
   if (optional.batch) titles.push_back({"batch/GPU"});
   if (optional.runs) titles.push_back({"runs"});

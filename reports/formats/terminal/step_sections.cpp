@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/run_case/program_case.h"
+#include "core/text/quantity.h"
 #include "reports/formats/terminal/layout/bars.h"
 #include "reports/formats/terminal/layout/table.h"
 #include "reports/text/phrases.h"
-#include "reports/text/quantity.h"
 #include "reports/text/safe_text.h"
 #include "reports/text/shown_parts.h"
 
@@ -72,7 +72,7 @@ std::string partition_section(const analyzer::RunSummary& summary, const Paint& 
         {{part_in_words(part)}, {times[i]}, {percents[i]}, {bar(share, bar_columns(width)), tone_of(part)}});
   }
   table.add_row(
-      {{"step time", Tone::kStrong}, {scale.show_one(total_ns, false), Tone::kStrong}, {"100.0 %"}, {}});
+      {{"step time", Tone::kStrong}, {scale.show_one(total_ns, false), Tone::kStrong}, {"100.0%"}, {}});
   const std::string detail = fmt::format("mean over {} and {} of {} steps (probes on)",
                                          summary.run.run_case.world_size() == 1
                                              ? std::string("1 rank")
@@ -120,7 +120,8 @@ std::string waterfall_section(const analyzer::RunSummary& summary, const Paint& 
                   time_in_words(static_cast<double>(summary.partition.total_ns())),
                   time_in_words(static_cast<double>(ideal_ns)),
                   gpus_in_words(efficiency.baseline.run_case.world_size()), visible(efficiency.baseline.id));
-  const std::string why = intervals ? "95 % CI: " + intervals->lost.method : "no intervals: " + intervals.reason();
+  const std::string why =
+      intervals ? "95% CI: " + intervals->lost.method : "no intervals: " + intervals.reason();
   return heading(paint, "Where time is lost", detail, width) + table.render(paint, kIndent, width) +
          std::string(kIndent, ' ') + paint(Tone::kFaint, fitted(why, width - kIndent)) + "\n";
 }
@@ -145,10 +146,9 @@ std::string collectives_section(const analyzer::RunSummary& summary, const Paint
     const std::string wait = record.peer_wait_resolved
                                  ? quantity(static_cast<double>(record.peer_wait_ns), "ns")
                                  : std::string("below clock res.");
-    const std::string uncertainty =
-        collective.clock_uncertainty_share > 0
-            ? fmt::format(" ±{:.2g} %", 100 * collective.clock_uncertainty_share)
-            : std::string();
+    const std::string uncertainty = collective.clock_uncertainty_share > 0
+                                        ? fmt::format(" ±{:.2g}%", 100 * collective.clock_uncertainty_share)
+                                        : std::string();
     std::vector<TableCell> row = {{visible(record.function)},
                                   {record.bucket < 0 ? std::string("–") : std::to_string(record.bucket)},
                                   {count_in_words(static_cast<std::int64_t>(record.count))},

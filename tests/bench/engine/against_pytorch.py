@@ -148,7 +148,7 @@ def compare(name, ranks, rounds, directory):
     half = STUDENT_975.get(rounds - 1, 2.0) * statistics.stdev(ratios) / math.sqrt(rounds)
     low, middle, high = (math.exp(statistics.mean(ratios) + shift) for shift in (-half, 0, half))
     print(f"{name:10} {ranks} rank{'s' if ranks > 1 else ' '}  throughput {middle:5.2f} times PyTorch's ({low:.2f} to {high:.2f})"
-          f"   memory {statistics.mean(memories):.2f} times   communication {100 * statistics.mean(shares):.0f} % of a step",
+          f"   memory {statistics.mean(memories):.2f} times   communication {100 * statistics.mean(shares):.0f}% of a step",
           flush=True)
 
 

@@ -1,5 +1,5 @@
 // Is the gate calibrated? Prints how often it calls equal sides a regression and how often it sees a true
-// slowdown of 5 %, over simulated comparisons with run-to-run noise of 2 % in several shapes; beside it what
+// slowdown of 5%, over simulated comparisons with run-to-run noise of 2% in several shapes; beside it what
 // simpler rules would do.
 //   bench_gate [comparisons] (default 400)
 
@@ -63,8 +63,8 @@ double percent(int count, int of) {
 }
 
 void print_gate(const Mode& mode, int comparisons) {
-  std::printf("\n%s\n  %-24s %14s %14s %22s\n", mode.name, "noise (2 % between runs)", "false alarms",
-              "seen at +5 %", "false alarms at 5 %");
+  std::printf("\n%s\n  %-24s %14s %14s %22s\n", mode.name, "noise (2% between runs)", "false alarms",
+              "seen at +5%", "false alarms at 5%");
   for (const NoiseShape& shape : noise_shapes()) {
     const SimulatedNoise noise{shape};
     SimulatedNoise wild{shape};
@@ -76,8 +76,8 @@ void print_gate(const Mode& mode, int comparisons) {
         percent(count_regressions(mode.simulate, noise, kTrueSlowdown, comparisons, kSeed), comparisons);
     const double wild_alarms =
         percent(count_regressions(mode.simulate, wild, 0, comparisons, kSeed), comparisons);
-    std::printf("  %-24s %12.2f %% %12.1f %% %20.2f %%%s\n", shape.name.c_str(), alarms, seen, wild_alarms,
-                mode.has_goal && alarms > 1 ? "   ABOVE THE GOAL OF 1 %" : "");
+    std::printf("  %-24s %12.2f%% %12.1f%% %20.2f%%%s\n", shape.name.c_str(), alarms, seen, wild_alarms,
+                mode.has_goal && alarms > 1 ? "   ABOVE THE GOAL OF 1%" : "");
   }
 }
 
@@ -87,7 +87,7 @@ std::vector<double> medians(const GateSide& side) {
   return values;
 }
 
-/// "More than 3 % slower on median", the rule of many pipelines.
+/// "More than 3% slower on median", the rule of many pipelines.
 bool plain_threshold(const SimulatedSides& sides) {
   return analyzer::median(medians(sides.candidate)) > 1.03 * analyzer::median(medians(sides.baseline));
 }
@@ -109,7 +109,7 @@ bool plain_welch(const SimulatedSides& sides) {
   return boost::math::cdf(boost::math::complement(distribution, t)) < 0.01 && b > 1.03 * a;
 }
 
-/// 99 % percentile bootstrap of the ratio of medians of runs.
+/// 99% percentile bootstrap of the ratio of medians of runs.
 bool plain_bootstrap(const SimulatedSides& sides) {
   const std::vector<double> a = medians(sides.baseline);
   const std::vector<double> b = medians(sides.candidate);
@@ -131,9 +131,9 @@ void print_simpler_rules(int comparisons) {
     bool (*fails)(const SimulatedSides&);
   };
   constexpr Rule kRules[] = {
-      {"median > 3 %", plain_threshold}, {"Welch t", plain_welch}, {"bootstrap", plain_bootstrap}};
+      {"median > 3%", plain_threshold}, {"Welch t", plain_welch}, {"bootstrap", plain_bootstrap}};
   std::printf("\nfalse alarms of simpler rules, 7 runs and right after them 7 of the candidate\n  %-24s",
-              "noise (2 % between runs)");
+              "noise (2% between runs)");
   for (const Rule& rule : kRules) std::printf(" %14s", rule.name);
   std::printf(" %14s\n", "this gate");
   for (const NoiseShape& shape : noise_shapes()) {
@@ -143,13 +143,12 @@ void print_simpler_rules(int comparisons) {
       Generator generator(kSeed);
       int alarms = 0;
       for (int i = 0; i < comparisons; ++i) alarms += rule.fails(simulate_blocks(noise, 7, 0, generator));
-      std::printf(" %12.2f %%", percent(alarms, comparisons));
+      std::printf(" %12.2f%%", percent(alarms, comparisons));
     }
     const Simulate blocks = [](const auto& n, double slowdown, Generator& g) {
       return simulate_blocks(n, 7, slowdown, g);
     };
-    std::printf(" %12.2f %%\n",
-                percent(count_regressions(blocks, noise, 0, comparisons, kSeed), comparisons));
+    std::printf(" %12.2f%%\n", percent(count_regressions(blocks, noise, 0, comparisons, kSeed), comparisons));
   }
 }
 
@@ -175,7 +174,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::printf(
-      "%d comparisons each; goals: at most 1 %% false alarms, at least 95 %% seen with white noise (first "
+      "%d comparisons each; goals: at most 1%% false alarms, at least 95%% seen with white noise (first "
       "two)\n",
       comparisons);
   for (const ddbench::test::Mode& mode : ddbench::test::modes()) ddbench::test::print_gate(mode, comparisons);

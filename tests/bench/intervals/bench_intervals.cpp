@@ -1,6 +1,6 @@
 // Do the intervals and detectors hold what they promise? Prints, over simulated series with a known truth,
-// how often the interval of a run's step time holds it, and how often a history shows a change, or an alpha-beta fit a
-// regime, that is not there.
+// how often the interval of a run's step time holds it, and how often a history shows a change, or an
+// alpha-beta fit a regime, that is not there.
 //   bench_intervals [trials] (default 2000)
 
 #include <cmath>
@@ -33,12 +33,12 @@ void print_coverage(double coefficient, std::size_t steps, int trials) {
     held += interval.low <= kTrueStep_ns && kTrueStep_ns <= interval.high;
     width += std::log(interval.high / interval.low) / 2 / trials;
   }
-  std::printf("  AR(1) %.1f %8zu %10.1f %% %14.2f %%%s\n", coefficient, steps, percent(held, trials),
+  std::printf("  AR(1) %.1f %8zu %10.1f%% %14.2f%%%s\n", coefficient, steps, percent(held, trials),
               width * 100, held < kCoverageGoal * trials ? "   BELOW THE GOAL" : "");
 }
 
 void print_coverages(int trials) {
-  std::printf("95 %% interval of a run's step time (5 %% scatter); goal: coverage of %.0f %% or more\n",
+  std::printf("95%% interval of a run's step time (5%% scatter); goal: coverage of %.0f%% or more\n",
               kCoverageGoal * 100);
   std::printf("  %-9s %8s %12s %16s\n", "steps are", "steps", "coverage", "mean half width");
   for (const double coefficient : {0.0, 0.5, 0.8, 0.9}) {
@@ -48,21 +48,21 @@ void print_coverages(int trials) {
 }
 
 void print_false_changes(int trials) {
-  std::printf("\nhistories without a change that show one; goal: 5 %% or less\n");
+  std::printf("\nhistories without a change that show one; goal: 5%% or less\n");
   for (const double coefficient : {0.0, 0.5, 0.8}) {
     for (const std::size_t runs : {std::size_t{12}, std::size_t{30}, std::size_t{60}}) {
       std::mt19937_64 random(kSeed);
       int alarms = 0;
       for (int i = 0; i < trials; ++i)
         alarms += !analyzer::change_points(autoregressive(runs, coefficient, random)).empty();
-      std::printf("  AR(1) %.1f %8zu runs %10.1f %%%s\n", coefficient, runs, percent(alarms, trials),
+      std::printf("  AR(1) %.1f %8zu runs %10.1f%%%s\n", coefficient, runs, percent(alarms, trials),
                   alarms > 0.05 * trials ? "   ABOVE THE GOAL" : "");
     }
   }
 }
 
 void print_false_regimes(int trials) {
-  std::printf("\nalpha-beta lines cut in two by 3 %% of noise, 3 repetitions; goal: 2 %% or less\n");
+  std::printf("\nalpha-beta lines cut in two by 3%% of noise, 3 repetitions; goal: 2%% or less\n");
   std::normal_distribution<double> normal;
   for (const int sizes : {8, 10, 12, 20}) {
     std::mt19937_64 random(kSeed);
@@ -77,7 +77,7 @@ void print_false_regimes(int trials) {
       }
       cut += analyzer::fit_alpha_beta(points, 8)[0].regimes.size() > 1;
     }
-    std::printf("  %2d sizes %10.1f %%%s\n", sizes, percent(cut, trials),
+    std::printf("  %2d sizes %10.1f%%%s\n", sizes, percent(cut, trials),
                 cut > 0.02 * trials ? "   ABOVE THE GOAL" : "");
   }
 }

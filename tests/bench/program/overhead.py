@@ -63,7 +63,7 @@ def told(name, ratios):
     half = t * statistics.stdev(logs) / math.sqrt(len(logs))
     mean = statistics.mean(logs)
     low, middle, high = (100 * (math.exp(x) - 1) for x in (mean - half, mean, mean + half))
-    print(f"{name:32} {middle:+6.2f} % of a step   95 % CI {low:+.2f} to {high:+.2f} %")
+    print(f"{name:32} {middle:+6.2f}% of a step   95% CI {low:+.2f} to {high:+.2f}%")
 
 
 def main():

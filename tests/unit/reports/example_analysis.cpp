@@ -56,7 +56,7 @@ analyzer::StragglerReport stragglers() {
   report.mean_step_ns = 30'000'000;
   report.ranks = {straggler(3, 1, "node-1", 0.75, 1'500'000), straggler(0, 0, "node-0", 0.25, 100'000)};
   report.nodes = {straggler(-1, 1, "node-1", 0.75, 1'500'000), straggler(-1, 0, "node-0", 0.25, 100'000)};
-  report.notes = {"rank 3 on node-1 arrives last at 75 % of collectives"};
+  report.notes = {"rank 3 on node-1 arrives last at 75% of collectives"};
   return report;
 }
 

@@ -22,9 +22,8 @@ store::StepPartition partition_of(std::array<std::int64_t, store::kStepPartCount
 }
 
 analyzer::Quantity step_estimate(double value, double low, double high) {
-  return {value,
-          ConfidenceInterval{low, high, 0.95,
-                             "Student's t, autocorrelated steps (n=60, worth 41 independent)"}};
+  return {value, ConfidenceInterval{low, high, 0.95,
+                                    "Student's t, autocorrelated steps (n=60, worth 41 independent)"}};
 }
 
 store::RunRecord example_record(const std::string& id, int nodes, int gpus) {
@@ -105,11 +104,13 @@ RunSummary example_baseline() {
   summary.probed_steps = 45;
   summary.step_time_ns = step_estimate(12'200'000, 12'050'000, 12'401'000);
   summary.samples_per_s = 64 / 12.2e-3;
-  summary.distribution = analyzer::StepDistribution{12'010'000, 13'300'000, 14'900'000, 15'200'000, 0, 0, 0, 0};
+  summary.distribution =
+      analyzer::StepDistribution{12'010'000, 13'300'000, 14'900'000, 15'200'000, 0, 0, 0, 0};
   summary.loss_first = 2.3026;
   summary.loss_last = 0.4713;
   summary.overlap_interval = Measured<ConfidenceInterval>::missing("no step had any");
-  summary.partition = partition_of({3'100'000, 6'400'000, 1'500'000, 0, 0, 0, 0, 0, 510'000, 600'000, 90'000});
+  summary.partition =
+      partition_of({3'100'000, 6'400'000, 1'500'000, 0, 0, 0, 0, 0, 510'000, 600'000, 90'000});
   summary.exposed_communication_ns = summary.overlap_ns = 0;
   summary.cpu_wait_ns = 0;
   summary.compute_slowdown_percent = Measured<Estimate>::missing("no communication");
@@ -148,9 +149,8 @@ RunSummary example_run() {
   summary.distribution = analyzer::StepDistribution{102'100'000, 110'800'000, 131'000'000, 168'000'000,
                                                     4'810'000,   1,           1 / 60.0,    0.011};
   summary.utilisation = {0.118, 0.31, 0.36, 2};
-  summary.partition = partition_of(
-      {3'412'345, 7'003'111, 1'600'002, 0, 6'011'203, 46'299'816, 21'207'456, 512'778, 298'001, 6'801'234,
-       10'254'054});
+  summary.partition = partition_of({3'412'345, 7'003'111, 1'600'002, 0, 6'011'203, 46'299'816, 21'207'456,
+                                    512'778, 298'001, 6'801'234, 10'254'054});
   summary.exposed_communication_ns = summary.partition.exposed_communication_ns();
   summary.communication_ns = *summary.exposed_communication_ns + 4'100'000;
   summary.overlap_ns = 4'100'000;
@@ -183,7 +183,7 @@ RunSummary example_run() {
   efficiency.loss_intervals = Measured<analyzer::LossIntervals>::missing(kTooFew);
   summary.efficiency = efficiency;
   summary.notes = {
-      "oversubscribed: 16 ranks share 2 cores: at best 12.5 % efficiency can be seen here, whatever the "
+      "oversubscribed: 16 ranks share 2 cores: at best 12.5% efficiency can be seen here, whatever the "
       "network",
       "emulated network veth@1gbit: 4 nodes are parts of one machine; no figure here is that of a real "
       "fabric"};

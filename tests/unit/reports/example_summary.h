@@ -5,7 +5,7 @@
 
 namespace ddbench::reports {
 
-/// 16 ranks on 2 cores, shaped links, everything measured: efficiency 11.8 %.
+/// 16 ranks on 2 cores, shaped links, everything measured: efficiency 11.8%.
 analyzer::RunSummary example_run();
 /// A run on one GPU: nothing to wait for, nothing to compare with.
 analyzer::RunSummary example_baseline();

@@ -39,7 +39,7 @@ std::pair<double, double> parts_and_total(const std::string& text, const std::st
 
 TEST(RunText, ShowsTheEfficiencyBeforeAnyOtherFigure) {
   const std::string text = run_text(example_run(), {});
-  const std::size_t efficiency = text.find("efficiency 11.8 % against 1 GPU");
+  const std::size_t efficiency = text.find("efficiency 11.8% against 1 GPU");
   ASSERT_NE(efficiency, std::string::npos);
   EXPECT_LT(efficiency, text.find("step time"));
   EXPECT_LT(text.find("provenance: measured, emulated-network, oversubscribed"), efficiency);

@@ -189,7 +189,7 @@ TEST(BatchAnalysis, OfSeveralLearningRatesTheBestOneCounts) {
 }
 
 TEST(BatchAnalysis, ALearningRateIsNotJudgedOnTheRunsThatSelectedIt) {
-  // Every rate needs 1,000 steps, give or take 10 %: the best of eight by its own two runs is flattered.
+  // Every rate needs 1,000 steps, give or take 10%: the best of eight by its own two runs is flattered.
   std::mt19937_64 random(20261122);
   double sum = 0;
   constexpr int kSweeps = 60;

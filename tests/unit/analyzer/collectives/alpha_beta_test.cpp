@@ -74,7 +74,7 @@ TEST(AlphaBeta, IntervalsHoldTheTruthAsOftenAsTheySay) {
   EXPECT_LE(cut_in_two, 20);
 }
 
-// The goal is 2 %; the Bayesian information criterion found up to 12 %.
+// The goal is 2%; the Bayesian information criterion found up to 12%.
 TEST(AlphaBeta, FewSizesAreRarelyCutInTwo) {
   for (const int sizes : {8, 10, 12}) {
     std::mt19937_64 random(20261122);

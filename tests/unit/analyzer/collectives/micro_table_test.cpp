@@ -42,7 +42,7 @@ class MicroTableTest : public testing::Test {
     return *store_.run(run.id);
   }
 
-  /// An all-reduce in place on two ranks in two batches 1 % apart.
+  /// An all-reduce in place on two ranks in two batches 1% apart.
   static Stored timed(double bytes, double time_ns) {
     return {MicroOperation::kAllReduce, bytes, true, {{time_ns, time_ns * 1.01}, {time_ns, time_ns * 1.01}}};
   }

@@ -69,7 +69,7 @@ TEST(GateOrders, AlternatingRunsArePairs) {
 }
 
 TEST(GateOrders, DriftOfAlternatingRunsIsNoRegression) {
-  // 1 % a run: each candidate run is 1 % slower than the baseline run before it, and nothing was changed.
+  // 1% a run: each candidate run is 1% slower than the baseline run before it, and nothing was changed.
   Generator random(20261122);
   for (int trial = 0; trial < 30; ++trial) {
     OrderedSides sides = alternating(10, 1, 0.01, random);

@@ -71,7 +71,7 @@ TEST(Judge, ChangesAreThoseOfTheMetricItself) {
   EXPECT_NEAR(fell.metrics[0].estimate->change, 3439.0 / 4798 - 1, 1e-9);
   EXPECT_EQ(fell.metrics[0].reason.rfind("worse, -28.3% (95% CI -28.4% to -28.2%)", 0), 0u)
       << fell.metrics[0].reason;
-  // A threshold of 30 % accepts a fall to 70 %; the step time it means is 43 % longer.
+  // A threshold of 30% accepts a fall to 70%; the step time it means is 43% longer.
   GatePolicy lenient = policy_for({RunMetric::kThroughput});
   lenient.threshold = 0.3;
   EXPECT_EQ(verdict(both, lenient).outcome, GateOutcome::kPass);
@@ -124,7 +124,7 @@ TEST(Judge, AWideIntervalThatExcludesTheThresholdPasses) {
 }
 
 TEST(Judge, CorrectsForTheNumberOfMetrics) {
-  // Log ratios of mean 0.045 and t = 3.64 on 5 degrees of freedom: p = 0.0075, which one test at 1 % rejects
+  // Log ratios of mean 0.045 and t = 3.64 on 5 degrees of freedom: p = 0.0075, which one test at 1% rejects
   // and one of two does not.
   std::vector<double> slower;
   for (int i = 0; i < 6; ++i) {
@@ -160,7 +160,7 @@ TEST(Judge, ExplainsWhatMoved) {
   EXPECT_GE(result.parts[0].change_interval->high, result.parts[0].change_ns());
   ASSERT_EQ(result.explanation.size(), 2u);
   EXPECT_EQ(result.explanation[0].rfind("exposed_transfer went from 2.0", 0), 0u) << result.explanation[0];
-  EXPECT_EQ(result.explanation[1].rfind("bucket 0 of all_reduce (1048576 bytes) went from 1.00", 0), 0u)
+  EXPECT_EQ(result.explanation[1].rfind("bucket 0 of all_reduce (1.05 MB) went from 1.00", 0), 0u)
       << result.explanation[1];
 }
 

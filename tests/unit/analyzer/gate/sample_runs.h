@@ -11,7 +11,7 @@ inline constexpr std::int64_t kMinute_ns = 60'000'000'000;
 inline constexpr std::int64_t kDay_ns = 24 * 60 * kMinute_ns;
 
 /// A finished, valid run of 2 x 2 ranks that took 30 s, with every metric measured. Values other than the
-/// step time are in proportion to it; the partition is 80 % backward and 20 % exposed transfer.
+/// step time are in proportion to it; the partition is 80% backward and 20% exposed transfer.
 inline RunMeasures sample_run(const std::string& id, std::int64_t started_ns, double step_ms) {
   RunMeasures measures;
   store::RunRecord& run = measures.run;

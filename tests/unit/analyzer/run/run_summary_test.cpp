@@ -116,7 +116,8 @@ TEST_F(Summarize, PartitionsTheMeanStepToTheNanosecond) {
   }
   scratch_.get().put_steps(run_.id, steps);
   const RunSummary summary = summarize(scratch_.get(), run_.id);
-  EXPECT_EQ(summary.partition.total_ns(), std::llround(static_cast<double>(std::max(ends_ns[0], ends_ns[1])) / 7));
+  EXPECT_EQ(summary.partition.total_ns(),
+            std::llround(static_cast<double>(std::max(ends_ns[0], ends_ns[1])) / 7));
   EXPECT_EQ(summary.exposed_communication_ns.value(), summary.partition.exposed_communication_ns());
   EXPECT_EQ(summary.overlap_ns.value() + summary.exposed_communication_ns.value(), summary.communication_ns);
 }
@@ -158,7 +159,8 @@ TEST_F(Summarize, StatesWeakEfficiencyAndWhereItWasLost) {
   EXPECT_NEAR(efficiency.speedup, 80.0 / 60, 1e-12);
   EXPECT_EQ(efficiency.serial_fraction.reason(), "weak scaling");
   EXPECT_EQ(efficiency.lost_ns, 20 * kUs);
-  EXPECT_NEAR(1 - efficiency.value, static_cast<double>(efficiency.lost_ns) / summary.step_time_ns->value, 1e-12);
+  EXPECT_NEAR(1 - efficiency.value, static_cast<double>(efficiency.lost_ns) / summary.step_time_ns->value,
+              1e-12);
   EXPECT_NE(efficiency.interval.reason().find("needs 3 or more each"), std::string::npos);
   EXPECT_EQ(efficiency.waterfall.total_ns(), efficiency.lost_ns);
   EXPECT_EQ(efficiency.waterfall[StepPart::kExposedTransfer], 13 * kUs);
@@ -215,7 +217,7 @@ TEST_F(Summarize, NotesWhatOversubscriptionAllowsToSee) {
   record.provenance.add(Provenance::kEmulatedNetwork);
   const RunSummary summary = summarize_pair(record, baseline_.record());
   EXPECT_TRUE(has_note(summary,
-                       "oversubscribed: 16 ranks share 2 cores: at best 12.5 % efficiency can be seen here, "
+                       "oversubscribed: 16 ranks share 2 cores: at best 12.5% efficiency can be seen here, "
                        "whatever the network"));
   EXPECT_TRUE(has_note(summary, "emulated network veth: 4 nodes are parts of one machine"));
 }
@@ -233,7 +235,7 @@ TEST_F(Summarize, PassesOnWhatTheLauncherNotedUnlessItIsSaidAlready) {
 
 TEST_F(Summarize, FindsAKnownProbeOverhead) {
   run_.probe_off_every = 4;
-  run_.probe_cost_ns = 300;  // 0.5 % of 60 us
+  run_.probe_cost_ns = 300;  // 0.5% of 60 us
   const RunSummary summary = summarize_pair();
   EXPECT_NEAR(summary.probe_overhead_percent.value().value, 0.5, 1e-9);
   EXPECT_EQ(summary.measured_steps, 60);
@@ -244,7 +246,7 @@ TEST_F(Summarize, FindsAKnownProbeOverhead) {
 TEST_F(Summarize, NotesAProbeOverheadAboveOnePercent) {
   run_.probe_off_every = 4;
   run_.probe_cost_ns = 3000;
-  EXPECT_TRUE(has_note(summarize_pair(), "the probes cost 5.0 % of a step"));
+  EXPECT_TRUE(has_note(summarize_pair(), "the probes cost 5.0% of a step"));
 }
 
 TEST_F(Summarize, StatesBandwidthByTransferTime) {

@@ -48,7 +48,7 @@ TEST(ChangePoints, FindAStepOfAnAutocorrelatedHistory) {
   EXPECT_EQ(found[0].index, 40u);
 }
 
-// The goal is 5 % false histories; E-divisive means with permuted values had 14 % and 48 to 68 %.
+// The goal is 5% false histories; E-divisive means with permuted values had 14% and 48 to 68%.
 TEST(ChangePoints, AreRareInAutocorrelatedHistories) {
   for (const double coefficient : {0.5, 0.8}) {
     for (const std::size_t runs : {20, 60}) {
@@ -65,7 +65,7 @@ TEST(ChangePoints, AreRareInPureNoise) {
   int alarms = 0;
   for (unsigned seed = 0; seed < 300; ++seed)
     alarms += !change_points(noisy({{30, 0.0}}, 1, 100 + seed)).empty();
-  // 1 % each: 3 expected; 10 or more happen once in 1000 times.
+  // 1% each: 3 expected; 10 or more happen once in 1000 times.
   EXPECT_LT(alarms, 10);
 }
 

@@ -109,7 +109,7 @@ TEST(LinearFit, APointOffTheCurveIsNamedAndGoodOnesAreNot) {
     flagged += bad.size() == 1 && bad[0] == 3;
   }
   EXPECT_GE(flagged, 290);
-  EXPECT_LE(false_alarms, 15 + 12);  // 5 % and three standard errors
+  EXPECT_LE(false_alarms, 15 + 12);  // 5% and three standard errors
 }
 
 }  // namespace

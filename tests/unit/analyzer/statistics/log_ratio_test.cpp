@@ -69,7 +69,7 @@ TEST(SequenceLogRatio, WidensForRunsThatResembleTheirNeighbours) {
 }
 
 TEST(SequenceLogRatio, CountsATrendInsideTheSidesAsNoise) {
-  // 1 % a run, throughout: the blocks' means differ by 6 %, and nothing was changed.
+  // 1% a run, throughout: the blocks' means differ by 6%, and nothing was changed.
   std::vector<TimedValue> runs;
   for (int i = 0; i < 12; ++i) runs.push_back({0.01 * i + 0.0005 * (i % 2), i >= 6});
   const LogRatio ratio = sequence_log_ratio(runs);

@@ -48,7 +48,7 @@ TEST(MeanOfSteps, OfEqualStepsHasNoWidth) {
 }
 
 TEST(MeanOfSteps, IsNearStudentsIntervalOnWhiteNoise) {
-  // 5 % of scatter, 200 steps: Student's half width is 1.96 * 5 % / sqrt(200) = 0.69 %.
+  // 5% of scatter, 200 steps: Student's half width is 1.96 * 5% / sqrt(200) = 0.69%.
   const SeriesMean mean = mean_of_steps(steps(200, 0)).value();
   EXPECT_GT(relative_width(mean) / 2, 0.0055);
   EXPECT_LT(relative_width(mean) / 2, 0.0105);
@@ -85,7 +85,7 @@ struct Case {
 
 class MeanOfStepsCoverage : public testing::TestWithParam<Case> {};
 
-// The goal is 93 %. The seed is fixed and 150 trials have a standard deviation of 2 %: bench_intervals prints
+// The goal is 93%. The seed is fixed and 150 trials have a standard deviation of 2%: bench_intervals prints
 // the coverage over thousands.
 TEST_P(MeanOfStepsCoverage, HoldsTheTruth) {
   constexpr int kTrials = 150;

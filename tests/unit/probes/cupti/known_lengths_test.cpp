@@ -1,5 +1,5 @@
 // What the probe records of work on a real GPU, beside what the GPU's own events and clock say of it: within
-// 1 %.
+// 1%.
 #include <gtest/gtest.h>
 
 #include <cstdint>

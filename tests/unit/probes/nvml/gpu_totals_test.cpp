@@ -104,7 +104,7 @@ TEST(GpuFacts, OnlyBusyGpusCountForTheEnergyOfARun) {
   EXPECT_EQ(facts.at("gpu.0.lowest_sm_clock_mhz"), "1880");
   ASSERT_EQ(gpu_notes({busy, idle}).size(), 1u);
   EXPECT_EQ(gpu_notes({busy, idle})[0],
-            "GPU 0 was throttled in 9 % of the samples (power cap): its clock fell to 1880 MHz");
+            "GPU 0 was throttled in 9% of the samples (power cap): its clock fell to 1880 MHz");
 }
 
 TEST(GpuMonitor, SamplesUntilItIsStopped) {

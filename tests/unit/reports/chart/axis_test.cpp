@@ -7,25 +7,9 @@
 #include <set>
 
 #include "reports/chart/text_metrics.h"
-#include "reports/text/quantity.h"
 
 namespace ddbench::reports::svg {
 namespace {
-
-TEST(Quantity, ScalesUnitsForPeople) {
-  EXPECT_EQ(quantity(12'345'678, "ns"), "12.3 ms");
-  EXPECT_EQ(quantity(999.97, "ns"), "1.00 µs");
-  EXPECT_EQ(quantity(1.5e9, "B"), "1.50 GB");
-  EXPECT_EQ(quantity(2.5e8, "B/s"), "250 MB/s");
-  EXPECT_EQ(quantity(0.25, "ms"), "250 µs");
-  EXPECT_EQ(quantity(0.5, "1"), "0.500");
-  EXPECT_EQ(quantity(80, "%"), "80.0%");
-  EXPECT_EQ(quantity(-3e6, "ns", true), "-3.00 ms");
-  EXPECT_EQ(quantity(3e6, "ns", true), "+3.00 ms");
-  EXPECT_EQ(number(1234567), "1,234,567");
-  EXPECT_EQ(number(0), "0");
-  EXPECT_EQ(number(std::nan("")), "n/a");
-}
 
 void expect_sound(const ValueAxis& axis, double low, double high) {
   EXPECT_LE(axis.low, low);
@@ -102,7 +86,7 @@ TEST(FitText, KeepsToItsWidth) {
 
 TEST(WrapText, BreaksAtSpacesAndLosesNothing) {
   const std::string text =
-      "oversubscribed: 16 ranks share 2 cores: at best 12.5 % efficiency can be seen here";
+      "oversubscribed: 16 ranks share 2 cores: at best 12.5% efficiency can be seen here";
   std::string joined;
   for (const std::string& line : wrap_text(text, 150, 12)) {
     EXPECT_LE(text_width(line, 12), 150);

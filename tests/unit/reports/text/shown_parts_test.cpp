@@ -40,8 +40,8 @@ TEST(TimeScale, ShowsPartsThatAddUp) {
 }
 
 TEST(ShownPercents, AddUpToOneHundred) {
-  EXPECT_EQ(shown_percents({1, 1, 1}, 3), (std::vector<std::string>{"33.4 %", "33.3 %", "33.3 %"}));
-  EXPECT_EQ(shown_percents({150, -50}, 100), (std::vector<std::string>{"150.0 %", "-50.0 %"}));
+  EXPECT_EQ(shown_percents({1, 1, 1}, 3), (std::vector<std::string>{"33.4%", "33.3%", "33.3%"}));
+  EXPECT_EQ(shown_percents({150, -50}, 100), (std::vector<std::string>{"150.0%", "-50.0%"}));
   EXPECT_EQ(shown_percents({1}, 0), (std::vector<std::string>{""}));
 }
 

@@ -19,7 +19,7 @@ TEST(RepeatRule, RunsThatAgreeAreEnough) {
   EXPECT_TRUE(end->reached);
   EXPECT_EQ(end->runs, 3);
   EXPECT_NEAR(end->half_width, 0.0025, 0.0002);  // 4.303 x 0.1 / sqrt(3)
-  EXPECT_EQ(to_words(*end, 0.01), "3 runs: half-width between runs 0.25 % (goal 1 %)");
+  EXPECT_EQ(to_words(*end, 0.01), "3 runs: half-width between runs 0.25% (goal 1%)");
 }
 
 TEST(RepeatRule, RunsThatDifferGoOnToTheMost) {

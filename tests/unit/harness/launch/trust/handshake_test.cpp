@@ -170,6 +170,15 @@ TEST(Handshake, ARankThatIsTurnedAwayKnowsWhy) {
   EXPECT_NE(reason(Refusal::kNeedsSecret).find("DDBENCH_TOKEN"), std::string::npos);
 }
 
+TEST(Handshake, ARankLeavesALauncherOfAnotherVersionThatLetsItIn) {
+  RankHandshake rank(kSecret, kRankOne);
+  std::string challenge = LauncherHandshake(kSecret, rank.hello()).challenge();
+  ++challenge[11];  // behind the 8 bytes of the magic, the last of the version's 4
+  const std::string message = message_of(ErrorCode::kRunFailed, [&] { rank.answer(challenge); });
+  EXPECT_NE(message.find("speaks protocol " + std::to_string(kProtocolVersion + 1)), std::string::npos)
+      << message;
+}
+
 TEST(RunToken, IsTakenOutOfTheEnvironment) {
   ::unsetenv(kTokenVariable);
   EXPECT_EQ(take_token(), "");

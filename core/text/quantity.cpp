@@ -1,11 +1,11 @@
-#include "reports/text/quantity.h"
+#include "core/text/quantity.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 
-namespace ddbench::reports {
+namespace ddbench {
 namespace {
 
 struct Step {
@@ -69,9 +69,4 @@ std::string quantity(double value, std::string_view unit, bool sign) {
   return text + (scale.unit == "%" ? "" : " ") + scale.unit;
 }
 
-std::string percent(double share) {
-  if (!std::isfinite(share)) return "n/a";
-  return fmt::format("{:.1f}%", share * 100);
-}
-
-}  // namespace ddbench::reports
+}  // namespace ddbench

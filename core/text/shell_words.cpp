@@ -1,4 +1,4 @@
-#include "core/shell_words.h"
+#include "core/text/shell_words.h"
 
 #include <string_view>
 

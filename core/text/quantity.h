@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace ddbench::reports {
+namespace ddbench {
 
 /// What values of a stored unit are multiplied with to be shown in a unit for people: {1e-6, "ms"} for "ns".
 struct UnitScale {
@@ -21,7 +21,4 @@ std::string number(double value, int significant = 3);
 /// "12.3 ms", "1.05 GB", "0.87"; with `sign`, "+12.3 ms".
 std::string quantity(double value, std::string_view unit, bool sign = false);
 
-/// "61.2%" of 0.612.
-std::string percent(double share);
-
-}  // namespace ddbench::reports
+}  // namespace ddbench

@@ -1,0 +1,26 @@
+#include "core/text/quantity.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace ddbench {
+namespace {
+
+TEST(Quantity, ScalesUnitsForPeople) {
+  EXPECT_EQ(quantity(12'345'678, "ns"), "12.3 ms");
+  EXPECT_EQ(quantity(999.97, "ns"), "1.00 µs");
+  EXPECT_EQ(quantity(1.5e9, "B"), "1.50 GB");
+  EXPECT_EQ(quantity(2.5e8, "B/s"), "250 MB/s");
+  EXPECT_EQ(quantity(0.25, "ms"), "250 µs");
+  EXPECT_EQ(quantity(0.5, "1"), "0.500");
+  EXPECT_EQ(quantity(80, "%"), "80.0%");
+  EXPECT_EQ(quantity(-3e6, "ns", true), "-3.00 ms");
+  EXPECT_EQ(quantity(3e6, "ns", true), "+3.00 ms");
+  EXPECT_EQ(number(1234567), "1,234,567");
+  EXPECT_EQ(number(0), "0");
+  EXPECT_EQ(number(std::nan("")), "n/a");
+}
+
+}  // namespace
+}  // namespace ddbench
