@@ -13,22 +13,27 @@ namespace {
 
 constexpr std::size_t kColours = 8;  ///< of reports/palette.h
 
-std::string value_of(const store::RunRecord& run, const std::string& field) {
-  const auto fields = run_fields(run);
-  const auto found = fields.find(field);
-  return found == fields.end() ? std::string() : found->second.text;
-}
-
 using GroupKey = std::vector<std::string>;
 
 GroupKey key_of(const store::RunRecord& run, const std::vector<std::string>& fields) {
   GroupKey key{run.run_case.workload, std::string(to_string(run.run_case.scaling))};
-  for (const std::string& field : fields) key.push_back(value_of(run, field));
+  const auto values = run_fields(run);
+  for (const std::string& field : fields) {
+    const auto found = values.find(field);
+    key.push_back(found == values.end() ? std::string() : found->second.text);
+  }
   return key;
 }
 
-bool fits(const store::RunRecord& run, const GroupKey& key, const std::vector<std::string>& fields) {
-  const GroupKey own = key_of(run, fields);
+/// Of each run, at its place: the fields of a run are dear, and are compared with the keys of all groups.
+std::vector<GroupKey> keys_of_runs(std::span<const store::RunRecord> runs, const std::vector<std::string>& fields) {
+  std::vector<GroupKey> keys;
+  for (const store::RunRecord& run : runs) keys.push_back(key_of(run, fields));
+  return keys;
+}
+
+bool fits(const store::RunRecord& run, const GroupKey& own, const GroupKey& key,
+          const std::vector<std::string>& fields) {
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (own[i] != key[i] && !(i >= 2 && !applies(run, fields[i - 2]))) return false;
   }
@@ -37,21 +42,22 @@ bool fits(const store::RunRecord& run, const GroupKey& key, const std::vector<st
 
 /// Runs to which every field applies come first: where one does not, the others say to which groups the run
 /// belongs.
-std::vector<GroupKey> keys_of(std::span<const store::RunRecord> runs,
+std::vector<GroupKey> keys_of(std::span<const store::RunRecord> runs, const std::vector<GroupKey>& own,
                               const std::vector<std::string>& fields) {
-  std::vector<std::pair<std::ptrdiff_t, const store::RunRecord*>> by_open;
-  for (const store::RunRecord& run : runs) {
+  std::vector<std::pair<std::ptrdiff_t, std::size_t>> by_open;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
     by_open.emplace_back(std::count_if(fields.begin(), fields.end(),
-                                       [&](const std::string& field) { return !applies(run, field); }),
-                         &run);
+                                       [&](const std::string& field) { return !applies(runs[i], field); }),
+                         i);
   }
   std::stable_sort(by_open.begin(), by_open.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<GroupKey> keys;
-  for (const auto& [open, run] : by_open) {
-    const bool taken =
-        std::any_of(keys.begin(), keys.end(), [&](const GroupKey& key) { return fits(*run, key, fields); });
-    if (!taken) keys.push_back(key_of(*run, fields));
+  for (const auto& [open, i] : by_open) {
+    const bool taken = std::any_of(keys.begin(), keys.end(), [&, place = i](const GroupKey& key) {
+      return fits(runs[place], own[place], key, fields);
+    });
+    if (!taken) keys.push_back(own[i]);
   }
   return keys;
 }
@@ -146,16 +152,18 @@ CurveGroups curve_groups(const store::RunStore& store, std::span<const store::Ru
     if (!is_run_field(field))
       throw Error(ErrorCode::kBadInput, "runs have no field \"" + field + "\" to split curves by");
   }
-  const std::vector<GroupKey> keys = keys_of(runs, fields);
+  const std::vector<GroupKey> own = keys_of_runs(runs, fields);
+  const std::vector<GroupKey> keys = keys_of(runs, own, fields);
   const std::vector<std::string> labels = labels_of(keys, fields);
   CurveGroups result;
   std::string reasons;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    std::vector<store::RunRecord> own;
-    std::copy_if(runs.begin(), runs.end(), std::back_inserter(own),
-                 [&](const store::RunRecord& run) { return fits(run, keys[i], fields); });
+    std::vector<store::RunRecord> group;
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      if (fits(runs[run], own[run], keys[i], fields)) group.push_back(runs[run]);
+    }
     try {
-      result.groups.push_back({labels[i], scaling_curve(store, own, options)});
+      result.groups.push_back({labels[i], scaling_curve(store, group, options)});
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kBadInput) throw;
       result.notes.push_back(labels[i].empty() ? error.message() : labels[i] + ": " + error.message());
