@@ -95,7 +95,7 @@ int act_as_rank(int control_fd) {
   const Assignment assignment = session.join(std::atoi(std::getenv("RANK")), kPatience);
   session.send(Ready{"tcp", "", session.read_clock(kPatience)});
   assignment.rank == 0 ? receive(session, assignment.address) : send(session);
-  session.send(Result{0, 0, "", 0, 0, session.read_clock(kPatience)});
+  session.send(Result{.clock = session.read_clock(kPatience)});
   session.wait_for_finish();
   return 0;
 }
