@@ -156,7 +156,7 @@ def test_what_cannot_be_continued_says_why(bench):
     assert done.returncode == 2 and "is complete" in done.stderr
     done = bench("run", "--resume", plain, "--lr", 0.2)
     assert done.returncode == 2 and "--lr" in done.stderr
-    process = bench.start("run", "--steps", 100000, "-O", "hidden=256", "--no-baseline", "--quiet")
+    process = bench.start("run", "--steps", 1000000, "-O", "hidden=16", "--data-delay", "2ms", "--no-baseline", "--quiet")
     bench.wait_for_step(process, 5, 1)
     done = bench("run", "--resume", "last")
     assert done.returncode == 2 and "still running" in done.stderr

@@ -104,7 +104,8 @@ def test_a_rank_that_hangs_does_not_hold_the_others_beyond_the_grace(bench):
 
 
 def test_without_checkpoints_it_ends_at_once(bench):
-    process = bench.start("run", "--gpus", 2, "--steps", 100000, "-O", "hidden=512", "--no-baseline", "--quiet")
+    process = bench.start("run", "--gpus", 2, "--steps", 1000000, "-O", "hidden=16", "--data-delay", "2ms",
+                          "--no-baseline", "--quiet")
     bench.wait_for_step(process, 5, 2)
     to_the_launcher(process)
     process.communicate(timeout=60)

@@ -9,7 +9,8 @@ import termios
 import pytest
 from conftest import EXECUTABLE, pids_marked, wait_until
 
-LONG = ["run", "--nodes", "1", "--gpus", "2", "--steps", "100000", "-O", "hidden=256", "--no-baseline"]
+# Waiting for data leaves the launcher processor time: beside ranks at full speed it may get 1% of a core.
+LONG = ["run", "--nodes", "1", "--gpus", "2", "--steps", "1000000", "-O", "hidden=16", "--data-delay", "2ms", "--no-baseline"]
 
 
 def the_run(bench):
@@ -92,7 +93,8 @@ def test_nohup_is_respected(bench):
 
 
 def test_a_sweep_stops_with_its_run(bench):
-    process = bench.start("sweep", "--nodes", "1", "--gpus", "1,2", "--steps", "100000", "-O", "hidden=256", "--quiet")
+    process = bench.start("sweep", "--nodes", "1", "--gpus", "1,2", "--steps", "1000000", "-O", "hidden=16",
+                          "--data-delay", "2ms", "--quiet")
     wait_until(lambda: bench.db.exists() and bench.spools(), 60, "a run of the sweep")
     wait_until(lambda: all(spool.stat().st_size > 4000 for spool in bench.spools()), 60, "some steps")
     process.send_signal(signal.SIGHUP)
