@@ -47,8 +47,8 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
 /// "nccl.transport"; "nccl.joined" and other counts that are not 0; "nccl.unknown_kernels".
 Facts nccl_facts(const NcclJoin& join);
 
-/// What these facts say of how collectives of this function and size were done in communicators of so many ranks (0: not
-/// known), several manners with "; " between; empty when they say nothing.
+/// How NCCL did collectives of this function and size in communicators of `ranks` ranks (0: not known), by these facts;
+/// several manners with "; " between; empty when the facts do not say.
 std::string nccl_manner(const Facts& facts, const std::string& function, std::uint64_t bytes, int ranks = 0);
 
 }  // namespace ddbench::analyzer
