@@ -231,7 +231,7 @@ void note_peer_wait(const RunSummary& summary, Notes& notes) {
 }
 
 void note_cpu_wait(const RunSummary& summary, Notes& notes) {
-  if (summary.cpu_wait_ns || summary.probed_steps == 0 || is_program(summary.run.run_case)) return;
+  if (summary.cpu_wait_ns || summary.probed_steps == 0) return;
   if (summary.run.provenance.has(Provenance::kImported)) return;
   notes.push_back(fmt::format("CPU wait: {}; time without a core counts in the other parts of the step",
                               summary.cpu_wait_ns.reason()));

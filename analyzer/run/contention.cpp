@@ -71,7 +71,7 @@ void add_contention(RunSummary& summary) {
   } else if (why_not) {
     summary.cpu_wait_ns = Wait::missing(*why_not);
   } else if (is_program(summary.run.run_case)) {
-    summary.cpu_wait_ns = Wait::missing("the threads of a program are not followed");
+    summary.cpu_wait_ns = Wait::missing("not every rank of the program recorded it");
   } else {
     summary.cpu_wait_ns = Wait::missing("not recorded");
   }

@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "core/clock.h"
+#include "core/cpu_wait.h"
 #include "probes/preload/session/process_recorder.h"
+#include "probes/preload/thread_cpu_wait.h"
 #include "probes/preload/torch_operators.h"
 
 namespace ddbench::inject {
@@ -19,9 +21,9 @@ namespace {
 constexpr int kMostThreads = 256;
 
 constexpr std::array<const char*, kCallNameCount> kNames = {
-    "all_reduce", "all_gather", "reduce_scatter",      "broadcast", "reduce",
-    "gather",     "scatter",    "all_to_all",          "barrier",   "onednn",
-    "blas",       "step",       kFileOpenedName.data()};
+    "all_reduce", "all_gather", "reduce_scatter",       "broadcast",         "reduce",
+    "gather",     "scatter",    "all_to_all",           "barrier",           "onednn",
+    "blas",       "step",       kFileOpenedName.data(), kCpuWaitMain.data(), kCpuWaitCommunication.data()};
 
 using NameIds = std::array<std::uint32_t, kCallNameCount>;
 
@@ -69,6 +71,11 @@ std::uint32_t name_id(CallName name) noexcept {
   return thread_state.name_ids[static_cast<std::size_t>(name)];
 }
 
+void note_cpu_wait(host::Recorder::Track& track, ThreadActivity activity) noexcept {
+  note_cpu_wait(track, thread_state.generation,
+                {name_id(CallName::kCpuWaitMain), name_id(CallName::kCpuWaitCommunication)}, activity);
+}
+
 // Of a thread that records; none where there is no memory for it.
 std::optional<std::uint32_t> operator_id(const char* name) noexcept {
   ThreadState& state = thread_state;
@@ -91,6 +98,8 @@ bool Call::begins(SpanKind kind) noexcept {
   if (thread_state.depth++ > 0) return false;
   track_ = track_of_thread(kind == SpanKind::kCommunication ? Lane::kCommunication : Lane::kMain);
   span_.kind = kind;
+  if (track_ != nullptr && kind == SpanKind::kCommunication)
+    note_cpu_wait(*track_, ThreadActivity::kBeforeCollective);
   return track_ != nullptr;
 }
 
@@ -115,6 +124,8 @@ Call::~Call() {
   if (track_ == nullptr) return;
   span_.end_ns = now_ns();
   track_->record(span_);
+  note_cpu_wait(
+      *track_, span_.kind == SpanKind::kCommunication ? ThreadActivity::kCollective : ThreadActivity::kOther);
 }
 
 PendingCall::PendingCall(const Collective& collective) noexcept
@@ -139,7 +150,9 @@ void mark_step() noexcept {
   host::Recorder::Track* const track = track_of_thread(Lane::kMain);
   const std::int64_t end_ns = now_ns();
   const std::int64_t last_ns = begin_ns.exchange(end_ns);
-  if (track == nullptr || last_ns == 0) return;
+  if (track == nullptr) return;
+  note_cpu_wait(*track, ThreadActivity::kOther);
+  if (last_ns == 0) return;
   Span span;
   span.begin_ns = last_ns;
   span.end_ns = end_ns;

@@ -23,8 +23,10 @@ enum class CallName : std::uint8_t {
   kBlas,
   kStep,
   kFileOpened,
+  kCpuWaitMain,
+  kCpuWaitCommunication,
 };
-inline constexpr int kCallNameCount = 13;
+inline constexpr int kCallNameCount = 15;
 
 /// A collective as it is recorded; `correlation` as collective_key().
 struct Collective {

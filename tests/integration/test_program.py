@@ -37,6 +37,7 @@ def test_ddp_is_measured_like_a_reference_workload(bench):
     parts = run["partition_ns"]
     assert parts["exposed_transfer"] > 0 and parts["host"] > 0
     assert parts["compute"] > 0, "its matrix products were seen"
+    assert run["cpu_wait_ns"] == parts["cpu_wait"], "measured on both ranks"
     # 784 x 512, 512 x 512 and 512 x 10 with their biases in PyTorch's buckets: what is reduced is every gradient, once.
     assert sum(c["bytes"] for c in run["collectives"]) == 4 * (785 * 512 + 513 * 512 + 513 * 10)
     assert {c["function"] for c in run["collectives"]} == {"all_reduce"}
@@ -184,6 +185,7 @@ def test_a_c_program_over_mpi(bench):
     seen = {(c["function"], c["bytes"]) for c in run["collectives"]}
     assert seen == {("all_reduce", 200000), ("all_reduce", 4000)}, "and the loss of every tenth step in no step"
     assert run["partition_ns"]["exposed_transfer"] > 0
+    assert run["cpu_wait_ns"] == run["partition_ns"]["cpu_wait"], "measured where one thread does all"
     assert len(bench.rows("select distinct step from step")) in range(34, 41)
     assert bench.rows("select count(distinct rank) from step")[0][0] == 2
 

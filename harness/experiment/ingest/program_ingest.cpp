@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "analyzer/attribution/nccl_join.h"
 #include "analyzer/attribution/program_steps.h"
+#include "analyzer/finalize/program_cpu_wait.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 #include "harness/experiment/ingest/program_spools.h"
@@ -136,6 +140,18 @@ void describe(const analyzer::ProgramSteps& steps, ComputeSource compute, Progra
   }
 }
 
+void store_cpu_wait(store::RunStore& store, const store::RunId& run, int rank,
+                    const std::vector<analyzer::CpuWaitReading>& readings, const std::vector<Span>& spans) {
+  std::vector<std::pair<std::uint32_t, double>> main_ns;
+  std::vector<std::pair<std::uint32_t, double>> communication_ns;
+  for (const auto& [step, wait] : analyzer::cpu_wait_of_steps(readings, spans)) {
+    main_ns.emplace_back(step, static_cast<double>(wait.main_ns));
+    communication_ns.emplace_back(step, static_cast<double>(wait.communication_ns));
+  }
+  store.append_step_values(run, rank, kCpuWaitMain, main_ns);
+  store.append_step_values(run, rank, kCpuWaitCommunication, communication_ns);
+}
+
 }  // namespace
 
 ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecord& run,
@@ -147,11 +163,13 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
     }
   }
   std::vector<analyzer::ProgramRank> ranks;
+  std::vector<std::optional<std::vector<analyzer::CpuWaitReading>>> cpu_waits;
   DeviceRecording device;
   for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
     ProcessRecording process = take_rank(processes, rank, recording.notes);
     recording.ranks.push_back({process.dropped, process.ended});
     device.take(process);
+    cpu_waits.push_back(analyzer::take_cpu_wait(process.spans));
     ranks.push_back(std::move(process.spans));
   }
   const ComputeSource compute = compute_source(device, ranks);
@@ -160,6 +178,8 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (ranks[rank].spans.empty()) continue;
     store.append_spans(run.id, static_cast<int>(rank), ranks[rank].spans, ranks[rank].names);
+    if (cpu_waits[rank])
+      store_cpu_wait(store, run.id, static_cast<int>(rank), *cpu_waits[rank], ranks[rank].spans);
   }
   return recording;
 }

@@ -59,8 +59,9 @@ TEST(BookCpuWait, NeverBooksMoreThanTheDelayNorThanThePartsHave) {
     EXPECT_LE(step.partition[StepPart::kCpuWait], wait.main_ns + wait.communication_ns);
     for (std::size_t part = 0; part < before.ns.size(); ++part) {
       EXPECT_GE(step.partition.ns[part], 0);
-      if (part != static_cast<std::size_t>(StepPart::kCpuWait))
+      if (part != static_cast<std::size_t>(StepPart::kCpuWait)) {
         EXPECT_LE(step.partition.ns[part], before.ns[part]);
+      }
     }
     EXPECT_EQ(step.partition.compute_ns(), before.compute_ns());
   }
