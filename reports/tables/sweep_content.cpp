@@ -83,6 +83,9 @@ std::vector<DataCell> scaling_row(const ScalingRow& row, bool strong) {
                       : missing_cell(row.efficiency_interval.reason()));
   if (row.efficiency_interval) cells.back().why = row.efficiency_interval->method;
   cells.push_back(cell_or_reason(row.speedup, row.speedup ? number(*row.speedup) : ""));
+  cells.push_back(row.speedup_interval ? text_cell(fmt::format("{} to {}", number(row.speedup_interval->low),
+                                                               number(row.speedup_interval->high)))
+                                       : missing_cell(row.speedup_interval.reason()));
   add_step_time(row, cells);
   cells.push_back(cell_or_reason(row.samples_per_s, row.samples_per_s ? number(*row.samples_per_s, 4) : ""));
   const auto& exposed_share = row.exposed_communication_share;
@@ -174,6 +177,7 @@ DataTable scaling_data(const analyzer::ScalingTable& table) {
       {"efficiency", true},
       {"95% CI of it", true, "over runs: needs 3 or more on both sides"},
       {"speedup", true},
+      {"95% CI of it", true, "follows from that of the efficiency"},
       {"step time", true, "elapsed time of the measured steps / their number; geometric mean over runs"},
       {"95% CI", true, "half of the confidence interval of the step time"},
       {"samples/s", true},

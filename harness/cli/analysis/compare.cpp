@@ -129,7 +129,7 @@ void add_cost_options(CLI::App& command, CompareOptions& options) {
 
 void add_compare_command(CLI::App& app, Action& action) {
   CLI::App* command =
-      app.add_subcommand("compare", "Tell what changed between runs, or compare groups of runs by a field");
+      app.add_subcommand("compare", "Show what changed between runs, or compare groups of runs by a field");
   const auto options = std::make_shared<CompareOptions>();
   command->add_option("runs", options->sides,
                       "A and B: run, sweep, named baseline, or field=value[,field=value...]");

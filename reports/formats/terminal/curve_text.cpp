@@ -8,6 +8,7 @@
 #include "reports/formats/terminal/intervals_text.h"
 #include "reports/formats/terminal/layout/bars.h"
 #include "reports/formats/terminal/layout/table.h"
+#include "reports/formats/terminal/lost_text.h"
 #include "reports/formats/terminal/notes_text.h"
 #include "reports/text/phrases.h"
 #include "reports/text/safe_text.h"
@@ -63,13 +64,15 @@ std::vector<CurveColumn> columns_of(const ScalingCurve& curve) {
   add(true, {"efficiency"}, [](const CurveRow& row) {
     return TableCell{percent_in_words(row.efficiency), tone_of(row.efficiency)};
   });
-  add(true, {"", Align::kLeft}, [](const CurveRow& row) {
+  const bool has_interval = is_known(curve, &CurveRow::efficiency_interval);
+  add(!has_interval, {"", Align::kLeft}, [](const CurveRow& row) {
     return TableCell{bar(row.efficiency, kBarColumns), tone_of(row.efficiency)};
   });
-  add(is_known(curve, &CurveRow::efficiency_interval), {"95% CI", Align::kLeft}, [](const CurveRow& row) {
+  add(has_interval, {"95% CI", Align::kLeft}, [](const CurveRow& row) {
     return TableCell{row.efficiency_interval ? percent_interval_in_words(*row.efficiency_interval) : "–"};
   });
-  add(true, {"speedup"}, [](const CurveRow& row) { return TableCell{number(row.speedup)}; });
+  add(true, {"speedup"},
+      [](const CurveRow& row) { return TableCell{with_half_width(row.speedup, row.speedup_interval)}; });
   add(true, {"step time"}, [](const CurveRow& row) { return TableCell{time_in_words(row.step_time_ns)}; });
   add(is_known(curve, &CurveRow::step_time_interval), {"95% CI"},
       [](const CurveRow& row) { return TableCell{spread_of_step(row)}; });
@@ -114,33 +117,6 @@ std::string rows_section(const ScalingCurve& curve, const Paint& paint, std::siz
     text += paint(Tone::kFaint, fitted(why, width)) + "\n";
   }
   return text;
-}
-
-/// Lost time a step by parts, a row a size.
-std::string lost_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
-  std::vector<store::StepPart> parts;
-  for (int i = 0; i < store::kStepPartCount; ++i) {
-    const auto part = static_cast<store::StepPart>(i);
-    const bool any = std::any_of(curve.rows.begin(), curve.rows.end(), [&](const CurveRow& row) {
-      return row.waterfall && !row.is_baseline && (*row.waterfall)[part] != 0;
-    });
-    if (any) parts.push_back(part);
-  }
-  if (parts.empty()) return {};
-  std::vector<TableColumn> columns = {{"GPUs"}, {"lost a step"}};
-  for (const store::StepPart part : parts) columns.push_back({part_in_words(part)});
-  Table table(columns);
-  for (const CurveRow& row : curve.rows) {
-    if (row.is_baseline || !row.waterfall) continue;
-    std::vector<TableCell> cells = {{std::to_string(row.world_size)},
-                                    {quantity(static_cast<double>(row.lost_ns), "ns", true), Tone::kStrong}};
-    for (const store::StepPart part : parts) {
-      cells.push_back({quantity(static_cast<double>((*row.waterfall)[part]), "ns", true)});
-    }
-    table.add_row(std::move(cells));
-  }
-  return "\n" + paint(Tone::kStrong, "Lost step time against the baseline") + "\n" +
-         table.render(paint, 2, width);
 }
 
 std::string law_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
@@ -231,7 +207,7 @@ std::string curve_text(const ScalingCurve& curve, const TextStyle& style) {
       "{} scaling against {}", curve.mode == ScalingMode::kWeak ? "Weak" : "Strong", visible(curve.baseline));
   std::string text;
   for (const std::string& line : wrapped(title, width)) text += paint(Tone::kStrong, line) + "\n";
-  text += "\n" + rows_section(curve, paint, width) + lost_section(curve, paint, width) +
+  text += "\n" + rows_section(curve, paint, width) + lost_by_size_text(curve, paint, width) +
           law_section(curve, paint, width) + predictions_section(curve, paint, width) +
           stragglers_section(curve, paint, width);
   std::vector<std::string> notes = curve.notes;

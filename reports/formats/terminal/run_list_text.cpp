@@ -39,10 +39,12 @@ std::string run_list_text(const std::vector<RunSummary>& runs, const TextStyle& 
                {"workload", Align::kLeft, true},
                {"name", Align::kLeft, true}});
   std::uint32_t provenances = 0;
+  bool any_efficiency = false;
   for (const RunSummary& run : runs) {
     const RunCase& run_case = run.run.run_case;
     const bool usable = run.run.valid && run.efficiency;
     provenances |= run.run.provenance.bits();
+    any_efficiency |= usable;
     table.add_row({{visible(run.run.id)},
                    state_cell(run.run),
                    {std::to_string(run_case.nodes) + "×" + std::to_string(run_case.gpus_per_node)},
@@ -55,8 +57,14 @@ std::string run_list_text(const std::vector<RunSummary>& runs, const TextStyle& 
   }
   const Paint paint(style.color);
   const auto width = static_cast<std::size_t>(std::max(style.width, 20));
-  return table.render(paint, 0, width) + "\n" +
-         paint(Tone::kFaint, fitted(provenance_legend(ProvenanceSet::from_bits(provenances)), width)) + "\n";
+  std::string text =
+      table.render(paint, 0, width) + "\n" +
+      paint(Tone::kFaint, fitted(provenance_legend(ProvenanceSet::from_bits(provenances)), width)) + "\n";
+  if (any_efficiency)
+    text += paint(Tone::kFaint,
+                  fitted("efficiency: of each run alone; `ddbench show RUN` has its interval", width)) +
+            "\n";
+  return text;
 }
 
 }  // namespace ddbench::reports

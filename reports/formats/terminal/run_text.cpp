@@ -111,7 +111,8 @@ class RunText {
   }
 
   void write_figures() {
-    for (const std::string& line : wrapped(visible(end_in_words(summary_)), width_)) write_line(Tone::kFaint, line);
+    for (const std::string& line : wrapped(visible(end_in_words(summary_)), width_))
+      write_line(Tone::kFaint, line);
     text_ += "\n";
     Table table({{"", Align::kLeft}, {"", Align::kLeft}, {"", Align::kLeft, true}});
     const auto add = [&](const char* name, const std::string& value, const std::string& detail) {

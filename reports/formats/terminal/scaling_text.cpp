@@ -88,7 +88,7 @@ std::vector<TableCell> cells_of(const ScalingRow& row, const OptionalColumns& op
       {std::to_string(row.run_case.nodes)},
       efficiency,
       bar_or_interval_cell(row, optional.interval),
-      {number_or_dash(row.speedup)},
+      {row.speedup ? with_half_width(*row.speedup, row.speedup_interval) : "–"},
       {step_time(row)},
       {spread(row)},
       {number_or_dash(row.samples_per_s, 4)},
