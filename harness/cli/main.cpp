@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
+#include "harness/cli/usage_error.h"
 
 namespace ddbench::cli {
 namespace {
@@ -25,23 +26,6 @@ Exit codes: 0 success, 1 the run failed, 2 bad usage or input, 3 regression foun
 int complain(const std::string& message, int exit_code) {
   print_error(fmt::format("ddbench: {}\n", printable(message)));
   return exit_code;
-}
-
-/// CLI11 only says that a command is missing when it does not know the one given, of `app` or of a command
-/// that has commands ("import spools"). `words` are what stands behind the name of `app`.
-void check_command(const CLI::App& app, std::span<char* const> words) {
-  if (words.empty() || words.front()[0] == '-') return;
-  std::string commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (command->check_name(words.front())) {
-      if (command->get_require_subcommand_min() > 0) check_command(*command, words.subspan(1));
-      return;
-    }
-    if (!command->get_group().empty()) commands += (commands.empty() ? "" : ", ") + command->get_name();
-  }
-  const std::string of = app.get_parent() != nullptr ? app.get_name() + " " : "";
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("there is no command \"{}{}\"; commands: {}", of, words.front(), commands));
 }
 
 int parse_and_act(int argc, char** argv) {
@@ -72,7 +56,7 @@ int parse_and_act(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain(fmt::format("{}\nTry: ddbench --help, or ddbench <command> --help", error.what()),
+    return complain(usage_error_in_words(app, error, {argv + 1, argv + argc}),
                     static_cast<int>(ErrorCode::kBadInput));
   }
   return action();
