@@ -136,6 +136,14 @@ def test_libraries_stay_in_their_folder():
     assert not wrong, "\n".join(wrong)
 
 
+def is_first_include_of_its_source(header):
+    source = header.with_suffix(".cpp")
+    if not source.is_file():
+        return False
+    first = re.search(r'^#include\s+["<]([^">]+)[">]', source.read_text(), re.MULTILINE)
+    return first is not None and first.group(1) == header.relative_to(ROOT).as_posix()
+
+
 def test_exported_headers_compile_alone():
     headers = sorted({header for path, header in included_headers() if room_of(path) != room_of(header)})
     assert headers
@@ -147,6 +155,7 @@ def test_exported_headers_compile_alone():
     else:
         headers = [h for h in headers if "#include <cu" not in h.read_text()]
     headers = [h for h in headers if not h.relative_to(ROOT).as_posix().startswith("gui/")]  # Qt's flags are CMake's
+    headers = [h for h in headers if not is_first_include_of_its_source(h)]  # the preset clang compiles those
 
     def compile_alone(header):
         command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-x", "c++", str(header)]
