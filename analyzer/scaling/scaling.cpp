@@ -115,6 +115,7 @@ void compare(ScalingRow& row, const Repetitions& group, const Repetitions* basel
   if (!group.figures) {
     row.speedup = row.efficiency = row.serial_fraction = Measured<double>::missing(row.state);
     row.speedup_interval = row.efficiency_interval = Measured<ConfidenceInterval>::missing(row.state);
+    row.waterfall = Measured<Waterfall>::missing(row.state);
     return;
   }
   const CaseEfficiency found = efficiency_against(*baseline->figures, *group.figures);
@@ -122,6 +123,7 @@ void compare(ScalingRow& row, const Repetitions& group, const Repetitions* basel
   row.speedup_interval = found.speedup.interval;
   row.efficiency = found.efficiency.value;
   row.efficiency_interval = found.efficiency.interval;
+  row.waterfall = found.waterfall;
   row.serial_fraction = found.serial_fraction ? Measured<double>(found.serial_fraction->value)
                                               : Measured<double>::missing(found.serial_fraction.reason());
 }

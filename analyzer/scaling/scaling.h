@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyzer/figure/figure.h"
+#include "analyzer/run/case_figures.h"
 #include "analyzer/run/run_summary.h"
 
 namespace ddbench::analyzer {
@@ -25,6 +26,7 @@ struct ScalingRow {
   Measured<ConfidenceInterval> efficiency_interval = Measured<ConfidenceInterval>::missing("no baseline");
   Measured<double> serial_fraction = Measured<double>::missing("one GPU");
   Measured<double> exposed_communication_share = Measured<double>::missing("no figures");
+  Measured<Waterfall> waterfall = Measured<Waterfall>::missing("no baseline");
   ProvenanceSet provenance;
   std::string state;  ///< "done", or why there is no figure
 };
@@ -46,5 +48,12 @@ ScalingTable scaling_table(const store::RunStore& store, const std::string& swee
 /// Efficiency in percent over GPUs beside the ideal 100%: a series for each set of provenances, and for each
 /// value of a field of the case that varies beside the size (link, batch, ...).
 Figure scaling_efficiency(const ScalingTable& table);
+
+/// The row that tells most about what scale costs: the largest with an efficiency, of these the most
+/// efficient. Null where none has one. Lives as long as the table.
+const ScalingRow* largest_compared(const ScalingTable& table);
+
+/// What a row lost against the table's baseline, part by part, with intervals over its runs.
+Figure waterfall_figure(const ScalingTable& table, const ScalingRow& row);
 
 }  // namespace ddbench::analyzer

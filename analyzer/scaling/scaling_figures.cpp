@@ -57,6 +57,30 @@ Figure waterfall_figure(const RunSummary& summary) {
   return figure;
 }
 
+const ScalingRow* largest_compared(const ScalingTable& table) {
+  const ScalingRow* found = nullptr;
+  for (const ScalingRow& row : table.rows) {
+    if (!row.efficiency) continue;
+    const bool larger = found == nullptr || row.world_size > found->world_size;
+    if (larger || (row.world_size == found->world_size && *row.efficiency > *found->efficiency)) found = &row;
+  }
+  return found;
+}
+
+Figure waterfall_figure(const ScalingTable& table, const ScalingRow& row) {
+  Figure figure;
+  figure.title = fmt::format("Lost step time of {} x {}", row.run_case.nodes, row.run_case.gpus_per_node);
+  figure.x = {"part of the step", ""};
+  figure.y = {"lost against the ideal", "ms"};
+  if (!row.waterfall) {
+    figure.notes.push_back("no waterfall: " + row.waterfall.reason());
+    return figure;
+  }
+  figure.notes = {"against " + table.baseline};
+  add_waterfall(row.waterfall->lost, row.waterfall->intervals, row.provenance, figure);
+  return figure;
+}
+
 Figure scaling_efficiency(const ScalingTable& table) {
   Figure figure;
   figure.title = fmt::format("Scaling efficiency ({})", to_string(table.mode));
@@ -68,8 +92,10 @@ Figure scaling_efficiency(const ScalingTable& table) {
     Series series{group.name, SeriesShape::kLine, {}, group.provenance};
     for (const ScalingRow* row : group.rows) {
       if (!row->efficiency) continue;
-      series.points.push_back({static_cast<double>(row->world_size), 100 * *row->efficiency,
-                               in_percent(row->efficiency_interval), {}});
+      series.points.push_back({static_cast<double>(row->world_size),
+                               100 * *row->efficiency,
+                               in_percent(row->efficiency_interval),
+                               {}});
       sizes.insert(row->world_size);
     }
     if (!series.points.empty()) figure.series.push_back(std::move(series));

@@ -204,15 +204,17 @@ void OverviewPage::fill_tiles() {
     tiles_[i].value->setText(value);
     tiles_[i].detail->setText(detail);
   };
+  const QString alone = QStringLiteral(" · one run: no interval");
   set(0, QString::number(shown_->size()), QStringLiteral("%1 done").arg(done));
   set(1, QString::number(going_on),
       running == nullptr ? QStringLiteral("none")
                          : what(*running) + QStringLiteral(" · ") + text_of(*running, RunColumn::kState));
   set(2, newest == nullptr ? QStringLiteral("–") : text_of(*newest, RunColumn::kEfficiency),
-      newest == nullptr ? QStringLiteral("no run has a baseline") : what(*newest));
+      newest == nullptr ? QStringLiteral("no run has a baseline") : what(*newest) + alone);
   set(3,
       best == nullptr ? QStringLiteral("–") : text_of(*best, RunColumn::kThroughput) + QStringLiteral("/s"),
-      best == nullptr ? QStringLiteral("no run has steps") : QStringLiteral("samples · ") + what(*best));
+      best == nullptr ? QStringLiteral("no run has steps")
+                      : QStringLiteral("samples · ") + what(*best) + alone);
 }
 
 void OverviewPage::restore_selection() {

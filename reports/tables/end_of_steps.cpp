@@ -12,7 +12,8 @@ double half_width(const ConfidenceInterval& interval) {
 }  // namespace
 
 Measured<EndOfSteps> end_of_steps(const analyzer::RunSummary& summary) {
-  if (!summary.run.run_case.ends_by_margin()) return Measured<EndOfSteps>::missing("the number of steps was given");
+  if (!summary.run.run_case.ends_by_margin())
+    return Measured<EndOfSteps>::missing("the number of steps was given");
   const auto& facts = summary.run.environment.facts;
   const Measured<std::string> ended_by = get_fact(facts, fact_key<"steps.ended_by">);
   if (!ended_by) return Measured<EndOfSteps>::missing("the run did not come to its own end");

@@ -21,16 +21,6 @@ void add_figure(std::vector<Figure>& figures, Figure figure, const std::vector<s
   figures.push_back(std::move(figure));
 }
 
-/// The run that tells most about what scale costs: the largest with an efficiency, the newest of these.
-const RunSummary* largest_compared(const std::vector<RunSummary>& runs) {
-  const RunSummary* found = nullptr;
-  for (const RunSummary& run : runs) {
-    if (!run.efficiency || run.run.state != store::RunState::kDone || !run.run.valid) continue;
-    if (found == nullptr || run.run.run_case.world_size() >= found->run.run_case.world_size()) found = &run;
-  }
-  return found;
-}
-
 }  // namespace
 
 RunReport run_report(const store::RunStore& store, const store::RunId& id) {
@@ -61,9 +51,8 @@ SweepReport sweep_report(const store::RunStore& store, const std::string& sweep_
   add_figure(report.figures, analyzer::scaling_efficiency(report.table), told);
   add_figure(report.figures, analyzer::speedup_figure(report.table), told);
   add_figure(report.figures, analyzer::case_partition_figure(report.table, report.runs), told);
-  if (const RunSummary* largest = largest_compared(report.runs)) {
-    add_figure(report.figures, analyzer::waterfall_figure(*largest), largest->notes);
-  }
+  if (const analyzer::ScalingRow* largest = analyzer::largest_compared(report.table))
+    add_figure(report.figures, analyzer::waterfall_figure(report.table, *largest), told);
   return report;
 }
 

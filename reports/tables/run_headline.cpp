@@ -6,10 +6,10 @@
 #include <cctype>
 #include <cmath>
 
-#include "reports/tables/end_of_steps.h"
 #include "analyzer/run/contention.h"
 #include "core/run_case/program_case.h"
 #include "core/text/quantity.h"
+#include "reports/tables/end_of_steps.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
 
@@ -118,8 +118,8 @@ std::string end_in_words(const analyzer::RunSummary& summary) {
                         percent(EndOfSteps::kProbeGoal));
   }
   if (end->waits > 0) {
-    text += fmt::format("; {} wait{} of ranks for the launcher in it, {}", end->waits, end->waits == 1 ? "" : "s",
-                        time_in_words(static_cast<double>(end->wait_ns)));
+    text += fmt::format("; {} wait{} of ranks for the launcher in it, {}", end->waits,
+                        end->waits == 1 ? "" : "s", time_in_words(static_cast<double>(end->wait_ns)));
   }
   return text;
 }

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/text/quantity.h"
 #include "reports/tables/end_of_steps.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
-#include "core/text/quantity.h"
 #include "reports/text/shown_parts.h"
 
 namespace ddbench::reports {
@@ -76,7 +76,8 @@ void add_losses(const analyzer::Efficiency& efficiency, const TimeScale& scale, 
   for (std::size_t i = 0; i < lost.size(); ++i) {
     table.rows[i].push_back(value_cell(static_cast<double>(lost[i]), times[i]));
     table.rows[i].push_back(value_cell(static_cast<double>(lost[i]), shares[i]));
-    table.rows[i].push_back(intervals ? interval_cell(intervals->parts[i]) : missing_cell(intervals.reason()));
+    table.rows[i].push_back(intervals ? interval_cell(intervals->parts[i])
+                                      : missing_cell(intervals.reason()));
   }
   table.total->push_back(text_cell(scale.show_one(efficiency.lost_ns, true), CellTone::kStrong));
   table.total->push_back(text_cell(is_loss ? "100.0%" : "–"));
@@ -122,10 +123,12 @@ void add_communication(const RunSummary& summary, DataTable& table) {
     add_missing(table, "compute beside communication", slower);
   }
   if (const auto& wait = summary.peer_wait_ns) {
-    const std::string uncertainty = summary.peer_wait_uncertainty_ns > 0
-                                        ? "; the clocks leave it open by ±" + time(summary.peer_wait_uncertainty_ns)
-                                        : "";
-    add_measure(table, "peer wait", time(*wait), "a step: before the last rank arrived, exposed or not" + uncertainty);
+    const std::string uncertainty =
+        summary.peer_wait_uncertainty_ns > 0
+            ? "; the clocks leave it open by ±" + time(summary.peer_wait_uncertainty_ns)
+            : "";
+    add_measure(table, "peer wait", time(*wait),
+                "a step: before the last rank arrived, exposed or not" + uncertainty);
   } else {
     add_missing(table, "peer wait", wait);
   }
@@ -168,7 +171,8 @@ DataTable measures_data(const RunSummary& summary) {
     add_missing(table, "step time", step);
   }
   if (const auto end = end_of_steps(summary))
-    add_measure(table, "end of the run", end->by_margin ? "margin reached" : "--max-time", end_in_words(summary));
+    add_measure(table, "end of the run", end->by_margin ? "margin reached" : "--max-time",
+                end_in_words(summary));
   if (const auto& rate = summary.samples_per_s) {
     add_measure(table, "throughput", number(*rate, 4) + " samples/s",
                 "samples of the measured steps over their elapsed time");
@@ -220,7 +224,9 @@ DataTable collectives_data(const RunSummary& summary) {
   if (manners)
     table.columns.push_back({"manner", false, "algorithm, protocol, channels and transport, as NCCL told"});
   const bool communicators = analyzer::names_communicators(summary);
-  if (communicators) table.columns.insert(table.columns.begin() + 1, {"communicator", false, "the ranks that did it together"});
+  if (communicators)
+    table.columns.insert(table.columns.begin() + 1,
+                         {"communicator", false, "the ranks that did it together"});
   for (const CollectiveSummary& collective : summary.collectives) {
     const store::CollectiveRecord& record = collective.record;
     table.rows.push_back(

@@ -14,14 +14,11 @@ namespace {
 using analyzer::RunSummary;
 using analyzer::ScalingRow;
 
-const ScalingRow* largest_compared(const SweepReport& report) {
-  const ScalingRow* found = nullptr;
-  for (const ScalingRow& row : report.table.rows) {
-    if (!row.efficiency) continue;
-    const bool larger = found == nullptr || row.world_size > found->world_size;
-    if (larger || (row.world_size == found->world_size && *row.efficiency > *found->efficiency)) found = &row;
-  }
-  return found;
+std::string interval_of_efficiency(const ScalingRow& row) {
+  const auto& interval = row.efficiency_interval;
+  if (!interval) return "no interval: " + interval.reason();
+  return fmt::format("{:.0f}% CI {} to {}", 100 * interval->level, percent_in_words(interval->low),
+                     percent_in_words(interval->high));
 }
 
 const ScalingRow* fastest(const SweepReport& report) {
@@ -134,10 +131,11 @@ std::vector<std::string> sweep_alarms(const SweepReport& report) {
 
 std::vector<Tile> sweep_tiles(const SweepReport& report) {
   std::vector<Tile> tiles;
-  if (const ScalingRow* row = largest_compared(report)) {
+  if (const ScalingRow* row = analyzer::largest_compared(report.table)) {
     tiles.push_back({fmt::format("efficiency on {}", gpus_in_words(row->world_size)),
                      percent_in_words(*row->efficiency),
-                     fmt::format("speedup {}; {}", number(*row->speedup), shape_and_link(row->run_case)),
+                     fmt::format("{}; speedup {}; {}", interval_of_efficiency(*row), number(*row->speedup),
+                                 shape_and_link(row->run_case)),
                      efficiency_tone(*row->efficiency)});
     const auto& exposed_share = row->exposed_communication_share;
     tiles.push_back({"exposed communication there",
@@ -159,10 +157,11 @@ std::vector<Tile> sweep_tiles(const SweepReport& report) {
 }
 
 std::string sweep_verdict(const SweepReport& report) {
-  const ScalingRow* row = largest_compared(report);
+  const ScalingRow* row = analyzer::largest_compared(report.table);
   if (row == nullptr) return "No efficiency: no case could be compared with a smaller one";
-  return fmt::format("Efficiency {} on {} ({}), against {}", percent_in_words(*row->efficiency),
-                     gpus_in_words(row->world_size), shape_and_link(row->run_case), report.table.baseline);
+  return fmt::format("Efficiency {} ({}) on {} ({}), against {}", percent_in_words(*row->efficiency),
+                     interval_of_efficiency(*row), gpus_in_words(row->world_size),
+                     shape_and_link(row->run_case), report.table.baseline);
 }
 
 DataTable scaling_data(const analyzer::ScalingTable& table) {
