@@ -66,7 +66,7 @@ void add_notes(ModelChoice& choice, std::size_t scales) {
 
 }  // namespace
 
-Measured<ModelChoice> choose_scaling_model(std::span<const ScalingPoint> points) {
+Measured<ModelChoice> choose_scaling_model(std::span<const ScalingPoint> points, bool weak) {
   const std::vector<ScalingPoint> curve = sorted_curve(points);
   if (curve.size() < 3) {
     return Measured<ModelChoice>::missing(fmt::format(
@@ -75,6 +75,7 @@ Measured<ModelChoice> choose_scaling_model(std::span<const ScalingPoint> points)
   ModelChoice choice;
   for (int model = 0; model < kScalingModelCount; ++model) {
     const auto law = static_cast<ScalingModel>(model);
+    if (weak && (law == ScalingModel::kAmdahl || law == ScalingModel::kGustafson)) continue;
     choice.candidates.push_back({law, cross_validate(curve, law)});
   }
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(), better);

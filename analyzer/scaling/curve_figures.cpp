@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "analyzer/run/run_figures.h"
 #include "analyzer/scaling/scaling_curve.h"
@@ -76,15 +77,20 @@ void add_fit(const ScalingCurve& curve, Shown shown, Figure& figure) {
   Series series{std::string(to_string(fit.model)), SeriesShape::kLine, {}, {}};
   series.provenance.add(Provenance::kPredicted);
   const double from = curve.rows.front().world_size;
-  const double to = largest_n(curve);
+  const double to = curve.rows.back().world_size;
   for (int i = 0; i < kCurvePoints; ++i) {
     const double gpus = from * std::pow(to / from, static_cast<double>(i) / (kCurvePoints - 1));
     series.points.push_back(predicted_point(curve, predict(fit, gpus), shown));
   }
+  std::vector<Prediction> further = curve.predictions;
+  std::sort(further.begin(), further.end(), [](const auto& a, const auto& b) { return a.n < b.n; });
+  for (const Prediction& prediction : further) {
+    if (prediction.n > to) series.points.push_back(predicted_point(curve, prediction, shown));
+  }
   figure.series.push_back(std::move(series));
-  if (to > 2 * fit.largest_n) {
-    figure.notes.push_back(fmt::format(
-        "beyond {} GPUs the law is extrapolated: more than twice what was measured", 2 * fit.largest_n));
+  if (!further.empty() && further.back().n > to) {
+    figure.notes.push_back(
+        fmt::format("beyond {:g} GPUs the line goes through the predictions: averaged models, not this law", to));
   }
   figure.notes.insert(figure.notes.end(), curve.model->notes.begin(), curve.model->notes.end());
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/run/usable_runs.h"
+#include "core/facts/facts.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -59,6 +60,7 @@ CurveRow curve_row(const CaseFigures& figures, const SizeGroup& group, const Sku
   const RunSummary& any = group.usable.front();
   row.utilisation = utilisation_of(any.run, any.ranks, row.samples_per_s, catalogue);
   row.goodput = goodput_of(group);
+  row.nodes_not_said = static_cast<bool>(get_fact(any.run.environment.facts, fact_key<"import.nodes">));
   return row;
 }
 

@@ -163,11 +163,8 @@ class CurveBuilder {
     std::vector<ScalingPoint> points;
     for (const CurveRow& row : curve_.rows)
       points.push_back({static_cast<double>(row.world_size), row.run_samples_per_s});
-    curve_.model = choose_scaling_model(points);
-    for (const double n : options_.predict_at) {
-      if (!(n >= 1) || n > 1e7) throw_bad(fmt::format("--predict {}: it must be from 1 to 10000000 GPUs", n));
-      if (curve_.model) curve_.predictions.push_back(predict(curve_.model->best, n));
-    }
+    curve_.model = choose_scaling_model(points, curve_.mode == ScalingMode::kWeak);
+    curve_.predictions = predictions_of(curve_, options_);
   }
 
   const store::RunStore& store_;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/catalogue/sku_catalogue.h"
@@ -14,12 +15,19 @@
 
 namespace ddbench::analyzer {
 
+/// A size that throughput is predicted for.
+struct AskedSize {
+  int nodes_or_gpus = 1;  ///< nodes where gpus_per_node is above 0; else GPUs in all
+  int gpus_per_node = 0;
+};
+
 struct CurveOptions {
   /// What speedup and efficiency are stated against: "1" (the runs on one GPU), "node" (those on one node
   /// with as many GPUs as the others have a node), "smallest" (of all), or a run reference
   /// (resolve_reference) to runs of any case. Empty: "1" where there are such runs, else "smallest".
   std::string baseline;
-  std::vector<double> predict_at;           ///< GPUs
+  std::vector<AskedSize> predict_at;
+  bool one_tier = false;  ///< predict as if all GPUs were in one tier, though the runs say nodes
   bool any_provenance = false;              ///< fit a law though provenances are mixed
   const SkuCatalogue* catalogue = nullptr;  ///< for MFU; null: the built-in one
 };
@@ -49,6 +57,7 @@ struct CurveRow {
   /// Share of the wall time of all runs of this size (failed ones too) that went into measured steps.
   Measured<double> goodput = Measured<double>::missing("no wall times");
   ProvenanceSet provenance;
+  bool nodes_not_said = false;  ///< imported from a table that has GPUs and not how they sit in nodes
 };
 
 struct ScalingCurve {
@@ -69,9 +78,18 @@ struct ScalingCurve {
 /// Throws Error{kBadInput} when there are no runs, none that gave figures, none that can be the baseline, or
 /// when they are not one curve: they differ in workload, precision, batch (a GPU when weak, in all when
 /// strong), strategy, or whatever else defines a run but for its size; the message names field and values.
-/// Runs of mixed provenance are one curve with a note, to which no law is fitted.
+/// Runs of mixed provenance are one curve with a note, to which no law is fitted and from which nothing is
+/// predicted. Throws Error{kBadInput} too for an asked size that the runs do not tell, with what to measure.
 ScalingCurve scaling_curve(const store::RunStore& store, std::span<const store::RunRecord> runs,
                            const CurveOptions& options = {});
+
+/// "64" (GPUs, in nodes as large as those of the largest runs) or "8x4" (nodes x GPUs per node). Throws
+/// Error{kBadInput} that names `text` for anything else, and beyond 10,000,000 GPUs.
+AskedSize asked_size(std::string_view text);
+
+/// What the rows of a curve tell about the asked sizes (analyzer/extrapolate/size_law.h). Throws Error{kBadInput}
+/// with what to measure where they do not tell it.
+std::vector<Prediction> predictions_of(const ScalingCurve& curve, const CurveOptions& options);
 
 /// Speedup over GPUs with intervals, the ideal line, and the fitted law with its band (log-log).
 Figure speedup_figure(const ScalingCurve& curve);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/extrapolate/size_law.h"
 #include "analyzer/statistics/linear_fit.h"
 #include "core/measured.h"
 
@@ -52,6 +53,8 @@ struct Prediction {
   Measured<Estimate> interval =
       Measured<Estimate>::missing("nothing tells the error");  ///< of the mean curve
   bool extrapolated = false;  ///< n lies beyond twice the largest measured n (or below half the smallest)
+  ClusterShape shape = {};    ///< where it was predicted for nodes of GPUs
+  std::vector<SizeModel> models = {};  ///< that were averaged; empty where one law says it
 };
 Prediction predict(const ScalingFit& fit, double n);
 
@@ -70,7 +73,9 @@ struct ModelChoice {
   std::vector<std::string> notes;
 };
 
-/// Missing with the reason when there are fewer than three scales: nothing can be left out then.
-Measured<ModelChoice> choose_scaling_model(std::span<const ScalingPoint> points);
+/// Missing with the reason when there are fewer than three scales: nothing can be left out then. Under weak
+/// scaling laws with a serial fraction are not tried: a share of work that does not divide means nothing where
+/// the work grows with the GPUs.
+Measured<ModelChoice> choose_scaling_model(std::span<const ScalingPoint> points, bool weak = false);
 
 }  // namespace ddbench::analyzer

@@ -32,6 +32,18 @@ bool is_loss_scale(const std::string& text) {
 
 }  // namespace
 
+int RunCase::model_parallel() const noexcept {
+  std::int64_t product = 1;
+  if (strategy_options.empty()) return 1;
+  for (const char* key : {"tensor_parallel", "pipeline_parallel", "context_parallel"}) {
+    const auto option = strategy_options.find(key);
+    if (option == strategy_options.end()) continue;
+    const int size = number_from<int>(option->second).value_or(1);
+    if (size >= 1 && product * size <= world_size()) product *= size;
+  }
+  return static_cast<int>(product);
+}
+
 std::string_view to_string(ScalingMode mode) noexcept {
   return mode == ScalingMode::kWeak ? "weak" : "strong";
 }

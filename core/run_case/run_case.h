@@ -66,7 +66,10 @@ struct RunCase {
   std::map<std::string, std::string> tags;
 
   int world_size() const noexcept { return nodes * gpus_per_node; }
-  std::int64_t global_batch() const noexcept { return batch_per_gpu * world_size(); }
+  /// GPUs that share one copy of the model, as imported tables say it: the product of the strategy options
+  /// tensor_parallel, pipeline_parallel and context_parallel; else 1. batch_per_gpu is then that of a copy.
+  int model_parallel() const noexcept;
+  std::int64_t global_batch() const noexcept { return batch_per_gpu * (world_size() / model_parallel()); }
   int total_steps() const noexcept { return warmup + steps; }
   bool ends_by_margin() const noexcept { return margin > 0; }  ///< how many steps it has is known at its end
   friend bool operator==(const RunCase&, const RunCase&) = default;  ///< labels included; see case_key

@@ -68,9 +68,37 @@ def test_predictions_are_marked_beyond_twice_the_range(bench, tmp_path):
     assert len(re.findall("EXTRAPOLATED", done.stdout)) == 1
     curve = checked(bench.ok("scaling", "--predict", "32,33", "--json"), "curve")
     assert [p["extrapolated"] for p in curve["predictions"]] == [False, True]
-    assert curve["model"]["law"] == "amdahl"
-    (serial,) = [p for p in curve["model"]["parameters"] if p["name"] == "serial fraction"]
-    assert serial["ci_low"] <= 0.02 <= serial["ci_high"]
+    assert curve["model"]["law"] == "usl"  # weak scaling has no serial fraction
+    (sigma,) = [p for p in curve["model"]["parameters"] if p["name"] == "sigma"]
+    assert sigma["ci_low"] <= 0.02 <= sigma["ci_high"]
+
+
+def test_two_tiers_are_predicted_where_both_were_measured(bench, tmp_path):
+    def rate(k, g):
+        return 64 * g * k / (10 + 0.5 * (g - 1) / g + 6 * (k - 1) / k) * 1e3
+
+    one_node = "gpus,nodes,batch_per_gpu,throughput\n" + "".join(f"{g},1,64,{rate(1, g)}\n" for g in (1, 2, 4, 8))
+    bench.ok("import", "table", write(tmp_path / "t.csv", one_node))
+    refused(bench("scaling", "--predict", "256"), "--predict 32x8", "measure two or more nodes")
+    assert "predictions" in json.loads(bench.ok("scaling", "--predict", "256", "--one-tier", "--json").stdout)
+    bench.ok("db", "prune", "--where", "nodes=1", "--yes")
+    two = "".join(f"{8 * k},{k},64,{rate(k, 8)}\n" for k in (2, 4))
+    bench.ok("import", "table", write(tmp_path / "t.csv", one_node + two))
+    curve = checked(bench.ok("scaling", "--predict", "256,32x8", "--json"), "curve")
+    for prediction in curve["predictions"]:
+        assert prediction["samples_per_s"] == pytest.approx(1_008_246, rel=0.05)
+        assert prediction["ci_low"] < 1_008_246 < prediction["ci_high"]
+    assert "serial fraction" not in json.dumps(curve["model"])
+
+
+def test_global_batches_that_grow_are_one_weak_curve(bench, tmp_path):
+    rows = "gpus,nodes,tensor_parallel,pipeline_parallel,global_batch,step_time_s\n" + "".join(
+        f"{n},{n // 8},8,4,{6 * n},{2 + 0.1 * (n / 32 - 1) / (n / 32)}\n" for n in (128, 256, 512))
+    bench.ok("import", "table", write(tmp_path / "t.csv", rows))
+    curve = checked(bench.ok("scaling", "--predict", "1024", "--json"), "curve")
+    assert curve["scaling"] == "weak"
+    assert [row["global_batch"] for row in curve["rows"]] == [768, 1536, 3072]
+    assert curve["predictions"][0]["samples_per_s"] == pytest.approx(6144 / (2 + 0.1 * 31 / 32), rel=0.002)
 
 
 def test_skus_have_costs_and_a_cheapest_way_to_a_deadline(bench, tmp_path):

@@ -9,6 +9,7 @@
 #include "analyzer/import/numbers.h"
 #include "analyzer/import/table/case_fields.h"
 #include "analyzer/import/table/csv.h"
+#include "analyzer/import/table/scaling_modes.h"
 #include "analyzer/import/table/table_columns.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
@@ -25,17 +26,22 @@ constexpr std::size_t kMostCases = 4096;
 /// Makes the rows of one file into runs. Errors name the line.
 class RowReader {
  public:
-  RowReader(const std::string& origin, const CsvRow& row, CaseMemory& cases)
-      : origin_(origin), row_(row), cases_(cases) {}
+  RowReader(const std::string& origin, const CsvRow& row, const ScalingModes& modes, CaseMemory& cases)
+      : origin_(origin), row_(row), modes_(modes), cases_(cases) {}
 
   ImportedRun read(const std::vector<Column>& columns) {
+    values(columns);
+    return imported();
+  }
+
+  const RowValues& values(const std::vector<Column>& columns) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::string cell(trimmed(row_.cells[i]));
       if (const std::string wrong = columns[i].set(values_, cell); !wrong.empty()) {
         fail(fmt::format("column {} ({}): {}", i + 1, columns[i].name, wrong));
       }
     }
-    return imported();
+    return values_;
   }
 
  private:
@@ -63,17 +69,35 @@ class RowReader {
   void set_batch(RunCase& run_case) const {
     if (values_.case_fields.count("batch_per_gpu") == 0) run_case.batch_per_gpu = 1;
     if (values_.global_batch == 0) return;
-    if (values_.global_batch % run_case.world_size() != 0) {
-      fail(fmt::format("a global batch of {} cannot be shared by {} GPUs", values_.global_batch,
-                       run_case.world_size()));
+    const std::int64_t copies = run_case.world_size() / model_parallel(values_);
+    if (values_.global_batch % copies != 0) {
+      const bool parallel = copies != run_case.world_size();
+      fail(fmt::format("a global batch of {} cannot be shared by {} {}", values_.global_batch, copies,
+                       parallel ? "copies of the model"
+                                : "GPUs (where several hold one copy of the model, say so in columns "
+                                  "tensor_parallel, pipeline_parallel or context_parallel)"));
     }
-    const std::int64_t share = values_.global_batch / run_case.world_size();
+    const std::int64_t share = values_.global_batch / copies;
     if (values_.case_fields.count("batch_per_gpu") != 0 && run_case.batch_per_gpu != share) {
       fail(fmt::format("a global batch of {} on {} GPUs is {} a GPU, not {}", values_.global_batch,
                        run_case.world_size(), share, run_case.batch_per_gpu));
     }
     run_case.batch_per_gpu = share;
-    if (values_.case_fields.count("scaling") == 0) run_case.scaling = ScalingMode::kStrong;
+    if (values_.case_fields.count("scaling") == 0 && !modes_.is_weak(values_))
+      run_case.scaling = ScalingMode::kStrong;
+  }
+
+  void set_model_parallel(RunCase& run_case) const {
+    const std::int64_t gpus = model_parallel(values_);
+    if (run_case.world_size() % gpus != 0)
+      fail(fmt::format("{} GPUs cannot hold whole copies of a model that is spread over {}", run_case.world_size(),
+                       gpus));
+    const auto set = [&](const char* name, std::int64_t size) {
+      if (size > 1) run_case.strategy_options[name] = std::to_string(size);
+    };
+    set("tensor_parallel", values_.tensor_parallel);
+    set("pipeline_parallel", values_.pipeline_parallel);
+    set("context_parallel", values_.context_parallel);
   }
 
   /// From whichever metrics there are; they must agree.
@@ -102,7 +126,9 @@ class RowReader {
   /// What the case follows from.
   std::string case_cells() const {
     std::string cells =
-        fmt::format("{} {} {} {}", values_.gpus, values_.nodes, values_.gpus_per_node, values_.global_batch);
+        fmt::format("{} {} {} {} {} {} {} {}", values_.gpus, values_.nodes, values_.gpus_per_node,
+                    values_.global_batch, values_.tensor_parallel, values_.pipeline_parallel,
+                    values_.context_parallel, modes_.is_weak(values_));
     for (const auto& [name, text] : values_.case_fields)
       cells.append(1, '\0').append(name).append(1, '\0').append(text);
     return cells;
@@ -119,6 +145,7 @@ class RowReader {
     try {
       RunCase run_case = case_from(values_.case_fields);
       set_sizes(run_case);
+      set_model_parallel(run_case);
       set_batch(run_case);
       run_case.steps = 1;
       run_case.warmup = 0;
@@ -139,6 +166,8 @@ class RowReader {
     run.environment.network = values_.network;
     run.environment.facts = values_.facts;
     set_fact(run.environment.facts, fact_key<"import.line">, row_.line);
+    if (values_.gpus > 1 && values_.nodes == 0 && values_.gpus_per_node == 0)
+      set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
     store::StepRecord step;
     step.duration_ns = step_ns(run.run_case);
     step.probes_on = false;
@@ -148,9 +177,25 @@ class RowReader {
 
   const std::string& origin_;
   const CsvRow& row_;
+  const ScalingModes& modes_;
   CaseMemory& cases_;
   RowValues values_;
 };
+
+/// Weak or strong is told by the rows of a curve together: they are looked at before any is made a run.
+ScalingModes modes_of(std::string_view text, const std::string& origin, const std::vector<Column>& columns) {
+  ScalingModes modes;
+  const auto is = [](const char* name) {
+    return [name](const Column& column) { return column.key == name; };
+  };
+  if (std::none_of(columns.begin(), columns.end(), is("global_batch"))) return modes;
+  if (std::any_of(columns.begin(), columns.end(), is("scaling"))) return modes;
+  const ScalingModes none;
+  CaseMemory cases;
+  CsvReader reader(text, origin);
+  for (CsvRow row; reader.next(row);) modes.see(RowReader(origin, row, none, cases).values(columns));
+  return modes;
+}
 
 }  // namespace
 
@@ -159,10 +204,11 @@ void read_table(std::string_view text, const std::string& origin, const TableOpt
   CsvReader reader(text, origin);
   const std::vector<Column> columns =
       table_columns(reader.header().cells, options, origin, reader.header().line);
+  const ScalingModes modes = modes_of(text, origin, columns);
   CaseMemory cases;
   CsvRow row;
   bool any = false;
-  for (; reader.next(row); any = true) take(RowReader(origin, row, cases).read(columns));
+  for (; reader.next(row); any = true) take(RowReader(origin, row, modes, cases).read(columns));
   if (!any) throw Error(ErrorCode::kBadInput, fmt::format("{} has a header and no rows", origin), 0, origin);
 }
 

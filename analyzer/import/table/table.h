@@ -21,12 +21,16 @@ struct TableOptions {
 /// Columns by name, case and spaces around do not matter:
 /// - fields of RunCase (workload, workload_options.KEY, precision, strategy, batch_per_gpu, link, sku, name,
 /// tags.KEY, ...);
-///   gpus (all of them), nodes, gpus_per_node, global_batch (strong scaling), network;
+///   gpus (all of them), nodes, gpus_per_node, global_batch, accumulation, network;
+///   tensor_parallel, pipeline_parallel, context_parallel (or tp, pp, cp): GPUs that share a copy of the model;
 /// - one metric at least: throughput (samples/s of the whole run), throughput_per_gpu, step_time. The unit
 /// stands at the
 ///   end of the name (step_time_ms), in brackets behind it ("step_time [ms]", "throughput (images/s)"), or in
 ///   options;
 /// - all other columns become tags.
+/// A global batch is that of all copies of the model, and batch_per_gpu that of one. Rows with a global batch are
+/// strong scaling, unless the batch per GPU of rows that differ in nothing but size is the same and the global batch
+/// is not: then they are weak scaling. A column "scaling" decides instead, where there is one.
 /// What a table does not say is left at RunCase's default, but the batch: 1 a GPU. Rows of equal cases are
 /// repetitions.
 ///

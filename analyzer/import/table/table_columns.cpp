@@ -84,7 +84,7 @@ class Header {
     ++number_;
     const std::string original(trimmed(text));
     if (original.empty()) fail("has no name");
-    Column column{original, {}};
+    Column column{original, {}, {}};
     const auto renamed = options_.rename.find(original);
     HeaderCell cell = split_unit(renamed == options_.rename.end() ? original : renamed->second);
     for (const std::string& name : {original, cell.name}) {
@@ -92,6 +92,7 @@ class Header {
       seen_.insert(name);
     }
     if (!names_.insert(cell.name).second) fail(fmt::format("\"{}\" is there twice", cell.name));
+    column.key = cell.name;
     column.set = setter(cell, original);
     return column;
   }
@@ -149,6 +150,13 @@ class Header {
     if (cell.name == "gpus") return positive_integer(&RowValues::gpus, kMostRanks);
     if (cell.name == "nodes") return positive_integer(&RowValues::nodes, kMostRanks);
     if (cell.name == "gpus_per_node") return positive_integer(&RowValues::gpus_per_node, kMostRanks);
+    if (cell.name == "tensor_parallel" || cell.name == "tp")
+      return positive_integer(&RowValues::tensor_parallel, kMostRanks);
+    if (cell.name == "pipeline_parallel" || cell.name == "pp")
+      return positive_integer(&RowValues::pipeline_parallel, kMostRanks);
+    if (cell.name == "context_parallel" || cell.name == "cp")
+      return positive_integer(&RowValues::context_parallel, kMostRanks);
+    if (cell.name == "accumulation") return case_field("accumulate", FieldType::kInteger);
     if (cell.name == "global_batch") return positive_integer(&RowValues::global_batch, kMostSamples);
     if (cell.name == "network") {
       return [](RowValues& row, const std::string& text) -> std::string {

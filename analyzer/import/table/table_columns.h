@@ -23,6 +23,9 @@ struct RowValues {
   std::int64_t nodes = 0;
   std::int64_t gpus_per_node = 0;
   std::int64_t global_batch = 0;
+  std::int64_t tensor_parallel = 0;
+  std::int64_t pipeline_parallel = 0;
+  std::int64_t context_parallel = 0;
   double samples_per_s = 0;
   double samples_per_s_per_gpu = 0;
   double step_ns = 0;
@@ -33,6 +36,7 @@ using SetCell = std::function<std::string(RowValues&, const std::string& cell)>;
 
 struct Column {
   std::string name;  ///< as the header has it
+  std::string key;   ///< as it is known here: in lower case, renamed, without unit
   SetCell set;
 };
 

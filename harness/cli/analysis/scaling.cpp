@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "analyzer/scaling/scaling_curve.h"
 #include "harness/cli/options/open_store.h"
@@ -18,6 +20,7 @@ namespace {
 struct ScalingOptions {
   RunSelection selection;
   analyzer::CurveOptions curve;
+  std::vector<std::string> predict;
   std::string skus;
   std::string svg;
   bool json = false;
@@ -27,6 +30,7 @@ int scaling(ScalingOptions& options) {
   const auto store = open_store(options.selection.db);
   const analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(options.skus);
   options.curve.catalogue = &catalogue;
+  for (const std::string& size : options.predict) options.curve.predict_at.push_back(analyzer::asked_size(size));
   const analyzer::ScalingCurve curve =
       analyzer::scaling_curve(store, select_runs_or_newest_sweep(store, options.selection), options.curve);
   if (!options.svg.empty())
@@ -45,8 +49,12 @@ void add_scaling_command(CLI::App& app, Action& action) {
   command->add_option("--baseline", options->curve.baseline,
                       "What efficiency is stated against: 1 (GPU), node, smallest, or a run reference");
   command
-      ->add_option("--predict", options->curve.predict_at, "GPUs to predict the throughput for, e.g. 64,128")
+      ->add_option("--predict", options->predict,
+                   "Sizes to predict the throughput for: GPUs in nodes like those of the largest runs, or "
+                   "nodes x GPUs, e.g. 64,16x8")
       ->delimiter(',');
+  command->add_flag("--one-tier", options->curve.one_tier,
+                    "Predict as if links between nodes were those inside of a node");
   command->add_flag("--any-provenance", options->curve.any_provenance,
                     "Fit a law though provenances are mixed");
   add_skus_option(*command, options->skus);
@@ -54,7 +62,7 @@ void add_scaling_command(CLI::App& app, Action& action) {
   add_json_option(*command, options->json, "curve.schema.json");
   add_examples(*command, {{"scaling", "the newest sweep"},
                           {"scaling --where name=gpt2 --baseline node", "runs of this name, against one node"},
-                          {"scaling --predict 64,128", "the law, carried on to more GPUs"}});
+                          {"scaling --predict 64,16x8", "what more GPUs would reach"}});
   command->callback([&action, options] { action = [options] { return scaling(*options); }; });
 }
 

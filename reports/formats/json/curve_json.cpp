@@ -71,7 +71,16 @@ Json prediction_json(const ScalingCurve& curve, const analyzer::Prediction& pred
                {"ci_low", nullptr},
                {"ci_high", nullptr},
                {"efficiency", curve.speedup_of(prediction.throughput) * curve.baseline_gpus / prediction.n},
-               {"extrapolated", prediction.extrapolated}};
+               {"extrapolated", prediction.extrapolated},
+               {"nodes", prediction.shape.nodes},
+               {"gpus_per_node", prediction.shape.gpus_per_node},
+               {"models", Json::array()}};
+  for (const analyzer::SizeModel& model : prediction.models) {
+    json["models"].push_back({{"name", model.name},
+                              {"weight", model.weight},
+                              {"samples_per_s", model.samples_per_s},
+                              {"error", model.error ? Json(*model.error) : Json(nullptr)}});
+  }
   if (prediction.interval) {
     json["ci_low"] = prediction.interval->interval.low;
     json["ci_high"] = prediction.interval->interval.high;

@@ -160,7 +160,11 @@ std::string predictions_section(const ScalingCurve& curve, const Paint& paint, s
          {percent_in_words(efficiency)},
          {prediction.extrapolated ? "EXTRAPOLATED beyond twice what was measured" : "", Tone::kWarning}});
   }
-  return "\n" + paint(Tone::kStrong, "Predicted") + "\n" + table.render(paint, 2, width);
+  std::string averaged;
+  for (const analyzer::SizeModel& model : curve.predictions.back().models)
+    averaged += fmt::format("{}{} {}", averaged.empty() ? "" : " · ", model.name, percent_in_words(model.weight));
+  if (!averaged.empty()) averaged = "  " + paint(Tone::kFaint, fitted("averaged by what they predicted: " + averaged, width - 2)) + "\n";
+  return "\n" + paint(Tone::kStrong, "Predicted") + "\n" + table.render(paint, 2, width) + averaged;
 }
 
 std::string stragglers_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {

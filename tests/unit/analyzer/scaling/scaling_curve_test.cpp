@@ -83,7 +83,7 @@ TEST(ScalingCurve, WeakScalingWithRepetitionsHasIntervals) {
     add_run(scratch.get(), run_of(sized(4, 2), 125 * noise));
   }
   CurveOptions options;
-  options.predict_at = {16, 64};
+  options.predict_at = {{16}, {64}};
   const ScalingCurve curve = curve_of(scratch.get(), options);
   ASSERT_EQ(curve.rows.size(), 4u);
   EXPECT_NEAR(curve.rows[2].efficiency, 100.0 / 110, 1e-6);

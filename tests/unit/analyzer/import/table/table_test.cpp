@@ -65,6 +65,37 @@ TEST(Table, AGlobalBatchIsStrongScaling) {
   EXPECT_EQ(runs[1].run.run_case.global_batch(), 256);
 }
 
+TEST(Table, GlobalBatchesThatGrowWithTheGpusAreWeakScaling) {
+  const auto weak = read("gpus,global_batch,throughput\n128,768,100\n256,1536,190\n512,3072,370\n");
+  for (const auto& run : weak) {
+    EXPECT_EQ(run.run.run_case.scaling, ScalingMode::kWeak);
+    EXPECT_EQ(run.run.run_case.batch_per_gpu, 6);
+  }
+  // Curves are told apart by their tags; a note in every row does not keep them apart.
+  const auto two = read(
+      "model,gpus,global_batch,throughput\na,1,8,1\na,2,16,2\nb,1,64,1\nb,2,64,2\n");
+  EXPECT_EQ(two[1].run.run_case.scaling, ScalingMode::kWeak);
+  EXPECT_EQ(two[3].run.run_case.scaling, ScalingMode::kStrong);
+  EXPECT_EQ(read("note,gpus,global_batch,throughput\nx,1,8,1\ny,2,16,2\n")[1].run.run_case.scaling,
+            ScalingMode::kWeak);
+  EXPECT_EQ(read("scaling,gpus,global_batch,throughput\nstrong,1,8,1\nstrong,2,16,2\n")[1].run.run_case.scaling,
+            ScalingMode::kStrong);
+}
+
+TEST(Table, ModelParallelGpusShareTheBatchOfOneCopy) {
+  const auto runs = read("gpus,nodes,tp,pipeline_parallel,cp,accumulation,global_batch,step_time_s\n768,96,8,6,,16,2048,2\n");
+  const RunCase& run_case = runs[0].run.run_case;
+  EXPECT_EQ(run_case.model_parallel(), 48);
+  EXPECT_EQ(run_case.batch_per_gpu, 128);  // of each of 16 copies
+  EXPECT_EQ(run_case.global_batch(), 2048);
+  EXPECT_EQ(run_case.accumulate, 16);
+}
+
+TEST(Table, NodesThatATableDoesNotSayAreNotSaid) {
+  EXPECT_EQ(read("gpus,throughput\n8,100\n")[0].run.environment.facts.at("import.nodes"), "not said");
+  EXPECT_EQ(read("gpus,nodes,throughput\n8,1,100\n")[0].run.environment.facts.count("import.nodes"), 0u);
+}
+
 TEST(Table, AMalformedRowIsNamedByLineAndColumn) {
   const auto expect = [](const std::string& text, const std::string& message) {
     EXPECT_ERROR(ErrorCode::kBadInput, message, read(text));
@@ -84,6 +115,9 @@ TEST(Table, AMalformedRowIsNamedByLineAndColumn) {
   expect("gpus,nodes,throughput\n5,2,100\n", "line 2: 5 GPUs are not 2 node(s) of 2");
   expect("gpus,global_batch,throughput\n3,256,100\n",
          "line 2: a global batch of 256 cannot be shared by 3 GPUs");
+  expect("gpus,tp,throughput\n6,4,100\n", "line 2: 6 GPUs cannot hold whole copies of a model that is spread over 4");
+  expect("gpus,tp,throughput\n8,0,100\n", "column 2 (tp)");
+  expect("gpus,tp,global_batch,throughput\n8,2,7,100\n", "7 cannot be shared by 4 copies of the model");
   expect("gpus,batch_per_gpu,global_batch,throughput\n2,32,128,100\n", "is 64 a GPU, not 32");
   expect("gpus,nodes,throughput\n1000000,1,100\n", "line 2: column 1 (gpus): 1000000 is more than 65536");
   expect("nodes,gpus_per_node,throughput\n65536,65536,100\n",

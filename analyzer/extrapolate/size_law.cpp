@@ -1,0 +1,159 @@
+#include "analyzer/extrapolate/size_law.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "analyzer/extrapolate/size_path.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr double kCommonError = 0.003;      // what every model is taken to be off before any size judges it
+constexpr double kOlderCountsLess = 0.5;    // weight of each next smaller size that judges
+constexpr double kSpreadFactor = 2;         // calibrated: see the header
+constexpr double kErrorPerDoubling = 0.02;  // calibrated: see the header
+constexpr double kNormal95 = 1.959964;
+
+double keeps(double) {
+  return 0;
+}
+double ring(double members) {
+  return (members - 1) / members;
+}
+double tree(double members) {
+  return std::log2(members);
+}
+
+/// How a model grows with the members of a collective.
+struct Growth {
+  const char* name;
+  double (*of)(double members);
+  double prior;
+  std::size_t judges;  ///< sizes that must have judged it before it counts
+};
+constexpr std::array<Growth, 3> kGrowths = {{
+    {"keeps its rate", keeps, 1, 0},
+    {"(n-1)/n", ring, 1, 0},
+    {"log2 n", tree, 0.05, 2},
+}};
+
+/// What `growth` adds from `from` to `to` on the line through two sizes; empty where these give no slope.
+std::optional<double> added(const Growth& growth, const std::pair<PathPoint, PathPoint>& slope, const PathPoint& from,
+                            const PathPoint& to) {
+  const auto at = [&](const PathPoint& point) { return growth.of(point.members(to.tier)) / point.batch_per_gpu; };
+  constexpr double kNothing = 1e-15;
+  const double ahead = at(to) - at(from);
+  if (std::abs(ahead) < kNothing) return 0.0;
+  const double between = at(slope.second) - at(slope.first);
+  if (std::abs(between) < kNothing) return std::nullopt;
+  return (slope.second.seconds - slope.first.seconds) / between * ahead;
+}
+
+/// Log errors of a model at the sizes of the path, each predicted from the two before it, in the path's order.
+std::vector<double> errors_of(const Growth& growth, const std::vector<PathPoint>& path) {
+  std::vector<double> errors;
+  for (std::size_t i = 2; i < path.size(); ++i) {
+    if (!joined(path[i - 1], path[i]) || !joined(path[i - 2], path[i])) continue;
+    const auto more = added(growth, {path[i - 2], path[i - 1]}, path[i - 1], path[i]);
+    if (more && path[i - 1].seconds + *more > 0)
+      errors.push_back(std::log((path[i - 1].seconds + *more) / path[i].seconds));
+  }
+  return errors;
+}
+
+struct Judged {
+  const Growth* growth = nullptr;
+  double seconds = 0;
+  double mean_square = 0;
+  double weight = 0;
+  Measured<double> error = Measured<double>::missing("fewer than three sizes of one tier");
+};
+
+Judged judged(const Growth& growth, const std::vector<double>& errors, double seconds) {
+  double sum = 0;
+  double weights = 0;
+  double weight = 1;
+  for (auto error = errors.rbegin(); error != errors.rend(); ++error, weight *= kOlderCountsLess) {
+    sum += weight * *error * *error;
+    weights += weight;
+  }
+  Judged result{&growth, seconds};
+  result.mean_square = (sum + kCommonError * kCommonError) / (weights + 1);
+  result.weight = growth.prior / result.mean_square;
+  if (weights > 0) result.error = std::sqrt(sum / weights);
+  return result;
+}
+
+/// The models that apply, with weights that sum to 1.
+std::vector<Judged> models_of(const PathQuestion& question) {
+  const PathPoint& near = question.path[question.near];
+  std::vector<Judged> models;
+  double sum = 0;
+  for (const Growth& growth : kGrowths) {
+    if (growth.of == keeps && question.inside) continue;
+    const std::vector<double> errors = errors_of(growth, question.path);
+    if (errors.size() < growth.judges) continue;
+    const auto more = added(growth, question.slope, near, question.to);
+    if (!more || near.seconds + *more <= 0) continue;
+    models.push_back(judged(growth, errors, near.seconds + *more));
+    sum += models.back().weight;
+  }
+  for (Judged& model : models) model.weight /= sum;
+  return models;
+}
+
+/// Standard deviation of the logarithm of the mean.
+double log_error(const std::vector<Judged>& models, const PathQuestion& question, double seconds, double gpus) {
+  double between = 0;
+  double judged_off = 0;
+  for (const Judged& model : models) {
+    const double off = std::log(model.seconds / seconds);
+    between += model.weight * off * off;
+    judged_off += model.weight * model.mean_square;
+  }
+  const PathPoint& near = question.path[question.near];
+  const double doublings = std::abs(std::log2(gpus / near.shape.gpus()));
+  const double distance = kErrorPerDoubling * doublings;
+  return std::sqrt(kSpreadFactor * kSpreadFactor * between + judged_off + distance * distance + near.variance);
+}
+
+bool far_from(std::span<const SizeRate> sizes, double gpus) {
+  double smallest = sizes.front().shape.gpus();
+  double largest = smallest;
+  for (const SizeRate& size : sizes) {
+    smallest = std::min(smallest, size.shape.gpus());
+    largest = std::max(largest, size.shape.gpus());
+  }
+  return gpus > 2 * largest || gpus < smallest / 2;
+}
+
+}  // namespace
+
+Measured<SizePrediction> predict_size(std::span<const SizeRate> sizes, const SizeQuestion& question) {
+  const Measured<PathQuestion> path = path_to(sizes, question);
+  if (!path) return Measured<SizePrediction>::missing(path.reason());
+  const std::vector<Judged> models = models_of(*path);
+  if (models.empty()) return Measured<SizePrediction>::missing("no law can be carried on to that size");
+  double seconds = 0;
+  for (const Judged& model : models) seconds += model.weight * model.seconds;
+  const double gpus = question.shape.gpus();
+  SizePrediction result;
+  result.shape = question.shape;
+  result.samples_per_s = gpus / seconds;
+  const double half = kNormal95 * log_error(models, *path, seconds, gpus);
+  result.interval = {result.samples_per_s * std::exp(-half), result.samples_per_s * std::exp(half), 0.95,
+                     "averaged models, back-tested"};
+  for (const Judged& model : models)
+    result.models.push_back({model.growth->name, model.weight, gpus / model.seconds, model.error});
+  std::stable_sort(result.models.begin(), result.models.end(),
+                   [](const SizeModel& a, const SizeModel& b) { return a.weight > b.weight; });
+  result.extrapolated = far_from(sizes, gpus);
+  return result;
+}
+
+}  // namespace ddbench::analyzer

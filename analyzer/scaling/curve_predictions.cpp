@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "analyzer/scaling/scaling_curve.h"
+#include "core/error.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr int kMostGpus = 10'000'000;
+
+std::optional<int> count_from(std::string_view text) {
+  int count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostGpus) return {};
+  return count;
+}
+
+/// Whether no run says how its GPUs sit in nodes, or the user has all of them taken as one tier.
+bool has_one_tier(const ScalingCurve& curve, const CurveOptions& options) {
+  return options.one_tier ||
+         std::any_of(curve.rows.begin(), curve.rows.end(), [](const CurveRow& row) { return row.nodes_not_said; });
+}
+
+int gpus_of_a_node(const ScalingCurve& curve) {
+  return curve.rows.back().run_case.gpus_per_node;  // rows are by size: the largest one's
+}
+
+ClusterShape shape_of(const ScalingCurve& curve, const AskedSize& size, bool one_tier) {
+  if (size.gpus_per_node > 0) return {size.nodes_or_gpus, size.gpus_per_node};
+  const int gpus = size.nodes_or_gpus;
+  if (one_tier) return {1, gpus};
+  const int per_node = gpus_of_a_node(curve);
+  if (gpus <= per_node) return {1, gpus};
+  if (gpus % per_node != 0) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--predict {}: {} GPUs are no whole number of nodes of {}, as the largest runs have them "
+                            "(write NODESxGPUS for others)",
+                            gpus, gpus, per_node));
+  }
+  return {gpus / per_node, per_node};
+}
+
+std::vector<SizeRate> sizes_of(const ScalingCurve& curve) {
+  std::vector<SizeRate> sizes;
+  for (const CurveRow& row : curve.rows) {
+    SizeRate size;
+    size.shape = {row.run_case.nodes, row.run_case.gpus_per_node};
+    size.batch_per_gpu = static_cast<double>(row.run_case.global_batch()) / row.world_size;
+    size.samples_per_s = row.run_samples_per_s;
+    sizes.push_back(std::move(size));
+  }
+  return sizes;
+}
+
+Prediction prediction_of(const SizePrediction& found) {
+  Prediction prediction;
+  prediction.n = found.shape.gpus();
+  prediction.throughput = found.samples_per_s;
+  prediction.interval = Estimate{found.samples_per_s, found.interval};
+  prediction.extrapolated = found.extrapolated;
+  prediction.shape = found.shape;
+  prediction.models = found.models;
+  return prediction;
+}
+
+}  // namespace
+
+AskedSize asked_size(std::string_view text) {
+  const std::size_t cross = text.find('x');
+  const std::optional<int> first = count_from(text.substr(0, cross));
+  const std::optional<int> second =
+      cross == std::string_view::npos ? std::optional(0) : count_from(text.substr(cross + 1));
+  const bool whole = first && second && static_cast<double>(*first) * std::max(1, *second) <= kMostGpus;
+  if (!whole) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--predict {}: it must be from 1 to {} GPUs, or nodes x GPUs as in 8x4", text, kMostGpus));
+  }
+  return {*first, *second};
+}
+
+std::vector<Prediction> predictions_of(const ScalingCurve& curve, const CurveOptions& options) {
+  const bool one_tier = has_one_tier(curve, options);
+  const std::vector<SizeRate> sizes = sizes_of(curve);
+  const RunCase& largest = curve.rows.back().run_case;
+  std::vector<Prediction> predictions;
+  for (const AskedSize& size : options.predict_at) {
+    SizeQuestion question;
+    question.one_tier = one_tier;
+    question.shape = shape_of(curve, size, one_tier);
+    question.model_parallel = largest.model_parallel();
+    question.batch_per_gpu = static_cast<double>(largest.global_batch()) / largest.world_size();
+    if (curve.mode == ScalingMode::kStrong)
+      question.batch_per_gpu = static_cast<double>(largest.global_batch()) / question.shape.gpus();
+    const Measured<SizePrediction> found = predict_size(sizes, question);
+    if (!found) {
+      throw Error(ErrorCode::kBadInput,
+                  fmt::format("--predict {}x{}: {}", question.shape.nodes, question.shape.gpus_per_node,
+                              found.reason()));
+    }
+    predictions.push_back(prediction_of(*found));
+  }
+  return predictions;
+}
+
+}  // namespace ddbench::analyzer
