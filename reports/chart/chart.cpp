@@ -218,6 +218,8 @@ class ChartBuilder {
         bar.from = running_;
         running_ += value;
         bar.to = running_;
+        bar.interval = interval_of(point);
+        if (bar.interval) bar.interval->low += bar.from, bar.interval->high += bar.from;
         break;
       case SeriesShape::kStackedBars: {
         double& pile = value < 0 ? negative_[bar.band] : positive_[bar.band];
@@ -233,8 +235,8 @@ class ChartBuilder {
         bar.interval = interval_of(point);
     }
     if (bar.slots == 1 && series.shape != SeriesShape::kStackedBars) {
-      chart_.end_labels.push_back(
-          {bar.band, std::max(bar.from, bar.to), end_label(value, chart_.is_waterfall)});
+      const double end = std::max({bar.from, bar.to, bar.interval ? bar.interval->high : bar.to});
+      chart_.end_labels.push_back({bar.band, end, end_label(value, chart_.is_waterfall)});
     }
     chart_.bars.push_back(std::move(bar));
   }

@@ -46,7 +46,7 @@ struct Bar {
   std::string tip;
 };
 
-/// The value written at the end of a band's bars.
+/// The value written behind a band's bars and their interval.
 struct EndLabel {
   std::size_t band = 0;
   double at = 0;

@@ -47,6 +47,7 @@ void cut_intervals(Chart& chart) {
     if (interval.low_is_cut) interval.low = from_scale(low - reach);
     if (interval.high_is_cut) interval.high = from_scale(high + reach);
   });
+  for (EndLabel& label : chart.end_labels) label.at = std::min(label.at, from_scale(high + reach));
 }
 
 }  // namespace ddbench::reports::svg
