@@ -9,6 +9,8 @@ find_package(SQLite3 3.35 REQUIRED)
 find_package(Boost REQUIRED)  # headers only: Boost.Math
 find_package(OpenSSL 3.0 REQUIRED)  # OpenSSL::Crypto; every machine with ssh or Python has libcrypto.so.3
 find_package(PkgConfig REQUIRED)
+find_package(simdjson REQUIRED)  # simdjson::simdjson
+find_package(ZLIB REQUIRED)      # ZLIB::ZLIB
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)  # headers only: Eigen3::Eigen

@@ -30,19 +30,18 @@ std::unordered_map<std::uint64_t, OwnPart> own_parts(std::span<const Span> spans
   return parts;
 }
 
-/// Whether no rank can end before every rank has begun: each needs all others' data.
+std::string function_of(const Span& span, std::span<const std::string> names) {
+  return span.name_id < names.size() ? names[span.name_id] : "unknown";
+}
+
+}  // namespace
+
 bool needs_all_ranks(std::string_view function) {
   constexpr std::array kFunctions = {std::string_view("all_reduce"),     std::string_view("all_gather"),
                                      std::string_view("reduce_scatter"), std::string_view("all_to_all"),
                                      std::string_view("barrier"),        std::string_view("negotiate")};
   return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
 }
-
-std::string function_of(const Span& span, std::span<const std::string> names) {
-  return span.name_id < names.size() ? names[span.name_id] : "unknown";
-}
-
-}  // namespace
 
 void CollectiveJoin::add_rank(std::size_t rank, std::span<const Span> spans,
                               std::span<const std::string> names) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +16,9 @@
 #include "analyzer/attribution/step_range.h"
 
 namespace ddbench::analyzer {
+
+/// Whether no rank can end a collective of this function before every rank has begun: each needs all others' data.
+bool needs_all_ranks(std::string_view function);
 
 /// The collectives around a range of steps, joined across ranks by Span::correlation: add every rank, join(),
 /// then ask. Those that need every rank's data also bound the clocks (CausalClocks). One that not all members of its communicator recorded is not joined. Totals are those of the

@@ -213,7 +213,7 @@ std::uint32_t name_id(ProgramRank& rank, const std::string& name) {
 }
 
 /// Marks spans with the step in which they begin, and adds the steps. Spans come in order of time afterwards.
-void apply(ProgramRank& rank, const Windows& windows, std::uint32_t first_step) {
+void apply(ProgramRank& rank, const Windows& windows, std::uint32_t first_step, HostTime host) {
   for (Span& span : rank.spans) {
     const auto after =
         std::upper_bound(windows.begin(), windows.end(), span.begin_ns,
@@ -223,7 +223,7 @@ void apply(ProgramRank& rank, const Windows& windows, std::uint32_t first_step) 
         inside ? first_step + static_cast<std::uint32_t>(std::prev(after) - windows.begin()) : kNoStep;
   }
   const std::uint32_t step_name = name_id(rank, "step");
-  const std::uint32_t host_name = name_id(rank, "host");
+  const std::uint32_t host_name = host == HostTime::kRest ? name_id(rank, "host") : 0;
   for (std::size_t i = 0; i < windows.size(); ++i) {
     Span span;
     span.begin_ns = windows[i].begin_ns;
@@ -231,7 +231,7 @@ void apply(ProgramRank& rank, const Windows& windows, std::uint32_t first_step) 
     span.step = first_step + static_cast<std::uint32_t>(i);
     span.kind = SpanKind::kHost;
     span.name_id = host_name;
-    rank.spans.push_back(span);
+    if (host == HostTime::kRest) rank.spans.push_back(span);
     span.kind = SpanKind::kStep;
     span.name_id = step_name;
     rank.spans.push_back(span);
@@ -258,7 +258,7 @@ std::int64_t time_between(const Windows& windows) {
 
 }  // namespace
 
-ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup) {
+ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup, HostTime host) {
   ProgramSteps result;
   std::vector<Windows> windows = take_marked_steps(ranks);
   if (!windows.empty() && !windows.front().empty()) {
@@ -281,7 +281,7 @@ ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup) {
     first_step = static_cast<std::uint32_t>(warmup);
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) windows[rank] = whole_window(ranks[rank]);
   }
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) apply(ranks[rank], windows[rank], first_step);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) apply(ranks[rank], windows[rank], first_step, host);
   result.steps = static_cast<std::uint32_t>(windows.front().size());
   result.outside_ns = time_between(windows.front());
   return result;

@@ -17,6 +17,12 @@ struct ProgramRank {
 /// How the steps were found. `kWindow`: they were not; the whole recording counts as one.
 enum class StepSource : std::uint8_t { kMarker, kPattern, kWindow };
 
+/// Where a program's host time comes from.
+enum class HostTime : std::uint8_t {
+  kRest,      ///< nobody recorded it: all of a step that is nothing else
+  kRecorded,  ///< it is among the spans (a trace has the host's calls)
+};
+
 struct ProgramSteps {
   StepSource source = StepSource::kWindow;
   std::uint32_t steps = 0;
@@ -27,7 +33,7 @@ struct ProgramSteps {
 };
 
 /// Gives the spans of all ranks their steps, and adds what a reference workload records by itself: the steps,
-/// and their host time (here all of a step, so that what is neither compute in a known library nor
+/// and, with HostTime::kRest, their host time (all of a step, so that what is neither compute in a known library nor
 /// communication is host time). Steps are those that the program marked, else those of the pattern of rank
 /// 0's collectives in its largest communicator: a step ends on each rank where its last collective does. A
 /// step holds an evaluation or a checkpoint as well, and is left out, where rank 0 shows it. A checkpoint:
@@ -36,6 +42,6 @@ struct ProgramSteps {
 /// it computed or copied more often than in other steps, by more than a tenth. Without that it is a slow
 /// step: a machine that stood still is a part of what is measured. Where nothing repeats, the window from the
 /// first to the last span is one step, numbered `warmup` so that it counts.
-ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup);
+ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup, HostTime host = HostTime::kRest);
 
 }  // namespace ddbench::analyzer

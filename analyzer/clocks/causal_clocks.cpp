@@ -26,10 +26,22 @@ void CausalClocks::bound(Second& second, const Attendance& ends, const Attendanc
   if (!is_new) place->second = std::min(place->second, slack_ns);
 }
 
+CausalClocks::Second& CausalClocks::second_with(std::int64_t second, std::span<const Attendance> ranks) {
+  const std::int64_t at_ns = readings_.to_reference(ranks.front().rank, ranks.front().begin_ns);
+  return seconds_.try_emplace(second, Second{.at_ns = at_ns, .bounds_ns = {}, .corrections = {}}).first->second;
+}
+
+void CausalClocks::add_all_pairs(std::int64_t second, std::span<const Attendance> ranks) {
+  if (readings_.is_exact() || ranks.size() < 2) return;
+  Second& entry = second_with(second, ranks);
+  for (const Attendance& ends : ranks) {
+    for (const Attendance& begins : ranks) bound(entry, ends, begins);
+  }
+}
+
 void CausalClocks::add(std::int64_t second, std::span<const Attendance> ranks) {
   if (readings_.is_exact() || ranks.size() < 2) return;
-  const std::int64_t at_ns = readings_.to_reference(ranks.front().rank, ranks.front().begin_ns);
-  Second& entry = seconds_.try_emplace(second, Second{.at_ns = at_ns, .bounds_ns = {}, .corrections = {}}).first->second;
+  Second& entry = second_with(second, ranks);
   const auto by_end = [this](const Attendance& a, const Attendance& b) {
     return readings_.to_reference(a.rank, a.end_ns) < readings_.to_reference(b.rank, b.end_ns);
   };

@@ -33,6 +33,8 @@ class CausalClocks {
 
   /// A collective in which every rank needs all others' data; `second` is that of one of its begins.
   void add(std::int64_t second, std::span<const Attendance> ranks);
+  /// The same with every pair of ranks, where the readings say so little that the pairs that bound most are not known.
+  void add_all_pairs(std::int64_t second, std::span<const Attendance> ranks);
   void solve();
 
   /// On the common time line, corrected as in that second.
@@ -55,6 +57,7 @@ class CausalClocks {
     std::vector<Range> corrections;          ///< by rank
   };
 
+  Second& second_with(std::int64_t second, std::span<const Attendance> ranks);
   void bound(Second& second, const Attendance& ends, const Attendance& begins) const;
   /// Narrows the corrections from the readings' uncertainty and `wider_ns`; false where nothing is left.
   bool fits(Second& second, std::int64_t wider_ns) const;

@@ -171,6 +171,11 @@ struct CollectiveRecord {
   CommunicatorRecord communicator = {};
 };
 
+/// Whether its bytes are known: 0 where what recorded a collective does not say, but of a barrier and a negotiation.
+inline bool has_known_size(const CollectiveRecord& collective) {
+  return collective.bytes > 0 || collective.function == "barrier" || collective.function == "negotiate";
+}
+
 /// One row of the table `kernel`: an operator or kernel name of a run, over all ranks and its measured steps
 /// whose spans were all kept.
 struct KernelRecord {

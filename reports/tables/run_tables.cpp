@@ -232,7 +232,9 @@ DataTable collectives_data(const RunSummary& summary) {
     table.rows.push_back(
         {code_cell(record.function),
          record.bucket < 0 ? missing_cell("not a gradient bucket") : count_cell(record.bucket),
-         value_cell(static_cast<double>(record.bytes), quantity(static_cast<double>(record.bytes), "B")),
+         has_known_size(record)
+             ? value_cell(static_cast<double>(record.bytes), quantity(static_cast<double>(record.bytes), "B"))
+             : missing_cell("what recorded it does not say"),
          count_cell(static_cast<std::int64_t>(record.count)),
          time_cell(static_cast<double>(record.duration_ns)),
          time_cell(static_cast<double>(record.transfer_ns)),

@@ -25,6 +25,8 @@ extern const Target kSpools;
 extern const Target kMessages;
 /// A stored chunk of spans.
 extern const Target kSpanChunks;
+/// What `ddbench import kineto` reads: JSON, or gzip of it.
+extern const Target kKineto;
 /// What `ddbench import nccl-tests` reads: text or JSON.
 extern const Target kNcclTests;
 /// What `ddbench import table` reads: CSV.
@@ -38,7 +40,7 @@ extern const Target kSafetensors;
 /// A log of NCCL's.
 extern const Target kNcclLogs;
 
-inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kNcclTests, &kTables,
+inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kKineto, &kNcclTests, &kTables,
                                              &kToml,   &kRunCases, &kSafetensors, &kNcclLogs};
 
 inline std::string_view text_of(Bytes input) {

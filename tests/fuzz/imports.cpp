@@ -1,13 +1,22 @@
 // Files that people give: figures measured elsewhere, catalogues, policies, run cases, logs.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analyzer/gate/gate_policy.h"
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "harness/collective/nccl_log.h"
+#include "analyzer/import/kineto/align_clocks.h"
+#include "analyzer/import/kineto/job.h"
 #include "analyzer/import/nccl_tests/nccl_tests.h"
 #include "analyzer/import/table/table.h"
 #include "core/error.h"
 #include "core/run_case/run_case.h"
+#include "core/unique_handle.h"
 #include "fuzz_targets.h"
 
 namespace ddbench::fuzz {
@@ -60,8 +69,33 @@ void read_nccl_log(Bytes input) {
   static_cast<void>(transports.text());
 }
 
+/// The input as a file without a name on any disk.
+template <typename Read>
+void with_file(Bytes input, const Read& read) {
+  const UniqueFd memory(::memfd_create("trace", MFD_CLOEXEC));
+  if (memory.get() < 0 || ::write(memory.get(), input.data(), input.size()) != static_cast<ssize_t>(input.size()))
+    std::abort();
+  read("/proc/self/fd/" + std::to_string(memory.get()));
+}
+
+/// Up to what is stored of it.
+void read_kineto(Bytes input) {
+  with_file(input, [](const std::string& file) {
+    expect_bad_input_at_most([&] {
+      std::vector<imports::RankTrace> traces;
+      traces.push_back(imports::read_rank_trace(file));
+      imports::TraceJob job = imports::put_together(std::move(traces));
+      imports::keep_common_steps(job);
+      imports::shift_to_begin(job);
+      imports::number_collectives(job);
+      static_cast<void>(imports::align_clocks(job));
+    });
+  });
+}
+
 }  // namespace
 
+const Target kKineto{"kineto", read_kineto};
 const Target kNcclTests{"nccl_tests", read_nccl_tests};
 const Target kTables{"tables", read_table};
 const Target kToml{"toml", read_toml};

@@ -9,6 +9,7 @@
 #include "analyzer/import/table/table.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "harness/cli/data/import_traces.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/options/run_options.h"
@@ -142,6 +143,7 @@ void add_import_command(CLI::App& app, Action& action) {
   import->require_subcommand(1);
   add_examples(*import, {{"import table results.csv --unit step_time=ms", "figures of any source"},
                          {"import nccl-tests all_reduce.txt --network ib", "what nccl-tests printed"},
+                         {"import kineto traces/", "traces of PyTorch's profiler, a file a rank"},
                          {"import spools trace", "what NCCL's profiler plug-in recorded"}});
   const auto options = std::make_shared<ImportOptions>();
 
@@ -175,6 +177,7 @@ void add_import_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(0, 1'000'000));
   spools->callback([&action, options] { action = [options] { return import_spools(*options); }; });
   nccl_tests->callback([&action, options] { action = [options] { return import_nccl_tests(*options); }; });
+  add_import_kineto(*import, action);
 }
 
 }  // namespace ddbench::cli

@@ -74,9 +74,9 @@ std::string partition_section(const analyzer::RunSummary& summary, const Paint& 
   table.add_row(
       {{"step time", Tone::kStrong}, {scale.show_one(total_ns, false), Tone::kStrong}, {"100.0%"}, {}});
   const std::string detail = fmt::format("mean over {} and {} of {} steps (probes on)",
-                                         summary.run.run_case.world_size() == 1
+                                         summary.ranks.size() == 1
                                              ? std::string("1 rank")
-                                             : fmt::format("{} ranks", summary.run.run_case.world_size()),
+                                             : fmt::format("{} ranks", summary.ranks.size()),
                                          summary.probed_steps, summary.measured_steps);
   return heading(paint, "Where a step goes", detail, width) + table.render(paint, kIndent, width);
 }
@@ -152,7 +152,7 @@ std::string collectives_section(const analyzer::RunSummary& summary, const Paint
     std::vector<TableCell> row = {{visible(record.function)},
                                   {record.bucket < 0 ? std::string("–") : std::to_string(record.bucket)},
                                   {count_in_words(static_cast<std::int64_t>(record.count))},
-                                  {quantity(static_cast<double>(record.bytes), "B")},
+                                  {has_known_size(record) ? quantity(static_cast<double>(record.bytes), "B") : "–"},
                                   {quantity(static_cast<double>(record.transfer_ns), "ns")},
                                   {number_or_dash(collective.algbw_gb_per_s)},
                                   {number_or_dash(collective.busbw_gb_per_s) + uncertainty},

@@ -1,0 +1,89 @@
+#include "analyzer/import/kineto/collective_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include "core/span_limits.h"
+
+namespace ddbench::imports {
+namespace {
+
+using Word = std::pair<std::string_view, std::string_view>;
+
+// Looked for in this order in a name without "_" and in lower case: "reduce" is in "reducescatter".
+constexpr std::array kFunctions = {Word{"allreduce", "all_reduce"}, Word{"reducescatter", "reduce_scatter"},
+                                   Word{"allgather", "all_gather"}, Word{"alltoall", "all_to_all"},
+                                   Word{"broadcast", "broadcast"},  Word{"reduce", "reduce"},
+                                   Word{"gather", "gather"},        Word{"scatter", "scatter"},
+                                   Word{"barrier", "barrier"},      Word{"sendrecv", "send_recv"},
+                                   Word{"send", "send"},            Word{"recv", "recv"}};
+
+struct Type {
+  std::string_view name;
+  std::uint64_t bytes;
+};
+constexpr auto kTypes = std::to_array<Type>({
+    {"bfloat16", 2},
+    {"half", 2},
+    {"float8", 1},
+    {"float", 4},
+    {"double", 8},
+    {"longint", 8},
+    {"long", 8},
+    {"int64", 8},
+    {"int32", 4},
+    {"int8", 1},
+    {"uint8", 1},
+    {"unsignedchar", 1},
+    {"signedchar", 1},
+    {"char", 1},
+    {"byte", 1},
+    {"bool", 1},
+    {"short", 2},
+    {"int", 4},
+});
+
+std::string plain(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view collective_function(std::string_view name) noexcept {
+  const std::string text = plain(name);
+  for (const auto& [part, function] : kFunctions) {
+    if (text.find(part) != std::string::npos) return function;
+  }
+  return {};
+}
+
+std::uint64_t bytes_of_type(std::string_view type) noexcept {
+  const std::string text = plain(type);
+  for (const auto& [part, bytes] : kTypes) {
+    if (text.starts_with(part) || (text.starts_with("c10") && std::string_view(text).substr(3).starts_with(part)))
+      return bytes;
+  }
+  return 0;
+}
+
+std::uint64_t bytes_of(const CollectiveArguments& arguments) noexcept {
+  std::uint64_t bytes = 0;
+  const std::uint64_t elements = std::max(arguments.in_elements, arguments.out_elements);
+  if (__builtin_mul_overflow(elements, bytes_of_type(arguments.dtype), &bytes) || bytes > kMostBytes) return 0;
+  return bytes;
+}
+
+bool is_group_function(std::string_view function) noexcept {
+  return !function.empty() && function != "send" && function != "recv" && function != "send_recv" &&
+         function != "generic";
+}
+
+}  // namespace ddbench::imports

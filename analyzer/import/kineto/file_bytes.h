@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace ddbench::imports {
+
+/// The bytes of a file in order, inflated where it is gzip (recognised by its first two bytes; of several members one
+/// after the other). Holds a fixed amount of it. Throws Error{kBadInput} that names the file, and how far it could be
+/// read, when it cannot be read, is no sound gzip, or ends within it.
+class FileBytes {
+ public:
+  explicit FileBytes(const std::filesystem::path& file);
+  FileBytes(FileBytes&&) noexcept;
+  ~FileBytes();
+
+  /// Writes up to `size` bytes; 0 at the end, and only there.
+  std::size_t read(char* to, std::size_t size);
+  /// FNV-1a of what was read of the file as it lies there.
+  std::uint64_t hash() const noexcept;
+  const std::filesystem::path& file() const noexcept;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ddbench::imports

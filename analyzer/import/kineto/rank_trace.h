@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/attribution/program_steps.h"
+#include "analyzer/import/kineto/trace_info.h"
+
+namespace ddbench::imports {
+
+/// What is known of a communication of a trace beside its span.
+struct TraceCollective {
+  std::size_t span = 0;       ///< its place among the spans
+  std::string_view function;  ///< ddbench's word; empty: not known
+  std::string group;          ///< tells process groups of a job apart; empty: the trace does not say
+  int group_size = 0;         ///< 0: not known
+  std::optional<std::uint64_t> sequence;  ///< as PyTorch counts in the group
+  std::int64_t enqueued_ns = 0;           ///< when the program asked for it, or else when it began
+};
+
+/// What a trace has in place of kernels.
+enum class ComputeSource : std::uint8_t { kKernels, kOperators };
+
+/// One trace, reduced to spans. Times are as in the file with its base added: nanoseconds since 1970, or since the
+/// profiler's begin where the file does not say.
+struct RankTrace {
+  std::filesystem::path file;
+  std::uint64_t hash = 0;
+  TraceInfo info;
+  ComputeSource compute = ComputeSource::kOperators;
+  /// On GPUs: kernels, copies, and the host's time; without: operators, Gloo's and MPI's collectives, and the host's time.
+  /// In order of what they are, not of time.
+  analyzer::ProgramRank spans;
+  std::vector<Span> steps;  ///< as the profiler marked them; `bytes` is their number, "ProfilerStep#7"
+  std::vector<TraceCollective> collectives;
+  std::size_t kernels_without_launch = 0;  ///< whose call the trace lacks: what pass they are of is not known
+  std::size_t launches_without_kernel = 0;  ///< kernels that were launched before the last kernel and are not there
+  std::size_t kernels = 0;
+};
+
+/// Reads a trace of PyTorch's profiler: Kineto's, also of AMD GPUs, or of a PyTorch without Kineto. Memory: the spans, and
+/// 32 bytes for each call on the CPU while it is read. Throws Error{kBadInput} that names the file and the offset for what
+/// is no whole, sound trace, one without any event, or one whose times are further apart than spans can say.
+RankTrace read_rank_trace(const std::filesystem::path& file);
+
+}  // namespace ddbench::imports

@@ -1,0 +1,212 @@
+#include "analyzer/import/kineto/trace_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+
+namespace ddbench::imports {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
+constexpr std::size_t kLargestValueBytes = std::size_t{64} << 20;
+constexpr std::size_t kPaddingBytes = 64;  // SIMDJSON_PADDING
+
+enum class Mark : unsigned char { kNone, kQuote, kOpen, kClose, kComma };
+
+constexpr std::array<Mark, 256> kMarks = [] {
+  std::array<Mark, 256> marks{};
+  marks['"'] = Mark::kQuote;
+  marks['{'] = marks['['] = Mark::kOpen;
+  marks['}'] = marks[']'] = Mark::kClose;
+  marks[','] = Mark::kComma;
+  return marks;
+}();
+
+constexpr bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/// Looks for what separates values that are in no other value.
+struct Scan {
+  std::size_t at;
+  std::size_t depth = 0;
+  bool in_string = false;
+
+  /// True at a ',' ']' or '}' that belongs to no value from the scan's begin on.
+  bool to_separator(const char* data, std::size_t begin, std::size_t end) {
+    while (at < end) {
+      if (in_string && !skip_string(data, begin, end)) return false;
+      while (at < end && kMarks[static_cast<unsigned char>(data[at])] == Mark::kNone) ++at;
+      if (at == end) return false;
+      switch (kMarks[static_cast<unsigned char>(data[at])]) {
+        case Mark::kQuote: in_string = true; break;
+        case Mark::kOpen: ++depth; break;
+        case Mark::kClose:
+          if (depth == 0) return true;
+          --depth;
+          break;
+        case Mark::kComma:
+          if (depth == 0) return true;
+          break;
+        case Mark::kNone: break;
+      }
+      ++at;
+    }
+    return false;
+  }
+
+ private:
+  bool skip_string(const char* data, std::size_t begin, std::size_t end) {
+    while (at < end) {
+      const void* const quote = std::memchr(data + at, '"', end - at);
+      at = quote == nullptr ? end : static_cast<std::size_t>(static_cast<const char*>(quote) - data);
+      if (quote == nullptr) return false;
+      std::size_t backslashes = 0;
+      while (at > begin + backslashes && data[at - 1 - backslashes] == '\\') ++backslashes;
+      ++at;
+      if (backslashes % 2 == 0) {
+        in_string = false;
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+TraceText::TraceText(FileBytes& file) : file_(file), buffer_(kBufferBytes + kPaddingBytes) {}
+
+void TraceText::fail(std::size_t at, std::string_view why) const {
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{}, byte {}: {}", file_.file().string(), dropped_ + at, why), 0, file_.file().string());
+}
+
+bool TraceText::fill() {
+  if (end_ + kPaddingBytes == buffer_.size()) {
+    if (buffer_.size() > kLargestValueBytes) fail(at_, "a value of more than 64 MB begins here: this is no trace");
+    buffer_.resize(2 * buffer_.size());
+  }
+  const std::size_t got = file_.read(buffer_.data() + end_, buffer_.size() - kPaddingBytes - end_);
+  end_ += got;
+  return got > 0;
+}
+
+void TraceText::drop(std::size_t to) {
+  std::memmove(buffer_.data(), buffer_.data() + to, end_ - to);
+  dropped_ += to;
+  end_ -= to;
+  at_ -= to;
+}
+
+char TraceText::peek_token() {
+  while (true) {
+    while (at_ < end_ && is_space(buffer_[at_])) ++at_;
+    if (at_ < end_) return buffer_[at_];
+    drop(at_);
+    if (!fill()) fail(at_, state_ == State::kBegin ? "the file is empty" : "the file ends within the trace: it was cut off");
+  }
+}
+
+std::size_t TraceText::end_of_value() {
+  Scan scan{at_};
+  while (!scan.to_separator(buffer_.data(), at_, end_)) {
+    if (!fill()) fail(end_, "the file ends within the trace: it was cut off");
+  }
+  return scan.at;
+}
+
+JsonPiece TraceText::piece_of(std::size_t from, std::size_t to) {
+  return {{buffer_.data() + from, to - from}, buffer_.size() - from, dropped_ + from};
+}
+
+std::string_view TraceText::next_key() {
+  if (peek_token() != '"') fail(at_, "this is no trace of PyTorch's profiler: the name of a member was expected here");
+  const std::size_t from = at_ + 1;
+  std::size_t to = from;
+  while (to == end_ || buffer_[to] != '"') {
+    if (to == end_ && !fill()) fail(to, "the file ends within the trace: it was cut off");
+    if (buffer_[to] != '"') ++to;
+  }
+  key_.assign(buffer_.data() + from, buffer_.data() + to);
+  at_ = to + 1;
+  if (peek_token() != ':') fail(at_, "':' was expected here");
+  ++at_;
+  peek_token();
+  return {key_.data(), key_.size()};
+}
+
+JsonPiece TraceText::events() {
+  // The separator before the first event is kept: it becomes the '[' of the piece.
+  drop(at_ - 1);
+  while (end_ + kPaddingBytes < buffer_.size() && fill()) {
+  }
+  Scan scan{at_};
+  std::size_t last = 0;
+  while (true) {
+    if (scan.to_separator(buffer_.data(), at_, end_)) {
+      if (buffer_[scan.at] == '}') fail(scan.at, "'}' was not expected here");
+      last = scan.at;
+      if (buffer_[last] == ']') break;
+      ++scan.at;
+    } else if (last != 0) {
+      break;
+    } else if (!fill()) {
+      fail(end_, "the file ends within an event: it was cut off");
+    }
+  }
+  restore_at_ = last;
+  restored_ = buffer_[last];
+  buffer_[at_ - 1] = '[';
+  buffer_[last] = ']';
+  const JsonPiece piece = piece_of(at_ - 1, last + 1);
+  at_ = last;
+  return piece;
+}
+
+TraceText::What TraceText::next(std::string_view& key, JsonPiece& piece) {
+  if (restore_at_ != 0) buffer_[std::exchange(restore_at_, 0)] = restored_;
+  if (state_ == State::kBegin) {
+    const char first = peek_token();
+    if (first != '{' && first != '[') fail(at_, "this is no trace of PyTorch's profiler: it is no JSON object or array");
+    is_object_ = first == '{';
+    state_ = is_object_ ? State::kMembers : State::kEvents;
+    ++at_;
+  }
+  if (state_ == State::kEvents) {
+    if (peek_token() == ',' && std::exchange(needs_comma_, true)) ++at_;
+    needs_comma_ = true;
+    if (peek_token() != ']') return piece = events(), What::kEvents;
+    ++at_;
+    state_ = is_object_ ? State::kMembers : State::kDone;
+    needs_comma_ = true;
+  }
+  if (state_ == State::kDone) return What::kEnd;
+  if (peek_token() == ',' && needs_comma_) {
+    ++at_;
+  } else if (peek_token() == '}') {
+    state_ = State::kDone;
+    return What::kEnd;
+  } else if (needs_comma_) {
+    fail(at_, "',' or '}' was expected here");
+  }
+  needs_comma_ = true;
+  key = next_key();
+  if (key == "traceEvents" && peek_token() == '[') {
+    ++at_;
+    state_ = State::kEvents;
+    needs_comma_ = false;
+    return next(key, piece);
+  }
+  const std::size_t to = end_of_value();
+  piece = piece_of(at_, to);
+  at_ = to;
+  return What::kMember;
+}
+
+}  // namespace ddbench::imports

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/import/kineto/file_bytes.h"
+
+namespace ddbench::imports {
+
+/// A piece of JSON: one value, or an array of some events. simdjson may read the padding behind it.
+struct JsonPiece {
+  std::string_view text;
+  std::size_t readable = 0;  ///< bytes from text.data() on that may be read
+  std::uint64_t offset = 0;  ///< of text.front() in the (inflated) file
+};
+
+/// Divides a trace, `{"key": value, ..., "traceEvents": [event, ...], ...}` or just `[event, ...]`, into pieces that a
+/// JSON parser takes one at a time, so that a trace of any size needs the memory of some events. It looks for the ends
+/// of values alone and knows nothing of what is between them: whether a piece is JSON the parser says.
+class TraceText {
+ public:
+  explicit TraceText(FileBytes& file);
+
+  enum class What { kMember, kEvents, kEnd };
+  /// kMember: `key` and `piece` are one of the outermost members; kEvents: `piece` is an array of events, of which more
+  /// may come. Both are valid until the next call. Throws Error{kBadInput} with the file and the offset when the text
+  /// ends too early or is no trace, or for a single value of more than 64 MB; and as FileBytes.
+  What next(std::string_view& key, JsonPiece& piece);
+
+ private:
+  enum class State { kBegin, kMembers, kEvents, kDone };
+
+  [[noreturn]] void fail(std::size_t at, std::string_view why) const;
+  bool fill();                ///< more of the file behind what is there; false at its end
+  void drop(std::size_t to);  ///< forgets what lies before
+  char peek_token();          ///< the next character that is no white space; at_ is there
+  std::size_t end_of_value();
+  std::string_view next_key();
+  JsonPiece events();
+  JsonPiece piece_of(std::size_t from, std::size_t to);
+
+  FileBytes& file_;
+  std::vector<char> buffer_;
+  std::size_t at_ = 0;
+  std::size_t end_ = 0;
+  std::uint64_t dropped_ = 0;
+  State state_ = State::kBegin;
+  bool is_object_ = false;
+  bool needs_comma_ = false;
+  std::size_t restore_at_ = 0;  ///< where a separator was overwritten
+  char restored_ = 0;
+  std::vector<char> key_;
+};
+
+}  // namespace ddbench::imports
