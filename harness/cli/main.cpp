@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -26,6 +28,14 @@ Exit codes: 0 success, 1 the run failed, 2 bad usage or input, 3 regression foun
 int complain(const std::string& message, int exit_code) {
   print_error(fmt::format("ddbench: {}\n", printable(message)));
   return exit_code;
+}
+
+/// Threads get stacks of this limit, too. What is smaller ends in SIGSEGV somewhere in a library.
+constexpr rlim_t kSmallestStack_bytes = 256 * 1024;
+
+bool has_too_small_a_stack() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < kSmallestStack_bytes;
 }
 
 int parse_and_act(int argc, char** argv) {
@@ -86,5 +96,9 @@ int guarded_main(int argc, char** argv) {
 }  // namespace ddbench::cli
 
 int main(int argc, char** argv) {
+  if (ddbench::cli::has_too_small_a_stack()) {
+    std::fputs("ddbench: the limit of the stack (`ulimit -s`) is below 256 KiB: raise it\n", stderr);
+    return static_cast<int>(ddbench::ErrorCode::kEnvironment);
+  }
   return ddbench::cli::guarded_main(argc, argv);
 }

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import SMALL
+from conftest import EXECUTABLE, SMALL
 
 WRONG = [
     (["import", "spool", "."], ['no command "import spool"', "table, nccl-tests, spools"]),
@@ -18,6 +18,8 @@ WRONG = [
     (["run", "--node", "2"], ["no option --node; did you mean --nodes?"]),
     (["report", "last", "--fromat", "html"], ["no option --fromat; did you mean --format?"]),
     (["show", "--zebra"], ['"ddbench show" has no option --zebra\n']),
+    (["import", "nccl-tests", str(pathlib.Path(__file__).parents[1] / "fuzz/corpus/nccl_tests/too_large_a_number.json")],
+     ["too_large_a_number.json", "1e999"]),
     (["rnu"], ['did you mean "run"?']),
     (["db", "chek"], ['did you mean "db check"?']),
     (["run", "--steps", "0"], ["steps", "0"]),
@@ -126,3 +128,10 @@ def test_the_change_to_gloo_can_be_turned_off_and_is_stored(bench):
         assert line in bench.ok("doctor").stdout
         run = bench.run_json("--gpus", "2", *SMALL)
         assert run["environment"]["facts"]["gloo.trylock_patch"] == stored
+
+
+@pytest.mark.parametrize("kib", [64, 128, 255])
+def test_a_stack_that_is_too_small_is_said(bench, kib):
+    done = subprocess.run(["sh", "-c", f"ulimit -s {kib}; exec {EXECUTABLE} list"], capture_output=True, text=True)
+    assert done.returncode == 5
+    assert done.stderr == "ddbench: the limit of the stack (`ulimit -s`) is below 256 KiB: raise it\n"
