@@ -55,6 +55,8 @@ int parse_and_act(int argc, char** argv) {
   add_baseline_command(app, action);
   add_doctor_command(app, action);
   add_scaling_command(app, action);
+  add_predict_command(app, action);
+  add_advise_command(app, action);
   add_batch_command(app, action);
   add_compare_command(app, action);
   add_import_command(app, action);

@@ -25,6 +25,8 @@ void add_history_command(CLI::App& app, Action& action);
 void add_baseline_command(CLI::App& app, Action& action);
 void add_doctor_command(CLI::App& app, Action& action);
 void add_scaling_command(CLI::App& app, Action& action);
+void add_predict_command(CLI::App& app, Action& action);
+void add_advise_command(CLI::App& app, Action& action);
 void add_batch_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_import_command(CLI::App& app, Action& action);

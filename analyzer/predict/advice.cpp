@@ -1,0 +1,157 @@
+#include "analyzer/predict/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "analyzer/predict/rebucket.h"
+#include "analyzer/statistics/moments.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr double kNormalQuantile = 1.959964;
+constexpr double kModelShare = 0.15;    // of a gain's logarithm
+constexpr double kLeastGain = 0.005;    // what no machine repeats
+constexpr double kMegabyte = 1 << 20;
+
+/// A change: of the step, of the network, or both.
+struct Trial {
+  std::string name;
+  std::string change;
+  WhatIf what_if;
+  double latency = 1;
+  double per_byte = 1;
+};
+
+class Adviser {
+ public:
+  Adviser(const StepRecording& recording, const CollectiveCosts& costs, const store::RunRecord& run)
+      : recording_(recording), costs_(costs), run_(run) {}
+
+  Measured<AdviceReport> report() {
+    const Measured<ReplayPrediction> base = predict({}, false);
+    if (!base) return Measured<AdviceReport>::missing(base.reason());
+    report_.run = recording_.run;
+    report_.step_ns = base->step_ns;
+    report_.waited_ns = base->waited_ns;
+    report_.notes = recording_.notes;
+    try_buckets();
+    for (const Trial& trial : trials()) {
+      if (const auto advice = tried(trial)) keep(*advice);
+    }
+    std::stable_sort(report_.advice.begin(), report_.advice.end(),
+                     [](const Advice& a, const Advice& b) { return a.gain.value > b.gain.value; });
+    return std::move(report_);
+  }
+
+ private:
+  Measured<ReplayPrediction> predict(const Trial& trial, bool other_network) const {
+    CollectiveCosts costs = costs_;
+    costs.scale_network(trial.latency, trial.per_byte);
+    PredictOptions options;
+    options.what_if = trial.what_if;
+    options.other_network = other_network;
+    return predict_step(recording_, costs, recording_.shape, options);
+  }
+
+  /// The gain against a replay whose collectives come from the same source; empty where it is not known.
+  std::optional<Advice> tried(const Trial& trial) {
+    const bool modelled = trial.what_if.changes_bytes() || trial.latency != 1 || trial.per_byte != 1;
+    const Measured<ReplayPrediction> base = predict({}, modelled);
+    const Measured<ReplayPrediction> with = predict(trial, modelled);
+    if (!base || !with) {
+      report_.not_known.push_back(trial.change + ": " + (base ? with.reason() : base.reason()));
+      return {};
+    }
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < base->replicates_ns.size(); ++i)
+      logs.push_back(std::log(trial.what_if.batch_factor * base->replicates_ns[i] / with->replicates_ns[i]));
+    const RunMoments moments = run_moments(logs);
+    const double error = std::hypot(std::sqrt(moments.variance), kModelShare * moments.mean);
+    const auto gain = [](double logarithm) { return std::expm1(logarithm); };
+    Advice advice{trial.name, trial.change, {}, with->step_ns.value};
+    advice.gain = {gain(moments.mean),
+                   {gain(moments.mean - kNormalQuantile * error), gain(moments.mean + kNormalQuantile * error), 0.95,
+                    "replay: pairs of bootstrap replicates, model"}};
+    return advice;
+  }
+
+  void keep(const Advice& advice) {
+    if (advice.gain.interval.low > kLeastGain) {
+      report_.advice.push_back(advice);
+    } else {
+      report_.no_gain.push_back(advice.change);
+    }
+  }
+
+  bool reduces() const {
+    return std::any_of(recording_.collectives.begin(), recording_.collectives.end(), reduces_gradients);
+  }
+
+  /// The best of some sizes.
+  void try_buckets() {
+    if (!reduces()) return;
+    const double now = static_cast<double>(run_.run_case.bucket_bytes);
+    std::optional<Advice> best;
+    for (const double megabytes : {0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0}) {
+      if (std::abs(megabytes * kMegabyte - now) < 1) continue;
+      Trial trial{"bucket", fmt::format("buckets of {:g} MiB (now {:g} MiB)", megabytes, now / kMegabyte), {}};
+      trial.what_if.bucket_bytes = megabytes * kMegabyte;
+      const std::size_t unknown = report_.not_known.size();
+      const auto advice = tried(trial);
+      if (!advice) {
+        report_.not_known.resize(unknown + 1);
+        report_.not_known.back() = "another size of buckets" + report_.not_known.back().substr(trial.change.size());
+        break;
+      }
+      if (!best || advice->gain.value > best->gain.value) best = *advice;
+    }
+    if (best) keep(*best);
+  }
+
+  std::vector<Trial> trials() const {
+    std::vector<Trial> trials;
+    const auto add = [&](const char* name, const char* change, const std::function<void(Trial&)>& set) {
+      trials.push_back({name, change, {}});
+      set(trials.back());
+    };
+    if (reduces() && run_.run_case.precision == "fp32")
+      add("compression", "gradients sent in half precision (-S hook=fp16)", [](Trial& t) { t.what_if.bytes_factor = 0.5; });
+    if (recording_.shape.nodes > 1) {
+      add("bandwidth", "network of twice the bandwidth", [](Trial& t) { t.per_byte = 0.5; });
+      add("latency", "network of half the latency", [](Trial& t) { t.latency = 0.5; });
+    }
+    if (recording_.shape.gpus() > 1) {
+      add("stragglers", "no rank slower than the median rank", [](Trial& t) { t.what_if.without_stragglers = true; });
+      add("overlap", "collectives that begin as soon as their data is ready",
+          [](Trial& t) { t.what_if.ideal_overlap = true; });
+      add("accumulation", "4 micro-batches a step, of as many samples each as a step has now", [](Trial& t) {
+        t.what_if.batch_factor = 4;
+        t.what_if.accumulate = 4;
+      });
+    }
+    add("data_wait", "no wait for data", [](Trial& t) { t.what_if.without_data_wait = true; });
+    add("host", "no time of the host between operators", [](Trial& t) { t.what_if.without_host = true; });
+    add("batch", "twice the batch a GPU, if compute grows as much", [](Trial& t) { t.what_if.batch_factor = 2; });
+    return trials;
+  }
+
+  const StepRecording& recording_;
+  const CollectiveCosts& costs_;
+  const store::RunRecord& run_;
+  AdviceReport report_;
+};
+
+}  // namespace
+
+Measured<AdviceReport> advise(const StepRecording& recording, const CollectiveCosts& costs,
+                              const store::RunRecord& run) {
+  return Adviser(recording, costs, run).report();
+}
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/predict/predict_run.h"
+
+namespace ddbench::analyzer {
+
+/// One change to a run, and what a replay says that it would gain.
+struct Advice {
+  std::string name;      ///< stable: "bucket", "compression", "bandwidth", "latency", "stragglers", "data_wait", "host",
+                         ///< "batch", "accumulation", "overlap"
+  std::string change;    ///< in words: "buckets of 25 MB (now 1 MB)"
+  Estimate gain;         ///< of throughput: 0.05 is 5% more samples/s
+  double step_ns = 0;    ///< predicted, beside that of the replay without the change
+};
+
+struct AdviceReport {
+  std::string run;
+  Estimate step_ns;              ///< the replay of the run as it was
+  double waited_ns = 0;          ///< of it: main lanes waited for collectives
+  std::vector<Advice> advice;    ///< largest gain first; those whose interval holds no gain are left out
+  std::vector<std::string> no_gain;  ///< changes that were tried and left out
+  std::vector<std::string> not_known;  ///< changes that could not be tried, with the reason
+  std::vector<std::string> notes;
+};
+
+/// Replays the recording with one change at a time. Steps are drawn alike for each, so that gains are of pairs; a gain's
+/// 95% interval adds 15% of itself for the model. `costs` should know other sizes of collectives than the run's own for
+/// changes of buckets and bytes.
+Measured<AdviceReport> advise(const StepRecording& recording, const CollectiveCosts& costs, const store::RunRecord& run);
+
+}  // namespace ddbench::analyzer

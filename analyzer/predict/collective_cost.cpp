@@ -1,0 +1,158 @@
+#include "analyzer/predict/collective_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace ddbench::analyzer {
+namespace {
+
+using Missing = Measured<CollectiveCost>;
+
+constexpr double kCarriedError = 0.05;  // of a curve on another number of ranks
+constexpr double kOneSizeTolerance = 0.02;
+
+/// Messages one after the other, and bytes that the busiest rank sends, for each byte of the collective.
+struct RingTerms {
+  double messages = 0;
+  double per_byte = 0;
+};
+RingTerms ring_terms(const std::string& function, double n) {
+  if (n <= 1) return {};
+  if (function == "all_reduce") return {2 * (n - 1), 2 * (n - 1) / n};
+  if (function == "broadcast" || function == "reduce" || function == "gather" || function == "scatter")
+    return {n - 1, 1};
+  return {n - 1, (n - 1) / n};
+}
+
+/// Time of no bytes: where the line through the two smallest sizes begins, no less than 0.
+double latency_of(const CostCurve& curve) {
+  if (curve.time_ns.size() < 2) return 0;
+  const auto first = curve.time_ns.begin();
+  const auto second = std::next(first);
+  const double slope = std::max(0.0, (second->second - first->second) / (second->first - first->first));
+  return std::clamp(first->second - slope * first->first, 0.0, first->second);
+}
+
+/// Empty where one size does not tell another.
+std::optional<double> time_at(const CostCurve& curve, double bytes) {
+  const auto& times = curve.time_ns;
+  if (times.size() == 1) {
+    const auto& [size, time] = *times.begin();
+    if (std::abs(bytes - size) > kOneSizeTolerance * size) return {};
+    return time * bytes / size;
+  }
+  auto upper = times.lower_bound(bytes);
+  if (upper != times.end() && upper->first == bytes) return upper->second;
+  if (upper == times.begin()) return latency_of(curve) + (upper->second - latency_of(curve)) * bytes / upper->first;
+  if (upper == times.end()) --upper;
+  const auto lower = std::prev(upper);
+  const double slope = (upper->second - lower->second) / (upper->first - lower->first);
+  if (bytes > upper->first) return upper->second + std::max(slope, upper->second / upper->first * 0.5) * (bytes - upper->first);
+  return lower->second + slope * (bytes - lower->first);
+}
+
+std::string what_to_measure(bool network, const ClusterShape& shape) {
+  if (network) {
+    return fmt::format(
+        "what collectives cost between nodes was neither measured nor specified: measure it with `ddbench micro --nodes 2 "
+        "--gpus {}` and give that run as --network, or give --link RATE,LATENCY",
+        shape.gpus_per_node);
+  }
+  return fmt::format(
+      "what collectives cost between the GPUs of a node was not measured: measure it with `ddbench micro --nodes 1 "
+      "--gpus {}` and give that run as --network",
+      std::max(2, shape.gpus_per_node));
+}
+
+}  // namespace
+
+void CollectiveCosts::add(const std::string& function, CostCurve curve) {
+  if (!curve.time_ns.empty() && curve.shape.gpus() > 1) curves_.emplace(function, std::move(curve));
+}
+
+CollectiveCosts::Found CollectiveCosts::same_shape(const std::string& function, const ClusterShape& shape) const {
+  const auto [first, last] = curves_.equal_range(function);
+  const auto found = std::find_if(first, last, [&](const auto& entry) { return entry.second.shape == shape; });
+  return found == last ? Found{} : Found{&found->second, function};
+}
+
+/// The function's own curve before that of another, and the most ranks first.
+CollectiveCosts::Found CollectiveCosts::of_tier(const std::string& function, bool network,
+                                                const ClusterShape& near) const {
+  Found best;
+  const auto rank = [&](const Found& found) {
+    return std::array<double, 4>{found.function == function ? 1.0 : 0.0, found.function == "all_reduce" ? 1.0 : 0.0,
+                                 found.curve->shape.gpus_per_node == near.gpus_per_node ? 1.0 : 0.0,
+                                 found.curve->shape.gpus()};
+  };
+  for (const auto& [name, curve] : curves_) {
+    if ((curve.shape.nodes > 1) != network) continue;
+    const Found here{&curve, name};
+    if (best.curve == nullptr || rank(here) > rank(best)) best = here;
+  }
+  return best;
+}
+
+Measured<CollectiveCost> CollectiveCosts::carried(const Found& found, const std::string& function, double bytes,
+                                                  const ClusterShape& shape, bool network) const {
+  const CostCurve& curve = *found.curve;
+  const std::optional<double> time = time_at(curve, bytes);
+  if (!time) {
+    return Missing::missing(fmt::format("{} was measured with {:.0f} bytes only, which does not tell {:.0f} bytes: {}",
+                                        found.function, curve.time_ns.begin()->first, bytes,
+                                        what_to_measure(network, shape)));
+  }
+  const RingTerms there = ring_terms(found.function, curve.shape.gpus());
+  const RingTerms here = ring_terms(function, shape.gpus());
+  const double latency = std::min(latency_of(curve), *time) * here.messages / there.messages;
+  const double moved = (*time - std::min(latency_of(curve), *time)) * here.per_byte / there.per_byte;
+  const bool same = found.function == function && curve.shape == shape;
+  CollectiveCost cost;
+  cost.ns = network ? latency * latency_scale_ + moved * per_byte_scale_ : latency + moved;
+  cost.relative_error = std::hypot(curve.relative_error, same ? 0.0 : kCarriedError);
+  return cost;
+}
+
+Measured<CollectiveCost> CollectiveCosts::linked(const std::string& function, double bytes,
+                                                 const ClusterShape& shape) const {
+  const RingTerms terms = ring_terms(function, shape.gpus());
+  std::optional<double> message_ns = link_->latency_ns;
+  for (const bool network : {true, false}) {
+    const Found found = of_tier(function, network, shape);
+    if (message_ns || found.curve == nullptr || found.curve->time_ns.size() < 2) continue;
+    message_ns = latency_of(*found.curve) / ring_terms(found.function, found.curve->shape.gpus()).messages;
+  }
+  if (!message_ns) {
+    return Missing::missing("the latency of the link is not known: give --link RATE,LATENCY as in 1gbit,50us, or a run of "
+                            "`ddbench micro` as --network");
+  }
+  CollectiveCost cost;
+  cost.ns = terms.messages * *message_ns * latency_scale_ + terms.per_byte * bytes * 1e9 / link_->bytes_per_s * per_byte_scale_;
+  cost.relative_error = kCarriedError;
+  return cost;
+}
+
+Measured<CollectiveCost> CollectiveCosts::cost(const std::string& function, double bytes,
+                                               const ClusterShape& shape) const {
+  if (shape.gpus() <= 1) return CollectiveCost{};
+  const bool network = shape.nodes > 1;
+  const bool by_link = network && link_.has_value();
+  if (const Found found = same_shape(function, shape); found.curve != nullptr && !by_link)
+    return carried(found, function, bytes, shape, network);
+  const Found outer = of_tier(function, network, shape);
+  if (outer.curve == nullptr && !by_link) return Missing::missing(what_to_measure(network, shape));
+  Measured<CollectiveCost> cost =
+      by_link ? linked(function, bytes, shape) : carried(outer, function, bytes, shape, network);
+  const bool inner_known = !by_link && outer.curve->shape.gpus_per_node == shape.gpus_per_node;
+  if (!cost || !network || shape.gpus_per_node == 1 || inner_known) return cost;
+  const Found inner = of_tier(function, false, shape);
+  if (inner.curve == nullptr) return Missing::missing(what_to_measure(false, shape));
+  const Measured<CollectiveCost> inside = carried(inner, function, bytes, shape, false);
+  if (!inside) return inside;
+  return inside->ns > cost->ns ? inside : cost;
+}
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/extrapolate/size_law.h"
+#include "analyzer/predict/step_recording.h"
+#include "core/measured.h"
+
+namespace ddbench::analyzer {
+
+/// How long collectives of one function took on one shape, by bytes as nccl-tests count them.
+struct CostCurve {
+  ClusterShape shape;
+  std::map<double, double> time_ns;  ///< by bytes
+  double relative_error = 0;         ///< standard deviation of a time about its mean
+};
+
+/// A link between nodes as somebody specified it.
+struct SpecifiedLink {
+  double bytes_per_s = 0;           ///< of payload, for each node and direction
+  std::optional<double> latency_ns;  ///< of a message; empty: that of measured curves
+};
+
+struct CollectiveCost {
+  double ns = 0;
+  double relative_error = 0;
+};
+
+/// What a collective costs on shapes, measured or not.
+///
+/// A curve of the same function and shape is read directly: linear between its sizes, its last slope beyond them.
+/// Otherwise a curve of the same tier is carried over to other numbers of ranks, with its latency by the messages
+/// of a ring and the rest by the bytes that a ring moves: 2(n-1) alpha + 2(n-1)/n S beta for all_reduce
+/// (Patarasuk and Yuan 2009), half of both for reduce_scatter and all_gather, and for broadcast (n-1) alpha + S beta.
+/// A ring over several nodes is as fast as the slower of its tiers. A function that was not measured is taken from
+/// another one's curve by the same formulas.
+class CollectiveCosts {
+ public:
+  void add(const std::string& function, CostCurve curve);
+  void set_link(const SpecifiedLink& link) { link_ = link; }
+  /// Scales what later calls of cost() say: latency, and time per byte, of links between nodes.
+  void scale_network(double latency, double per_byte) { latency_scale_ = latency, per_byte_scale_ = per_byte; }
+  bool empty() const noexcept { return curves_.empty() && !link_; }
+
+  /// Missing, with what to measure, for a tier that was neither measured nor specified, or a curve of a single size
+  /// that does not tell other sizes.
+  Measured<CollectiveCost> cost(const std::string& function, double bytes, const ClusterShape& shape) const;
+
+ private:
+  struct Found {
+    const CostCurve* curve = nullptr;
+    std::string function;
+  };
+  Found same_shape(const std::string& function, const ClusterShape& shape) const;
+  Found of_tier(const std::string& function, bool network, const ClusterShape& near) const;
+  Measured<CollectiveCost> carried(const Found& found, const std::string& function, double bytes,
+                                   const ClusterShape& shape, bool network) const;
+  Measured<CollectiveCost> linked(const std::string& function, double bytes, const ClusterShape& shape) const;
+
+  std::multimap<std::string, CostCurve> curves_;
+  std::optional<SpecifiedLink> link_;
+  double latency_scale_ = 1;
+  double per_byte_scale_ = 1;
+};
+
+}  // namespace ddbench::analyzer

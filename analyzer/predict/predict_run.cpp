@@ -1,0 +1,170 @@
+#include "analyzer/predict/predict_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "analyzer/collectives/micro_table.h"
+#include "analyzer/predict/recording.h"
+#include "analyzer/predict/replay.h"
+#include "analyzer/statistics/moments.h"
+#include "core/error.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr double kNormal95 = 1.959964;
+constexpr double kModelError = 0.02;
+constexpr double kErrorPerDoubling = 0.01;
+constexpr std::size_t kStepsOfReplicate = 64;
+constexpr double kMostEvents = 3e7;  // of all replicates: about half a second
+
+using Blocks = std::vector<std::pair<std::size_t, std::size_t>>;
+
+/// Standard deviation of the mean over the mean.
+double error_of_mean(const std::vector<double>& values) {
+  const RunMoments moments = run_moments(values);
+  if (moments.count < 2 || moments.mean <= 0) return 0;
+  return std::sqrt(moments.variance / moments.count) / moments.mean;
+}
+
+/// Costs of the recording's collectives on a shape; empty where the recorded ones hold.
+struct Transfers {
+  std::vector<double> ns;
+  double relative_error = 0;
+  std::string missing;
+};
+
+Transfers transfers_on(const StepRecording& recording, const CollectiveCosts& costs, const ClusterShape& shape,
+                       const PredictOptions& options) {
+  Transfers result;
+  if (shape == recording.shape && !options.other_network && !options.what_if.changes_bytes()) return result;
+  double sum = 0;
+  double error = 0;
+  for (const StepCollective& collective : recording.collectives) {
+    const auto cost = costs.cost(collective.function, collective.bytes, shape);
+    if (!cost) {
+      result.missing = cost.reason();
+      return result;
+    }
+    result.ns.push_back(cost->ns);
+    sum += cost->ns;
+    error += cost->ns * cost->relative_error;
+  }
+  if (sum > 0) result.relative_error = error / sum;
+  return result;
+}
+
+/// So many steps that all replicates together are replayed in about half a second.
+std::size_t steps_of_replicate(const StepRecording& recording, const ClusterShape& shape, std::size_t replicates) {
+  std::size_t events = recording.collectives.size() + 1;
+  for (const RankStep& rank : recording.steps.front().ranks) events = std::max(events, rank.events.size());
+  const double of_step = shape.gpus() * static_cast<double>(events) * static_cast<double>(replicates);
+  return static_cast<std::size_t>(std::clamp(kMostEvents / of_step, 4.0, static_cast<double>(kStepsOfReplicate)));
+}
+
+Blocks drawn(const Blocks& blocks, std::mt19937_64& random) {
+  Blocks result;
+  for (std::size_t i = 0; i < blocks.size(); ++i) result.push_back(blocks[random() % blocks.size()]);
+  return result;
+}
+
+Estimate with_interval(double value, double log_error) {
+  return {value, {value * std::exp(-kNormal95 * log_error), value * std::exp(kNormal95 * log_error), 0.95,
+                  "replay: bootstrap of blocks of steps, costs, model"}};
+}
+
+/// Replays two slightly different networks: how much of the step follows the transfers.
+double share_of_transfers(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,
+                          const std::vector<double>& transfer_ns, double step_ns) {
+  constexpr double kLonger = 1.05;
+  std::vector<double> longer = transfer_ns;
+  for (double& ns : longer) ns *= kLonger;
+  const double other = replay(recording, shape, schedule, longer).step_ns;
+  return std::max(0.0, (other / step_ns - 1) / (kLonger - 1));
+}
+
+}  // namespace
+
+void add_costs(const StepRecording& recording, CollectiveCosts& costs) {
+  std::map<std::string, std::map<double, std::vector<double>>> times;
+  for (const RecordedStep& step : recording.steps) {
+    for (std::size_t i = 0; i < step.transfer_ns.size(); ++i) {
+      const StepCollective& collective = recording.collectives[i];
+      if (collective.bytes > 0) times[collective.function][collective.bytes].push_back(step.transfer_ns[i]);
+    }
+  }
+  for (const auto& [function, sizes] : times) {
+    CostCurve curve{recording.shape, {}, 0};
+    for (const auto& [bytes, values] : sizes) {
+      curve.time_ns[bytes] = run_moments(values).mean;
+      curve.relative_error = std::max(curve.relative_error, error_of_mean(values));
+    }
+    costs.add(function, std::move(curve));
+  }
+}
+
+void add_costs(const store::RunStore& store, const store::RunRecord& run, CollectiveCosts& costs) {
+  if (run.run_case.workload != kMicroWorkload) {
+    const Measured<StepRecording> recording = recording_of(store, run);
+    if (!recording)
+      throw Error(ErrorCode::kBadInput, fmt::format("run {} tells no cost of collectives: {}", run.id, recording.reason()));
+    add_costs(*recording, costs);
+    return;
+  }
+  const MicroTable table = micro_table(store, run);
+  std::map<std::string, CostCurve> curves;
+  for (const MicroRow& row : table.rows) {
+    const MicroTiming& timing = row.usual();
+    if (!is_collective(row.operation) || row.bytes <= 0 || timing.time_ns <= 0) continue;
+    CostCurve& curve = curves[std::string(to_string(row.operation))];
+    curve.shape = {run.run_case.nodes, run.run_case.gpus_per_node};
+    curve.time_ns[static_cast<double>(row.bytes)] = timing.time_ns;
+    curve.relative_error = std::max(curve.relative_error, error_of_mean(timing.batches_ns));
+  }
+  if (curves.empty())
+    throw Error(ErrorCode::kBadInput, fmt::format("run {} measured no collective between ranks", run.id));
+  for (auto& [function, curve] : curves) costs.add(function, std::move(curve));
+}
+
+Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
+                                        const ClusterShape& shape, const PredictOptions& options) {
+  const StepRecording changed_steps = changed(recording, options.what_if);
+  const Transfers transfers = transfers_on(changed_steps, costs, shape, options);
+  if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
+  const Blocks blocks = blocks_of(changed_steps);
+  const std::size_t steps = steps_of_replicate(changed_steps, shape, options.replicates);
+  std::mt19937_64 random(options.seed);
+  ReplayPrediction result;
+  result.shape = shape;
+  double waited = 0;
+  double share = 1;
+  for (std::size_t i = 0; i < options.replicates; ++i) {
+    const ReplaySchedule schedule =
+        draw_schedule(drawn(blocks, random), static_cast<std::size_t>(shape.nodes), steps, random());
+    const ReplayResult one = replay(changed_steps, shape, schedule, transfers.ns);
+    result.replicates_ns.push_back(one.step_ns);
+    waited += one.waited_ns;
+    result.lane_ns += one.lane_ns / static_cast<double>(options.replicates);
+    result.arrival_ns += one.arrival_ns / static_cast<double>(options.replicates);
+    if (i == 0 && !transfers.ns.empty())
+      share = share_of_transfers(changed_steps, shape, schedule, transfers.ns, one.step_ns);
+  }
+  result.waited_ns = waited / static_cast<double>(options.replicates);
+  const RunMoments moments = run_moments(result.replicates_ns);
+  const double doublings = std::abs(std::log2(shape.gpus() / recording.shape.gpus()));
+  const double own = std::log(replay_over_recorded(recording));
+  const double log_error =
+      std::sqrt(moments.variance / (moments.mean * moments.mean) + std::pow(share * transfers.relative_error, 2) +
+                own * own + kModelError * kModelError + std::pow(kErrorPerDoubling * doublings, 2));
+  result.step_ns = with_interval(moments.mean, log_error);
+  const double samples = changed_steps.samples_per_rank * shape.gpus();
+  result.samples_per_s = with_interval(samples * 1e9 / moments.mean, log_error);
+  return result;
+}
+
+}  // namespace ddbench::analyzer

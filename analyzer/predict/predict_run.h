@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/predict/collective_cost.h"
+#include "analyzer/predict/step_recording.h"
+#include "analyzer/predict/what_if.h"
+#include "analyzer/statistics/statistics.h"
+#include "analyzer/store/rows/run_store.h"
+#include "core/measured.h"
+
+namespace ddbench::analyzer {
+
+/// Adds what the collectives of a run cost on its own shape: all sizes of a run of `ddbench micro` or of imported
+/// nccl-tests, else the mean transfer of each collective of a run of training. Throws Error{kBadInput} where the run
+/// tells no cost.
+void add_costs(const store::RunStore& store, const store::RunRecord& run, CollectiveCosts& costs);
+/// The same of a recording.
+void add_costs(const StepRecording& recording, CollectiveCosts& costs);
+
+/// A replay on one shape.
+struct ReplayPrediction {
+  ClusterShape shape;
+  Estimate step_ns;
+  Estimate samples_per_s;
+  double waited_ns = 0;    ///< a step: main lanes waited for collectives, mean over ranks
+  double lane_ns = 0;      ///< a step: collectives moved data
+  double arrival_ns = 0;   ///< a step: from first to last arrival, over collectives
+  /// Step time of each replicate, without network and model error: those of two predictions with the same seed are pairs.
+  std::vector<double> replicates_ns;
+};
+
+struct PredictOptions {
+  WhatIf what_if;
+  /// The network is to be another one than the run's: recorded transfer times are not used though the shape is the same.
+  bool other_network = false;
+  std::uint64_t seed = 1;
+  std::size_t replicates = 20;
+};
+
+/// The step of `recording`, with the changes, on `shape`.
+///
+/// Each replicate draws blocks of recorded steps with replacement, and replays steps that are drawn out of these for each
+/// node; so the spread over replicates is that of the mean of the recorded steps, and of the slowest rank. The 95%
+/// interval adds the error of the costs, and the model's own: what a replay of the run itself is off, 2%, and 1% for each
+/// doubling of ranks (calibrated by tests/bench/predict). Missing with what to measure where costs do not tell a collective.
+Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
+                                        const ClusterShape& shape, const PredictOptions& options = {});
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,168 @@
+#include "analyzer/predict/rebucket.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+/// A new bucket: up to which share of which recorded collective it reaches.
+struct Cut {
+  std::uint32_t collective = 0;
+  double share = 1;  ///< of the collective's gradients that are in this bucket or earlier ones
+};
+
+/// Where buckets end. Whole recorded buckets are joined; one that is larger than a bucket is split evenly.
+std::vector<Cut> cuts_of(const std::vector<StepCollective>& collectives, double bucket_bytes, double first_bytes) {
+  std::vector<Cut> cuts;
+  double held = 0;
+  std::optional<Cut> open;
+  const auto limit = [&] { return cuts.empty() ? std::min(first_bytes, bucket_bytes) : bucket_bytes; };
+  for (std::uint32_t c = 0; c < collectives.size(); ++c) {
+    if (!reduces_gradients(collectives[c])) continue;
+    const double bytes = collectives[c].bytes;
+    if (open && held + bytes > limit()) {
+      cuts.push_back(*std::exchange(open, std::nullopt));
+      held = 0;
+    }
+    const double parts = std::max(1.0, std::ceil(bytes / limit() - 1e-9));
+    for (double part = 1; part < parts && held == 0; ++part) cuts.push_back({c, part / parts});
+    held += bytes / (held == 0 ? parts : 1);
+    open = Cut{c, 1};
+  }
+  if (open) cuts.push_back(*open);
+  return cuts;
+}
+
+/// Rewrites the issues and waits of a rank's step.
+class Rewriter {
+ public:
+  Rewriter(const StepRecording& from, const std::vector<std::optional<std::uint32_t>>& kept, const std::vector<Cut>& cuts,
+           const std::vector<std::uint32_t>& place)
+      : from_(from), kept_(kept), cuts_(cuts), place_(place) {}
+
+  RankStep rewritten(const RankStep& step, std::size_t collectives) {
+    RankStep result;
+    result.duration_ns = step.duration_ns;
+    result.start_delay_ns.assign(collectives, 0);
+    since_ = 0;
+    for (const StepEvent& event : step.events) add(event, step, result);
+    return result;
+  }
+
+ private:
+  void add(const StepEvent& event, const RankStep& step, RankStep& result) {
+    const bool gradients = event.action != StepAction::kWork && reduces_gradients(from_.collectives[event.collective]);
+    if (event.action == StepAction::kWork || !gradients) {
+      StepEvent copy = event;
+      if (event.action != StepAction::kWork) copy.collective = *kept_[event.collective];
+      if (event.action == StepAction::kIssue)
+        result.start_delay_ns[copy.collective] = step.start_delay_ns[event.collective];
+      result.events.push_back(copy);
+      return;
+    }
+    if (event.action == StepAction::kIssue) {
+      issue(event.collective, step, result);
+    } else {
+      wait(event.collective, result);
+    }
+  }
+
+  /// Buckets that end within the collective; gradients of it became ready evenly since the issue before.
+  void issue(std::uint32_t collective, const RankStep& step, RankStep& result) {
+    std::vector<StepEvent> tail(result.events.begin() + static_cast<std::ptrdiff_t>(since_), result.events.end());
+    result.events.resize(since_);
+    double work = 0;
+    for (const StepEvent& event : tail) work += event.action == StepAction::kWork && event.work == WorkKind::kPass ? event.ns : 0;
+    std::size_t at = 0;
+    double done = 0;
+    for (std::size_t cut = 0; cut < cuts_.size(); ++cut) {
+      if (cuts_[cut].collective != collective) continue;
+      for (; at < tail.size(); ++at) {
+        StepEvent& event = tail[at];
+        const bool pass = event.action == StepAction::kWork && event.work == WorkKind::kPass;
+        const double more = cuts_[cut].share * work - done;
+        if (pass && cuts_[cut].share < 1 && event.ns > more) {
+          StepEvent part = event;
+          part.ns = std::max(0.0, more);
+          result.events.push_back(part);
+          event.ns -= part.ns;
+          done += part.ns;
+          break;
+        }
+        done += pass ? event.ns : 0;
+        result.events.push_back(event);
+      }
+      result.events.push_back({StepAction::kIssue, WorkKind::kHost, place_[cut], 0});
+      result.start_delay_ns[place_[cut]] = step.start_delay_ns[collective];
+    }
+    result.events.insert(result.events.end(), tail.begin() + static_cast<std::ptrdiff_t>(at), tail.end());
+    since_ = result.events.size();
+  }
+
+  /// All buckets that end in the collective or before it; gradients of it that are in a later bucket are waited for
+  /// where that one is.
+  void wait(std::uint32_t collective, RankStep& result) const {
+    for (std::size_t cut = 0; cut < cuts_.size(); ++cut) {
+      if (cuts_[cut].collective <= collective)
+        result.events.push_back({StepAction::kWait, WorkKind::kHost, place_[cut], 0});
+    }
+  }
+
+  const StepRecording& from_;
+  const std::vector<std::optional<std::uint32_t>>& kept_;
+  const std::vector<Cut>& cuts_;
+  const std::vector<std::uint32_t>& place_;
+  std::size_t since_ = 0;  ///< events behind the last issue of gradients
+};
+
+}  // namespace
+
+bool reduces_gradients(const StepCollective& collective) {
+  return collective.bucket >= 0 && (collective.function == "all_reduce" || collective.function == "reduce_scatter");
+}
+
+StepRecording rebucketed(const StepRecording& recording, double bucket_bytes, double first_bytes) {
+  const std::vector<Cut> cuts = cuts_of(recording.collectives, bucket_bytes, first_bytes);
+  if (cuts.empty() || !(bucket_bytes > 0) || !std::isfinite(bucket_bytes))
+    throw Error(ErrorCode::kBadInput, "--bucket-mb: the run reduces no gradients in buckets, or the size is not above 0");
+  StepRecording result = recording;
+  result.collectives.clear();
+  result.steps.clear();
+  std::vector<std::optional<std::uint32_t>> kept(recording.collectives.size());
+  std::vector<std::uint32_t> place(cuts.size());
+  double before = 0;  // bytes of gradients in recorded collectives that were passed
+  double taken = 0;   // and in new buckets
+  for (std::uint32_t c = 0; c < recording.collectives.size(); ++c) {
+    const StepCollective& old = recording.collectives[c];
+    if (!reduces_gradients(old)) {
+      kept[c] = static_cast<std::uint32_t>(result.collectives.size());
+      result.collectives.push_back(old);
+      continue;
+    }
+    for (std::size_t cut = 0; cut < cuts.size(); ++cut) {
+      if (cuts[cut].collective != c) continue;
+      const double until = before + cuts[cut].share * old.bytes;
+      place[cut] = static_cast<std::uint32_t>(result.collectives.size());
+      result.collectives.push_back({old.function, until - taken, static_cast<int>(cut)});
+      taken = until;
+    }
+    before += old.bytes;
+  }
+  const bool split = std::any_of(cuts.begin(), cuts.end(), [](const Cut& cut) { return cut.share < 1; });
+  if (split)
+    result.notes.push_back("buckets smaller than the recorded ones: gradients of a recorded bucket are taken as ready evenly");
+  Rewriter rewriter(recording, kept, cuts, place);
+  for (const RecordedStep& step : recording.steps) {
+    RecordedStep copy{step.step, {}, {}};
+    for (const RankStep& rank : step.ranks) copy.ranks.push_back(rewriter.rewritten(rank, result.collectives.size()));
+    result.steps.push_back(std::move(copy));
+  }
+  return result;
+}
+
+}  // namespace ddbench::analyzer

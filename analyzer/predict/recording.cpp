@@ -1,0 +1,184 @@
+#include "analyzer/predict/recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "analyzer/attribution/nccl_join.h"
+#include "analyzer/attribution/rank_timeline.h"
+#include "analyzer/attribution/reduced_step.h"
+#include "analyzer/collectives/micro_table.h"
+#include "analyzer/predict/record_step.h"
+#include "analyzer/predict/replay.h"
+#include "analyzer/run/run_summary.h"
+#include "core/facts/facts.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr std::uint32_t kStepsAtOnce = 32;
+
+/// One rank's step, before ranks are joined.
+struct LoadedStep {
+  std::vector<Span> spans;
+  std::vector<RankCollective> collectives;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+using LoadedRank = std::map<std::uint32_t, LoadedStep>;
+
+bool is_same(const StepCollective& a, const StepCollective& b) {
+  return a.function == b.function && a.bytes == b.bytes && a.bucket == b.bucket;
+}
+
+/// Whether spans of the step were thrown away: what it did when is not known.
+bool is_reduced(const std::vector<Span>& spans, const std::vector<std::string>& names) {
+  return spans.empty() || std::any_of(spans.begin(), spans.end(), [&](const Span& span) {
+           return span.name_id < names.size() && names[span.name_id] == kReducedName;
+         });
+}
+
+class Recorder {
+ public:
+  Recorder(const store::RunStore& store, const store::RunRecord& run, std::size_t most_steps)
+      : store_(store), run_(run), most_steps_(most_steps) {
+    result_.run = run.id;
+    result_.shape = {run.run_case.nodes, run.run_case.gpus_per_node};
+    result_.samples_per_rank =
+        static_cast<double>(run.run_case.global_batch()) / static_cast<double>(run.run_case.world_size());
+    const auto slowdown = get_fact(run.environment.facts, fact_key<"analysis.compute_slowdown_percent">);
+    if (slowdown) result_.slowdown = std::max(0.0, slowdown->value / 100);
+    for (int rank = 0; rank < run.run_case.world_size(); ++rank) names_.push_back(store.span_names(run.id, rank));
+  }
+
+  Measured<StepRecording> record() {
+    const std::uint32_t recorded = store_.recorded_steps(run_);
+    auto step = static_cast<std::uint32_t>(run_.run_case.warmup);
+    for (; step < recorded && result_.steps.size() < most_steps_; step += kStepsAtOnce) load_range(step);
+    if (result_.steps.empty())
+      return Measured<StepRecording>::missing(
+          seen_ == 0 ? "no measured step with the probes on has its spans on all ranks"
+                     : "no two ranks recorded the same collectives in the same order");
+    if (left_out_ > 0)
+      result_.notes.push_back(fmt::format("{} of {} steps are left out: their ranks or collectives differ from the others",
+                                          left_out_, seen_));
+    return std::move(result_);
+  }
+
+ private:
+  LoadedRank load(int rank, std::uint32_t first) const {
+    const std::uint32_t last = first + kStepsAtOnce - 1;
+    std::vector<Span> spans = store_.spans(run_.id, rank, first == 0 ? 0 : first - 1, last + 1);
+    std::vector<std::string> names = names_[static_cast<std::size_t>(rank)];
+    join_nccl_events(spans, names, first, last, static_cast<std::uint32_t>(run_.run_case.warmup));
+    RankTimeline timeline(std::move(spans));
+    LoadedRank steps;
+    for (std::size_t window = 0; window < timeline.windows().size(); ++window) {
+      const StepWindow& step = timeline.windows()[window];
+      if (step.step < first || step.step > last || !step.probes_on) continue;
+      const std::span<const Span> inside = timeline.spans_in(window);
+      LoadedStep loaded{{inside.begin(), inside.end()}, {}, step.begin_ns, step.end_ns};
+      loaded.collectives = rank_collectives(loaded.spans, names, step.begin_ns, step.end_ns);
+      if (!is_reduced(loaded.spans, names)) steps.emplace(step.step, std::move(loaded));
+    }
+    return steps;
+  }
+
+  void load_range(std::uint32_t first) {
+    std::vector<LoadedRank> ranks;
+    for (int rank = 0; rank < run_.run_case.world_size(); ++rank) ranks.push_back(load(rank, first));
+    for (const auto& [step, ignored] : ranks.front()) {
+      const bool everywhere =
+          std::all_of(ranks.begin(), ranks.end(), [&, at = step](const auto& rank) { return rank.contains(at); });
+      if (!everywhere || result_.steps.size() >= most_steps_) continue;
+      ++seen_;
+      left_out_ += !add(step, ranks);
+    }
+  }
+
+  /// False where the step does not fit to the others.
+  bool add(std::uint32_t step, const std::vector<LoadedRank>& ranks) {
+    const std::vector<RankCollective>& of_first = ranks.front().at(step).collectives;
+    std::map<std::uint64_t, std::uint32_t> place;
+    std::vector<StepCollective> collectives;
+    for (const RankCollective& one : of_first) {
+      place.emplace(one.correlation, static_cast<std::uint32_t>(place.size()));
+      collectives.push_back({one.function, one.bytes, one.bucket});
+    }
+    if (place.size() != of_first.size()) return false;
+    if (result_.steps.empty()) result_.collectives = collectives;
+    if (!std::equal(collectives.begin(), collectives.end(), result_.collectives.begin(), result_.collectives.end(),
+                    is_same))
+      return false;
+    RecordedStep recorded;
+    recorded.step = step;
+    for (const LoadedRank& rank : ranks) {
+      const LoadedStep& loaded = rank.at(step);
+      const bool same_order = std::equal(
+          loaded.collectives.begin(), loaded.collectives.end(), of_first.begin(), of_first.end(),
+          [](const RankCollective& a, const RankCollective& b) { return a.correlation == b.correlation; });
+      if (!same_order) return false;
+      recorded.ranks.push_back(rank_step(loaded.spans, loaded.collectives, place, loaded.begin_ns, loaded.end_ns,
+                                         result_.slowdown));
+    }
+    for (std::size_t i = 0; i < collectives.size(); ++i) {
+      // The rank that came last had nobody to wait for: its time is that of the transfer, on its own clock.
+      std::optional<double> transfer;
+      for (const LoadedRank& rank : ranks) {
+        const RankCollective& one = rank.at(step).collectives[i];
+        const auto ns = static_cast<double>(one.end_ns - one.begin_ns);
+        transfer = transfer ? std::min(*transfer, ns) : ns;
+      }
+      recorded.transfer_ns.push_back(*transfer);
+    }
+    result_.steps.push_back(std::move(recorded));
+    return true;
+  }
+
+  const store::RunStore& store_;
+  const store::RunRecord& run_;
+  std::size_t most_steps_;
+  std::vector<std::vector<std::string>> names_;
+  StepRecording result_;
+  std::size_t seen_ = 0;
+  std::size_t left_out_ = 0;
+};
+
+}  // namespace
+
+Measured<StepRecording> recording_of(const store::RunStore& store, const store::RunRecord& run,
+                                     std::size_t most_steps) {
+  using Missing = Measured<StepRecording>;
+  if (run.run_case.workload == kMicroWorkload) return Missing::missing("a run of `ddbench micro` has no steps of training");
+  const RunSummary summary = summarize_briefly(store, run);
+  if (!summary.step_time_ns) return Missing::missing(summary.step_time_ns.reason());
+  Measured<StepRecording> recording = Recorder(store, run, most_steps).record();
+  if (!recording) return recording;
+  StepRecording result = *recording;
+  result.step_ns = summary.step_time_ns->value;
+  return result;
+}
+
+double replay_over_recorded(const StepRecording& recording) {
+  double replayed = 0;
+  double recorded = 0;
+  for (const auto& [first, last] : blocks_of(recording)) {
+    ReplaySchedule schedule;
+    schedule.steps = last - first;
+    for (int node = 0; node < recording.shape.nodes; ++node) {
+      for (std::size_t i = first; i < last; ++i) schedule.recorded.push_back(static_cast<std::uint32_t>(i));
+    }
+    replayed += replay(recording, recording.shape, schedule, {}).step_ns * static_cast<double>(schedule.steps);
+    for (std::size_t i = first; i < last; ++i) {
+      double longest = 0;
+      for (const RankStep& rank : recording.steps[i].ranks) longest = std::max(longest, rank.duration_ns);
+      recorded += longest;
+    }
+  }
+  return replayed / recorded;
+}
+
+}  // namespace ddbench::analyzer

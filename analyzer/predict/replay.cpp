@@ -1,0 +1,179 @@
+#include "analyzer/predict/replay.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace ddbench::analyzer {
+namespace {
+
+/// Where a rank is.
+struct RankState {
+  double now_ns = 0;
+  double lane_free_ns = 0;
+  double waited_ns = 0;
+  const RankStep* step = nullptr;
+  std::size_t event = 0;       ///< of the step
+  std::uint32_t ended = 0;     ///< collectives of the step before this one have ended before now
+  double begin_ns = 0;         ///< of the collective that is issued
+};
+
+class Replay {
+ public:
+  Replay(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,
+         std::span<const double> transfer_ns)
+      : recording_(recording),
+        schedule_(schedule),
+        transfer_ns_(transfer_ns),
+        per_node_(static_cast<std::size_t>(shape.gpus_per_node)),
+        ranks_(static_cast<std::size_t>(shape.nodes) * per_node_),
+        begins_(ranks_.size() * recording.collectives.size()),
+        ends_(recording.collectives.size()) {}
+
+  ReplayResult run() {
+    for (std::size_t step = 0; step < schedule_.steps; ++step) run_step(step);
+    const auto steps = static_cast<double>(std::max<std::size_t>(schedule_.steps, 1));
+    double last = 0;
+    double waited = 0;
+    for (const RankState& rank : ranks_) {
+      last = std::max(last, rank.now_ns);
+      waited += rank.waited_ns;
+    }
+    result_.step_ns = last / steps;
+    result_.waited_ns = waited / steps / static_cast<double>(ranks_.size());
+    result_.lane_ns /= steps;
+    result_.arrival_ns /= steps;
+    return result_;
+  }
+
+ private:
+  const RecordedStep& recorded(std::size_t node, std::size_t step) const {
+    return recording_.steps[schedule_.recorded[node * schedule_.steps + step]];
+  }
+
+  void run_step(std::size_t step) {
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      const RecordedStep& source = recorded(r / per_node_, step);
+      ranks_[r].step = &source.ranks[r % source.ranks.size()];
+      ranks_[r].event = 0;
+      ranks_[r].ended = 0;
+    }
+    const RecordedStep& first = recorded(0, step);
+    for (std::uint32_t c = 0; c < ends_.size(); ++c) collective(c, transfer_ns_.empty() ? first.transfer_ns[c] : transfer_ns_[c]);
+    for (std::size_t r = 0; r < ranks_.size(); ++r) advance(r, static_cast<std::uint32_t>(ends_.size()));
+  }
+
+  /// All ranks up to where they issue the collective, and when it ends.
+  void collective(std::uint32_t c, double transfer_ns) {
+    double first = 0;
+    double last = 0;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      advance(r, c);
+      RankState& rank = ranks_[r];
+      const double begin = std::max(rank.now_ns, rank.lane_free_ns) + rank.step->start_delay_ns[c];
+      begins_[r * ends_.size() + c] = begin;
+      first = r == 0 ? begin : std::min(first, begin);
+      last = std::max(last, begin);
+    }
+    ends_[c] = last + transfer_ns;
+    result_.lane_ns += transfer_ns;
+    result_.arrival_ns += last - first;
+    for (RankState& rank : ranks_) rank.lane_free_ns = ends_[c];
+  }
+
+  /// Does the rank's events up to the issue of collective `c`, which is passed; to the step's end where there is none.
+  void advance(std::size_t r, std::uint32_t c) {
+    RankState& rank = ranks_[r];
+    const std::vector<StepEvent>& events = rank.step->events;
+    for (; rank.event < events.size(); ++rank.event) {
+      const StepEvent& event = events[rank.event];
+      switch (event.action) {
+        case StepAction::kWork: work(r, event, c); break;
+        case StepAction::kWait:
+          if (event.collective < c && ends_[event.collective] > rank.now_ns) {
+            rank.waited_ns += ends_[event.collective] - rank.now_ns;
+            rank.now_ns = ends_[event.collective];
+          }
+          break;
+        case StepAction::kIssue:
+          if (event.collective == c) {
+            ++rank.event;
+            return;
+          }
+          break;
+      }
+    }
+  }
+
+  /// Collectives below `known` have ends.
+  void work(std::size_t r, const StepEvent& event, std::uint32_t known) {
+    RankState& rank = ranks_[r];
+    double left = event.ns;
+    const bool slowed = recording_.slowdown > 0 && (event.work == WorkKind::kPass || event.work == WorkKind::kOptimizer);
+    while (slowed && left > 0) {
+      while (rank.ended < known && ends_[rank.ended] <= rank.now_ns) ++rank.ended;
+      if (rank.ended >= known) break;
+      const double begin = begins_[r * ends_.size() + rank.ended];
+      if (rank.now_ns < begin) {
+        const double alone = std::min(left, begin - rank.now_ns);
+        rank.now_ns += alone;
+        left -= alone;
+        continue;
+      }
+      const double beside = std::min(left * (1 + recording_.slowdown), ends_[rank.ended] - rank.now_ns);
+      rank.now_ns += beside;
+      left -= beside / (1 + recording_.slowdown);
+      if (left < 1e-6) left = 0;
+    }
+    rank.now_ns += left;
+  }
+
+  const StepRecording& recording_;
+  const ReplaySchedule& schedule_;
+  std::span<const double> transfer_ns_;
+  std::size_t per_node_;
+  std::vector<RankState> ranks_;
+  std::vector<double> begins_;  ///< [rank * collectives + collective]
+  std::vector<double> ends_;    ///< of each collective, on all ranks
+  ReplayResult result_;
+};
+
+}  // namespace
+
+std::vector<std::pair<std::size_t, std::size_t>> blocks_of(const StepRecording& recording) {
+  std::vector<std::pair<std::size_t, std::size_t>> blocks;
+  for (std::size_t i = 0; i < recording.steps.size(); ++i) {
+    const bool follows = i > 0 && recording.steps[i].step == recording.steps[i - 1].step + 1;
+    if (follows) {
+      blocks.back().second = i + 1;
+    } else {
+      blocks.emplace_back(i, i + 1);
+    }
+  }
+  return blocks;
+}
+
+ReplaySchedule draw_schedule(std::span<const std::pair<std::size_t, std::size_t>> blocks, std::size_t nodes,
+                             std::size_t steps, std::uint64_t seed) {
+  ReplaySchedule schedule;
+  schedule.steps = steps;
+  schedule.recorded.reserve(nodes * steps);
+  std::mt19937_64 random(seed);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    const std::size_t full = (node + 1) * steps;
+    while (schedule.recorded.size() < full) {
+      // Modulo is even enough: there are far fewer blocks than 2^64.
+      const auto& [first, last] = blocks[random() % blocks.size()];
+      for (std::size_t i = first; i < last && schedule.recorded.size() < full; ++i)
+        schedule.recorded.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+  return schedule;
+}
+
+ReplayResult replay(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,
+                    std::span<const double> transfer_ns) {
+  return Replay(recording, shape, schedule, transfer_ns).run();
+}
+
+}  // namespace ddbench::analyzer

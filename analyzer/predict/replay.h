@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "analyzer/predict/step_recording.h"
+
+namespace ddbench::analyzer {
+
+/// Which recorded step each node does, step after step. Ranks of a node do the same one.
+struct ReplaySchedule {
+  std::size_t steps = 0;
+  std::vector<std::uint32_t> recorded;  ///< [node * steps + step]: an index into StepRecording::steps
+};
+
+/// Draws blocks of steps that were recorded one after the other, for each node by itself, so that the slowest of many
+/// nodes is as slow as chance makes it. `blocks` are [first, last) of StepRecording::steps. The same seed gives the
+/// same schedule.
+ReplaySchedule draw_schedule(std::span<const std::pair<std::size_t, std::size_t>> blocks, std::size_t nodes,
+                             std::size_t steps, std::uint64_t seed);
+
+/// Blocks of a recording: steps that follow each other.
+std::vector<std::pair<std::size_t, std::size_t>> blocks_of(const StepRecording& recording);
+
+struct ReplayResult {
+  double step_ns = 0;     ///< elapsed time of all ranks / steps
+  double waited_ns = 0;   ///< a step: how long main lanes waited for collectives, mean over ranks
+  double lane_ns = 0;     ///< a step: time in which a collective moved data
+  double arrival_ns = 0;  ///< a step: from the first rank's arrival to the last one's, sum over collectives
+};
+
+/// Discrete-event replay of a recording on `shape`. Rank r does what rank r % ranks of the recording did.
+/// A collective begins on a rank when its data is ready there and the rank's lane is free, and its recorded start delay
+/// later; data moves from when the last rank has begun, for `transfer_ns[collective]`, or for the recorded time of
+/// the first node's step where transfer_ns is empty. Compute is slowed while its rank is in a collective.
+/// Ranks run ahead of each other as far as their collectives let them; the first step counts from 0.
+ReplayResult replay(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,
+                    std::span<const double> transfer_ns);
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/extrapolate/size_law.h"
+
+namespace ddbench::analyzer {
+
+/// What the main lane of a rank does; each kind scales with something else.
+enum class WorkKind : std::uint8_t {
+  kPass,       ///< forward and backward, and other compute: with the batch
+  kOptimizer,  ///< with the parameters
+  kData,       ///< waiting for the loader
+  kHost,       ///< launch, framework and copies, and idle time that no collective explains
+};
+inline constexpr std::size_t kWorkKinds = 4;
+
+enum class StepAction : std::uint8_t { kWork, kIssue, kWait };
+
+/// One thing that a rank does in a step, in its order on the main lane.
+struct StepEvent {
+  StepAction action = StepAction::kWork;
+  WorkKind work = WorkKind::kHost;
+  std::uint32_t collective = 0;  ///< kIssue: its data is ready; kWait: the main lane waits for its end
+  double ns = 0;                 ///< kWork: how long it takes with nothing beside it
+};
+
+/// A step of one rank as it was recorded.
+struct RankStep {
+  std::vector<StepEvent> events;
+  /// Of each collective: from when its data was ready and the lane free to its begin on this rank.
+  std::vector<double> start_delay_ns;
+  double duration_ns = 0;
+};
+
+/// One step of all ranks.
+struct RecordedStep {
+  std::uint32_t step = 0;
+  std::vector<RankStep> ranks;
+  std::vector<double> transfer_ns;  ///< of each collective, from the arrival of its last rank to its end
+};
+
+struct StepCollective {
+  std::string function;  ///< "all_reduce", ...
+  double bytes = 0;
+  int bucket = -1;  ///< -1: no gradient bucket
+};
+
+/// The measured steps of a run in a form that can be replayed. Every step has the same collectives.
+struct StepRecording {
+  ClusterShape shape;
+  std::string run;
+  std::vector<StepCollective> collectives;  ///< in their order on the lane
+  std::vector<RecordedStep> steps;          ///< in order; a gap in `step` ends a block
+  double slowdown = 0;                      ///< compute beside communication takes 1 + this times as long
+  double samples_per_rank = 0;              ///< a step
+  double step_ns = 0;                       ///< as the run's step time has it
+  std::vector<std::string> notes;
+};
+
+}  // namespace ddbench::analyzer

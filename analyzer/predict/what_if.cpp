@@ -1,0 +1,98 @@
+#include "analyzer/predict/what_if.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "analyzer/predict/rebucket.h"
+#include "analyzer/statistics/statistics.h"
+#include "core/error.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+constexpr double kFirstBucketBytes = 1 << 20;
+
+void require_positive(double value, const char* what) {
+  if (std::isfinite(value) && value > 0) return;
+  throw Error(ErrorCode::kBadInput, fmt::format("{} is {}, but it must be above 0", what, value));
+}
+
+using Factors = std::array<double, kWorkKinds>;
+
+double& of(Factors& factors, WorkKind kind) {
+  return factors[static_cast<std::size_t>(kind)];
+}
+
+/// Mean time of a rank's work in a step, without the waits.
+double work_ns(const StepRecording& recording, std::size_t rank) {
+  double sum = 0;
+  for (const RecordedStep& step : recording.steps) {
+    for (const StepEvent& event : step.ranks[rank].events) sum += event.ns;
+  }
+  return sum / static_cast<double>(recording.steps.size());
+}
+
+/// How much each rank's work is shortened to that of the median rank; 1 for those that are no slower. With two ranks
+/// the faster one is what the other should be.
+std::vector<double> straggler_factors(const StepRecording& recording) {
+  const std::size_t ranks = recording.steps.front().ranks.size();
+  std::vector<double> work;
+  for (std::size_t rank = 0; rank < ranks; ++rank) work.push_back(work_ns(recording, rank));
+  std::vector<double> sorted = work;
+  std::sort(sorted.begin(), sorted.end());
+  const double usual = sorted[(ranks - 1) / 2];
+  std::vector<double> factors;
+  for (const double own : work) factors.push_back(own > usual ? usual / own : 1);
+  return factors;
+}
+
+/// All but the last micro-batch's work comes before any gradient is ready.
+void accumulate(RankStep& step, int micro_batches) {
+  double earlier = 0;
+  for (StepEvent& event : step.events) {
+    if (event.action != StepAction::kWork || event.work != WorkKind::kPass) continue;
+    const double last = event.ns / micro_batches;
+    earlier += event.ns - last;
+    event.ns = last;
+  }
+  step.events.insert(step.events.begin(), {StepAction::kWork, WorkKind::kPass, 0, earlier});
+}
+
+}  // namespace
+
+StepRecording changed(const StepRecording& recording, const WhatIf& what_if) {
+  require_positive(what_if.batch_factor, "the batch");
+  require_positive(what_if.bytes_factor, "the size of gradients");
+  require_positive(what_if.compute_speed, "--compute-scale");
+  require_positive(what_if.accumulate, "--accumulate");
+  StepRecording result =
+      what_if.bucket_bytes ? rebucketed(recording, *what_if.bucket_bytes, kFirstBucketBytes) : recording;
+  for (StepCollective& collective : result.collectives) {
+    if (reduces_gradients(collective)) collective.bytes *= what_if.bytes_factor;
+  }
+  result.samples_per_rank *= what_if.batch_factor;
+  Factors factors{1, 1, 1, 1};
+  of(factors, WorkKind::kPass) = what_if.batch_factor / what_if.compute_speed;
+  of(factors, WorkKind::kOptimizer) = 1 / what_if.compute_speed;
+  of(factors, WorkKind::kData) = what_if.without_data_wait ? 0 : what_if.batch_factor;
+  of(factors, WorkKind::kHost) = what_if.without_host ? 0 : 1;
+  const std::vector<double> slower = straggler_factors(recording);
+  for (RecordedStep& step : result.steps) {
+    if (what_if.changes_bytes()) step.transfer_ns.clear();
+    for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
+      RankStep& own = step.ranks[rank];
+      const double straggler = what_if.without_stragglers ? slower[rank] : 1;
+      for (StepEvent& event : own.events) event.ns *= of(factors, event.work) * straggler;
+      if (what_if.accumulate > 1) accumulate(own, what_if.accumulate);
+      if (what_if.ideal_overlap) std::fill(own.start_delay_ns.begin(), own.start_delay_ns.end(), 0.0);
+    }
+  }
+  return result;
+}
+
+}  // namespace ddbench::analyzer

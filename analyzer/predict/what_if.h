@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+
+#include "analyzer/predict/step_recording.h"
+
+namespace ddbench::analyzer {
+
+/// What is to be different from the recorded run. All at their defaults: nothing.
+struct WhatIf {
+  double batch_factor = 1;             ///< samples a rank and step; passes and the loader take as much longer
+  std::optional<double> bucket_bytes;  ///< size of gradient buckets; the first one is at most 1 MiB
+  double bytes_factor = 1;             ///< of gradient collectives: 0.5 for fp16 and bf16 compression
+  int accumulate = 1;                  ///< micro-batches a step: gradients are ready in the last one only
+  double compute_speed = 1;            ///< passes and optimizer are so many times as fast
+  bool without_stragglers = false;     ///< ranks slower than the median rank are as fast as it
+  bool without_data_wait = false;
+  bool without_host = false;
+  bool ideal_overlap = false;  ///< gradients leave as evenly as the backward pass makes them: a bucket never waits for a core
+
+  bool changes_bytes() const noexcept { return bucket_bytes.has_value() || bytes_factor != 1; }
+};
+
+/// The recording with the changes. Larger buckets join recorded ones, which is exact; smaller ones split them, with
+/// the gradients of a bucket taken as ready evenly over the time since the bucket before (a note says so). Recorded
+/// transfer times of collectives whose bytes change are empty afterwards.
+/// Throws Error{kBadInput} for factors that are not positive, and buckets where no collective has one.
+StepRecording changed(const StepRecording& recording, const WhatIf& what_if);
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,229 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "analyzer/import/numbers.h"
+#include "analyzer/predict/advice.h"
+#include "analyzer/predict/predict_run.h"
+#include "analyzer/predict/recording.h"
+#include "core/error.h"
+#include "harness/cli/options/command.h"
+#include "harness/cli/options/open_store.h"
+#include "harness/cli/options/output.h"
+#include "harness/cli/options/shared_options.h"
+#include "harness/launch/machine/link_rate.h"
+#include "reports/formats/predict/prediction.h"
+
+namespace ddbench::cli {
+namespace {
+
+/// TCP over Ethernet with frames of 1,500 bytes: payload of what goes over the wire.
+constexpr double kPayloadShare = 1448.0 / 1538.0;
+
+struct PredictCommand {
+  std::string db;
+  std::string run = "last";
+  std::vector<int> nodes;
+  int gpus = 0;
+  std::vector<std::string> networks;
+  std::string link;
+  std::int64_t batch_per_gpu = 0;
+  double bucket_mb = 0;
+  std::vector<std::string> strategy_options;
+  std::string strategy;
+  int accumulate = 0;
+  double compute_scale = 0;
+  std::string sku;
+  std::string skus;
+  std::vector<std::string> without;
+  bool json = false;
+};
+
+[[noreturn]] void throw_bad(const std::string& message) {
+  throw Error(ErrorCode::kBadInput, message);
+}
+
+analyzer::SpecifiedLink link_from(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  analyzer::SpecifiedLink link;
+  link.bytes_per_s = static_cast<double>(launch::parse_link_rate(text.substr(0, comma)).bits_per_s) / 8 * kPayloadShare;
+  if (comma == std::string::npos) return link;
+  const std::string latency = text.substr(comma + 1);
+  const std::size_t unit = latency.find_first_not_of("0123456789.");
+  const auto value = imports::number_from(latency.substr(0, unit));
+  const auto ns = unit == std::string::npos ? std::nullopt : imports::nanoseconds_of(latency.substr(unit));
+  if (!value || !ns || *value < 0) throw_bad(fmt::format("--link {}: the latency must be a time as in 1gbit,50us", text));
+  link.latency_ns = *value * *ns;
+  return link;
+}
+
+double sku_speed(const PredictCommand& command, const RunCase& run_case) {
+  const std::size_t colon = command.sku.find(':');
+  if (colon == std::string::npos) throw_bad(fmt::format("--sku {}: write FROM:TO, two names of the catalogue", command.sku));
+  const analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(command.skus);
+  const auto peak = [&](const std::string& name) {
+    const analyzer::Sku* sku = catalogue.find_sku(name);
+    const analyzer::GpuPeaks* gpu = catalogue.find_gpu(sku == nullptr ? name : sku->gpu);
+    if (gpu == nullptr) throw_bad(fmt::format("--sku {}: the catalogue has no peaks of \"{}\"", command.sku, name));
+    const auto found = gpu->peak_tflops.find(run_case.precision);
+    if (found == gpu->peak_tflops.end())
+      throw_bad(fmt::format("--sku {}: the catalogue has no {} peak of {}", command.sku, run_case.precision, gpu->name));
+    return found->second;
+  };
+  return peak(command.sku.substr(colon + 1)) / peak(command.sku.substr(0, colon));
+}
+
+void set_without(const PredictCommand& command, analyzer::WhatIf& what_if) {
+  for (const std::string& name : command.without) {
+    if (name == "stragglers") {
+      what_if.without_stragglers = true;
+    } else if (name == "data-wait") {
+      what_if.without_data_wait = true;
+    } else if (name == "host") {
+      what_if.without_host = true;
+    } else {
+      throw_bad(fmt::format("--without {}: it must be stragglers, data-wait or host", name));
+    }
+  }
+}
+
+/// The changes, each with the sentence that says what it takes for granted.
+analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_case,
+                              std::vector<std::string>& assumptions) {
+  analyzer::WhatIf what_if;
+  set_without(command, what_if);
+  if (command.batch_per_gpu > 0) {
+    what_if.batch_factor = static_cast<double>(command.batch_per_gpu) / static_cast<double>(run_case.batch_per_gpu);
+    assumptions.push_back("passes and the loader take time in proportion to the batch");
+  }
+  if (command.bucket_mb > 0) what_if.bucket_bytes = command.bucket_mb * (1 << 20);
+  for (const std::string& option : command.strategy_options) {
+    if (option != "hook=fp16" && option != "hook=bf16")
+      throw_bad(fmt::format("-S {}: hook=fp16 and hook=bf16 can be predicted", option));
+    what_if.bytes_factor = 0.5;
+    assumptions.push_back("gradients are sent in half the bytes; converting them takes no time");
+  }
+  if (!command.strategy.empty() && command.strategy != run_case.strategy) {
+    throw_bad(fmt::format("--strategy {}: the run's collectives are those of {}; record a run of {} to predict it",
+                          command.strategy, run_case.strategy, command.strategy));
+  }
+  if (command.accumulate > 0) {
+    if (run_case.accumulate > 1) throw_bad("--accumulate: the run itself accumulates; record one without");
+    what_if.accumulate = command.accumulate;
+    assumptions.push_back("a micro-batch takes its share of the passes' time");
+  }
+  if (command.compute_scale > 0) what_if.compute_speed = command.compute_scale;
+  if (!command.sku.empty()) {
+    what_if.compute_speed *= sku_speed(command, run_case);
+    assumptions.push_back("compute is as much faster as the catalogue's peak");
+  }
+  return what_if;
+}
+
+analyzer::StepRecording recording(const store::RunStore& store, const store::RunRecord& run) {
+  const Measured<analyzer::StepRecording> found = analyzer::recording_of(store, run);
+  if (!found) throw_bad(fmt::format("run {} cannot be replayed: {}", run.id, found.reason()));
+  return *found;
+}
+
+analyzer::CollectiveCosts costs_from(const store::RunStore& store, const PredictCommand& command,
+                                     const analyzer::StepRecording& steps) {
+  analyzer::CollectiveCosts costs;
+  for (const std::string& network : command.networks) analyzer::add_costs(store, store.find(network), costs);
+  if (!command.link.empty()) costs.set_link(link_from(command.link));
+  analyzer::add_costs(steps, costs);
+  return costs;
+}
+
+int predict(const PredictCommand& command) {
+  const auto store = open_store(command.db);
+  const store::RunRecord run = store.find(command.run);
+  const analyzer::StepRecording steps = recording(store, run);
+  reports::PredictionReport report;
+  report.run = run.id;
+  report.recorded = steps.shape;
+  report.recorded_step_ns = steps.step_ns;
+  report.recorded_samples_per_s = steps.samples_per_rank * steps.shape.gpus() * 1e9 / steps.step_ns;
+  report.replay_ratio = analyzer::replay_over_recorded(steps);
+  report.assumptions = steps.notes;
+  analyzer::PredictOptions options;
+  options.what_if = what_if_from(command, run.run_case, report.assumptions);
+  options.other_network = !command.networks.empty() || !command.link.empty();
+  const analyzer::CollectiveCosts costs = costs_from(store, command, steps);
+  const int per_node = command.gpus > 0 ? command.gpus : steps.shape.gpus_per_node;
+  const std::vector<int> nodes = command.nodes.empty() ? std::vector<int>{steps.shape.nodes} : command.nodes;
+  for (const int count : nodes) {
+    const auto found = analyzer::predict_step(steps, costs, {count, per_node}, options);
+    if (!found) throw_bad(fmt::format("{} nodes of {}: {}", count, per_node, found.reason()));
+    report.predictions.push_back(*found);
+  }
+  print(command.json ? reports::prediction_json(report) + "\n" : reports::prediction_text(report, stdout_style()));
+  return 0;
+}
+
+int advise(const PredictCommand& command) {
+  const auto store = open_store(command.db);
+  const store::RunRecord run = store.find(command.run);
+  const analyzer::StepRecording steps = recording(store, run);
+  const auto report = analyzer::advise(steps, costs_from(store, command, steps), run);
+  if (!report) throw_bad(fmt::format("run {}: {}", run.id, report.reason()));
+  print(command.json ? reports::advice_json(*report) + "\n" : reports::advice_text(*report, stdout_style()));
+  return 0;
+}
+
+void add_common(CLI::App& app, PredictCommand& command) {
+  app.add_option("run", command.run, "Run to replay: an id, a name, or \"last\"");
+  add_db_option(app, command.db);
+  app.add_option("--network", command.networks,
+                 "Runs that tell what collectives cost: of `ddbench micro`, imported nccl-tests, or of training")
+      ->delimiter(',');
+}
+
+void add_changes(CLI::App& app, PredictCommand& command) {
+  app.add_option("--batch-per-gpu", command.batch_per_gpu, "Samples a GPU and step")->check(CLI::PositiveNumber);
+  app.add_option("--bucket-mb", command.bucket_mb, "Size of gradient buckets in MiB")->check(CLI::PositiveNumber);
+  app.add_option("-S,--strategy-option", command.strategy_options, "hook=fp16 or hook=bf16: gradients in half the bytes");
+  app.add_option("--strategy", command.strategy, "The strategy of the run: another one has other collectives");
+  app.add_option("--accumulate", command.accumulate, "Micro-batches a step")->check(CLI::PositiveNumber);
+  app.add_option("--compute-scale", command.compute_scale, "Compute is so many times as fast")->check(CLI::PositiveNumber);
+  app.add_option("--sku", command.sku, "FROM:TO, GPUs or SKUs of the catalogue: compute is faster as their peaks are");
+  add_skus_option(app, command.skus);
+  app.add_option("--without", command.without, "stragglers, data-wait or host: as if there were none")->delimiter(',');
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app, Action& action) {
+  CLI::App* predicted = app.add_subcommand("predict", "Step time and throughput of other sizes, from a replay of a run");
+  const auto command = std::make_shared<PredictCommand>();
+  add_common(*predicted, *command);
+  predicted->add_option("--nodes", command->nodes, "Numbers of nodes to predict, e.g. 8,64,512 (else the run's)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 65536));
+  predicted->add_option("--gpus", command->gpus, "GPUs (processes) of a node (else the run's)")->check(CLI::Range(1, 65536));
+  predicted->add_option("--link", command->link, "RATE or RATE,LATENCY of links between nodes, e.g. 1gbit,50us");
+  add_changes(*predicted, *command);
+  add_json_option(*predicted, command->json, "prediction.schema.json");
+  add_examples(*predicted, {{"predict last --nodes 2,8 --link 10gbit,20us", "the newest run over a network as specified"},
+                            {"predict RUN --nodes 64 --network MICRO", "over the network that a run of micro measured"},
+                            {"predict RUN --bucket-mb 25", "the same size with other buckets"}});
+  predicted->callback([&action, command] { action = [command] { return predict(*command); }; });
+}
+
+void add_advise_command(CLI::App& app, Action& action) {
+  CLI::App* advised = app.add_subcommand("advise", "What to change first: single changes by what a replay says they gain");
+  const auto command = std::make_shared<PredictCommand>();
+  add_common(*advised, *command);
+  add_json_option(*advised, command->json, "advice.schema.json");
+  add_examples(*advised, {{"advise last", "the newest run"},
+                          {"advise RUN --network MICRO", "with what other sizes of collectives cost"}});
+  advised->callback([&action, command] { action = [command] { return advise(*command); }; });
+}
+
+}  // namespace ddbench::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/predict/advice.h"
+#include "analyzer/predict/predict_run.h"
+#include "reports/formats/terminal/text.h"
+
+namespace ddbench::reports {
+
+/// What `ddbench predict` has to show.
+struct PredictionReport {
+  std::string run;
+  analyzer::ClusterShape recorded;
+  double recorded_step_ns = 0;
+  double recorded_samples_per_s = 0;
+  double replay_ratio = 1;  ///< a replay of the run itself over what was recorded
+  std::vector<analyzer::ReplayPrediction> predictions;
+  std::vector<std::string> assumptions;
+};
+
+std::string prediction_text(const PredictionReport& report, const TextStyle& style);
+/// reports/schema/prediction.schema.json
+std::string prediction_json(const PredictionReport& report);
+
+std::string advice_text(const analyzer::AdviceReport& report, const TextStyle& style);
+/// reports/schema/advice.schema.json
+std::string advice_json(const analyzer::AdviceReport& report);
+
+}  // namespace ddbench::reports

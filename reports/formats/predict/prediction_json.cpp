@@ -1,0 +1,65 @@
+#include "reports/formats/json/json.h"
+#include "reports/formats/json/json_values.h"
+#include "reports/formats/predict/prediction.h"
+
+namespace ddbench::reports {
+namespace {
+
+Json estimate_of(const analyzer::Estimate& estimate) {
+  return {{"value", estimate.value},
+          {"ci_low", estimate.interval.low},
+          {"ci_high", estimate.interval.high},
+          {"method", estimate.interval.method}};
+}
+
+Json predicted_json(const PredictionReport& report, const analyzer::ReplayPrediction& prediction) {
+  const double gpus = prediction.shape.gpus();
+  const double recorded_rate = report.recorded_samples_per_s / report.recorded.gpus();
+  return {{"nodes", prediction.shape.nodes},
+          {"gpus_per_node", prediction.shape.gpus_per_node},
+          {"step_time_ns", estimate_of(prediction.step_ns)},
+          {"samples_per_s", estimate_of(prediction.samples_per_s)},
+          {"rate_per_gpu_over_recorded",
+           recorded_rate > 0 ? Json(prediction.samples_per_s.value / gpus / recorded_rate) : Json(nullptr)},
+          {"waited_ns", prediction.waited_ns},
+          {"communication_ns", prediction.lane_ns},
+          {"provenance", Json::array({"predicted"})}};
+}
+
+}  // namespace
+
+std::string prediction_json(const PredictionReport& report) {
+  Json json = {{"schema_version", kJsonSchemaVersion},
+               {"run", report.run},
+               {"nodes", report.recorded.nodes},
+               {"gpus_per_node", report.recorded.gpus_per_node},
+               {"recorded_step_time_ns", report.recorded_step_ns},
+               {"recorded_samples_per_s", report.recorded_samples_per_s},
+               {"replay_over_recorded", report.replay_ratio},
+               {"predictions", Json::array()},
+               {"assumptions", report.assumptions}};
+  for (const analyzer::ReplayPrediction& prediction : report.predictions)
+    json["predictions"].push_back(predicted_json(report, prediction));
+  return dumped(json);
+}
+
+std::string advice_json(const analyzer::AdviceReport& report) {
+  Json json = {{"schema_version", kJsonSchemaVersion},
+               {"run", report.run},
+               {"step_time_ns", estimate_of(report.step_ns)},
+               {"waited_ns", report.waited_ns},
+               {"advice", Json::array()},
+               {"no_gain", report.no_gain},
+               {"not_known", report.not_known},
+               {"notes", report.notes}};
+  for (const analyzer::Advice& advice : report.advice) {
+    json["advice"].push_back({{"name", advice.name},
+                              {"change", advice.change},
+                              {"gain", estimate_of(advice.gain)},
+                              {"step_time_ns", advice.step_ns},
+                              {"provenance", Json::array({"predicted"})}});
+  }
+  return dumped(json);
+}
+
+}  // namespace ddbench::reports

@@ -1,0 +1,92 @@
+"""`ddbench predict` and `advise`: a recorded run replayed on other sizes, and what they refuse."""
+
+import json
+
+import pytest
+from conftest import ROOT, Bench
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A store with a run of one node."""
+    bench = Bench(tmp_path_factory.mktemp("predict"))
+    bench.ok("run", "--workload", "mlp", "--nodes", "1", "--gpus", "2", "--bucket-mb", "1", "--steps", "24",
+             "--no-baseline", "--quiet", "--name", "profile")
+    return bench
+
+
+def checked(done, name):
+    jsonschema = pytest.importorskip("jsonschema")
+    document = json.loads(done.stdout)
+    schema = json.loads((ROOT / f"reports/schema/{name}.schema.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(document)
+    return document
+
+
+def rates(document):
+    return [prediction["samples_per_s"]["value"] for prediction in document["predictions"]]
+
+
+def test_a_replay_of_the_run_itself_is_the_run(recorded):
+    report = checked(recorded.ok("predict", "profile", "--json"), "prediction")
+    assert report["replay_over_recorded"] == pytest.approx(1, abs=0.2)
+    (own,) = report["predictions"]
+    assert (own["nodes"], own["gpus_per_node"]) == (1, 2)
+    assert own["samples_per_s"]["ci_low"] < own["samples_per_s"]["value"] < own["samples_per_s"]["ci_high"]
+    assert own["provenance"] == ["predicted"]
+
+
+def test_a_network_that_nobody_knows_is_not_crossed(recorded):
+    done = recorded("predict", "profile", "--nodes", "2", "--gpus", "1")
+    assert done.returncode == 2
+    assert "ddbench micro --nodes 2" in done.stderr and "--link" in done.stderr
+
+
+def test_a_specified_link_decides_where_it_is_slow(recorded):
+    def at(*arguments):
+        return checked(recorded.ok("predict", "profile", "--gpus", "1", *arguments, "--json"), "prediction")
+
+    slow, fast = (rates(at("--nodes", "2", "--link", link))[0] for link in ("10mbit,50us", "100mbit,50us"))
+    assert fast == pytest.approx(10 * slow, rel=0.15)  # 2.7 MB a step: 2.3 s and 0.23 s
+    half = rates(at("--nodes", "2", "--link", "10mbit,50us", "-S", "hook=fp16"))[0]
+    assert half == pytest.approx(2 * slow, rel=0.05)
+    many = at("--nodes", "2,64,4096", "--link", "10mbit,50us")
+    assert [p["nodes"] for p in many["predictions"]] == [2, 64, 4096]
+    steps = [p["step_time_ns"]["value"] for p in many["predictions"]]
+    assert steps == sorted(steps)
+    text = recorded.ok("predict", "profile", "--nodes", "2", "--gpus", "1", "--link", "1gbit,50us").stdout
+    assert "2 x 1" in text
+
+
+def test_advice_is_ranked_and_leaves_out_what_gains_nothing(recorded):
+    report = checked(recorded.ok("advise", "profile", "--json"), "advice")
+    gains = [advice["gain"]["value"] for advice in report["advice"]]
+    assert gains == sorted(gains, reverse=True)
+    assert all(advice["gain"]["ci_low"] > 0 for advice in report["advice"])
+    tried = len(report["advice"]) + len(report["no_gain"]) + len(report["not_known"])
+    assert tried >= 7
+    assert "What to change first" in recorded.ok("advise", "profile").stdout
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--nodes", "0"], "--nodes"),
+    (["--link", "fast"], "link is"),
+    (["--link", "1gbit,soon"], "--link 1gbit,soon"),
+    (["--without", "luck"], "--without luck"),
+    (["-S", "hook=fp8"], "hook=fp8"),
+    (["--strategy", "zero1"], "record a run of zero1"),
+    (["--sku", "V100 SXM2"], "FROM:TO"),
+    (["--network", "nothing"], "nothing"),
+    (["--network", "profile", "--nodes", "2"], "between nodes"),
+])
+def test_what_cannot_be_predicted_is_refused(recorded, arguments, words):
+    done = recorded("predict", "profile", *arguments)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr and done.stdout == ""
+
+
+def test_a_run_without_spans_is_refused(recorded, tmp_path):
+    (tmp_path / "t.csv").write_text("gpus,throughput,name\n2,100,table\n")
+    recorded.ok("import", "table", tmp_path / "t.csv")
+    done = recorded("predict", "table")
+    assert done.returncode == 2 and "cannot be replayed" in done.stderr
