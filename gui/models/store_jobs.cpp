@@ -27,7 +27,7 @@ class StoreJobs::Context : public JobContext {
  public:
   Context(StoreJobs& jobs, std::shared_ptr<const Job> job) : jobs_(jobs), job_(std::move(job)) {}
 
-  const store::RunStore& store() override {
+  store::RunStore& store() override {
     if (!store_) {
       store_ =
           std::make_unique<store::RunStore>(store::RunStore::open(job_->file, store::OpenMode::kReadOnly));

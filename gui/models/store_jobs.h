@@ -29,7 +29,7 @@ struct JobFailure {
 class JobContext {
  public:
   virtual ~JobContext() = default;
-  virtual const store::RunStore& store() = 0;
+  virtual store::RunStore& store() = 0;  ///< read-only
   virtual void progress(int done, int total) = 0;
   /// Something for the GUI thread before the job ends; dropped like its result.
   virtual void meanwhile(std::function<void()> deliver) = 0;

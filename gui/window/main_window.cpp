@@ -12,6 +12,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <atomic>
+#include <memory>
 
 #include "gui/pages/start_page.h"
 #include "gui/window/all_pages.h"
@@ -25,6 +27,12 @@ constexpr std::size_t kMeasuredAtOnce = 60;
 bool is_there(const std::filesystem::path& file) {
   std::error_code error;
   return std::filesystem::exists(file, error);
+}
+
+QString unreadable_text(int runs) {
+  if (runs == 0) return {};
+  return QStringLiteral(" · ") + runs_text(static_cast<std::size_t>(runs)) +
+         QStringLiteral(" cannot be read: `ddbench db check` says why");
 }
 
 }  // namespace
@@ -183,13 +191,17 @@ void MainWindow::list_again() {
 
 void MainWindow::read_list() {
   list_again_ = false;
-  if (!is_there(jobs_.file())) return take_list({}, true);
+  if (!is_there(jobs_.file())) return take_list({}, true, 0);
   listing_ = true;
   const SharedRunList known = workspace_.runs;
-  const auto deliver = [this](RunList list, bool complete) { take_list(std::move(list), complete); };
+  const auto unreadable = std::make_shared<std::atomic<int>>(0);
+  const auto deliver = [this, unreadable](RunList list, bool complete) {
+    take_list(std::move(list), complete, *unreadable);
+  };
   jobs_.start(
       this, "list",
-      [this, known, deliver](JobContext& context) -> StoreJobs::Deliver {
+      [this, known, deliver, unreadable](JobContext& context) -> StoreJobs::Deliver {
+        context.store().on_unreadable([unreadable](const store::UnreadableRun&) { ++*unreadable; });
         RunList list = list_runs(context.store(), *known);
         const auto unmeasured = [](const RunEntry& entry) {
           return !entry.measured && entry.run().state != store::RunState::kRunning;
@@ -209,7 +221,7 @@ void MainWindow::read_list() {
       [this](const JobFailure& failure) { list_failed(failure); });
 }
 
-void MainWindow::take_list(RunList list, bool complete) {
+void MainWindow::take_list(RunList list, bool complete, int unreadable) {
   workspace_.runs = std::make_shared<const RunList>(std::move(list));
   if (complete) listing_ = false;
   if (workspace_.runs->empty()) {
@@ -220,7 +232,7 @@ void MainWindow::take_list(RunList list, bool complete) {
     open_page(page_);
   }
   status_->setText(QString::fromStdString(jobs_.file().string()) + QStringLiteral(" · ") +
-                   runs_text(workspace_.runs->size()));
+                   runs_text(workspace_.runs->size()) + unreadable_text(unreadable));
   tell_pages();
   if (complete && list_again_) read_list();
 }

@@ -55,7 +55,7 @@ class MainWindow : public QMainWindow {
   void make_shortcuts();
   void list_again();
   void read_list();
-  void take_list(RunList list, bool complete);
+  void take_list(RunList list, bool complete, int unreadable);
   void list_failed(const JobFailure& failure);
   void choose_subject();
   void tell_pages();

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <QImage>
+#include <QLabel>
 #include <QSettings>
 #include <fstream>
 
 #include "analyzer/store/rows/run_store.h"
+#include "analyzer/store/sqlite/database.h"
 #include "gui/pages/start_page.h"
 #include "gui/window/screenshots.h"
 #include "gui_window.h"
@@ -31,6 +33,20 @@ TEST(Window, SaysWhatToDoWithoutRunsAndWithABrokenOrNewerStore) {
   newer.seekp(60).write("\0\0\3\xE7", 4);  // where SQLite keeps a file's user_version: 999
   newer.close();
   EXPECT_NE(text_of(directory / "newer.db").find("upgrade ddbench to read it"), std::string::npos);
+}
+
+TEST(Window, SaysHowManyRunsCannotBeRead) {
+  const ScratchDirectory directory;
+  const std::filesystem::path file = directory / "damaged.db";
+  std::filesystem::copy_file(sample_store_file(), file);
+  store::Database(file, store::Access::kExisting)
+      .execute("UPDATE run SET case_json = '{' WHERE run_key IN (SELECT run_key FROM run LIMIT 2)");
+  MainWindow window({file, nullptr});
+  window.show();
+  settle(window);
+  std::string text;
+  for (const QLabel* label : window.findChildren<QLabel*>()) text += label->text().toStdString() + "\n";
+  EXPECT_NE(text.find("2 runs cannot be read: `ddbench db check` says why"), std::string::npos) << text;
 }
 
 TEST(Window, KeepsItsStateAndOpensAnotherStore) {
