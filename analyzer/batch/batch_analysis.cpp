@@ -168,10 +168,9 @@ BatchAnalysis batch_analysis(const store::RunStore& store, std::span<const store
     }
   }
   if (!analysis.curves.empty()) return analysis;
-  throw Error(
-      ErrorCode::kBadInput,
-      "none of the runs tells anything of the batch: it needs runs with --target-loss, or on several ranks "
-      "(their gradients' noise)");
+  throw Error(ErrorCode::kBadInput,
+              "no batch analysis possible: it needs runs with --target-loss, or runs on several ranks "
+              "(gradient noise)");
 }
 
 Figure batch_figure(const BatchCurve& curve) {

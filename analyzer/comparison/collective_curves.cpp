@@ -89,9 +89,7 @@ void drop_common_function(std::vector<CollectiveCurve>& curves) {
 std::string title_of(const CollectiveCurves& curves, const char* title) {
   if (curves.curves.empty() || curves.curves.front().label.rfind(curves.curves.front().function, 0) == 0)
     return title;
-  std::string function = curves.curves.front().function;
-  std::replace(function.begin(), function.end(), '_', '-');
-  return fmt::format("{} of {}", title, function);
+  return fmt::format("{} of {}", title, curves.curves.front().function);
 }
 
 double geometric_mean_of(const std::vector<double>& values) {

@@ -124,8 +124,9 @@ void judge(Comparison& comparison) {
     comparison.verdict_text = fmt::format("one change: {}", case_changes.front());
   } else {
     comparison.verdict = ComparisonVerdict::kSeveralChanges;
-    comparison.verdict_text = fmt::format("{} fields differ ({}): no single cause can be told",
-                                          case_changes.size(), fmt::join(case_changes, ", "));
+    comparison.verdict_text =
+        fmt::format("{} fields differ ({}): the change cannot be attributed to one of them",
+                    case_changes.size(), fmt::join(case_changes, ", "));
   }
 }
 

@@ -112,9 +112,8 @@ CostRow on_spot(const Offer& offer, const Sku& sku, const CostOptions& options) 
     row.checkpoints =
         plan_checkpoints(interruptions_of(*sku.preemptions_per_h + failures_per_h, offer, options));
   } else {
-    row.usd_per_h = Measured<double>::missing(fmt::format(
-        "how often spot nodes are taken away is not known: give --price {}=...,preemptions=PER_HOUR",
-        sku.name));
+    row.usd_per_h = Measured<double>::missing(
+        fmt::format("spot preemption rate unknown: give --price {}=...,preemptions=PER_HOUR", sku.name));
   }
   add_costs(row, options);
   return row;

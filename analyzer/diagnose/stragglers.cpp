@@ -45,7 +45,8 @@ class Search {
   Report search(int most_steps) {
     const auto first = static_cast<std::uint32_t>(run_.run_case.warmup);
     const std::uint32_t recorded = std::max(store_.recorded_steps(run_), first) - first;
-    const std::uint32_t end = first + (most_steps > 0 ? std::min(static_cast<std::uint32_t>(most_steps), recorded) : recorded);
+    const std::uint32_t end =
+        first + (most_steps > 0 ? std::min(static_cast<std::uint32_t>(most_steps), recorded) : recorded);
     std::uint32_t steps_in_range = kFirstRangeSteps;
     for (std::uint32_t begin = first; begin < end;) {
       const StepRange range{begin, std::min(begin + steps_in_range, end) - 1};
@@ -178,7 +179,7 @@ Measured<StragglerReport> find_stragglers(const store::RunStore& store, const st
   const std::optional<store::RunRecord> run = store.run(id);
   if (!run) throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
   std::vector<store::RankRecord> ranks = store.ranks(id);
-  if (run->run_case.world_size() == 1) return Report::missing("one rank waits for nobody");
+  if (run->run_case.world_size() == 1) return Report::missing("single rank: no peer wait");
   if (run->provenance.has(Provenance::kImported) && store.recorded_steps(*run) == 0)
     return Report::missing("this imported run has no spans");
   if (ranks.size() < 2) return Report::missing("the run has no rows of its ranks");

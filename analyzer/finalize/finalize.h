@@ -6,7 +6,7 @@ namespace ddbench::analyzer {
 
 /// Turns the stored spans of a run into its step, collective and kernel rows: joins the collectives across
 /// ranks on aligned clocks, partitions every step of every rank, takes losses over into the step rows. Works
-/// on what there is: for a failed run these are the steps that were spooled before it failed. Calling it
+/// on partial data: for a failed run, on the steps spooled before the failure. Calling it
 /// again replaces the rows.
 ///
 /// Spans count for the steps that they fall into in time; they are looked for among those marked (Span::step)

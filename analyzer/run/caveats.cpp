@@ -79,10 +79,12 @@ void note_traffic(const RunSummary& summary, Notes& notes) {
                   get_fact(facts_of(summary), fact_key<"strategy.traffic">).value_or(""));
   const auto sent =
       static_cast<double>(get_fact(facts_of(summary), fact_key<"network.sent_bytes">).value_or(0));
-  const double ranks_and_steps = static_cast<double>(run_case.nodes) * steps_done(run_case, facts_of(summary));
-  if (sent > 0 && ranks_and_steps > 0 && run_case.gpus_per_node == 1 && summary.run.state == store::RunState::kDone &&
-      run_case.target_loss == 0 && !has_fact(facts_of(summary), fact_key<"resumed.from">)) {
-    text += fmt::format("; on the wire it was {:.4g} MB with headers, start and end",
+  const double ranks_and_steps =
+      static_cast<double>(run_case.nodes) * steps_done(run_case, facts_of(summary));
+  if (sent > 0 && ranks_and_steps > 0 && run_case.gpus_per_node == 1 &&
+      summary.run.state == store::RunState::kDone && run_case.target_loss == 0 &&
+      !has_fact(facts_of(summary), fact_key<"resumed.from">)) {
+    text += fmt::format("; {:.4g} MB measured on the wire, including headers, start-up and shutdown",
                         sent / ranks_and_steps / 1e6);
   }
   notes.push_back(text);
@@ -114,8 +116,8 @@ void note_network(const RunSummary& summary, Notes& notes) {
   const std::string& network = summary.run.environment.network;
   if (summary.run.provenance.has(Provenance::kEmulatedNetwork)) {
     notes.push_back(
-        fmt::format("emulated network{}{}: {} nodes are parts of one machine; no figure here is that of a "
-                    "real fabric",
+        fmt::format("emulated network{}{}: {} nodes are emulated on one machine; results do not represent "
+                    "a real network",
                     network.empty() ? "" : " ", network, run_case.nodes));
   }
   const bool shaped = network.find('@') != std::string::npos;
@@ -153,8 +155,8 @@ void note_losses_of_data(const RunSummary& summary, Notes& notes) {
   }
   if (const auto count = get_fact(facts_of(summary), fact_key<"cupti.dropped_records">).value_or(0);
       count > 0) {
-    notes.push_back(fmt::format(
-        "CUPTI dropped {} record(s): what kernels are missing is not known, and counts as idle", count));
+    notes.push_back(
+        fmt::format("CUPTI dropped {} record(s): the missing kernels appear as idle time", count));
   }
   if (const auto names = get_fact(facts_of(summary), fact_key<"nccl.unknown_kernels">)) {
     notes.push_back(fmt::format("kernels of NCCL that ddbench does not know count as communication: {}",
@@ -175,8 +177,8 @@ void note_reduced_steps(const RunSummary& summary, Notes& notes) {
   const std::int64_t reduced = get_fact(facts_of(summary), fact_key<"analysis.reduced_steps">).value_or(0);
   if (reduced == 0) return;
   notes.push_back(fmt::format(
-      "the spans of {} of {} steps (over all ranks) were kept reduced (--spans sampled): operators "
-      "and kernels are told of the other {}",
+      "the spans of {} of {} steps (over all ranks) were kept reduced (--spans sampled): operator "
+      "and kernel tables cover only the {} fully recorded steps",
       reduced, reduced + summary.kernel_steps, summary.kernel_steps));
 }
 

@@ -89,7 +89,7 @@ void judge_peer_wait(RunSummary& summary) {
   for (const CollectiveSummary& collective : summary.collectives)
     resolved |= collective.record.peer_wait_resolved;
   if (summary.run.run_case.world_size() == 1) {
-    summary.peer_wait_ns = Wait::missing("one rank waits for nobody");
+    summary.peer_wait_ns = Wait::missing("single rank: no peer wait");
   } else if (summary.run.run_case.workload == kMicroWorkload) {
     summary.peer_wait_ns = Wait::missing("batches of iterations are timed, not arrivals");
   } else if (summary.collectives.empty()) {

@@ -186,7 +186,7 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
     {"workload.flops_per_sample", kReal, kWork, "FLOP",
      "FLOPs of the model for one sample, forward and backward"},
     {"workload.hardware_flops_per_sample", kReal, kWork, "FLOP",
-     "the same with what backward computes again to save memory"},
+     "the same, including recomputation in backward"},
 });
 
 /// The entry of a stored key; null where there is none.

@@ -131,9 +131,7 @@ void BatchPage::show_failure(const JobFailure& failure) {
   if (failure.code != ErrorCode::kBadInput) return Page::show_failure(failure);
   show_message(
       QStringLiteral("No batch-size data in these runs"),
-      failure.message +
-          QStringLiteral("\n\nRuns tell of it that go on until the loss has come down to a target, "
-                         "with several batches:"),
+      failure.message + QStringLiteral("\n\nTrain several batch sizes to a target loss:"),
       QStringLiteral("ddbench sweep --gpus 2 --batch-per-gpu 16,32,64,128 --target-loss 1.5 --steps 500"));
 }
 

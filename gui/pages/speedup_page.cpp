@@ -100,8 +100,8 @@ SpeedupPage::SpeedupPage(Workspace& workspace)
     : Page(workspace, QStringLiteral("Speedup"),
            QStringLiteral("What more GPUs bring, against the ideal, and the law that the runs follow.")) {
   any_provenance_ = new QCheckBox(QStringLiteral("Law over mixed provenance"));
-  any_provenance_->setToolTip(QStringLiteral(
-      "Fit a law though some sizes were emulated or oversubscribed: what it says is then about that"));
+  any_provenance_->setToolTip(
+      QStringLiteral("Fit a scaling law even though some sizes were emulated or oversubscribed"));
   split_ = new QComboBox;
   split_->setAccessibleName(QStringLiteral("One curve for each"));
   split_->addItem(QStringLiteral("A curve each"), QStringLiteral("*"));

@@ -206,7 +206,7 @@ std::string where_lost(const RunSummary& summary) {
   std::int64_t won_ns = 0;
   for (const std::int64_t part_ns : efficiency.waterfall.ns) won_ns -= std::min<std::int64_t>(part_ns, 0);
   const std::string won =
-      won_ns > 0 ? fmt::format("; {} won elsewhere", time_in_words(static_cast<double>(won_ns))) : "";
+      won_ns > 0 ? fmt::format("; {} gained in other parts", time_in_words(static_cast<double>(won_ns))) : "";
   return fmt::format("lost {} of a step of {}, most of it to {}{}", lost, step, most, won);
 }
 

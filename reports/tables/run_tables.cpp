@@ -128,7 +128,7 @@ void add_communication(const RunSummary& summary, DataTable& table) {
             ? "; the clocks leave it open by ±" + time(summary.peer_wait_uncertainty_ns)
             : "";
     add_measure(table, "peer wait", time(*wait),
-                "a step: before the last rank arrived, exposed or not" + uncertainty);
+                "per step; until the last rank arrived (exposed or hidden)" + uncertainty);
   } else {
     add_missing(table, "peer wait", wait);
   }

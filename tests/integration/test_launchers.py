@@ -353,7 +353,7 @@ def test_contradictory_variables_are_both_named(bench):
 
 @pytest.mark.parametrize("arguments, words", [
     (["--launcher", "pbs"], "--launcher"),
-    (["--launcher", "env"], "nobody started this process"),
+    (["--launcher", "env"], "no rank environment found"),
     (["--partition", "gpu"], "--partition"),
     (["--launcher", "mpirun", "--link", "1gbit"], "--link"),
     (["--launcher", "mpirun", "--interface", "nosuch0"], "nosuch0"),

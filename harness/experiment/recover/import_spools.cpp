@@ -51,8 +51,9 @@ void check_origin(const ProcessRecording& process) {
   if (!process.invalid.empty()) refuse(process.file, process.invalid);
   if (process.run_id.empty()) {
     refuse(process.file,
-           "it ends before it says whose it is, as when a process is killed at once: remove it if that was "
-           "no rank");
+           "truncated before its header (process killed at start-up?): delete the file if that process was "
+           "not a "
+           "rank");
   }
   if (!host::origin_from(process.run_id)) {
     refuse(process.file, process.run_id.starts_with("alone")

@@ -132,7 +132,8 @@ void take_recording(const ProgramRecording& recording, launch::LaunchOutcome& ou
 double samples_of(const store::RunRecord& run, const launch::LaunchOutcome& outcome) {
   const bool is_whole = outcome.state == store::RunState::kDone && run.run_case.target_loss == 0 &&
                         !is_program(run.run_case) && !micro::is_micro(run.run_case);
-  return is_whole ? static_cast<double>(run.run_case.global_batch()) * steps_done(run.run_case, outcome.facts) : 0;
+  return is_whole ? static_cast<double>(run.run_case.global_batch()) * steps_done(run.run_case, outcome.facts)
+                  : 0;
 }
 
 void take_counts(launch::LaunchOutcome& outcome, double samples) {
@@ -143,7 +144,7 @@ void take_counts(launch::LaunchOutcome& outcome, double samples) {
   }
 }
 
-/// What can still be said in the store when the results could not be kept.
+/// Marks the run failed when its results cannot be stored (best effort).
 void store_failure(store::RunStore& store, store::RunRecord run, const std::string& reason) noexcept {
   try {
     run.state = store::RunState::kFailed;

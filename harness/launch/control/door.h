@@ -27,9 +27,9 @@ struct RunCredentials {
   const Credentials& of(int rank) const { return others && rank != 0 ? *others : started; }
 };
 
-/// Where the ranks of a run come in: listens on one address, admits those that prove to know the run's secret
-/// (handshake.h) and are still missing, and turns everybody else away with the reason. Never waits for
-/// anybody, and holds a bounded number of strangers, each of a bounded size and for a bounded time.
+/// Accepts the connections of a run's ranks: listens on one address, admits those that prove to know the
+/// run's secret (handshake.h) and are still missing, and rejects everybody else with the reason. Never waits
+/// for anybody, and holds a bounded number of strangers, each of a bounded size and for a bounded time.
 class Door {
  public:
   /// From the connection to the complete hello of a rank.

@@ -17,9 +17,9 @@ constexpr int kSampledFromRanks = 32;
 StartedWorld started_world() {
   const Placement placement = read_placement(environment_variables());
   if (!placement.found()) {
-    throw Error(ErrorCode::kBadInput,
-                "--launcher env: nobody started this process as a rank: there is neither RANK (torchrun) nor "
-                "OMPI_COMM_WORLD_RANK (mpirun) nor PMI_RANK, and it is no task of a Slurm step");
+    throw Error(
+        ErrorCode::kBadInput,
+        "--launcher env: no rank environment found (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK or a Slurm step)");
   }
   if (placement.world_size % placement.local_world_size != 0) {
     throw Error(ErrorCode::kBadInput,

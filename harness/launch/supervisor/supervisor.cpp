@@ -214,7 +214,7 @@ void Supervisor::judge_deadline() {
   if (killed_before) return give_up();
   for (SupervisedRank& rank : ranks_) {
     if (!rank.alive) continue;
-    outcome_.notes.push_back(fmt::format("{} did not end within {} of being told to and was killed",
+    outcome_.notes.push_back(fmt::format("{} did not exit within {} of the stop request and was killed",
                                          rank.name(), describe_time(options_.grace)));
     kill(rank);
   }

@@ -65,7 +65,8 @@ std::string rows_section(const BatchCurve& curve, const Paint& paint, std::size_
     provenances |= row.provenance.bits();
   }
   const std::string legend =
-      "to the target loss · return: of GPUs added at one batch per GPU, of their share · " +
+      "steps and times to the target loss · return: speedup gained by added GPUs / ideal speedup, at fixed "
+      "batch per GPU · " +
       provenance_legend(ProvenanceSet::from_bits(provenances));
   return table.render(paint, 0, width) + paint(Tone::kFaint, fitted(legend, width)) + "\n";
 }

@@ -172,7 +172,7 @@ class RunText {
     if (!used.hfu || *used.hfu == *used.mfu) return;
     table.add_row({{"HFU", Tone::kFaint},
                    {percent_in_words(*used.hfu)},
-                   {"with what backward computes again", Tone::kFaint}});
+                   {"including recomputation in backward", Tone::kFaint}});
   }
 
   void add_loss(Table& table) const {
@@ -214,7 +214,7 @@ class RunText {
     const std::int64_t uncertainty_ns = summary_.peer_wait_uncertainty_ns;
     table.add_row({{"peer wait", Tone::kFaint},
                    {wait ? time(*wait) : "not known"},
-                   {wait ? "a step: before the last rank arrived, exposed or not" +
+                   {wait ? "per step; until the last rank arrived (exposed or hidden)" +
                                (uncertainty_ns > 0 ? ", ±" + time(uncertainty_ns) : std::string())
                          : visible(wait.reason()),
                     Tone::kFaint}});

@@ -134,8 +134,8 @@ std::string scaling_text(const analyzer::ScalingTable& table, const TextStyle& s
     rows.add_row(cells_of(row, optional, cases));
     provenances |= row.provenance.bits();
   }
-  const std::string legend =
-      "exposed: communication, of the step · " + provenance_legend(ProvenanceSet::from_bits(provenances));
+  const std::string legend = "exposed: exposed communication, % of step time · " +
+                             provenance_legend(ProvenanceSet::from_bits(provenances));
   text += "\n" + rows.render(paint, 0, width) + "\n" + cases.render(paint, width) +
           paint(Tone::kFaint, fitted(legend, width)) + "\n";
   if (const std::string why = why_no_interval(table); !why.empty())

@@ -114,7 +114,7 @@ RunSummary example_baseline() {
   summary.exposed_communication_ns = summary.overlap_ns = 0;
   summary.cpu_wait_ns = 0;
   summary.compute_slowdown_percent = Measured<Estimate>::missing("no communication");
-  summary.peer_wait_ns = Measured<std::int64_t>::missing("one rank waits for nobody");
+  summary.peer_wait_ns = Measured<std::int64_t>::missing("single rank: no peer wait");
   summary.probe_overhead_percent = Estimate{0.31, {-0.2, 0.8, 0.95, "paired"}};
   summary.efficiency =
       Measured<Efficiency>::missing("the run has 1 GPU: it is what others are compared with");
@@ -185,8 +185,8 @@ RunSummary example_run() {
   summary.notes = {
       "oversubscribed: 16 ranks share 2 cores: at best 12.5% efficiency can be seen here, whatever the "
       "network",
-      "emulated network veth@1gbit: 4 nodes are parts of one machine; no figure here is that of a real "
-      "fabric"};
+      "emulated network veth@1gbit: 4 nodes are emulated on one machine; results do not represent a "
+      "real network"};
   return summary;
 }
 

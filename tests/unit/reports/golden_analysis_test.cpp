@@ -40,10 +40,10 @@ TEST(AnalysisText, NarrowTerminalsCutAndNeverBreakATable) {
 TEST(AnalysisText, WithoutALawTheReasonIsPrinted) {
   analyzer::ScalingCurve curve = example_curve();
   curve.model = Measured<analyzer::ModelChoice>::missing("a law is chosen by leaving scales out");
-  curve.stragglers = Measured<analyzer::StragglerReport>::missing("one rank waits for nobody");
+  curve.stragglers = Measured<analyzer::StragglerReport>::missing("single rank: no peer wait");
   const std::string text = curve_text(curve, {});
   EXPECT_NE(text.find("none: a law is chosen"), std::string::npos);
-  EXPECT_NE(text.find("not known: one rank"), std::string::npos);
+  EXPECT_NE(text.find("not known: single rank"), std::string::npos);
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ TEST_F(Summarize, NotesWhatOversubscriptionAllowsToSee) {
   EXPECT_TRUE(has_note(summary,
                        "oversubscribed: 16 ranks share 2 cores: at best 12.5% efficiency can be seen here, "
                        "whatever the network"));
-  EXPECT_TRUE(has_note(summary, "emulated network veth: 4 nodes are parts of one machine"));
+  EXPECT_TRUE(has_note(summary, "emulated network veth: 4 nodes are emulated on one machine"));
 }
 
 TEST_F(Summarize, PassesOnWhatTheLauncherNotedUnlessItIsSaidAlready) {

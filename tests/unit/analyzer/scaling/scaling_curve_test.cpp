@@ -322,7 +322,7 @@ TEST(Stragglers, BelowTheResolutionOfTheClocksNobodyIsNamed) {
 TEST(Stragglers, WhatCannotBeToldHasAReason) {
   ScratchStore scratch;
   const store::RunId one = add_run(scratch.get(), run_of(sized(1, 1), 100));
-  EXPECT_TRUE(contains(find_stragglers(scratch.get(), one).reason(), "one rank"));
+  EXPECT_TRUE(contains(find_stragglers(scratch.get(), one).reason(), "single rank"));
   const store::RunId imported = add_run(scratch.get(), run_of(sized(1, 4), 100));
   EXPECT_FALSE(find_stragglers(scratch.get(), imported));
   EXPECT_THROW(find_stragglers(scratch.get(), "nobody"), Error);

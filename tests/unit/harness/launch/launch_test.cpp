@@ -156,7 +156,7 @@ TEST_F(LaunchTest, ARankThatIgnoresTheStopIsKilled) {
       << outcome.reason;
   EXPECT_TRUE(outcome.ranks[1].outcome.starts_with("killed by the launcher")) << outcome.ranks[1].outcome;
   ASSERT_EQ(outcome.notes.size(), 1u);
-  EXPECT_TRUE(contains(outcome.notes[0], "did not end within 0.3 s")) << outcome.notes[0];
+  EXPECT_TRUE(contains(outcome.notes[0], "did not exit within 0.3 s")) << outcome.notes[0];
 }
 
 TEST_F(LaunchTest, ARankThatNeverReportsIsNamed) {

@@ -33,7 +33,7 @@ TEST(GraphPolicy, SaysWhyNot) {
   EXPECT_EQ(why_no_graph(run_case, false), "the hosts of strategy horovod work in the middle of a step");
   run_case = on_gpu();
   run_case.target_loss = 0.5;
-  EXPECT_NE(why_no_graph(run_case, false).find("target loss"), std::string::npos);
+  EXPECT_NE(why_no_graph(run_case, false).find("target-loss"), std::string::npos);
 }
 
 TEST(GraphPolicy, MeasuredStepsAreAllOfOneKind) {

@@ -99,7 +99,7 @@ TEST_F(Html, SaysProvenanceAndCaveats) {
   EXPECT_NE(page.find("provenance: measured"), std::string::npos);
   const std::string emulated = run_html(run_report(store(), ids()[2]));
   EXPECT_NE(emulated.find("measured, emulated-network"), std::string::npos);
-  EXPECT_NE(emulated.find("no figure here is that of a real fabric"), std::string::npos);
+  EXPECT_NE(emulated.find("results do not represent a real network"), std::string::npos);
 }
 
 TEST_F(Html, AnEmptyRunHasAPageToo) {
