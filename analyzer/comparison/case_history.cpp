@@ -21,7 +21,7 @@ constexpr std::size_t kMostEarlierRuns = 20;  // of a case: each costs a summary
 std::vector<double> rates(std::span<const RunSummary> summaries) {
   std::vector<double> values;
   for (const RunSummary& summary : summaries) {
-    if (summary.samples_per_s) values.push_back(*summary.samples_per_s);
+    if (summary.work_per_s) values.push_back(*summary.work_per_s);
   }
   return values;
 }
@@ -34,7 +34,7 @@ std::vector<double> earlier_rates(const store::RunStore& store, const std::vecto
     const bool usable = run->state == store::RunState::kDone && run->valid && !compared.contains(run->id);
     if (!usable || defining_key(*run) != case_key) continue;
     const RunSummary summary = summarize_briefly(store, *run);
-    if (summary.samples_per_s && *summary.samples_per_s > 0) values.push_back(*summary.samples_per_s);
+    if (summary.work_per_s && *summary.work_per_s > 0) values.push_back(*summary.work_per_s);
   }
   std::vector<double> logarithms;  // newest first, as the values: a change of level is one either way
   for (const double value : values) logarithms.push_back(std::log(value));

@@ -116,7 +116,7 @@ GroupComparison compare_by(const store::RunStore& store, std::span<const store::
       group_cells(std::move(summaries), field, reference, result.values, result.notes);
   add_group_collectives(cells, result);
   for (GroupCell& cell : cells)  // collective tests have no rate
-    std::erase_if(cell.runs, [](const RunSummary& summary) { return !summary.samples_per_s; });
+    std::erase_if(cell.runs, [](const RunSummary& summary) { return !summary.work_per_s; });
   std::erase_if(cells, [](const GroupCell& cell) { return cell.runs.empty(); });
   for (const GroupCell& cell : cells) {
     result.rows.push_back(row_of(cell));

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/attribution/program_steps.h"
+#include "analyzer/program/program_steps.h"
 #include "core/cpu_wait.h"
 
 namespace ddbench::analyzer {

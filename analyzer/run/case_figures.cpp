@@ -11,6 +11,7 @@
 #include "analyzer/statistics/karp_flatt.h"
 #include "analyzer/statistics/moments.h"
 #include "analyzer/statistics/quantiles.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -144,9 +145,11 @@ std::string reason_against_comparing(const RunSummary& baseline, const RunSummar
   const RunCase& there = baseline.run.run_case;
   if (!summary.run.valid) return "the run is invalid";
   if (!baseline.run.valid) return "the baseline is invalid: " + baseline.run.invalid_reason;
-  if (!summary.samples_per_s) return summary.samples_per_s.reason();
-  if (!baseline.samples_per_s)
-    return fmt::format("baseline {}: {}", baseline.run.id, baseline.samples_per_s.reason());
+  if (!summary.work_per_s) return summary.work_per_s.reason();
+  if (!baseline.work_per_s)
+    return fmt::format("baseline {}: {}", baseline.run.id, baseline.work_per_s.reason());
+  if (static_cast<bool>(summary.samples_per_step) != static_cast<bool>(baseline.samples_per_step))
+    return "the samples of a step are known of only one of the run and its baseline: --batch-per-gpu states them";
   if (summary.probed_steps == 0) return "no step was measured with the probes on";
   if (baseline.probed_steps == 0)
     return fmt::format("baseline {}: no step with the probes on", baseline.run.id);
@@ -173,7 +176,8 @@ CaseFigures case_figures(std::span<const RunSummary> runs) {
   std::vector<double> steps_ns;
   for (const RunSummary& summary : runs) {
     figures.runs.push_back(summary.run.id);
-    figures.run_samples_per_s.push_back(*summary.samples_per_s);
+    figures.run_samples_per_s.push_back(*summary.work_per_s);
+    if (!summary.samples_per_s) figures.without_samples = summary.samples_per_s.reason();
     steps_ns.push_back(summary.step_time_ns->value);
     if (summary.probed_steps > 0) figures.run_partitions.push_back(summary.partition);
   }
@@ -204,6 +208,7 @@ CaseEfficiency efficiency_against(const CaseFigures& reference, const CaseFigure
 std::string reason_without_baseline(const store::RunRecord& run) {
   if (!run.baseline_id.empty()) return fmt::format("baseline run {} is not in this store", run.baseline_id);
   if (run.run_case.world_size() == 1) return "the run has 1 GPU: it is what others are compared with";
+  if (is_program(run.run_case)) return "no baseline: --baseline measures the program on 1 GPU first";
   return "no baseline";
 }
 

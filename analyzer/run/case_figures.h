@@ -17,6 +17,8 @@ struct CaseFigures {
   std::vector<store::RunId> runs;  ///< oldest first, as given
   std::vector<double> run_samples_per_s;
   double samples_per_s = 0;  ///< geometric mean over runs
+  /// Why these are no samples/s but RunSummary::work_per_s; empty where they are.
+  std::string without_samples;
   /// Global batch / samples_per_s. Interval: one run: that of its steps; kFewestRuns or more: Student's t over
   /// runs; two: missing.
   Quantity step_time_ns;
@@ -26,7 +28,7 @@ struct CaseFigures {
   Measured<double> exposed_share = Measured<double>::missing("no partition");  ///< of the partition
 };
 
-/// `runs` are of one case, not empty, and each has samples_per_s.
+/// `runs` are of one case, not empty, and each has work_per_s.
 CaseFigures case_figures(std::span<const RunSummary> runs);
 
 /// What a case lost against a reference, part by part.

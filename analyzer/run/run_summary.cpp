@@ -29,15 +29,26 @@ std::uint32_t first_measured_step(const store::RunRecord& run) {
   return static_cast<std::uint32_t>(run.run_case.warmup);
 }
 
+Measured<double> samples_per_step(const store::RunRecord& run) {
+  if (has_known_batch(run.run_case)) return static_cast<double>(run.run_case.global_batch());
+  const auto seen = get_fact(run.environment.facts, fact_key<"program.samples_per_step">);
+  if (seen && *seen > 0) return *seen;
+  return Measured<double>::missing("how many samples a step has is not known: --batch-per-gpu states it");
+}
+
 void add_rate(const Measured<StepRate>& rate, RunSummary& summary) {
+  summary.samples_per_step = samples_per_step(summary.run);
   if (!rate) {
     summary.step_time_ns = Measured<Quantity>::missing(rate.reason());
-    summary.samples_per_s = Measured<double>::missing(rate.reason());
+    summary.samples_per_s = summary.work_per_s = Measured<double>::missing(rate.reason());
     summary.distribution = Measured<StepDistribution>::missing(rate.reason());
     return;
   }
   summary.step_time_ns = rate->step_time_ns;
-  summary.samples_per_s = rate->samples_per_s(static_cast<double>(summary.run.run_case.global_batch()));
+  const Measured<double>& samples = summary.samples_per_step;
+  summary.samples_per_s = samples ? Measured<double>(rate->samples_per_s(*samples))
+                                  : Measured<double>::missing(samples.reason());
+  summary.work_per_s = rate->samples_per_s(samples.value_or(summary.run.run_case.world_size()));
   summary.distribution = rate->distribution;
   summary.left_out_ns = rate->left_out_ns;
   summary.clocks_known = rate->clocks_known;

@@ -62,6 +62,12 @@ struct RunSummary {
   Measured<Quantity> step_time_ns = Measured<Quantity>::missing("no steps");
   Measured<double> samples_per_s =
       Measured<double>::missing("no steps");  ///< samples of the measured steps / the same elapsed time
+  /// Samples of a step over all ranks: the case's, or those that a program's DataLoaders were seen to give. Missing: nobody
+  /// said.
+  Measured<double> samples_per_step = Measured<double>::missing("no steps");
+  /// What speedups compare: samples_per_s, or, where nobody said how many samples a step has, steps of all ranks a
+  /// second, which takes it that each rank's step has as many at each size.
+  Measured<double> work_per_s = Measured<double>::missing("no steps");
   Measured<StepDistribution> distribution = Measured<StepDistribution>::missing("no steps");
   std::int64_t left_out_ns = 0;  ///< MeasuredSteps::left_out_ns
   bool clocks_known = true;      ///< MeasuredSteps::clocks_known

@@ -12,7 +12,7 @@ std::string reason_against(const store::RunRecord& run, const RunSummary* summar
   if (!run.valid) return "invalid: " + run.invalid_reason;
   if (run.state != store::RunState::kDone)
     return fmt::format("{}: {}", store::to_string(run.state), run.reason);
-  return summary == nullptr ? "" : summary->samples_per_s.reason();
+  return summary == nullptr ? "" : summary->work_per_s.reason();
 }
 
 bool all_positive(std::span<const double> values) {
@@ -29,7 +29,7 @@ std::vector<RunSummary> usable_summaries(const store::RunStore& store, std::span
     std::string reason = reason_against(run, nullptr);
     if (reason.empty()) {
       RunSummary summary = summarize_briefly(store, run);
-      if (summary.samples_per_s || (needed == Figures::kAnything && !summary.collectives.empty())) {
+      if (summary.work_per_s || (needed == Figures::kAnything && !summary.collectives.empty())) {
         summaries.push_back(std::move(summary));
         continue;
       }

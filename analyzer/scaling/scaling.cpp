@@ -26,7 +26,7 @@ struct Repetitions {
 };
 
 bool usable(const RunSummary& summary) {
-  return summary.run.state == store::RunState::kDone && summary.run.valid && summary.samples_per_s;
+  return summary.run.state == store::RunState::kDone && summary.run.valid && summary.work_per_s;
 }
 
 /// Oldest first, and before them the baselines that they were stated against where these lie outside of the
@@ -70,8 +70,8 @@ std::string reason_without_figures(const Repetitions& group) {
   if (!latest.run.valid) return "invalid: " + latest.run.invalid_reason;
   std::string reason{to_string(latest.run.state)};
   if (!latest.run.reason.empty()) reason += ": " + latest.run.reason;
-  if (latest.run.state == store::RunState::kDone && !latest.samples_per_s) {
-    reason = "no figures: " + latest.samples_per_s.reason();
+  if (latest.run.state == store::RunState::kDone && !latest.work_per_s) {
+    reason = "no figures: " + latest.work_per_s.reason();
   }
   return reason;
 }
@@ -93,7 +93,9 @@ ScalingRow make_row(const Repetitions& group) {
   row.repetitions = static_cast<int>(group.figures->runs.size());
   row.exposed_communication_share = group.figures->exposed_share;
   row.step_time_ns = group.figures->step_time_ns;
-  row.samples_per_s = group.figures->samples_per_s;
+  const std::string& without_samples = group.figures->without_samples;
+  row.samples_per_s = without_samples.empty() ? Measured<double>(group.figures->samples_per_s)
+                                              : Measured<double>::missing(without_samples);
   return row;
 }
 

@@ -66,8 +66,11 @@ CaseFields case_fields_from_json(std::string_view text) {
     for (const auto& [key, entry] : value.items()) fields[name + "." + key] = {text_of(entry), role};
   }
   // Written only where they say something.
-  for (const char* name : {"margin", "max_time_s"})
+  for (const char* name : {"margin", "max_time_s", "duration_s"})
     fields.try_emplace(name, CaseField{Json(0.0).dump(), FieldRole::kSampling, true});
+  for (const char* name : {"skip", "measure"})
+    fields.try_emplace(name, CaseField{Json(0).dump(), FieldRole::kSampling, true});
+  fields.try_emplace("after", CaseField{"", FieldRole::kSampling});
   name_automatic_steps(fields);
   return fields;
 }

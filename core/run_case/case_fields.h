@@ -64,6 +64,10 @@ void visit_fields(Case& run_case, Visit&& visit) {
   visit("margin", kSampling, run_case.margin);
   visit("max_time_s", kSampling, run_case.max_time_s);
   visit("warmup", kSampling, run_case.warmup);
+  visit("skip", kSampling, run_case.skip);
+  visit("measure", kSampling, run_case.measure);
+  visit("duration_s", kSampling, run_case.duration_s);
+  visit("after", kSampling, run_case.after);
   visit("first_bucket_bytes", kIdentity, run_case.first_bucket_bytes);
   visit("bucket_bytes", kIdentity, run_case.bucket_bytes);
   visit("requested_network", kPlace, run_case.requested_network);

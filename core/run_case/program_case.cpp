@@ -15,6 +15,8 @@ namespace {
 // Options of the workload.
 constexpr const char* kCommand = "command";  // a JSON list
 constexpr const char* kPerNode = "per_node";
+constexpr const char* kPythonMarks = "python_marks";  // "off", or absent
+constexpr const char* kBatch = "batch";               // "stated", where it is 1
 
 std::string nccl_tests_in_words(const std::map<std::string, std::string>& options) {
   std::string words = kNcclTestsWorkload;
@@ -55,6 +57,23 @@ void set_program(RunCase& run_case, const std::vector<std::string>& command, Pro
   } catch (const nlohmann::json::type_error&) {
     throw Error(ErrorCode::kBadInput, "an argument of the program is no UTF-8 text, and could not be stored");
   }
+}
+
+void state_batch(RunCase& run_case, std::int64_t batch_per_gpu) {
+  run_case.batch_per_gpu = batch_per_gpu;
+  if (is_program(run_case) && batch_per_gpu == 1) run_case.workload_options[kBatch] = "stated";
+}
+
+bool has_known_batch(const RunCase& run_case) {
+  return !is_program(run_case) || run_case.batch_per_gpu != 1 || run_case.workload_options.contains(kBatch);
+}
+
+void leave_out_python_marks(RunCase& run_case) {
+  run_case.workload_options[kPythonMarks] = "off";
+}
+
+bool wants_python_marks(const RunCase& run_case) {
+  return is_program(run_case) && !run_case.workload_options.contains(kPythonMarks);
 }
 
 std::vector<std::string> program_command(const RunCase& run_case) {

@@ -29,6 +29,15 @@ void set_program(RunCase& run_case, const std::vector<std::string>& command,
                  ProgramStart start = ProgramStart::kPerRank);
 bool is_program_per_node(const RunCase& run_case);
 
+/// Samples per rank and step that the user states of a program.
+void state_batch(RunCase& run_case, std::int64_t batch_per_gpu);
+/// Whether batch_per_gpu is what somebody said or chose. Of a program that nobody said it of, it is 1 and means nothing.
+bool has_known_batch(const RunCase& run_case);
+
+/// Whether Python programs are given marks (probes/python); they are, unless the user does not want them.
+void leave_out_python_marks(RunCase& run_case);
+bool wants_python_marks(const RunCase& run_case);
+
 /// Inverse of set_program. Throws Error{kBadInput} when the case has none.
 std::vector<std::string> program_command(const RunCase& run_case);
 

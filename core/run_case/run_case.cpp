@@ -77,6 +77,12 @@ void validate(const RunCase& run_case) {
           run_case.ends_by_margin() ? "above 0 and at most 1000000 seconds" : "0 where the number of steps is fixed");
   require(run_case.warmup >= 0 && run_case.warmup <= kMostSteps, "warmup", run_case.warmup,
           "from 0 to 100000000");
+  require(run_case.skip >= 0 && run_case.skip <= kMostSteps, "skip", run_case.skip, "from 0 to 100000000");
+  require(run_case.measure >= 0 && run_case.measure <= kMostSteps, "measure", run_case.measure,
+          "from 1 to 100000000");
+  require(run_case.duration_s >= 0 && run_case.duration_s <= kMostSeconds, "duration", run_case.duration_s,
+          "above 0 and at most 1000000 seconds");
+  require(run_case.after.empty() || run_case.after == "stop", "after", run_case.after, "stop or empty");
   require(run_case.first_bucket_bytes >= 1 && run_case.first_bucket_bytes <= kMostBucketBytes,
           "first bucket bytes", run_case.first_bucket_bytes, "1 or more");
   require(run_case.bucket_bytes >= 1 && run_case.bucket_bytes <= kMostBucketBytes, "bucket bytes",

@@ -57,6 +57,12 @@ struct RunCase {
   double margin = 0;
   double max_time_s = 0;  ///< with a margin: measured steps end the run when they have taken so long
   int warmup = 5;  ///< steps before the measured ones; their spans are kept and marked by step < warmup
+  /// The window of a program that is measured; all 0: the whole program. Steps that it does first, and steps and
+  /// seconds of the window (0: no such limit). What it records outside is not kept.
+  int skip = 0;
+  int measure = 0;
+  double duration_s = 0;
+  std::string after;  ///< of the window: "stop" ends the program; empty: it goes on to its own end
   std::int64_t first_bucket_bytes = 1 << 20;
   std::int64_t bucket_bytes = 25 << 20;
   std::string requested_network;  ///< "ib", "ethernet"; empty: what the backend chooses
@@ -71,6 +77,7 @@ struct RunCase {
   int model_parallel() const noexcept;
   std::int64_t global_batch() const noexcept { return batch_per_gpu * (world_size() / model_parallel()); }
   int total_steps() const noexcept { return warmup + steps; }
+  bool has_window() const noexcept { return skip > 0 || measure > 0 || duration_s > 0; }
   bool ends_by_margin() const noexcept { return margin > 0; }  ///< how many steps it has is known at its end
   friend bool operator==(const RunCase&, const RunCase&) = default;  ///< labels included; see case_key
 };

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -16,12 +18,12 @@ using Json = nlohmann::ordered_json;
 
 /// Fields that are younger than stored runs are written only where they say something, so that the keys of those
 /// runs stay what they are.
-bool is_left_out(std::string_view key, double value) {
-  return value == 0 && (key == "margin" || key == "max_time_s");
-}
+constexpr std::string_view kYoungerFields[] = {"margin",  "max_time_s", "skip",
+                                               "measure", "duration_s", "after"};
+
 template <typename Value>
-bool is_left_out(std::string_view, const Value&) {
-  return false;
+bool is_left_out(std::string_view key, const Value& value) {
+  return value == Value{} && std::ranges::find(kYoungerFields, key) != std::end(kYoungerFields);
 }
 
 Json json_of(const RunCase& run_case, bool labels) {
@@ -48,7 +50,9 @@ ScalingMode scaling_from(const std::string& text) {
 
 [[noreturn]] void refuse_unknown_field(const Json& json) {
   RunCase with_all;
-  with_all.margin = with_all.max_time_s = 1;
+  with_all.margin = with_all.max_time_s = with_all.duration_s = 1;
+  with_all.skip = with_all.measure = 1;
+  with_all.after = "stop";
   const Json fields = json_of(with_all, true);
   for (const auto& [key, value] : json.items()) {
     if (!fields.contains(key))

@@ -85,7 +85,7 @@ QString text_of(const RunEntry& entry, RunColumn column) {
     case RunColumn::kSku: return or_none(run.run_case.sku);
     case RunColumn::kNetwork: return network_of(run);
     case RunColumn::kBatch:
-      return is_training(run.run_case) ? QString::number(run.run_case.batch_per_gpu) : or_none({});
+      return is_training(run.run_case) && has_known_batch(run.run_case) ? QString::number(run.run_case.batch_per_gpu) : or_none({});
     case RunColumn::kPrecision: return or_none(run.run_case.precision);
     case RunColumn::kStrategy: return or_none(run.run_case.strategy);
     case RunColumn::kProvenance: return provenance_text(run.provenance);

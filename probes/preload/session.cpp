@@ -144,15 +144,15 @@ void PendingCall::end() const noexcept {
   track->record(span);
 }
 
-void mark_step() noexcept {
+bool mark_step() noexcept {
   static std::atomic<std::uint32_t> steps{0};
   static std::atomic<std::int64_t> begin_ns{0};
   host::Recorder::Track* const track = track_of_thread(Lane::kMain);
   const std::int64_t end_ns = now_ns();
   const std::int64_t last_ns = begin_ns.exchange(end_ns);
-  if (track == nullptr) return;
+  if (track == nullptr) return false;
   note_cpu_wait(*track, ThreadActivity::kOther);
-  if (last_ns == 0) return;
+  if (last_ns == 0) return false;
   Span span;
   span.begin_ns = last_ns;
   span.end_ns = end_ns;
@@ -160,6 +160,23 @@ void mark_step() noexcept {
   span.name_id = name_id(CallName::kStep);
   span.step = steps.fetch_add(1);
   track->record(span);
+  return true;
+}
+
+void record_phase(ProgramPhase phase, std::int64_t begin_ns, std::uint64_t samples, std::uint64_t id) noexcept {
+  host::Recorder::Track* const track = track_of_thread(Lane::kMain);
+  if (track == nullptr) return;
+  const std::optional<std::uint32_t> name = operator_id(kPhaseNames[static_cast<std::size_t>(phase)]);
+  if (!name) return;
+  Span span;
+  span.end_ns = now_ns();
+  span.begin_ns = begin_ns > 0 && begin_ns < span.end_ns ? begin_ns : span.end_ns;
+  span.kind = SpanKind::kHost;
+  span.name_id = *name;
+  span.bytes = samples;
+  span.correlation = id;
+  track->record(span);
+  note_cpu_wait(*track, ThreadActivity::kOther);
 }
 
 void note_file_opened() noexcept {

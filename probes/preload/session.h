@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "core/program_phase.h"
 #include "probes/recorder/recorder.h"
 
 /// What a program that ddbench did not write records of itself. Nothing here throws, and nothing that fails
@@ -77,8 +78,11 @@ class PendingCall {
   bool nested_;
 };
 
-/// A step ends, and the next begins, now.
-void mark_step() noexcept;
+/// A step ends, and the next begins, now. True where that is a step: the first call only begins one.
+bool mark_step() noexcept;
+
+/// The thread was in the phase from `begin_ns` (now_ns()) until now.
+void record_phase(ProgramPhase phase, std::int64_t begin_ns, std::uint64_t samples, std::uint64_t id) noexcept;
 
 /// The program opened a file to write it, just now: host time without a length. Does nothing in a process
 /// that has recorded nothing yet: a shell that writes a file is no rank.

@@ -1,6 +1,17 @@
+#include <cstddef>
+
+#include "core/program_phase.h"
 #include "probes/preload/ddbench.h"
+#include "probes/preload/session/measuring_window.h"
 #include "probes/preload/session.h"
 
 void ddbench_step(void) {
-  ddbench::inject::mark_step();
+  if (ddbench::inject::mark_step()) ddbench::inject::note_step_ended(0);
+}
+
+void ddbench_region(int phase, long long begin_ns, unsigned long long samples, unsigned long long id) {
+  if (phase < 0 || static_cast<std::size_t>(phase) >= ddbench::kPhaseNames.size()) return;
+  const auto which = static_cast<ddbench::ProgramPhase>(phase);
+  ddbench::inject::record_phase(which, begin_ns, samples, id);
+  if (which == ddbench::ProgramPhase::kOptimizer) ddbench::inject::note_step_ended(id);
 }

@@ -35,6 +35,13 @@ std::string where_lost(const analyzer::RunSummary& summary);
 std::string run_verdict(const analyzer::RunSummary& summary);
 CellTone efficiency_tone(double efficiency);
 
+/// "9,903 samples/s" and "global batch 1,024, 60 measured steps"; steps/s where nobody said how many samples a step has.
+struct ThroughputInWords {
+  std::string value;
+  std::string detail;
+};
+ThroughputInWords throughput_in_words(const analyzer::RunSummary& summary);
+
 DataTable partition_data(const analyzer::RunSummary& summary);  ///< beside the loss, where it is known
 DataTable measures_data(const analyzer::RunSummary& summary);   ///< key figures with intervals and methods
 DataTable collectives_data(const analyzer::RunSummary& summary);

@@ -55,12 +55,9 @@ Tile step_tile(const RunSummary& summary) {
 }
 
 Tile throughput_tile(const RunSummary& summary) {
-  if (!summary.samples_per_s)
-    return {"throughput", "not known", summary.samples_per_s.reason(), CellTone::kFaint};
-  return {
-      "throughput", number(*summary.samples_per_s, 4) + " samples/s",
-      fmt::format("global batch {}, {} measured steps", count_in_words(summary.run.run_case.global_batch()),
-                  count_in_words(summary.measured_steps))};
+  const ThroughputInWords words = throughput_in_words(summary);
+  return {"throughput", words.value, words.detail,
+          summary.step_time_ns ? CellTone::kPlain : CellTone::kFaint};
 }
 
 Tile exposed_tile(const RunSummary& summary) {
@@ -95,6 +92,19 @@ std::array<std::size_t, store::kStepPartCount> by_loss(const store::StepPartitio
 }
 
 }  // namespace
+
+ThroughputInWords throughput_in_words(const RunSummary& summary) {
+  const std::string steps = count_in_words(summary.measured_steps) + " measured steps";
+  if (!summary.samples_per_s && summary.step_time_ns) {
+    return {number(1e9 / summary.step_time_ns->value, 4) + " steps/s",
+            fmt::format("{}; {}", steps, summary.samples_per_s.reason())};
+  }
+  if (!summary.samples_per_s) return {"not known", summary.samples_per_s.reason()};
+  const bool is_seen = !has_known_batch(summary.run.run_case);
+  return {number(*summary.samples_per_s, 4) + " samples/s",
+          fmt::format("global batch {}{}, {}", count_in_words(std::llround(*summary.samples_per_step)),
+                      is_seen ? " (seen in its DataLoader)" : "", steps)};
+}
 
 std::string efficiency_interval_in_words(const Efficiency& efficiency) {
   const auto& interval = efficiency.interval;

@@ -176,6 +176,8 @@ DataTable measures_data(const RunSummary& summary) {
   if (const auto& rate = summary.samples_per_s) {
     add_measure(table, "throughput", number(*rate, 4) + " samples/s",
                 "samples of the measured steps over their elapsed time");
+  } else if (summary.step_time_ns) {
+    add_measure(table, "throughput", throughput_in_words(summary).value, rate.reason());
   } else {
     add_missing(table, "throughput", rate);
   }

@@ -26,6 +26,7 @@ std::string gpus_in_words(int count) {
 
 std::string scaling_in_words(const RunCase& run_case) {
   if (!is_training(run_case)) return {};
+  if (!has_known_batch(run_case)) return {};
   const bool is_weak = run_case.scaling == ScalingMode::kWeak;
   return fmt::format("{} scaling, {}", to_string(run_case.scaling),
                      is_weak ? fmt::format("batch {} per GPU", count_in_words(run_case.batch_per_gpu))

@@ -22,7 +22,7 @@ def test_a_run_reaches_no_more_than_the_machine_has(bench):
 @needs_torch
 @up_to_three_attempts
 def test_a_program_reaches_no_more_than_on_one_rank(bench):
-    done = bench.ok("run", "--nodes", 2, "--batch-per-gpu", 64, "--json", "--", *DDP, "--steps", 40)
+    done = bench.ok("run", "--nodes", 2, "--batch-per-gpu", 64, "--baseline", "--json", "--", *DDP, "--steps", 40)
     assert 0 < json.loads(done.stdout)["efficiency"]["value"] < 2
 
 

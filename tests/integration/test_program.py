@@ -17,6 +17,10 @@ COLLECTIVES = [PYTHON, ROOT / "tests/integration/programs/collectives.py"]
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="python3-torch is not installed")
 
 
+# What is found from outside alone, as in programs without Python.
+OUTSIDE = ("--nodes", 2, "--no-python-marks")
+
+
 def measured(bench, *arguments, options=("--nodes", 2), expect_stderr=""):
     done = bench.ok("run", *options, "--no-baseline", "--json", "--", *arguments)
     assert expect_stderr in done.stderr
@@ -30,7 +34,7 @@ def facts(bench):
 
 @needs_torch
 def test_ddp_is_measured_like_a_reference_workload(bench):
-    done = bench.ok("run", "--nodes", 2, "--batch-per-gpu", 64, "--json", "--", *DDP, "--steps", 40)
+    done = bench.ok("run", "--nodes", 2, "--batch-per-gpu", 64, "--baseline", "--json", "--", *DDP, "--steps", 40)
     assert "[rank 1] rank 1 loss" in done.stderr
     run = json.loads(done.stdout)
     assert run["run"]["state"] == "done" and run["run"]["workload"] == "program"
@@ -47,8 +51,7 @@ def test_ddp_is_measured_like_a_reference_workload(bench):
     assert logs[2].read_text().startswith("rank 1 loss")
     steps = bench.rows("select distinct step from step where run_key = (select run_key from run where id = ?)",
                        run["run"]["id"])
-    # All but the first: DDP arranges its buckets anew after it.
-    assert len(steps) == 39
+    assert len(steps) == 40
 
 
 @needs_torch
@@ -58,7 +61,7 @@ def test_the_partition_of_every_step_sums_to_it(bench):
     parts = [c for c in columns if c.endswith("_ns") and c not in
              {"begin_ns", "duration_ns", "communication_ns", "overlap_ns", "peer_wait_ns", "peer_wait_uncertainty_ns"}]
     rows = bench.rows(f"select duration_ns, {' + '.join(parts)} from step")
-    assert len(rows) == 2 * 19 and all(duration == total for duration, total in rows)
+    assert len(rows) == 2 * 20 and all(duration == total for duration, total in rows)
 
 
 @needs_torch
@@ -78,13 +81,14 @@ def test_torch_profiler_sees_the_same_all_reduces(bench):
 
 @needs_torch
 def test_accumulation_is_one_step(bench):
-    measured(bench, *DDP, "--steps", 15, "--accumulate", 3)
+    measured(bench, *DDP, "--steps", 15, "--accumulate", 3, options=OUTSIDE)
+    # All but the first: DDP arranges its buckets anew after it.
     assert len(bench.rows("select distinct step from step")) == 14
 
 
 @needs_torch
 def test_evaluations_are_no_steps(bench):
-    measured(bench, *DDP, "--steps", 30, "--evaluate-every", 7)
+    measured(bench, *DDP, "--steps", 30, "--evaluate-every", 7, options=OUTSIDE)
     assert facts(bench)["program.steps_from"] == "pattern"
     assert len(bench.rows("select distinct step from step")) in range(25, 30)
     assert {r[0] for r in bench.rows("select bytes from collective")} == {1071144, 1607680}, "the buckets alone"
@@ -93,7 +97,7 @@ def test_evaluations_are_no_steps(bench):
 @needs_torch
 def test_checkpoints_are_no_steps(bench):
     """Told by the files that rank 0 opens to write them; a step that is slow for another reason stays one."""
-    measured(bench, *DDP, "--steps", 30, "--checkpoint-every", 9, "--checkpoint", bench.tmp / "model")
+    measured(bench, *DDP, "--steps", 30, "--checkpoint-every", 9, "--checkpoint", bench.tmp / "model", options=OUTSIDE)
     assert len(bench.rows("select distinct step from step")) == 29 - 3
 
 
@@ -223,7 +227,7 @@ def test_torchrun_starts_the_ranks_of_each_node(bench):
     run = measured(bench, "sh", "-c", torchrun, options=("--nodes", 2, "--gpus", 2, "--per-node"))
     assert sum(c["bytes"] for c in run["collectives"]) == 4 * (785 * 512 + 513 * 512 + 513 * 10)
     assert bench.rows("select count(distinct rank) from step")[0][0] == 4
-    assert len(bench.rows("select distinct step from step")) == 19
+    assert len(bench.rows("select distinct step from step")) == 20
 
 
 def test_per_node_is_for_programs(bench):

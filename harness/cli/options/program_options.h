@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,22 @@ class App;
 
 namespace ddbench::cli {
 
-/// What `run`, `sweep` and each side of `gate --run` take after --.
+/// What `run`, `sweep` and each side of `gate --run` take after --, and the options that are of a program only.
 struct ProgramOptions {
   std::vector<std::string> program;  ///< with its arguments; empty: a reference workload is run
   bool per_node = false;
+  bool no_python_marks = false;
+  std::optional<int> skip;
+  std::optional<int> measure;
+  std::optional<double> duration_s;
+  std::string after;  ///< "stop" or "continue"; empty: not given
 };
 
 void add_program_options(CLI::App& app, ProgramOptions& options);
+
+/// Refuses the options given to `app` that do not apply: to a program, those of the reference workloads, and the reverse.
+/// Throws Error{kBadInput} naming the option.
+void refuse_inapplicable(const CLI::App& app, const ProgramOptions& options);
 
 /// Makes it the program's case, if there is one: what is said of it is what ddbench knows, not what it
 /// computes with, nor how, nor on how many samples. Throws Error{kBadInput} naming the option.

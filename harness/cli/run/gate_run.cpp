@@ -30,6 +30,7 @@ SingleRunOptions parse_side(const std::string& arguments, const char* side) {
   add_single_run_options(parser, options);
   try {
     parser.parse(arguments, false);
+    refuse_inapplicable(parser, options.program);
     for (const char* name : kNotOfASide) {
       if (parser.get_option(name)->count() == 0) continue;
       throw Error(ErrorCode::kBadInput, fmt::format("{} belongs to gate, not to one of its sides", name));

@@ -200,6 +200,7 @@ void add_run_command(CLI::App& app, Action& action) {
                 {"run --nodes 4 --gpus 8 --emit sbatch -o job.sh", "a job file for Slurm instead of a run"}});
   command->callback([&action, options, emit_options, command] {
     if (!options->resume.empty()) refuse_other_options(*command);
+    if (options->resume.empty()) refuse_inapplicable(*command, options->program);
     if (!emit_options->format.empty()) {
       action = [options, emit_options, command] {
         emit(*command, *options, *emit_options);

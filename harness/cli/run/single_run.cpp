@@ -13,7 +13,7 @@ namespace ddbench::cli {
 namespace {
 
 void set_batch(const SingleRunOptions& options, RunCase& run_case) {
-  if (options.batch_per_gpu) run_case.batch_per_gpu = *options.batch_per_gpu;
+  if (options.batch_per_gpu) state_batch(run_case, *options.batch_per_gpu);
   if (!options.global_batch) return;
   if (is_program(run_case)) {
     throw Error(ErrorCode::kBadInput,
@@ -44,7 +44,12 @@ void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
   app.add_option("--link", options.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
   app.add_option("--network", options.run_case.requested_network,
                  "Network between nodes that NCCL is told to take: ib or ethernet");
-  app.add_flag("--no-baseline", options.no_baseline, "Do not measure the same case on 1 GPU first");
+  auto* no_baseline =
+      app.add_flag("--no-baseline", options.no_baseline, "Do not measure the same case on 1 GPU first");
+  app.add_flag("--baseline", options.baseline,
+               "Measure the same case on 1 GPU first. The default for built-in workloads; a program is started a second "
+               "time only with this option")
+      ->excludes(no_baseline);
   add_run_options(app, options);
 }
 
@@ -67,6 +72,8 @@ store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::
   const bool elsewhere = execute.launcher.launcher != launch::Launcher::kLocal;
   if (const auto stored = experiment::find_baseline(store, baseline, fingerprint, elsewhere))
     return stored->id;
+  // Whoever has a program run twice wants to know: it may overwrite its own checkpoints.
+  if (is_program(options.run_case) && !options.baseline) return {};
   // The ranks that others have started are waiting for this run.
   if (execute.launcher.launcher == launch::Launcher::kEnv) return {};
   progress.set_heading("baseline on 1 GPU");

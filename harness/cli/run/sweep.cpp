@@ -222,7 +222,10 @@ void add_sweep_command(CLI::App& app, Action& action) {
   add_examples(*command, {{"sweep --nodes 1,2,4 --gpus 1,2", "a scaling table"},
                           {"sweep --gpus 4 --bucket-mb 1,5,25", "one option in several values"},
                           {"sweep --gpus 1,2,4 --global-batch 256 --repeat 3", "strong scaling with intervals"}});
-  command->callback([&action, options] { action = [options] { return sweep(*options); }; });
+  command->callback([&action, options, command] {
+    refuse_inapplicable(*command, options->program);
+    action = [options] { return sweep(*options); };
+  });
 }
 
 }  // namespace ddbench::cli

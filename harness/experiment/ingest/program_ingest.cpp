@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "analyzer/attribution/nccl_join.h"
-#include "analyzer/attribution/program_steps.h"
+#include "analyzer/program/program_steps.h"
 #include "analyzer/finalize/program_cpu_wait.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
+#include "core/text/quantity.h"
 #include "harness/experiment/ingest/program_spools.h"
 
 namespace ddbench::experiment {
@@ -86,6 +88,7 @@ const char* name_of(analyzer::StepSource source) {
     case analyzer::StepSource::kMarker: return "marker";
     case analyzer::StepSource::kPattern: return "pattern";
     case analyzer::StepSource::kWindow: return "window";
+    case analyzer::StepSource::kOptimizer: return "optimizer";
   }
   return "";
 }
@@ -108,7 +111,7 @@ ComputeSource compute_source(const DeviceRecording& device, const std::vector<an
                                                               : ComputeSource::kNone;
 }
 
-std::string meaning_of_compute(ComputeSource source) {
+std::string meaning_of_compute(ComputeSource source, bool has_phases) {
   if (source == ComputeSource::kNone) {
     return "nothing that the program computed was recorded: communication that it hid behind that counts as "
            "exposed, and the rest of a step as host time";
@@ -117,13 +120,46 @@ std::string meaning_of_compute(ComputeSource source) {
   const std::string what = source == ComputeSource::kKernels     ? "its kernels do on the GPU"
                            : source == ComputeSource::kOperators ? "PyTorch's operators take" + on_host
                                                                  : "it spends in oneDNN and BLAS" + on_host;
+  if (has_phases && source != ComputeSource::kKernels)
+    return "of a program, compute is what " + what + "; marks inside of it tell forward, backward and optimizer apart";
   return "of a program, compute is what " + what + ": forward and backward are not told apart";
 }
 
-void describe(const analyzer::ProgramSteps& steps, ComputeSource compute, ProgramRecording& recording) {
+void describe_phases(const analyzer::ProgramPhases& phases, ProgramRecording& recording) {
+  if (phases.data_ns > 0) set_fact(recording.facts, fact_key<"program.data_ns">, phases.data_ns);
+  set_fact(recording.facts, fact_key<"program.forward_ns">, phases.forward_ns);
+  set_fact(recording.facts, fact_key<"program.backward_ns">, phases.backward_ns);
+  set_fact(recording.facts, fact_key<"program.optimizer_ns">, phases.optimizer_ns);
+  if (phases.samples > 0) set_fact(recording.facts, fact_key<"program.samples_per_step">, phases.samples);
+  const auto time = [](std::int64_t value_ns) { return quantity(static_cast<double>(value_ns), "ns"); };
+  recording.notes.push_back(
+      fmt::format("of a step, its own calls take, with the host time and communication in them: {}forward {}, backward {}, "
+                  "optimizer {}",
+                  phases.data_ns > 0 ? "DataLoader " + time(phases.data_ns) + ", " : "", time(phases.forward_ns),
+                  time(phases.backward_ns), time(phases.optimizer_ns)));
+}
+
+void describe_window(const RunCase& run_case, const analyzer::ProgramSteps& steps, ProgramRecording& recording) {
+  if (!run_case.has_window()) return;
+  if (steps.found == 0) {
+    recording.notes.push_back("its steps were not found, so that the measuring window was not applied");
+  } else if (steps.steps == 0) {
+    recording.notes.push_back(fmt::format("the program made {} steps: none is in the measuring window, which begins after {}",
+                                          steps.found, run_case.skip));
+  } else if (run_case.measure > 0 && run_case.duration_s == 0 &&
+             steps.steps < static_cast<std::uint32_t>(run_case.measure)) {
+    recording.notes.push_back(fmt::format("the program made {} steps: {} are in the measuring window of {}", steps.found,
+                                          steps.steps, run_case.measure));
+  }
+}
+
+void describe(const RunCase& run_case, const analyzer::ProgramSteps& steps, ComputeSource compute,
+              ProgramRecording& recording) {
   set_fact(recording.facts, fact_key<"program.steps_from">, name_of(steps.source));
   set_fact(recording.facts, fact_key<"program.steps">, steps.steps);
-  recording.notes.push_back(meaning_of_compute(compute));
+  recording.notes.push_back(meaning_of_compute(compute, steps.phases.has_value()));
+  if (steps.phases) describe_phases(*steps.phases, recording);
+  describe_window(run_case, steps, recording);
   set_fact(recording.facts, fact_key<"program.outside_steps_ns">, steps.outside_ns);
   if (steps.outside_ns > 0) recording.notes.push_back(time_outside(steps));
   if (steps.source == analyzer::StepSource::kPattern) {
@@ -173,7 +209,10 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
     ranks.push_back(std::move(process.spans));
   }
   const ComputeSource compute = compute_source(device, ranks);
-  describe(analyzer::assign_program_steps(ranks, run.run_case.warmup), compute, recording);
+  const analyzer::KeptSteps kept{static_cast<std::uint32_t>(run.run_case.skip),
+                                 static_cast<std::uint32_t>(run.run_case.measure),
+                                 std::llround(run.run_case.duration_s * 1e9)};
+  describe(run.run_case, analyzer::assign_program_steps(ranks, run.run_case.warmup, analyzer::HostTime::kRest, kept), compute, recording);
   device.describe(recording);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (ranks[rank].spans.empty()) continue;

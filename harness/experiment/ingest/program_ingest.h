@@ -19,7 +19,7 @@ struct ProgramRecording {
   std::vector<Rank> ranks;
   /// As NCCL's logs tell (collective::NcclTransports), of all ranks; empty when there is none.
   std::string transport;
-  /// For store::Environment::facts: "program.steps_from" (marker, pattern or window), "program.steps",
+  /// For store::Environment::facts: "program.steps_from" (marker, optimizer, pattern or window), "program.steps",
   /// "program.confidence", "program.pattern", "program.outside_steps_ns".
   std::map<std::string, std::string> facts;
   std::vector<std::string> notes;  ///< for people

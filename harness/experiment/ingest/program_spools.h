@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/attribution/program_steps.h"
+#include "analyzer/program/program_steps.h"
 #include "harness/experiment/ingest/program_ingest.h"
 
 namespace ddbench::experiment {

@@ -12,6 +12,7 @@
 
 #include "analyzer/run/run_summary.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 #include "core/text/number.h"
 #include "core/text/text_hash.h"
 #include "harness/experiment/sweep/repeat_rule.h"
@@ -142,6 +143,7 @@ std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axe
       for (const std::int64_t nodes : values_or<std::int64_t>(axes.nodes, run_case.nodes)) {
         for (const std::int64_t gpus : values_or<std::int64_t>(axes.gpus_per_node, run_case.gpus_per_node)) {
           RunCase cell = cell_case(variant, saturated(nodes), saturated(gpus), batch);
+          if (!axes.batch.empty() && is_program(cell)) state_batch(cell, batch);
           if (seen.insert(case_key(cell)).second) cases.push_back(std::move(cell));
         }
       }

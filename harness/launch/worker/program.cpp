@@ -83,6 +83,12 @@ void prepare(const Program::Options& options, const std::string& library) {
   record_gpus(options.preload);
   log_transports(options.spool);
   ::setenv("DDBENCH_SPOOL", options.spool.c_str(), 1);
+  if (!options.python.empty()) {
+    const char* const path = std::getenv("PYTHONPATH");
+    const std::string rest = path != nullptr && *path != '\0' ? std::string(":") + path : "";
+    ::setenv("PYTHONPATH", (options.python + rest).c_str(), 1);
+  }
+  if (!options.window.empty()) ::setenv("DDBENCH_WINDOW", options.window.c_str(), 1);
   ::setenv("DDBENCH_RUN_ID", options.run_id.c_str(), 1);
   if (options.rank >= 0) {
     ::setenv("DDBENCH_RANK", std::to_string(options.rank).c_str(), 1);
@@ -112,11 +118,20 @@ Program::~Program() {
 }
 
 int Program::wait() {
-  int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  while (!ended_ && ::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
   }
   ended_ = true;
-  return status;
+  return status_;
+}
+
+std::optional<int> Program::poll() {
+  if (!ended_ && ::waitpid(pid_, &status_, WNOHANG) != pid_) return std::nullopt;
+  ended_ = true;
+  return status_;
+}
+
+void Program::kill() noexcept {
+  if (!ended_) ::kill(-pid_, SIGKILL);
 }
 
 void Program::terminate() noexcept {
@@ -135,6 +150,16 @@ std::string recording_library() {
           "{} is missing: programs cannot be recorded. It is built with ddbench; is this a partial copy?",
           kLibrary),
       0, kLibrary);
+}
+
+std::string python_folder() {
+  for (const std::filesystem::path& directory : module::module_directories()) {
+    std::error_code missing;
+    const std::filesystem::path folder = std::filesystem::absolute(directory / "python");
+    if (std::filesystem::exists(folder / "sitecustomize.py", missing))
+      return folder.string().find(':') == std::string::npos ? folder.string() : std::string();
+  }
+  return {};
 }
 
 }  // namespace ddbench::launch

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ class Program {
     std::string preload;
     std::string spool;  ///< prefix of the files that its processes record into
     std::string run_id;
+    std::string python;  ///< folder that goes first into PYTHONPATH (probes/python); empty: none
+    std::string window;  ///< window_for_program()
     int rank = -1;  ///< that it is; -1: it starts the ranks of its node by itself, and is none
   };
   /// Throws Error{kRunFailed} when it cannot be executed; the message names it. Throws Error{kEnvironment}
@@ -31,16 +34,23 @@ class Program {
 
   /// Blocks until it has ended; its wait status.
   int wait();
+  /// Its wait status if it has ended, without blocking. Not beside wait().
+  std::optional<int> poll();
   /// SIGTERM to the process group. From any thread.
   void terminate() noexcept;
+  void kill() noexcept;  ///< SIGKILL, likewise
 
  private:
   pid_t pid_ = -1;
+  int status_ = 0;  ///< once it has ended
   std::atomic<bool> ended_{false};
 };
 
 /// Where the shared object is that programs are started with. Throws Error{kEnvironment} when this build
 /// lacks it.
 std::string recording_library();
+/// Where the folder is that Python programs are started with; empty where this build lacks it or PYTHONPATH cannot hold
+/// its path.
+std::string python_folder();
 
 }  // namespace ddbench::launch

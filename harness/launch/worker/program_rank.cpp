@@ -12,6 +12,7 @@
 #include "harness/launch/machine/process_facts.h"
 #include "harness/launch/start/torchrun_variables.h"
 #include "harness/launch/worker/program.h"
+#include "harness/launch/worker/program_window.h"
 #include "harness/launch/worker/require_own.h"
 
 namespace ddbench::launch {
@@ -29,16 +30,20 @@ class ProgramRank {
     counting_.begin(remote_, assignment_.local_rank);
     const bool per_node = is_program_per_node(assignment_.run_case);
     if (per_node && assignment_.local_rank > 0) return stand_for_a_rank(start);
+    const std::filesystem::path spool = std::filesystem::path(assignment_.spool).replace_extension();
     Program program({.command = program_command(assignment_.run_case),
                      .preload = recording_library(),
-                     .spool = std::filesystem::path(assignment_.spool).replace_extension().string(),
+                     .spool = spool.string(),
                      .run_id = assignment_.run_id,
+                     .python = wants_python_marks(assignment_.run_case) ? python_folder() : "",
+                     .window = window_for_program(assignment_.run_case),
                      .rank = per_node ? -1 : assignment_.rank});
     session_.on_stop([&program] { program.terminate(); });
     session_.send(Ready{"", "", start});
-    const int status = program.wait();
+    const auto [status, after_its_window] =
+        wait_for_end(program, assignment_.run_case, assignment_.rank, spool, session_);
     session_.on_stop({});
-    if (status != 0) {
+    if (status != 0 && !after_its_window) {
       if (session_.stopped()) throw Error(ErrorCode::kInterrupted, "stopped by the launcher");
       const std::string words =
           ddbench::launch::last_words(std::filesystem::path(assignment_.spool).replace_extension("log"));

@@ -134,6 +134,14 @@ bool recorder_is_open() noexcept {
   return current.load(std::memory_order_relaxed) != nullptr;
 }
 
+void end_recording() noexcept {
+  stop_recording();
+  const std::lock_guard lock(mutex);
+  opened_here = nullptr;
+  current.store(nullptr);
+  generations.fetch_add(1);
+}
+
 unsigned recorder_generation() noexcept {
   return generations.load(std::memory_order_relaxed);
 }

@@ -35,6 +35,9 @@ class DDBENCH_SESSION_API RecorderAccess {
 /// Whether the process has a recorder now. Opens none, takes no lock.
 DDBENCH_SESSION_API bool recorder_is_open() noexcept;
 
+/// The process records nothing from now on; what it recorded is written, and its spool has its end.
+DDBENCH_SESSION_API void end_recording() noexcept;
+
 /// The generation now, without a lock.
 DDBENCH_SESSION_API unsigned recorder_generation() noexcept;
 

@@ -25,8 +25,8 @@ Json row_json(const CurveRow& row) {
   Json json = {{"world_size", row.world_size},
                {"nodes", row.run_case.nodes},
                {"gpus_per_node", row.run_case.gpus_per_node},
-               {"batch_per_gpu", row.run_case.batch_per_gpu},
-               {"global_batch", row.run_case.global_batch()},
+               {"batch_per_gpu", samples_json(row.run_case, row.run_case.batch_per_gpu)},
+               {"global_batch", samples_json(row.run_case, row.run_case.global_batch())},
                {"runs", row.runs},
                {"is_baseline", row.is_baseline},
                {"samples_per_s", row.samples_per_s}};

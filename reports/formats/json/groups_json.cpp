@@ -14,7 +14,7 @@ Json row_json(const analyzer::GroupRow& row) {
                {"nodes", row.run_case.nodes},
                {"gpus_per_node", row.run_case.gpus_per_node},
                {"workload", row.run_case.workload},
-               {"batch_per_gpu", row.run_case.batch_per_gpu},
+               {"batch_per_gpu", samples_json(row.run_case, row.run_case.batch_per_gpu)},
                {"runs", row.runs},
                {"samples_per_s", row.samples_per_s},
                {"step_time_ns", row.step_time_ns}};

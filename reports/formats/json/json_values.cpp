@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include "core/run_case/program_case.h"
+
 namespace ddbench::reports {
 
 using store::StepPart;
@@ -51,6 +53,10 @@ Json compute_json(const store::StepPartition& partition) {
 Json nulls_like(Json object) {
   for (auto& [key, value] : object.items()) value = nullptr;
   return object;
+}
+
+Json samples_json(const RunCase& run_case, std::int64_t samples) {
+  return has_known_batch(run_case) ? Json(samples) : Json(nullptr);
 }
 
 Json names_json(ProvenanceSet provenance) {

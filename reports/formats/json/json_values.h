@@ -41,6 +41,9 @@ Json compute_json(const store::StepPartition& partition);
 /// Same keys as `object`, all null.
 Json nulls_like(Json object);
 
+/// `samples`, a batch of the case; null where nobody said it (has_known_batch).
+Json samples_json(const RunCase& run_case, std::int64_t samples);
+
 Json names_json(ProvenanceSet provenance);
 /// "2026-11-21T00:19:05Z"; null for 0.
 Json time_json(std::int64_t wall_ns);

@@ -27,8 +27,8 @@ Json run_object(const store::RunRecord& run) {
           {"gpus_per_node", run_case.gpus_per_node},
           {"world_size", run_case.world_size()},
           {"scaling", std::string(to_string(run_case.scaling))},
-          {"batch_per_gpu", run_case.batch_per_gpu},
-          {"global_batch", run_case.global_batch()},
+          {"batch_per_gpu", samples_json(run_case, run_case.batch_per_gpu)},
+          {"global_batch", samples_json(run_case, run_case.global_batch())},
           {"precision", run_case.precision},
           {"backend", run_case.backend},
           {"device", run_case.device},
@@ -118,10 +118,9 @@ void add_rate(const RunSummary& summary, MissingReasons& missing, Json& json) {
   json["step_time_ns"] = quantity_json(summary.step_time_ns, "step_time_ns", missing);
   json["samples_per_s"] = missing.value("samples_per_s", summary.samples_per_s);
   const auto interval =
-      summary.step_time_ns
-          ? analyzer::rate_interval(static_cast<double>(summary.run.run_case.global_batch()),
-                                    summary.step_time_ns->interval)
-          : Measured<ConfidenceInterval>::missing(summary.step_time_ns.reason());
+      summary.samples_per_s
+          ? analyzer::rate_interval(*summary.samples_per_step, summary.step_time_ns->interval)
+          : Measured<ConfidenceInterval>::missing(summary.samples_per_s.reason());
   json["samples_per_s_ci"] = interval_json(interval, "samples_per_s_ci", missing);
   const analyzer::StepDistribution steps = summary.distribution.value_or({});
   Json distribution = {{"p50", steps.p50_ns}, {"p95", steps.p95_ns},   {"p99", steps.p99_ns},
@@ -264,7 +263,7 @@ std::string run_list_json(const std::vector<RunSummary>& runs) {
                   {"gpus_per_node", run.run_case.gpus_per_node},
                   {"world_size", run.run_case.world_size()},
                   {"scaling", std::string(to_string(run.run_case.scaling))},
-                  {"batch_per_gpu", run.run_case.batch_per_gpu},
+                  {"batch_per_gpu", samples_json(run.run_case, run.run_case.batch_per_gpu)},
                   {"device", run.run_case.device},
                   {"backend", run.run_case.backend},
                   {"link", run.run_case.link},

@@ -98,7 +98,7 @@ void add_step_metrics(const RunSummary& summary, const std::vector<store::StepRe
                       RunValues& values) {
   const auto found = by_step(steps);
   const std::int64_t first_ns = found.empty() ? 0 : found.begin()->second.end_ns;
-  const double batch = static_cast<double>(summary.run.run_case.global_batch());
+  const Measured<double>& samples = summary.samples_per_step;
   std::map<std::uint32_t, std::int64_t> added_ns;  // to the elapsed time, of steps that all ranks recorded
   for (const analyzer::RunStep& step :
        analyzer::measured_steps(steps, 0, summary.ranks, summary.ranks.size()).steps)
@@ -111,7 +111,7 @@ void add_step_metrics(const RunSummary& summary, const std::vector<store::StepRe
     };
     if (const auto length = added_ns.find(step); length != added_ns.end() && length->second > 0) {
       add("step_time_ms", static_cast<double>(length->second) / 1e6);
-      add("samples_per_s", batch * 1e9 / static_cast<double>(length->second));
+      if (samples) add("samples_per_s", *samples * 1e9 / static_cast<double>(length->second));
     }
     if (of_step.losses > 0) add("loss", of_step.loss / of_step.losses);
     for (int i = 0; of_step.probed_ranks > 0 && i < store::kStepPartCount; ++i) {

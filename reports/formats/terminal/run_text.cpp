@@ -128,14 +128,8 @@ class RunText {
     } else {
       add("step time", "not known", why(step.reason()));
     }
-    if (const auto& rate = summary_.samples_per_s) {
-      add("throughput", number(*rate, 4) + " samples/s",
-          fmt::format("global batch {}, {} measured steps",
-                      count_in_words(static_cast<std::int64_t>(run_case_.global_batch())),
-                      summary_.measured_steps));
-    } else {
-      add("throughput", "not known", why(rate.reason()));
-    }
+    const ThroughputInWords throughput = throughput_in_words(summary_);
+    add("throughput", throughput.value, why(throughput.detail));
     add_utilisation(table);
     add_loss(table);
     add_communication(table);

@@ -134,7 +134,7 @@ TEST_F(RunFigures, CasePartitionIsTheMeanOfValidRuns) {
   RunSummary twice = summary_;
   for (std::int64_t& part : twice.partition.ns) part *= 4;
   twice.step_time_ns = Quantity{4 * summary_.step_time_ns->value};
-  twice.samples_per_s = *summary_.samples_per_s / 4;
+  twice.samples_per_s = twice.work_per_s = *summary_.samples_per_s / 4;
   RunSummary invalid = twice;
   invalid.run.valid = false;
   const Figure figure = case_partition_figure(table, std::vector{summary_, twice, invalid});

@@ -103,7 +103,8 @@ RunSummary example_baseline() {
   summary.measured_steps = 60;
   summary.probed_steps = 45;
   summary.step_time_ns = step_estimate(12'200'000, 12'050'000, 12'401'000);
-  summary.samples_per_s = 64 / 12.2e-3;
+  summary.samples_per_step = 64.0;
+  summary.samples_per_s = summary.work_per_s = 64 / 12.2e-3;
   summary.distribution =
       analyzer::StepDistribution{12'010'000, 13'300'000, 14'900'000, 15'200'000, 0, 0, 0, 0};
   summary.loss_first = 2.3026;
@@ -145,7 +146,8 @@ RunSummary example_run() {
     record.outcome = "ok";
   }
   summary.step_time_ns = step_estimate(103'400'000, 101'200'000, 105'900'000);
-  summary.samples_per_s = 1024 / 103.4e-3;
+  summary.samples_per_step = 1024.0;
+  summary.samples_per_s = summary.work_per_s = 1024 / 103.4e-3;
   summary.distribution = analyzer::StepDistribution{102'100'000, 110'800'000, 131'000'000, 168'000'000,
                                                     4'810'000,   1,           1 / 60.0,    0.011};
   summary.utilisation = {0.118, 0.31, 0.36, 2};

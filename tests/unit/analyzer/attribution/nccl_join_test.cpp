@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "analyzer/attribution/program_steps.h"
+#include "analyzer/program/program_steps.h"
 
 namespace ddbench::analyzer {
 namespace {

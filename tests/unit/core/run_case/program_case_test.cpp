@@ -30,6 +30,28 @@ TEST(ProgramCase, DiffersByItsCommand) {
   EXPECT_NE(case_key(a), case_key(b));
 }
 
+TEST(ProgramCase, ItsBatchIsKnownWhereSomebodySaidIt) {
+  RunCase run_case;
+  EXPECT_TRUE(has_known_batch(run_case));
+  set_program(run_case, {"./train"});
+  EXPECT_FALSE(has_known_batch(run_case));
+  const std::string key = case_key(run_case);
+  state_batch(run_case, 64);
+  EXPECT_TRUE(has_known_batch(run_case));
+  state_batch(run_case, 1);
+  EXPECT_TRUE(has_known_batch(run_case_from_json(to_json(run_case))));
+  EXPECT_NE(case_key(run_case), key);
+}
+
+TEST(ProgramCase, PythonMarksAreWantedUnlessSomebodySaysNo) {
+  RunCase run_case;
+  EXPECT_FALSE(wants_python_marks(run_case));
+  set_program(run_case, {"./train"});
+  EXPECT_TRUE(wants_python_marks(run_case));
+  leave_out_python_marks(run_case);
+  EXPECT_FALSE(wants_python_marks(run_case_from_json(to_json(run_case))));
+}
+
 TEST(ProgramCase, RefusesWhatIsNoCommand) {
   RunCase run_case;
   EXPECT_THROW(set_program(run_case, {}), Error);

@@ -48,6 +48,22 @@ TEST(RunCase, AFixedNumberOfStepsHasTheKeyThatItAlwaysHad) {
   EXPECT_TRUE(read_labels(to_json(by_margin), case_key(by_margin), read));
 }
 
+TEST(RunCase, AWindowIsKeptAndIsNoneByDefault) {
+  for (const char* field : {"skip", "measure", "duration_s", "after"})
+    EXPECT_EQ(case_key(RunCase{}).find(field), std::string::npos);
+  EXPECT_FALSE(RunCase{}.has_window());
+  RunCase windowed = unusual_case();
+  windowed.skip = 10;
+  windowed.measure = 50;
+  windowed.duration_s = 2.5;
+  windowed.after = "stop";
+  EXPECT_NO_THROW(validate(windowed));
+  EXPECT_EQ(run_case_from_json(to_json(windowed)), windowed);
+  EXPECT_NE(case_key(windowed), case_key(unusual_case()));
+  RunCase read = unusual_case();
+  EXPECT_TRUE(read_labels(to_json(windowed), case_key(windowed), read));
+}
+
 TEST(RunCase, JsonRefusesWhatItDoesNotKnow) {
   EXPECT_THROW(run_case_from_json(R"({"nodez": 2})"), Error);
   EXPECT_THROW(run_case_from_json(R"({"nodes": "two"})"), Error);
@@ -102,6 +118,10 @@ TEST(RunCase, ValidateNamesFieldValueAndRule) {
       {"margin is -1", [](RunCase& c) { c.margin = -0.01; }},
       {"max-time is 0", [](RunCase& c) { c.margin = 0.01; }},
       {"max-time is 5", [](RunCase& c) { c.max_time_s = 5; }},
+      {"skip is -1", [](RunCase& c) { c.skip = -1; }},
+      {"measure is -1", [](RunCase& c) { c.measure = -1; }},
+      {"duration is nan", [](RunCase& c) { c.duration_s = std::numeric_limits<double>::quiet_NaN(); }},
+      {"after is never", [](RunCase& c) { c.after = "never"; }},
       {"lr is nan", [](RunCase& c) { c.lr = std::numeric_limits<double>::quiet_NaN(); }},
       {"momentum is 1", [](RunCase& c) { c.momentum = 1; }},
       {"batch-per-gpu is 0", [](RunCase& c) { c.batch_per_gpu = 0; }},

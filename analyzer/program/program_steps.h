@@ -1,26 +1,39 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/span.h"
+#include "analyzer/program/program_phases.h"
 
 namespace ddbench::analyzer {
 
-/// What a rank of a program recorded: calls of libraries, without steps.
-struct ProgramRank {
-  std::vector<Span> spans;
-  std::vector<std::string> names;
-};
-
-/// How the steps were found. `kWindow`: they were not; the whole recording counts as one.
-enum class StepSource : std::uint8_t { kMarker, kPattern, kWindow };
+/// How the steps were found. `kOptimizer`: by marks of the optimizer's steps (core/program_phase.h). `kWindow`: they were
+/// not; the whole recording counts as one.
+enum class StepSource : std::uint8_t { kMarker, kPattern, kWindow, kOptimizer };
 
 /// Where a program's host time comes from.
 enum class HostTime : std::uint8_t {
   kRest,      ///< nobody recorded it: all of a step that is nothing else
   kRecorded,  ///< it is among the spans (a trace has the host's calls)
+};
+
+/// What is kept of a program's steps; all 0: everything.
+struct KeptSteps {
+  std::uint32_t skip = 0;
+  std::uint32_t measure = 0;     ///< 0: to the end
+  std::int64_t duration_ns = 0;  ///< from the begin of the first one on rank 0; 0: to the end
+};
+
+/// Of a step, means over ranks and the steps that count.
+struct ProgramPhases {
+  std::int64_t data_ns = 0;
+  std::int64_t forward_ns = 0;
+  std::int64_t backward_ns = 0;
+  std::int64_t optimizer_ns = 0;
+  /// Over all ranks; 0: not known, as loaders gave batches in fewer than nine of ten steps.
+  double samples = 0;
 };
 
 struct ProgramSteps {
@@ -30,18 +43,23 @@ struct ProgramSteps {
   std::string pattern;    ///< "2 collectives a step: all_reduce 1071144 B, all_reduce 1607680 B"
   std::int64_t outside_ns =
       0;  ///< of rank 0 between its first and last step that belongs to none (evaluation, checkpoints)
+  std::optional<ProgramPhases> phases;  ///< where all ranks marked them
+  std::uint32_t found = 0;              ///< steps before those outside of `kept` were left out
 };
 
 /// Gives the spans of all ranks their steps, and adds what a reference workload records by itself: the steps,
 /// and, with HostTime::kRest, their host time (all of a step, so that what is neither compute in a known library nor
-/// communication is host time). Steps are those that the program marked, else those of the pattern of rank
+/// communication is host time). Steps are those that the program marked, else those that its optimizers end
+/// (steps_of_phases; on GPUs, which work behind the program, only without a pattern), else those of the pattern of rank
 /// 0's collectives in its largest communicator: a step ends on each rank where its last collective does. A
 /// step holds an evaluation or a checkpoint as well, and is left out, where rank 0 shows it. A checkpoint:
 /// it opened more files to write than in most steps, however long that took. An evaluation: the step is more
 /// than three times as long as the median, the time to its first collective more than five times, and there
 /// it computed or copied more often than in other steps, by more than a tenth. Without that it is a slow
 /// step: a machine that stood still is a part of what is measured. Where nothing repeats, the window from the
-/// first to the last span is one step, numbered `warmup` so that it counts.
-ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup, HostTime host = HostTime::kRest);
+/// first to the last span is one step, numbered `warmup` so that it counts. Of `kept` steps alone the spans stay; the first
+/// of them is step 0.
+ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup, HostTime host = HostTime::kRest,
+                                  const KeptSteps& kept = {});
 
 }  // namespace ddbench::analyzer

@@ -1,4 +1,4 @@
-#include "analyzer/attribution/step_pattern.h"
+#include "analyzer/program/step_pattern.h"
 
 #include <algorithm>
 #include <iterator>

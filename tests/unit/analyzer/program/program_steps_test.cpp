@@ -1,5 +1,5 @@
 // Ranks of a program whose steps are known, and found.
-#include "analyzer/attribution/program_steps.h"
+#include "analyzer/program/program_steps.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Steps of training loops that are known, found by what they communicate.
-#include "analyzer/attribution/step_pattern.h"
+#include "analyzer/program/step_pattern.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,15 @@
-#include "analyzer/attribution/program_steps.h"
+#include "analyzer/program/pattern_steps.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <unordered_map>
 
-#include "analyzer/attribution/step_pattern.h"
-#include "core/span_limits.h"
+#include "analyzer/program/step_pattern.h"
+#include "core/span.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -18,13 +19,6 @@ constexpr std::int64_t kLongPause = 5;
 constexpr std::int64_t kLongStep = 3;
 // and does where it works more often by a tenth. Steps of training do the same again and again.
 constexpr std::int64_t kTenth = 10;
-
-struct Window {
-  std::int64_t begin_ns = 0;
-  std::int64_t end_ns = 0;
-};
-/// One a step.
-using Windows = std::vector<Window>;
 
 std::uint16_t communicator_of(const Span& span) {
   return static_cast<std::uint16_t>(span.correlation >> 48);
@@ -84,18 +78,11 @@ std::unordered_map<std::uint64_t, std::int64_t> ends_of(const ProgramRank& rank)
   return ends;
 }
 
-/// Of a rank that recorded something.
-std::int64_t first_begin(const ProgramRank& rank) {
-  return std::min_element(rank.spans.begin(), rank.spans.end(),
-                          [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; })
-      ->begin_ns;
-}
-
 /// From the end of what came before a step's first collective to the end of its last one; none where a rank
 /// did not record one of them.
-std::vector<std::optional<Window>> windows_of(const ProgramRank& rank, const std::vector<Span>& collectives,
+std::vector<std::optional<ProgramWindow>> windows_of(const ProgramRank& rank, const std::vector<Span>& collectives,
                                               const StepPattern& pattern) {
-  if (rank.spans.empty()) return std::vector<std::optional<Window>>(pattern.firsts.size());
+  if (rank.spans.empty()) return std::vector<std::optional<ProgramWindow>>(pattern.firsts.size());
   const auto ends = ends_of(rank);
   const auto last_end = [&](std::size_t first, std::size_t count) -> std::optional<std::int64_t> {
     std::int64_t latest = 0;
@@ -106,12 +93,12 @@ std::vector<std::optional<Window>> windows_of(const ProgramRank& rank, const std
     }
     return latest;
   };
-  std::vector<std::optional<Window>> windows;
+  std::vector<std::optional<ProgramWindow>> windows;
   for (const std::size_t first : pattern.firsts) {
     const std::size_t before = std::min(first, pattern.period);
-    const auto begin = before == 0 ? std::optional(first_begin(rank)) : last_end(first - before, before);
+    const auto begin = before == 0 ? std::optional(begin_of_spans(rank)) : last_end(first - before, before);
     const auto end = last_end(first, pattern.period);
-    windows.push_back(begin && end && *begin < *end ? std::optional(Window{*begin, *end}) : std::nullopt);
+    windows.push_back(begin && end && *begin < *end ? std::optional(ProgramWindow{*begin, *end}) : std::nullopt);
   }
   return windows;
 }
@@ -123,7 +110,7 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
 }
 
 /// How many of `times`, ascending, are in the window.
-std::int64_t count_in(const Window& window, const std::vector<std::int64_t>& times) {
+std::int64_t count_in(const ProgramWindow& window, const std::vector<std::int64_t>& times) {
   return std::lower_bound(times.begin(), times.end(), window.end_ns) -
          std::lower_bound(times.begin(), times.end(), window.begin_ns);
 }
@@ -141,7 +128,7 @@ std::vector<std::int64_t> begins_of(const std::vector<Span>& spans, const Predic
 
 /// By step of rank 0: whether an evaluation or a checkpoint comes before the step's first collective.
 std::vector<bool> holds_more_than_a_step(const ProgramRank& rank,
-                                         const std::vector<std::optional<Window>>& windows,
+                                         const std::vector<std::optional<ProgramWindow>>& windows,
                                          const std::vector<Span>& collectives, const StepPattern& pattern) {
   const auto works = begins_of(
       rank.spans, [](const Span& span) { return is_compute(span.kind) || span.kind == SpanKind::kCopy; });
@@ -153,7 +140,7 @@ std::vector<bool> holds_more_than_a_step(const ProgramRank& rank,
   std::vector<std::int64_t> work_counts;
   std::vector<std::int64_t> open_counts;
   for (std::size_t step = 0; step < windows.size(); ++step) {
-    const Window window = windows[step].value_or(Window{});
+    const ProgramWindow window = windows[step].value_or(ProgramWindow{});
     const std::int64_t pause_ns = collectives[pattern.firsts[step]].begin_ns - window.begin_ns;
     pauses_ns.push_back(windows[step] ? std::max<std::int64_t>(pause_ns, 0) : 0);
     lengths_ns.push_back(window.end_ns - window.begin_ns);
@@ -173,12 +160,12 @@ std::vector<bool> holds_more_than_a_step(const ProgramRank& rank,
   return more;
 }
 
-std::vector<Windows> steps_of_pattern(const std::vector<ProgramRank>& ranks,
-                                      const std::vector<Span>& collectives, const StepPattern& pattern) {
-  std::vector<std::vector<std::optional<Window>>> found;
+std::vector<ProgramWindows> whole_steps(const std::vector<ProgramRank>& ranks, const std::vector<Span>& collectives,
+                                     const StepPattern& pattern) {
+  std::vector<std::vector<std::optional<ProgramWindow>>> found;
   for (const ProgramRank& rank : ranks) found.push_back(windows_of(rank, collectives, pattern));
   const std::vector<bool> more = holds_more_than_a_step(ranks.front(), found.front(), collectives, pattern);
-  std::vector<Windows> windows(ranks.size());
+  std::vector<ProgramWindows> windows(ranks.size());
   for (std::size_t step = 0; step < pattern.firsts.size(); ++step) {
     const bool whole =
         std::all_of(found.begin(), found.end(), [&](const auto& rank) { return rank[step].has_value(); });
@@ -188,103 +175,21 @@ std::vector<Windows> steps_of_pattern(const std::vector<ProgramRank>& ranks,
   return windows;
 }
 
-/// The steps that the program marked, as many as each rank has; the marks themselves are taken out.
-std::vector<Windows> take_marked_steps(std::vector<ProgramRank>& ranks) {
-  std::vector<Windows> windows(ranks.size());
-  std::size_t fewest = ~std::size_t{0};
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    for (const Span& span : ranks[rank].spans) {
-      if (span.kind == SpanKind::kStep) windows[rank].push_back({span.begin_ns, span.end_ns});
-    }
-    std::sort(windows[rank].begin(), windows[rank].end(),
-              [](const Window& a, const Window& b) { return a.begin_ns < b.begin_ns; });
-    fewest = std::min(fewest, windows[rank].size());
-    std::erase_if(ranks[rank].spans, [](const Span& span) { return span.kind == SpanKind::kStep; });
-  }
-  for (Windows& of_rank : windows) of_rank.resize(fewest);
-  return windows;
-}
-
-std::uint32_t name_id(ProgramRank& rank, const std::string& name) {
-  const auto found = std::find(rank.names.begin(), rank.names.end(), name);
-  if (found != rank.names.end()) return static_cast<std::uint32_t>(found - rank.names.begin());
-  rank.names.push_back(name);
-  return static_cast<std::uint32_t>(rank.names.size() - 1);
-}
-
-/// Marks spans with the step in which they begin, and adds the steps. Spans come in order of time afterwards.
-void apply(ProgramRank& rank, const Windows& windows, std::uint32_t first_step, HostTime host) {
-  for (Span& span : rank.spans) {
-    const auto after =
-        std::upper_bound(windows.begin(), windows.end(), span.begin_ns,
-                         [](std::int64_t at, const Window& window) { return at < window.begin_ns; });
-    const bool inside = after != windows.begin() && span.begin_ns < std::prev(after)->end_ns;
-    span.step =
-        inside ? first_step + static_cast<std::uint32_t>(std::prev(after) - windows.begin()) : kNoStep;
-  }
-  const std::uint32_t step_name = name_id(rank, "step");
-  const std::uint32_t host_name = host == HostTime::kRest ? name_id(rank, "host") : 0;
-  for (std::size_t i = 0; i < windows.size(); ++i) {
-    Span span;
-    span.begin_ns = windows[i].begin_ns;
-    span.end_ns = windows[i].end_ns;
-    span.step = first_step + static_cast<std::uint32_t>(i);
-    span.kind = SpanKind::kHost;
-    span.name_id = host_name;
-    if (host == HostTime::kRest) rank.spans.push_back(span);
-    span.kind = SpanKind::kStep;
-    span.name_id = step_name;
-    rank.spans.push_back(span);
-  }
-  std::stable_sort(rank.spans.begin(), rank.spans.end(),
-                   [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
-}
-
-Windows whole_window(const ProgramRank& rank) {
-  if (rank.spans.empty()) return {};
-  std::int64_t end_ns = 0;
-  for (const Span& span : rank.spans) end_ns = std::max(end_ns, span.end_ns);
-  return {{first_begin(rank), end_ns}};
-}
-
-std::int64_t time_between(const Windows& windows) {
-  std::int64_t outside_ns = 0;
-  for (std::size_t i = 1; i < windows.size(); ++i) {
-    const std::int64_t pause_ns = std::max<std::int64_t>(0, windows[i].begin_ns - windows[i - 1].end_ns);
-    outside_ns = add_ns(outside_ns, pause_ns);
-  }
-  return outside_ns;
-}
-
 }  // namespace
 
-ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup, HostTime host) {
-  ProgramSteps result;
-  std::vector<Windows> windows = take_marked_steps(ranks);
-  if (!windows.empty() && !windows.front().empty()) {
-    result.source = StepSource::kMarker;
-    result.confidence = 1;
-  } else if (std::any_of(ranks.front().spans.begin(), ranks.front().spans.end(),
-                         [](const Span& span) { return span.kind == SpanKind::kCommunication; })) {
-    const std::vector<Span> collectives = main_collectives(ranks.front());
-    const StepPattern pattern = find_step_pattern(observed(collectives));
-    if (pattern.period > 0) {
-      windows = steps_of_pattern(ranks, collectives, pattern);
-      result.source = StepSource::kPattern;
-      result.confidence = pattern.confidence;
-      result.pattern = describe(collectives, ranks.front().names, pattern);
-    }
-  }
-  std::uint32_t first_step = 0;
-  if (windows.front().empty()) {
-    result = {};
-    first_step = static_cast<std::uint32_t>(warmup);
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) windows[rank] = whole_window(ranks[rank]);
-  }
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) apply(ranks[rank], windows[rank], first_step, host);
-  result.steps = static_cast<std::uint32_t>(windows.front().size());
-  result.outside_ns = time_between(windows.front());
-  return result;
+PatternSteps steps_of_pattern(const std::vector<ProgramRank>& ranks) {
+  const std::vector<Span> collectives = main_collectives(ranks.front());
+  if (collectives.empty()) return {};
+  const StepPattern pattern = find_step_pattern(observed(collectives));
+  if (pattern.period == 0) return {};
+  return {whole_steps(ranks, collectives, pattern), pattern.confidence,
+          describe(collectives, ranks.front().names, pattern)};
+}
+
+std::int64_t begin_of_spans(const ProgramRank& rank) {
+  return std::min_element(rank.spans.begin(), rank.spans.end(),
+                          [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; })
+      ->begin_ns;
 }
 
 }  // namespace ddbench::analyzer

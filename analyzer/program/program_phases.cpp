@@ -1,0 +1,277 @@
+#include "analyzer/program/program_phases.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace ddbench::analyzer {
+namespace {
+
+using Marks = std::vector<PhaseMark>;
+
+struct Segment {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  ProgramPhase phase = ProgramPhase::kData;
+};
+
+struct OptimizerUse {
+  std::uint64_t loop = 0;
+  std::size_t steps = 0;
+  std::int64_t first_ns = 0;
+  std::int64_t last_ns = 0;
+};
+
+/// The optimizers whose steps are those of the program.
+std::set<std::uint64_t> leading_optimizers(const Marks& marks) {
+  std::map<std::uint64_t, OptimizerUse> uses;
+  for (const PhaseMark& mark : marks) {
+    if (mark.phase != ProgramPhase::kOptimizer) continue;
+    OptimizerUse& use = uses.try_emplace(mark.loop, OptimizerUse{mark.loop, 0, mark.begin_ns, 0}).first->second;
+    ++use.steps;
+    use.last_ns = mark.end_ns;
+  }
+  std::vector<OptimizerUse> by_steps;
+  for (const auto& [loop, use] : uses) by_steps.push_back(use);
+  std::sort(by_steps.begin(), by_steps.end(), [](const OptimizerUse& a, const OptimizerUse& b) {
+    return a.steps != b.steps ? a.steps > b.steps : a.first_ns > b.first_ns;
+  });
+  std::vector<OptimizerUse> leading;
+  for (const OptimizerUse& use : by_steps) {
+    const bool takes_turns = std::any_of(leading.begin(), leading.end(), [&](const OptimizerUse& other) {
+      return use.first_ns < other.last_ns && other.first_ns < use.last_ns;
+    });
+    if (!takes_turns) leading.push_back(use);
+  }
+  std::set<std::uint64_t> loops;
+  for (const OptimizerUse& use : leading) loops.insert(use.loop);
+  return loops;
+}
+
+bool is_batch(const PhaseMark& mark) {
+  return mark.phase == ProgramPhase::kData && mark.samples > 0;
+}
+
+/// When the program last did something else than train, of marks between two steps' ends and before backward.
+class Interruption {
+ public:
+  void look_at(const PhaseMark& mark) {
+    switch (mark.phase) {
+      case ProgramPhase::kEvaluation:
+      case ProgramPhase::kSave:
+      case ProgramPhase::kEvalMode: end_at(mark.end_ns); break;
+      case ProgramPhase::kTrainMode:
+        if (end_ns_) end_at(mark.end_ns);
+        break;
+      case ProgramPhase::kData: batch(mark); break;
+      default: break;
+    }
+  }
+
+  /// None: nothing interrupted the training.
+  std::optional<std::int64_t> end_ns() const {
+    std::optional<std::int64_t> end_ns = end_ns_;
+    for (const auto& [loop, use] : loaders_) {
+      if (use.batches < 2) continue;
+      // A loader that trains as well skipped batches.
+      end_ns = std::max(end_ns.value_or(0), loop == last_loop_ ? use.last.begin_ns : use.last.end_ns);
+    }
+    return end_ns;
+  }
+
+ private:
+  struct Use {
+    int batches = 0;
+    PhaseMark last;
+  };
+
+  void end_at(std::int64_t at_ns) { end_ns_ = std::max(end_ns_.value_or(0), at_ns); }
+  void batch(const PhaseMark& mark) {
+    if (!is_batch(mark)) return;
+    Use& use = loaders_[mark.loop];
+    ++use.batches;
+    use.last = mark;
+    last_loop_ = mark.loop;
+  }
+
+  std::optional<std::int64_t> end_ns_;
+  std::map<std::uint64_t, Use> loaders_;
+  std::uint64_t last_loop_ = 0;
+};
+
+bool is_training(ProgramPhase phase) {
+  return phase == ProgramPhase::kData || phase == ProgramPhase::kForward || phase == ProgramPhase::kBackward ||
+         phase == ProgramPhase::kOptimizer || phase == ProgramPhase::kZeroGrad;
+}
+
+/// Where the step begins that the marks [first, last) belong to, of which the last one ends it.
+std::int64_t begin_of_step(Marks::const_iterator first, Marks::const_iterator last,
+                           std::optional<std::int64_t> before_ns) {
+  Interruption interruption;
+  for (auto mark = first; mark != last; ++mark) {
+    if (before_ns && mark->begin_ns < *before_ns) continue;  // inside of the optimizer's step before
+    if (mark->phase == ProgramPhase::kBackward) break;
+    interruption.look_at(*mark);
+  }
+  const auto interrupted_ns = interruption.end_ns();
+  if (before_ns && !interrupted_ns) return *before_ns;
+  const std::int64_t from_ns = std::max(interrupted_ns.value_or(0), before_ns.value_or(0));
+  const auto begin = std::find_if(first, last, [&](const PhaseMark& mark) {
+    return mark.begin_ns >= from_ns && is_training(mark.phase);
+  });
+  return begin != last ? begin->begin_ns : from_ns;
+}
+
+/// Each phase that has a length, and the forward passes before backward.
+std::vector<Segment> segments_of(const Marks& marks, const ProgramWindows& steps) {
+  std::vector<Segment> segments;
+  std::int64_t forward_ns = 0;  // where one may begin
+  auto step = steps.begin();
+  for (const PhaseMark& mark : marks) {
+    while (step != steps.end() && step->end_ns <= mark.begin_ns) ++step;
+    if (step == steps.end()) break;
+    forward_ns = std::max(forward_ns, step->begin_ns);
+    if (mark.begin_ns < step->begin_ns) continue;
+    if (mark.phase == ProgramPhase::kBackward && forward_ns < mark.begin_ns)
+      segments.push_back({forward_ns, mark.begin_ns, ProgramPhase::kForward});
+    const bool counts = mark.phase == ProgramPhase::kData || mark.phase == ProgramPhase::kBackward ||
+                        mark.phase == ProgramPhase::kOptimizer || mark.phase == ProgramPhase::kZeroGrad;
+    if (counts) segments.push_back({mark.begin_ns, mark.end_ns, mark.phase});
+    if (mark.phase == ProgramPhase::kOptimizer) {  // a closure may train inside of it
+      forward_ns = std::max(forward_ns, mark.begin_ns);
+    } else if (counts && mark.phase != ProgramPhase::kZeroGrad) {
+      forward_ns = std::max(forward_ns, mark.end_ns);
+    }
+  }
+  std::stable_sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
+    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
+  });
+  return segments;
+}
+
+/// Disjoint: where segments nest, the inner one.
+std::vector<Segment> flattened(const std::vector<Segment>& segments) {
+  std::vector<Segment> flat;
+  std::vector<Segment> open;
+  std::int64_t at_ns = 0;
+  const auto emit_until = [&](std::int64_t end_ns) {
+    if (end_ns > at_ns) flat.push_back({at_ns, end_ns, open.back().phase});
+    at_ns = std::max(at_ns, end_ns);
+  };
+  const auto close_until = [&](std::int64_t time_ns) {
+    while (!open.empty() && open.back().end_ns <= time_ns) {
+      emit_until(open.back().end_ns);
+      open.pop_back();
+    }
+  };
+  for (const Segment& segment : segments) {
+    close_until(segment.begin_ns);
+    if (!open.empty()) emit_until(segment.begin_ns);
+    at_ns = std::max(at_ns, segment.begin_ns);
+    open.push_back(segment);
+  }
+  while (!open.empty()) {
+    emit_until(open.back().end_ns);
+    open.pop_back();
+  }
+  return flat;
+}
+
+void relabel(Span& span, ProgramPhase phase) {
+  const bool computes = span.kind == SpanKind::kCompute;
+  if (phase == ProgramPhase::kData && (computes || span.kind == SpanKind::kCopy)) span.kind = SpanKind::kDataWait;
+  if (!computes) return;
+  if (phase == ProgramPhase::kForward) span.kind = SpanKind::kForward;
+  if (phase == ProgramPhase::kBackward) span.kind = SpanKind::kBackward;
+  if (phase == ProgramPhase::kOptimizer || phase == ProgramPhase::kZeroGrad) span.kind = SpanKind::kOptimizer;
+}
+
+/// The step that holds `at_ns`; none between steps.
+std::optional<std::size_t> step_at(const ProgramWindows& steps, std::int64_t at_ns) {
+  const auto after = std::upper_bound(steps.begin(), steps.end(), at_ns,
+                                      [](std::int64_t at, const ProgramWindow& step) { return at < step.begin_ns; });
+  if (after == steps.begin() || at_ns >= std::prev(after)->end_ns) return std::nullopt;
+  return static_cast<std::size_t>(after - steps.begin() - 1);
+}
+
+void add_samples(const Marks& marks, const ProgramWindows& steps, std::size_t first_counted, PhaseTotals& totals) {
+  std::set<std::size_t> with_samples;
+  for (const PhaseMark& mark : marks) {
+    if (!is_batch(mark)) continue;
+    const auto step = step_at(steps, mark.begin_ns);
+    if (!step || *step < first_counted) continue;
+    totals.samples += mark.samples;
+    with_samples.insert(*step);
+  }
+  totals.steps_with_samples = with_samples.size();
+}
+
+}  // namespace
+
+Marks take_phase_marks(ProgramRank& rank) {
+  std::vector<std::optional<ProgramPhase>> phases;
+  for (const std::string& name : rank.names) phases.push_back(phase_of(name));
+  const auto phase_of_span = [&](const Span& span) {
+    return span.kind == SpanKind::kHost && span.name_id < phases.size() ? phases[span.name_id] : std::nullopt;
+  };
+  Marks marks;
+  for (const Span& span : rank.spans) {
+    if (const auto phase = phase_of_span(span))
+      marks.push_back({*phase, span.begin_ns, span.end_ns, span.bytes, span.correlation});
+  }
+  if (marks.empty()) return marks;
+  std::erase_if(rank.spans, [&](const Span& span) { return phase_of_span(span).has_value(); });
+  std::stable_sort(marks.begin(), marks.end(),
+                   [](const PhaseMark& a, const PhaseMark& b) { return a.begin_ns < b.begin_ns; });
+  return marks;
+}
+
+ProgramWindows steps_of_phases(const Marks& marks) {
+  const std::set<std::uint64_t> leading = leading_optimizers(marks);
+  ProgramWindows steps;
+  auto first = marks.begin();
+  std::optional<std::int64_t> before_ns;
+  for (auto mark = marks.begin(); mark != marks.end(); ++mark) {
+    if (mark->phase != ProgramPhase::kOptimizer || !leading.contains(mark->loop)) continue;
+    const std::int64_t begin_ns = begin_of_step(first, std::next(mark), before_ns);
+    if (begin_ns < mark->end_ns) steps.push_back({begin_ns, mark->end_ns});
+    before_ns = mark->end_ns;
+    first = std::next(mark);
+  }
+  return steps;
+}
+
+PhaseTotals apply_phases(ProgramRank& rank, const Marks& marks, const ProgramWindows& steps,
+                         std::size_t first_counted) {
+  PhaseTotals totals;
+  const std::vector<Segment> flat = flattened(segments_of(marks, steps));
+  for (Span& span : rank.spans) {
+    if (span.lane == Lane::kDeviceCompute || span.lane == Lane::kDeviceCommunication) continue;
+    const auto after = std::upper_bound(flat.begin(), flat.end(), span.begin_ns, [](std::int64_t at, const Segment& s) {
+      return at < s.begin_ns;
+    });
+    if (after != flat.begin() && span.begin_ns < std::prev(after)->end_ns) relabel(span, std::prev(after)->phase);
+  }
+  std::optional<std::uint32_t> data_name;
+  for (const Segment& segment : flat) {
+    const auto step = step_at(steps, segment.begin_ns);
+    if (step && *step >= first_counted)
+      totals.ns[static_cast<std::size_t>(segment.phase)] += segment.end_ns - segment.begin_ns;
+    if (segment.phase != ProgramPhase::kData) continue;
+    if (!data_name) {
+      data_name = static_cast<std::uint32_t>(rank.names.size());
+      rank.names.emplace_back("data_wait");
+    }
+    Span wait;
+    wait.begin_ns = segment.begin_ns;
+    wait.end_ns = segment.end_ns;
+    wait.kind = SpanKind::kDataWait;
+    wait.name_id = *data_name;
+    rank.spans.push_back(wait);
+  }
+  add_samples(marks, steps, first_counted, totals);
+  return totals;
+}
+
+}  // namespace ddbench::analyzer

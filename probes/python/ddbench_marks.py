@@ -1,0 +1,263 @@
+"""Marks in PyTorch's training loops, from inside the program: what it spends in loading data, backward and optimizer.
+
+Nothing is imported for it: each mark is put on when the program imports the module that has the function. Each wrapper
+keeps the arguments, the result and the exceptions of what it wraps, and tells of it through ddbench_region() of
+ddbench_inject.so (probes/preload/ddbench.h), one call at its end. Of nested calls of one kind only the outermost counts.
+"""
+
+import functools
+import sys
+import time
+
+DATA, FORWARD, BACKWARD, OPTIMIZER, ZERO_GRAD, EVALUATION, SAVE, TRAIN_MODE, EVAL_MODE = range(9)
+
+_now = time.monotonic_ns
+_region = None  # ddbench_region
+_MARK = "__ddbench_mark__"
+
+
+def _samples(batch, default):
+    """The first dimension of the first tensor in a batch; `default` where none is found."""
+    for _ in range(4):
+        shape = getattr(batch, "shape", None)
+        if shape is not None:
+            return int(shape[0]) if len(shape) else default
+        if isinstance(batch, (list, tuple)):
+            if not batch:
+                return default
+            batch = batch[0]
+        elif hasattr(batch, "values"):
+            values = batch.values() if callable(batch.values) else ()
+            batch = next(iter(values), None)
+        else:
+            return default
+    return default
+
+
+def _outermost(phase, original, identity):
+    """`original`, marked. `identity`: of the object that tells its loop from others."""
+    inside = False
+
+    @functools.wraps(original)
+    def marked(*args, **kwargs):
+        nonlocal inside
+        if inside:
+            return original(*args, **kwargs)
+        inside = True
+        begin = _now()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            inside = False
+            _region(phase, begin, 0, identity(args))
+
+    setattr(marked, _MARK, True)
+    return marked
+
+
+_steps_done = [0]  # of optimizers
+
+
+def _optimizer(args):
+    _steps_done[0] += 1
+    return id(args[0])
+
+
+def _none(args):
+    return 0
+
+
+def _mark(owner, name, phase, identity=_none):
+    original = getattr(owner, name, None)
+    if original is not None and not hasattr(original, _MARK):
+        setattr(owner, name, _outermost(phase, original, identity))
+
+
+def _mark_loader(module):
+    iterator = module._BaseDataLoaderIter
+    original = iterator.__next__
+    loading = False  # a batch, perhaps through other loaders
+
+    def __next__(self):
+        nonlocal loading
+        if loading:
+            return original(self)
+        loading = True
+        begin = _now()
+        try:
+            batch = original(self)
+        finally:
+            loading = False
+        _region(DATA, begin, _samples(batch, getattr(self, "_ddbench_batch", 0)), id(self._dataset))
+        return batch
+
+    iterator.__next__ = functools.wraps(original)(__next__)
+    start = module.DataLoader.__iter__
+
+    @functools.wraps(start)
+    def __iter__(self):
+        begin = _now()
+        batches = start(self)
+        _region(DATA, begin, 0, id(self.dataset))
+        try:
+            batches._ddbench_batch = self.batch_size or 0
+        except AttributeError:
+            pass
+        return batches
+
+    module.DataLoader.__iter__ = __iter__
+
+
+def _mark_optimizer(module):
+    optimizer = module.Optimizer
+    prepare = optimizer.__init__
+
+    @functools.wraps(prepare)
+    def __init__(self, *args, **kwargs):
+        prepare(self, *args, **kwargs)
+        _mark(type(self), "step", OPTIMIZER, _optimizer)
+
+    optimizer.__init__ = __init__
+    _mark(optimizer, "zero_grad", ZERO_GRAD)
+
+
+def _mark_scaler(module):
+    """Its step counts also where it finds an overflow and leaves the optimizer's out: the program counts it as well."""
+    original = module.GradScaler.step
+    if hasattr(original, _MARK):
+        return
+
+    @functools.wraps(original)
+    def step(self, optimizer, *args, **kwargs):
+        begin = _now()
+        steps = _steps_done[0]
+        result = original(self, optimizer, *args, **kwargs)
+        if _steps_done[0] == steps:
+            _region(OPTIMIZER, begin, 0, id(optimizer))
+        return result
+
+    setattr(step, _MARK, True)
+    module.GradScaler.step = step
+
+
+def _mark_parallel(class_name):
+    def mark(module):
+        owner = getattr(module, class_name)
+        original = owner.forward
+        inside = False
+
+        @functools.wraps(original)
+        def forward(self, *args, **kwargs):
+            nonlocal inside
+            import torch
+            # What torch.compile traces must hold no call that it cannot trace.
+            if hasattr(torch, "compiler") and torch.compiler.is_compiling():
+                return original(self, *args, **kwargs)
+            if inside:
+                return original(self, *args, **kwargs)
+            inside = True
+            begin = _now()
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                inside = False
+                _region(FORWARD if torch.is_grad_enabled() else EVALUATION, begin, 0, 0)
+
+        owner.forward = forward
+
+    return mark
+
+
+def _mark_modules(module):
+    original = module.Module.train
+    inside = False
+
+    @functools.wraps(original)
+    def train(self, mode=True):
+        nonlocal inside
+        if inside:
+            return original(self, mode)
+        inside = True
+        try:
+            return original(self, mode)
+        finally:
+            inside = False
+            _region(TRAIN_MODE if mode else EVAL_MODE, 0, 0, 0)
+
+    module.Module.train = train
+
+
+# By the module that has them once it is imported, from PyTorch 1.13 to 2.x.
+_MARKS = {
+    "torch.utils.data.dataloader": _mark_loader,
+    "torch.autograd": lambda module: _mark(module, "backward", BACKWARD),
+    "torch.optim.optimizer": _mark_optimizer,
+    "torch.cuda.amp.grad_scaler": _mark_scaler,
+    "torch.amp.grad_scaler": _mark_scaler,
+    "torch.nn.parallel.distributed": _mark_parallel("DistributedDataParallel"),
+    "torch.distributed.fsdp.fully_sharded_data_parallel": _mark_parallel("FullyShardedDataParallel"),
+    "torch.nn.modules.module": _mark_modules,
+    "torch.serialization": lambda module: _mark(module, "save", SAVE),
+}
+
+
+class _Loader:
+    """A module's own loader, and its marks once it is loaded."""
+
+    def __init__(self, loader, mark):
+        self._loader = loader
+        self._mark = mark
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        try:
+            if _connect():
+                self._mark(module)
+        except Exception:  # another PyTorch than those known: its loop has no such mark
+            pass
+
+
+class _Finder:
+    """First in sys.meta_path; finds nothing by itself."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        mark = _MARKS.get(name)
+        if mark is None:
+            return None
+        for finder in sys.meta_path:
+            if finder is _Finder or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                if spec.loader is not None and hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Loader(spec.loader, mark)
+                return spec
+        return None
+
+
+def _connect():
+    """Whether ddbench_inject.so is there to record."""
+    global _region
+    if _region is not None:
+        return True
+    import ctypes  # not before a program wants PyTorch, which needs it anyway
+    # Without giving up the interpreter's lock: the call is shorter than that.
+    region = getattr(ctypes.PyDLL(None), "ddbench_region", None)
+    if region is None:
+        return False
+    region.argtypes = (ctypes.c_int, ctypes.c_longlong, ctypes.c_ulonglong, ctypes.c_ulonglong)
+    region.restype = None
+    _region = region
+    return True
+
+
+def install():
+    sys.meta_path.insert(0, _Finder)

@@ -1,0 +1,161 @@
+"""Training loops as people write them, unmodified: ddbench finds exactly the steps and samples that they count themselves.
+
+What they time themselves is compared in tests/calibration/test_loops.py.
+"""
+
+import importlib.util
+import json
+import shlex
+import signal
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, wait_until
+
+PYTHON = sys.executable
+LOOPS = ROOT / "tests/integration/programs/loops"
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="python3-torch is not installed")
+pytestmark = needs_torch
+
+
+def loop(name, *arguments):
+    return [PYTHON, LOOPS / f"{name}.py", *arguments]
+
+
+def accounts(done):
+    """What each rank said of itself."""
+    lines = [line.partition("ACCOUNT ")[2] for line in done.stderr.splitlines() if "ACCOUNT " in line]
+    return [json.loads(line) for line in lines]
+
+
+def facts_of(run):
+    return run["environment"]["facts"]
+
+
+def measured(bench, *program, options=()):
+    """(the run's JSON, the accounts of its ranks), of all steps."""
+    done = bench.ok("run", "--warmup", 0, "--json", *options, "--", *program)
+    return json.loads(done.stdout), accounts(done)
+
+
+def assert_agrees(run, of_ranks):
+    facts = facts_of(run)
+    assert facts["program.steps_from"] == "optimizer"
+    assert run["steps"]["measured"] == of_ranks[0]["steps"] == int(facts["program.steps"])
+    samples = sum(account["samples"] for account in of_ranks)
+    assert float(facts["program.samples_per_step"]) == pytest.approx(samples / of_ranks[0]["steps"], rel=1e-5)
+    assert run["samples_per_s"] > 0 and run["run"]["batch_per_gpu"] is None, "a batch that was seen, not invented"
+    parts = run["compute_ns"]
+    assert parts["forward"] > 0 and parts["backward"] > 0 and parts["optimizer"] > 0 and run["partition_ns"]["data_wait"] > 0
+
+
+@pytest.mark.parametrize("name, arguments", [
+    ("single", ["--samples", "400"]), ("single", ["--samples", "300", "--workers", "2", "--epochs", "2"]), ("trainer", []),
+    ("adversarial", [])], ids=["one process", "loader workers", "trainer", "two optimizers"])
+def test_one_process(bench, name, arguments):
+    run, of_ranks = measured(bench, *loop(name, *arguments))
+    assert len(of_ranks) == 1
+    assert_agrees(run, of_ranks)
+
+
+def test_validations_and_checkpoints_lie_between_the_steps(bench):
+    run, of_ranks = measured(bench, *loop("validation", bench.tmp / "model.pt"), options=("--gpus", 2))
+    assert_agrees(run, of_ranks)
+    assert int(facts_of(run)["program.outside_steps_ns"]) > 0
+    reduced = {c["bytes"] for c in run["collectives"] if c["function"] == "all_reduce"}
+    assert reduced == {4 * (785 * 64 + 65 * 10)}, "the gradients, and not what the validation reduces"
+
+
+def test_accumulation(bench):
+    run, of_ranks = measured(bench, *loop("accumulation"), options=("--gpus", 2))
+    assert_agrees(run, of_ranks)
+
+
+def test_without_marks_the_pattern_tells_as_before(bench):
+    done = bench.ok("run", "--gpus", 2, "--no-python-marks", "--json", "--", *loop("accumulation"))
+    run = json.loads(done.stdout)
+    assert facts_of(run)["program.steps_from"] == "pattern"
+    assert run["compute_ns"]["forward"] == 0 and "program.forward_ns" not in facts_of(run)
+    assert run["samples_per_s"] is None and "--batch-per-gpu" in run["missing"]["samples_per_s"]
+    text = bench.ok("show", "last").stdout
+    assert "steps/s" in text and "samples/s" not in text
+    assert "--baseline" in text, "how to get an efficiency"
+
+
+def test_a_shell_and_a_virtual_environment_do_not_matter(bench):
+    """Nor does a sitecustomize of the user's: it runs as well, and does not see ddbench's."""
+    environment = bench.tmp / "environment"
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", "--system-site-packages", environment], check=True)
+    (bench.tmp / "sitecustomize.py").write_text("import sys; print('own', any('lib/ddbench' in p for p in sys.path), flush=True)\n")
+    bench.environment["PYTHONPATH"] = str(bench.tmp)
+    command = shlex.join(map(str, [environment / "bin/python", *loop("single")[1:]]))
+    done = bench.ok("run", "--warmup", 0, "--json", "--", "sh", "-c", f"cd / && {command} | cat")
+    assert "own False" in done.stderr
+    assert_agrees(json.loads(done.stdout), accounts(done))
+
+
+def test_a_crash_keeps_the_steps_before_it(bench):
+    done = bench("run", "--warmup", 0, "--", *loop("single", "--crash-at", "7"))
+    assert done.returncode == 1 and "boom at step 7" in done.stdout
+    assert len(bench.rows("select distinct step from step")) == 7
+
+
+def test_an_interrupt_keeps_the_steps_before_it(bench):
+    process = bench.start("run", "--", *loop("single", "--epochs", "100000", "--samples", "64"))
+    wait_until(lambda: any(spool.stat().st_size > 100000 for spool in bench.spools()), 60, "it trains")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert bench.rows("select state from run")[0][0] == "interrupted"
+    assert len(bench.rows("select distinct step from step")) > 10
+
+
+@pytest.mark.parametrize("window, kept", [
+    (("--measure", 6), 6), (("--skip", 11, "--measure", 100), 2)], ids=["within", "beyond its end"])
+def test_a_window_is_all_that_is_kept(bench, window, kept):
+    done = bench.ok("run", "--json", *window, "--", *loop("single"))  # 13 steps
+    run = json.loads(done.stdout)
+    assert run["steps"]["measured"] == kept and int(facts_of(run)["program.steps"]) == kept
+    assert accounts(done)[0]["steps"] == 13, "the program went on"
+    assert ("13 steps" in " ".join(run["notes"])) == (kept == 2)
+
+
+@pytest.mark.parametrize("options, program", [
+    (("--gpus", 2, "--measure", 5), ["ddp_mlp.py", "--steps", 10**7, "--hidden", 64]),
+    (("--duration", 0.2), ["loops/single.py", "--epochs", 10**7])], ids=["steps", "seconds"])
+def test_a_program_is_stopped_after_its_window(bench, options, program):
+    script = ROOT / "tests/integration/programs" / program[0]
+    done = bench.ok("run", *options, "--skip", 2, "--after", "stop", "--json", "--", PYTHON, script, *program[1:])
+    run = json.loads(done.stdout)
+    assert run["run"]["state"] == "done" and run["run"]["valid"]
+    assert run["steps"]["measured"] == 5 if "--measure" in options else run["steps"]["measured"] > 0
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--steps", "10", "--", "true"], ["--steps", "--measure"]),
+    (["--workload", "mlp", "--", "true"], ["--workload", "program"]),
+    (["--strategy", "zero1", "--", "true"], ["--strategy"]),
+    (["--lr", "0.1", "--", "true"], ["--lr"]),
+    (["--measure", "10"], ["--measure", "program"]),
+    (["--after", "stop", "--", "true"], ["--after", "--measure"]),
+    (["--measure", "0", "--", "true"], ["--measure", "0"]),
+    (["--duration", "nan", "--", "true"], ["--duration"]),
+    (["--warmup", "3", "--measure", "5", "--", "true"], ["--warmup", "--skip"]),
+    (["--no-python-marks"], ["--no-python-marks"]),
+], ids=lambda value: " ".join(value))
+def test_options_that_do_not_apply_are_refused(bench, arguments, words):
+    done = bench("run", *arguments)
+    assert done.returncode == 2 and all(word in done.stderr for word in words), done.stderr
+    assert not bench.db.exists() or not bench.rows("select 1 from run")
+
+
+def test_a_baseline_is_measured_where_it_is_wanted(bench):
+    log = bench.tmp / "starts"
+    program = ["sh", "-c", f'echo "$WORLD_SIZE" >>{log}; exec "$0" "$@"', *loop("accumulation")]
+    run = json.loads(bench.ok("run", "--gpus", 2, "--baseline", "--skip", 2, "--measure", 6, "--json", "--", *program).stdout)
+    assert sorted(log.read_text().split()) == ["1", "2", "2"]
+    assert run["efficiency"]["value"] > 0
+    runs = bench.rows("select is_baseline, (select count(distinct step) from step where step.run_key = run.run_key) from run "
+                      "order by started_wall_ns")
+    assert [tuple(row) for row in runs] == [(1, 6), (0, 6)], "the baseline has the same window"
