@@ -22,6 +22,7 @@ struct RingTerms {
 RingTerms ring_terms(const std::string& function, double n) {
   if (n <= 1) return {};
   if (function == "all_reduce") return {2 * (n - 1), 2 * (n - 1) / n};
+  if (function == "push" || function == "pull") return {1, n - 1};  // one server sends to all others, or they to it
   if (function == "broadcast" || function == "reduce" || function == "gather" || function == "scatter")
     return {n - 1, 1};
   return {n - 1, (n - 1) / n};

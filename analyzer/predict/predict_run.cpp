@@ -13,6 +13,7 @@
 #include "analyzer/predict/replay.h"
 #include "analyzer/statistics/moments.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -109,6 +110,17 @@ void add_costs(const StepRecording& recording, CollectiveCosts& costs) {
 }
 
 void add_costs(const store::RunStore& store, const store::RunRecord& run, CollectiveCosts& costs) {
+  if (run.run_case.workload == kNcclTestsWorkload) {
+    CostCurve curve{{run.run_case.nodes, run.run_case.gpus_per_node}, {}, 0};
+    std::string function;
+    for (const store::CollectiveRecord& row : store.collectives(run.id)) {
+      function = row.function;
+      if (row.bytes > 0 && row.transfer_ns > 0)
+        curve.time_ns[static_cast<double>(row.bytes)] = static_cast<double>(row.transfer_ns);
+    }
+    costs.add(function, std::move(curve));
+    return;
+  }
   if (run.run_case.workload != kMicroWorkload) {
     const Measured<StepRecording> recording = recording_of(store, run);
     if (!recording)

@@ -49,6 +49,7 @@ class Rewriter {
     RankStep result;
     result.duration_ns = step.duration_ns;
     result.start_delay_ns.assign(collectives, 0);
+    result.end_share.assign(collectives, 1);
     since_ = 0;
     for (const StepEvent& event : step.events) add(event, step, result);
     return result;
@@ -60,8 +61,10 @@ class Rewriter {
     if (event.action == StepAction::kWork || !gradients) {
       StepEvent copy = event;
       if (event.action != StepAction::kWork) copy.collective = *kept_[event.collective];
-      if (event.action == StepAction::kIssue)
+      if (event.action == StepAction::kIssue) {
         result.start_delay_ns[copy.collective] = step.start_delay_ns[event.collective];
+        result.end_share[copy.collective] = step.end_share[event.collective];
+      }
       result.events.push_back(copy);
       return;
     }

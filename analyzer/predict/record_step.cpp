@@ -124,6 +124,7 @@ class EventWriter {
     }
     result_.duration_ns = static_cast<double>(end_ns - begin_ns);
     result_.start_delay_ns.assign(place_.size(), 0);
+    result_.end_share.assign(place_.size(), 1);
     std::int64_t lane_free_ns = begin_ns;
     for (const RankCollective& one : collectives_) {
       const auto found = place_.find(one.correlation);

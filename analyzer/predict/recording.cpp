@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "analyzer/attribution/nccl_join.h"
 #include "analyzer/attribution/rank_timeline.h"
 #include "analyzer/attribution/reduced_step.h"
+#include "analyzer/clocks/clock_alignment.h"
 #include "analyzer/collectives/micro_table.h"
 #include "analyzer/predict/record_step.h"
 #include "analyzer/predict/replay.h"
@@ -44,7 +45,7 @@ bool is_reduced(const std::vector<Span>& spans, const std::vector<std::string>& 
 class Recorder {
  public:
   Recorder(const store::RunStore& store, const store::RunRecord& run, std::size_t most_steps)
-      : store_(store), run_(run), most_steps_(most_steps) {
+      : store_(store), run_(run), clocks_(store.ranks(run.id)), most_steps_(most_steps) {
     result_.run = run.id;
     result_.shape = {run.run_case.nodes, run.run_case.gpus_per_node};
     result_.samples_per_rank =
@@ -124,22 +125,41 @@ class Recorder {
       recorded.ranks.push_back(rank_step(loaded.spans, loaded.collectives, place, loaded.begin_ns, loaded.end_ns,
                                          result_.slowdown));
     }
-    for (std::size_t i = 0; i < collectives.size(); ++i) {
-      // The rank that came last had nobody to wait for: its time is that of the transfer, on its own clock.
-      std::optional<double> transfer;
-      for (const LoadedRank& rank : ranks) {
-        const RankCollective& one = rank.at(step).collectives[i];
-        const auto ns = static_cast<double>(one.end_ns - one.begin_ns);
-        transfer = transfer ? std::min(*transfer, ns) : ns;
-      }
-      recorded.transfer_ns.push_back(*transfer);
-    }
+    for (std::size_t i = 0; i < collectives.size(); ++i) add_transfer(i, step, ranks, recorded);
     result_.steps.push_back(std::move(recorded));
     return true;
   }
 
+  void add_transfer(std::size_t i, std::uint32_t step, const std::vector<LoadedRank>& ranks, RecordedStep& recorded) const {
+    if (!clocks_.known()) {
+      // The rank that came last had nobody to wait for: its time is that of the transfer, on its own clock.
+      double transfer = std::numeric_limits<double>::max();
+      for (const LoadedRank& rank : ranks) {
+        const RankCollective& one = rank.at(step).collectives[i];
+        transfer = std::min(transfer, static_cast<double>(one.end_ns - one.begin_ns));
+      }
+      recorded.transfer_ns.push_back(transfer);
+      return;
+    }
+    std::int64_t last_begin = std::numeric_limits<std::int64_t>::min();
+    std::vector<std::int64_t> ends;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      const RankCollective& one = ranks[rank].at(step).collectives[i];
+      last_begin = std::max(last_begin, clocks_.to_reference(rank, one.begin_ns));
+      ends.push_back(clocks_.to_reference(rank, one.end_ns));
+    }
+    const std::int64_t last_end = *std::max_element(ends.begin(), ends.end());
+    const auto transfer = static_cast<double>(std::max<std::int64_t>(0, last_end - last_begin));
+    recorded.transfer_ns.push_back(transfer);
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      const auto own = static_cast<double>(ends[rank] - last_begin);
+      recorded.ranks[rank].end_share[i] = own < 0 ? -1 : transfer > 0 ? own / transfer : 1;
+    }
+  }
+
   const store::RunStore& store_;
   const store::RunRecord& run_;
+  ClockAlignment clocks_;
   std::size_t most_steps_;
   std::vector<std::vector<std::string>> names_;
   StepRecording result_;

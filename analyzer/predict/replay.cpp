@@ -15,7 +15,6 @@ struct RankState {
   const RankStep* step = nullptr;
   std::size_t event = 0;       ///< of the step
   std::uint32_t ended = 0;     ///< collectives of the step before this one have ended before now
-  double begin_ns = 0;         ///< of the collective that is issued
 };
 
 class Replay {
@@ -27,8 +26,9 @@ class Replay {
         transfer_ns_(transfer_ns),
         per_node_(static_cast<std::size_t>(shape.gpus_per_node)),
         ranks_(static_cast<std::size_t>(shape.nodes) * per_node_),
-        begins_(ranks_.size() * recording.collectives.size()),
-        ends_(recording.collectives.size()) {}
+        count_(static_cast<std::uint32_t>(recording.collectives.size())),
+        begins_(ranks_.size() * count_),
+        ends_(ranks_.size() * count_) {}
 
   ReplayResult run() {
     for (std::size_t step = 0; step < schedule_.steps; ++step) run_step(step);
@@ -59,8 +59,9 @@ class Replay {
       ranks_[r].ended = 0;
     }
     const RecordedStep& first = recorded(0, step);
-    for (std::uint32_t c = 0; c < ends_.size(); ++c) collective(c, transfer_ns_.empty() ? first.transfer_ns[c] : transfer_ns_[c]);
-    for (std::size_t r = 0; r < ranks_.size(); ++r) advance(r, static_cast<std::uint32_t>(ends_.size()));
+    for (std::uint32_t c = 0; c < count_; ++c)
+      collective(c, transfer_ns_.empty() ? first.transfer_ns[c] : transfer_ns_[c]);
+    for (std::size_t r = 0; r < ranks_.size(); ++r) advance(r, count_);
   }
 
   /// All ranks up to where they issue the collective, and when it ends.
@@ -71,14 +72,18 @@ class Replay {
       advance(r, c);
       RankState& rank = ranks_[r];
       const double begin = std::max(rank.now_ns, rank.lane_free_ns) + rank.step->start_delay_ns[c];
-      begins_[r * ends_.size() + c] = begin;
+      begins_[r * count_ + c] = begin;
       first = r == 0 ? begin : std::min(first, begin);
       last = std::max(last, begin);
     }
-    ends_[c] = last + transfer_ns;
     result_.lane_ns += transfer_ns;
     result_.arrival_ns += last - first;
-    for (RankState& rank : ranks_) rank.lane_free_ns = ends_[c];
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      const double share = ranks_[r].step->end_share[c];
+      const double begin = begins_[r * count_ + c];
+      const double end = share < 0 ? begin : last + (transfer_ns_.empty() ? share : 1) * transfer_ns;
+      ends_[r * count_ + c] = ranks_[r].lane_free_ns = std::max(begin, end);
+    }
   }
 
   /// Does the rank's events up to the issue of collective `c`, which is passed; to the step's end where there is none.
@@ -90,9 +95,9 @@ class Replay {
       switch (event.action) {
         case StepAction::kWork: work(r, event, c); break;
         case StepAction::kWait:
-          if (event.collective < c && ends_[event.collective] > rank.now_ns) {
-            rank.waited_ns += ends_[event.collective] - rank.now_ns;
-            rank.now_ns = ends_[event.collective];
+          if (const double end = ends_[r * count_ + event.collective]; event.collective < c && end > rank.now_ns) {
+            rank.waited_ns += end - rank.now_ns;
+            rank.now_ns = end;
           }
           break;
         case StepAction::kIssue:
@@ -111,16 +116,17 @@ class Replay {
     double left = event.ns;
     const bool slowed = recording_.slowdown > 0 && (event.work == WorkKind::kPass || event.work == WorkKind::kOptimizer);
     while (slowed && left > 0) {
-      while (rank.ended < known && ends_[rank.ended] <= rank.now_ns) ++rank.ended;
+      while (rank.ended < known && ends_[r * count_ + rank.ended] <= rank.now_ns) ++rank.ended;
       if (rank.ended >= known) break;
-      const double begin = begins_[r * ends_.size() + rank.ended];
+      const double begin = begins_[r * count_ + rank.ended];
+      const double end = ends_[r * count_ + rank.ended];
       if (rank.now_ns < begin) {
         const double alone = std::min(left, begin - rank.now_ns);
         rank.now_ns += alone;
         left -= alone;
         continue;
       }
-      const double beside = std::min(left * (1 + recording_.slowdown), ends_[rank.ended] - rank.now_ns);
+      const double beside = std::min(left * (1 + recording_.slowdown), end - rank.now_ns);
       rank.now_ns += beside;
       left -= beside / (1 + recording_.slowdown);
       if (left < 1e-6) left = 0;
@@ -133,8 +139,9 @@ class Replay {
   std::span<const double> transfer_ns_;
   std::size_t per_node_;
   std::vector<RankState> ranks_;
-  std::vector<double> begins_;  ///< [rank * collectives + collective]
-  std::vector<double> ends_;    ///< of each collective, on all ranks
+  std::uint32_t count_;         ///< collectives of a step
+  std::vector<double> begins_;  ///< [rank * count_ + collective]
+  std::vector<double> ends_;    ///< the same
   ReplayResult result_;
 };
 

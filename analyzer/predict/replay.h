@@ -34,8 +34,9 @@ struct ReplayResult {
 
 /// Discrete-event replay of a recording on `shape`. Rank r does what rank r % ranks of the recording did.
 /// A collective begins on a rank when its data is ready there and the rank's lane is free, and its recorded start delay
-/// later; data moves from when the last rank has begun, for `transfer_ns[collective]`, or for the recorded time of
-/// the first node's step where transfer_ns is empty. Compute is slowed while its rank is in a collective.
+/// later; data moves from when the last rank has begun, for `transfer_ns[collective]`, and then ends on all ranks;
+/// where transfer_ns is empty, for the recorded time of the first node's step, and it ends on each rank at its recorded
+/// share of that. A rank with a share below 0 waits for nobody in either case. Compute is slowed while its rank is in a collective.
 /// Ranks run ahead of each other as far as their collectives let them; the first step counts from 0.
 ReplayResult replay(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,
                     std::span<const double> transfer_ns);

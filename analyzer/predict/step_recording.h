@@ -34,6 +34,9 @@ struct RankStep {
   std::vector<StepEvent> events;
   /// Of each collective: from when its data was ready and the lane free to its begin on this rank.
   std::vector<double> start_delay_ns;
+  /// Of each collective: when it ended on this rank, as a share of its transfer; 1 on the last one. Below 0: before the
+  /// last rank had come (the sender of a buffered message), so that this rank waited for nobody.
+  std::vector<double> end_share;
   double duration_ns = 0;
 };
 
@@ -41,7 +44,7 @@ struct RankStep {
 struct RecordedStep {
   std::uint32_t step = 0;
   std::vector<RankStep> ranks;
-  std::vector<double> transfer_ns;  ///< of each collective, from the arrival of its last rank to its end
+  std::vector<double> transfer_ns;  ///< of each collective, from the arrival of its last rank to its last end
 };
 
 struct StepCollective {

@@ -36,6 +36,22 @@ TEST(Replay, ARankThatStartsACollectiveLateDelaysIt) {
   EXPECT_DOUBLE_EQ(step_of(steps), 247);  // 130..180, 180..240
 }
 
+TEST(Replay, ACollectiveEndsOnEachRankAtItsRecordedShare) {
+  auto steps = recording({1, 2}, {two_buckets(100, 0, 7), two_buckets(100, 0, 50)}, {50, 60});
+  steps.steps[0].ranks[0].end_share = {0.2, 0.5};
+  // Rank 0 ends its first at 110 and begins its second then; rank 1 at 150, which ends at 180 and 210.
+  EXPECT_DOUBLE_EQ(step_of(steps), 260);
+  EXPECT_DOUBLE_EQ(step_of(steps, {1, 2}, {50, 60}), 260);
+  steps.steps[0].ranks[1].events.back().ns = 0;
+  EXPECT_DOUBLE_EQ(step_of(steps), 210);
+  EXPECT_DOUBLE_EQ(step_of(steps, {1, 2}, {50, 60}), 217);  // shares are those of the recorded network
+  // A sender that leaves its message behind waits for nobody.
+  auto sent = recording({1, 2}, {two_buckets(10, 10, 7), two_buckets(100, 0, 0)}, {50, 60});
+  sent.steps[0].ranks[0].end_share = {-1, -1};
+  sent.steps[0].ranks[1].end_share = {-1, -1};
+  EXPECT_DOUBLE_EQ(step_of(sent), 100);
+}
+
 TEST(Replay, ComputeBesideACollectiveIsSlowed) {
   auto steps = recording({1, 2}, {two_buckets(100, 50, 0), two_buckets(100, 50, 0)}, {30, 0});
   steps.slowdown = 0.5;
@@ -163,6 +179,7 @@ TEST(Replay, AgreesWithAClockThatTicks) {
     for (unsigned r = 0, many = 1 + random() % 4; r < many; ++r) {
       RankStep step;
       step.start_delay_ns.assign(buckets, 0);
+      step.end_share.assign(buckets, 1);
       for (std::uint32_t bucket = 0; bucket < buckets; ++bucket) {
         step.events.push_back(work(up_to(40)));
         step.events.push_back(issue(bucket));

@@ -22,6 +22,7 @@ inline RankStep two_buckets(double first, double second, double optimizer) {
   RankStep step;
   step.events = {work(first), issue(0), work(second), issue(1), wait(0), wait(1), work(optimizer, WorkKind::kOptimizer)};
   step.start_delay_ns = {0, 0};
+  step.end_share = {1, 1};
   return step;
 }
 
