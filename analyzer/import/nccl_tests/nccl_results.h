@@ -29,7 +29,9 @@ struct NcclResults {
   std::vector<NcclMeasurement> in_place;
 };
 
-NcclResults read_nccl_text(std::string_view text, const std::string& origin);
+/// One for each test that the text has, in order, also for those that gave nothing: at least one. A test begins with "#
+/// Collective test starting" or a second "# nThread"; the program that is named before it is its own.
+std::vector<NcclResults> read_nccl_text(std::string_view text, const std::string& origin);
 NcclResults read_nccl_json(std::string_view text, const std::string& origin);
 
 /// "all_reduce" from a path or name of a test program in the text ("./build/all_reduce_perf_mpi"); empty:

@@ -27,8 +27,10 @@ constexpr double kLargest_bytes = 1e18;
   throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", origin, what), 0, origin);
 }
 
-/// -1 when the collective has no factor.
+/// As nccl-tests have it; -1 when the collective has no factor. Of gather and scatter ddbench itself defines none.
 double bus_factor_or_none(const std::string& function, int ranks) {
+  if (function == "gather" || function == "scatter") return analyzer::bus_factor("all_to_all", ranks);
+  if (function == "hypercube") return 1;
   try {
     return analyzer::bus_factor(function, ranks);
   } catch (const Error&) {
@@ -113,25 +115,38 @@ ImportedRun run_of(const NcclResults& results, const std::vector<NcclMeasurement
   return imported;
 }
 
+void add_runs(const NcclResults& test, const NcclTestsOptions& options, const std::string& origin,
+              std::vector<ImportedRun>& runs) {
+  if (test.function.empty())
+    fail(origin, "it is not said which collective this is: give --function, such as all_reduce");
+  if (test.ranks < 1) fail(origin, "it is not said how many ranks took part: give --ranks");
+  if (!test.out_of_place.empty()) runs.push_back(run_of(test, test.out_of_place, "out_of_place", options, origin));
+  if (!test.in_place.empty()) runs.push_back(run_of(test, test.in_place, "in_place", options, origin));
+}
+
 }  // namespace
 
 std::vector<ImportedRun> read_nccl_tests(std::string_view text, const std::string& origin,
                                          const NcclTestsOptions& options) {
   const bool json = !trimmed(text).empty() && trimmed(text).front() == '{';
-  NcclResults results = json ? read_nccl_json(text, origin) : read_nccl_text(text, origin);
-  if (!options.function.empty()) results.function = options.function;
-  if (options.ranks > 0) results.ranks = options.ranks;
-  if (results.out_of_place.empty() && results.in_place.empty()) {
+  std::vector<NcclResults> tests =
+      json ? std::vector{read_nccl_json(text, origin)} : read_nccl_text(text, origin);
+  const std::size_t all = tests.size();
+  std::erase_if(tests, [](const NcclResults& test) { return test.out_of_place.empty() && test.in_place.empty(); });
+  if (tests.empty()) {
     fail(origin, "there are no results: this is not what nccl-tests print, or the test broke off");
   }
-  if (results.function.empty())
-    fail(origin, "it is not said which collective this is: give --function, such as all_reduce");
-  if (results.ranks < 1) fail(origin, "it is not said how many ranks took part: give --ranks");
   std::vector<ImportedRun> runs;
-  if (!results.out_of_place.empty())
-    runs.push_back(run_of(results, results.out_of_place, "out_of_place", options, origin));
-  if (!results.in_place.empty())
-    runs.push_back(run_of(results, results.in_place, "in_place", options, origin));
+  for (NcclResults& test : tests) {
+    if (!options.function.empty() && (all == 1 || test.function.empty())) test.function = options.function;
+    if (options.ranks > 0) test.ranks = options.ranks;
+    add_runs(test, options, origin, runs);
+  }
+  if (tests.size() == all) return runs;
+  for (ImportedRun& run : runs) {
+    set_fact(run.run.environment.facts, fact_key_of<"note.*">(1),
+             fmt::format("{} of {} tests in the file gave no results", all - tests.size(), all));
+  }
   return runs;
 }
 

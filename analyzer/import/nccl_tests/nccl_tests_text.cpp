@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <utility>
 
 #include "analyzer/import/nccl_tests/nccl_results.h"
 #include "analyzer/import/numbers.h"
@@ -42,17 +43,17 @@ class TextReader {
   void read_line(std::string_view line) {
     ++line_;
     line = trimmed(without_prefix(line));
-    if (results_.function.empty()) results_.function = function_of_program(line);
     if (!line.empty() && line.front() == '#') {
       read_comment(line);
-    } else if (place_columns_ > 0 && !ended_) {
-      read_row(words_of(line));
+      return;
     }
+    if (std::string named = function_of_program(line); !named.empty()) name(std::move(named));
+    if (place_columns_ > 0 && !ended_) read_row(words_of(line));
   }
 
-  NcclResults finish() {
-    results_.ranks = static_cast<int>(ranks_.size());
-    return std::move(results_);
+  std::vector<NcclResults> finish() {
+    end_test();
+    return std::move(tests_);
   }
 
  private:
@@ -60,8 +61,42 @@ class TextReader {
     throw Error(ErrorCode::kBadInput, fmt::format("{} line {}: {}", origin_, line_, what), 0, origin_);
   }
 
+  void end_test() {
+    results_.ranks = static_cast<int>(ranks_.size());
+    tests_.push_back(std::exchange(results_, {}));
+    ranks_.clear();
+    place_columns_ = columns_ = 0;
+    has_timestamp_ = has_begun_ = ended_ = false;
+  }
+
+  /// A program that is named when a test has begun is that of the next.
+  void name(std::string function) {
+    if (results_.function.empty()) {
+      results_.function = std::move(function);
+    } else if (has_begun_) {
+      next_function_ = std::move(function);
+    }
+  }
+
+  void begin_test(std::string function) {
+    if (has_begun_) end_test();
+    if (function.empty()) function = std::exchange(next_function_, {});
+    next_function_.clear();
+    if (!function.empty()) results_.function = std::move(function);
+  }
+
   void read_comment(std::string_view line) {
     const std::vector<std::string_view> words = words_of(line.substr(1));
+    if (line.find("Collective test starting") != std::string_view::npos) {
+      begin_test(function_of_program(line));
+      has_begun_ = true;
+      has_settings_ = false;
+    } else if (!words.empty() && words[0] == "nThread") {
+      if (std::exchange(has_settings_, true)) begin_test({});
+      has_begun_ = true;
+    } else if (results_.function.empty() && line.find("concluded") == std::string_view::npos) {
+      results_.function = function_of_program(line);
+    }
     if (words.size() > 3 && words[0] == "Rank") return read_device(line, words);
     if (words.size() > 2 && words[0] == "size" && words[1] == "count") return read_header(words);
     if (words.size() > 1 && words[0] == "Out" && words[1] == "of") ended_ = true;
@@ -130,8 +165,12 @@ class TextReader {
   std::size_t columns_ = 0;        ///< without the timestamp
   bool has_timestamp_ = false;
   bool ended_ = false;
+  bool has_begun_ = false;     ///< what the program prints first was there
+  bool has_settings_ = false;  ///< "# nThread"
   std::set<std::string> ranks_;
   NcclResults results_;
+  std::string next_function_;
+  std::vector<NcclResults> tests_;
 };
 
 }  // namespace
@@ -146,10 +185,11 @@ std::string function_of_program(std::string_view text) {
   const std::string name(text.substr(begin, end - begin));
   if (name == "alltoall") return "all_to_all";
   if (name == "sendrecv") return "send_recv";
+  if (name == "alltoallv") return "all_to_all_v";
   return name;
 }
 
-NcclResults read_nccl_text(std::string_view text, const std::string& origin) {
+std::vector<NcclResults> read_nccl_text(std::string_view text, const std::string& origin) {
   TextReader reader(origin);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

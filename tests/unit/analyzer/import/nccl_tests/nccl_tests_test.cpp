@@ -61,6 +61,42 @@ TEST(NcclTests, TextGivesARunForEachPlacement) {
   EXPECT_EQ(runs[1].run.run_case.workload_options.at("place"), "in_place");
 }
 
+const std::string kDevices =
+    "#  Rank  0 Group  0 Pid 1 on h device  0 [0x0f] H100\n#  Rank  1 Group  0 Pid 2 on h device  1 [0x10] H100\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n";
+
+std::string row_of(const std::string& busbw) {
+  return "  33554432  4194304  double  none  -1  3355.44  10.00  " + busbw + "  0  3355.44  10.00  " + busbw + "  0\n";
+}
+
+TEST(NcclTests, ATestThatFailedLeavesNothingToTheNext) {
+  const std::string text = "# Collective test starting: alltoall_perf\n# nThread 1 nGpus 1 iters: 20\n" + kDevices +
+                           "h: Test NCCL failure common.cu:401\n .. h pid 5: Test failure alltoall.cu:348\n"
+                           "# Collective test starting: sendrecv_perf\n# nThread 1 nGpus 1 iters: 20\n" +
+                           kDevices + row_of("10.00") + "# Out of bounds values : 0 OK\n# Collective test concluded: "
+                           "sendrecv_perf\n";
+  const auto runs = read_nccl_tests(text, "out.log", {});
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].collectives.at(0).function, "send_recv");
+  EXPECT_EQ(runs[0].run.run_case.world_size(), 2);
+  EXPECT_EQ(runs[0].run.environment.facts.at("note.1"), "1 of 2 tests in the file gave no results");
+}
+
+TEST(NcclTests, EachTestOfAFileIsRead) {
+  std::string text;
+  for (const char* const function : {"gather", "scatter", "hypercube", "alltoall"}) {
+    text += fmt::format("+ mpirun ./build/{}_perf -b 8\n# nThread 1 nGpus 1 iters: 20\n", function) + kDevices +
+            row_of(std::string(function) == "hypercube" ? "10.00" : "5.00") + "# Out of bounds values : 0 OK\n";
+  }
+  const auto runs = read_nccl_tests(text, "out.log", {});
+  ASSERT_EQ(runs.size(), 8u);
+  EXPECT_EQ(runs[0].collectives.at(0).function, "gather");
+  EXPECT_EQ(runs[2].collectives.at(0).function, "scatter");
+  EXPECT_EQ(runs[4].collectives.at(0).function, "hypercube");
+  EXPECT_EQ(runs[7].collectives.at(0).function, "all_to_all");
+  EXPECT_FALSE(runs[7].run.environment.facts.contains("note.1"));
+}
+
 TEST(NcclTests, OlderAndNewerTables) {
   // Before 2.9: no root column, "error" for "#wrong"; with the program's name, mpirun's prefixes and
   // timestamps.
