@@ -25,6 +25,8 @@ extern const Target kSpools;
 extern const Target kMessages;
 /// A stored chunk of spans.
 extern const Target kSpanChunks;
+/// What `ddbench import flight-recorder` reads: pickle or JSON.
+extern const Target kFlightRecorder;
 /// What `ddbench import kineto` reads: JSON, or gzip of it.
 extern const Target kKineto;
 /// What `ddbench import nccl-tests` reads: text or JSON.
@@ -40,7 +42,7 @@ extern const Target kSafetensors;
 /// A log of NCCL's.
 extern const Target kNcclLogs;
 
-inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kKineto, &kNcclTests, &kTables,
+inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kKineto, &kFlightRecorder, &kNcclTests, &kTables,
                                              &kToml,   &kRunCases, &kSafetensors, &kNcclLogs};
 
 inline std::string_view text_of(Bytes input) {

@@ -10,6 +10,8 @@
 #include "analyzer/gate/gate_policy.h"
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "harness/collective/nccl_log.h"
+#include "analyzer/import/flight_recorder/dump.h"
+#include "analyzer/import/flight_recorder/hang.h"
 #include "analyzer/import/kineto/align_clocks.h"
 #include "analyzer/import/kineto/job.h"
 #include "analyzer/import/nccl_tests/nccl_tests.h"
@@ -93,8 +95,18 @@ void read_kineto(Bytes input) {
   });
 }
 
+void read_flight_dump(Bytes input) {
+  expect_bad_input_at_most([&] {
+    std::vector<imports::FlightDump> dumps(2, imports::read_flight_dump(text_of(input), "file"));
+    dumps[0].rank = 0;
+    dumps[1].rank = 1;
+    static_cast<void>(imports::find_hang(dumps));
+  });
+}
+
 }  // namespace
 
+const Target kFlightRecorder{"flight_recorder", read_flight_dump};
 const Target kKineto{"kineto", read_kineto};
 const Target kNcclTests{"nccl_tests", read_nccl_tests};
 const Target kTables{"tables", read_table};

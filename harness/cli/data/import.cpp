@@ -2,10 +2,15 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "analyzer/import/nccl_tests/nccl_tests.h"
+#include "analyzer/import/recognise/recognise.h"
 #include "analyzer/import/table/table.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -22,6 +27,7 @@ namespace {
 
 struct ImportOptions {
   std::string file;
+  std::vector<std::string> files;  ///< of nccl-tests: files and folders
   std::string db;
   std::vector<std::string> units;
   std::vector<std::string> renames;
@@ -116,7 +122,7 @@ int import_table(const ImportOptions& options) {
   return store_runs(options, runs, content);
 }
 
-int import_nccl_tests(const ImportOptions& options) {
+imports::ImportResult import_nccl_log(const ImportOptions& options, const imports::ImportProgress& progress) {
   std::string content = content_of(options);
   const imports::NcclTestsOptions& how = options.nccl_tests;
   const std::vector<imports::ImportedRun> read = imports::read_nccl_tests(content, options.file, how);
@@ -124,7 +130,69 @@ int import_nccl_tests(const ImportOptions& options) {
   const auto runs = [&](const imports::TakeRun& take) {
     for (imports::ImportedRun run : read) take(std::move(run));
   };
-  return store_runs(options, runs, content);
+  return imports::import_runs(store_path(options.db), runs, content, options.file, progress);
+}
+
+bool may_be_log(const std::filesystem::path& file) {
+  const std::string ending = file.extension().string();
+  return ending.empty() || ending == ".log" || ending == ".txt" || ending == ".out" || ending == ".json";
+}
+
+/// The logs below folders by their endings (.log, .txt, .out, .json or none), in order; a file as it is.
+std::vector<std::string> files_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    const auto before = static_cast<std::ptrdiff_t>(files.size());
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             path, std::filesystem::directory_options::skip_permission_denied, error)) {
+      if (entry.is_regular_file(error) && may_be_log(entry.path())) files.push_back(entry.path().string());
+    }
+    std::sort(files.begin() + before, files.end());
+  }
+  return files;
+}
+
+/// Each file by itself: what is wrong with one is told, and the others are stored.
+int import_nccl_tests(ImportOptions options) {
+  const std::vector<std::string> files = files_of(options.files);
+  if (files.empty()) throw Error(ErrorCode::kBadInput, fmt::format("{}: there is no .log, .txt, .out or .json below it", options.files.front()));
+  ImportProgressLine line;
+  if (files.size() == 1) {
+    options.file = files.front();
+    return tell(options, import_nccl_log(options, [&](std::size_t done, std::size_t all) { line.show(done, all); }));
+  }
+  nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
+                                 {"files", nlohmann::ordered_json::array()},
+                                 {"refused", nlohmann::ordered_json::array()}};
+  std::size_t runs = 0;
+  for (const std::string& file : files) {
+    options.file = file;
+    try {
+      const imports::ImportResult result = import_nccl_log(options, {});
+      runs += result.added.size();
+      json["files"].push_back({{"file", file},
+                               {"sweep_id", result.sweep_id},
+                               {"added", result.added},
+                               {"already_there", result.already_there}});
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kBadInput) throw;
+      json["refused"].push_back({{"file", file}, {"why", error.message()}});
+      if (!options.json) print_error(fmt::format("refused: {}\n", printable(error.message())));
+    }
+  }
+  const std::size_t refused = json["refused"].size();
+  if (options.json) {
+    print(json.dump() + "\n");
+  } else {
+    print(fmt::format("imported {} run{} of {} of {} files\n", runs, runs == 1 ? "" : "s", files.size() - refused,
+                      files.size()));
+  }
+  return refused == 0 ? 0 : static_cast<int>(ErrorCode::kBadInput);
 }
 
 CLI::App* add_format(CLI::App& app, const char* name, const char* description, ImportOptions& options,
@@ -136,6 +204,32 @@ CLI::App* add_format(CLI::App& app, const char* name, const char* description, I
   return command;
 }
 
+/// Each format with its defaults.
+int import_auto(const ImportRequest& request) {
+  const std::vector<std::filesystem::path> paths(request.paths.begin(), request.paths.end());
+  const imports::Format format = imports::recognise(paths);
+  if (format == imports::Format::kKineto) return import_kineto(request);
+  if (format == imports::Format::kFlightRecorder) return import_flight_recorder(request);
+  ImportOptions options;
+  options.db = request.db;
+  options.json = request.json;
+  options.files = request.paths;
+  if (format == imports::Format::kNcclTests) return import_nccl_tests(std::move(options));
+  if (request.paths.size() > 1)
+    throw Error(ErrorCode::kBadInput, fmt::format("{} are imported one at a time", imports::to_string(format)));
+  options.file = request.paths.front();
+  return format == imports::Format::kSpools ? import_spools(options) : import_table(options);
+}
+
+void add_auto(CLI::App& import, Action& action) {
+  const auto request = std::make_shared<ImportRequest>();
+  CLI::App* command = import.add_subcommand("auto", "Any of the other formats, recognised by its content");
+  command->add_option("files", request->paths, "Files or folders of one format")->required();
+  add_db_option(*command, request->db);
+  add_json_option(*command, request->json);
+  command->callback([&action, request] { action = [request] { return import_auto(*request); }; });
+}
+
 }  // namespace
 
 void add_import_command(CLI::App& app, Action& action) {
@@ -144,6 +238,7 @@ void add_import_command(CLI::App& app, Action& action) {
   add_examples(*import, {{"import table results.csv --unit step_time=ms", "figures of any source"},
                          {"import nccl-tests all_reduce.txt --network ib", "what nccl-tests printed"},
                          {"import kineto traces/", "traces of PyTorch's profiler, a file a rank"},
+                         {"import flight-recorder dumps/", "who is missing from which collective"},
                          {"import spools trace", "what NCCL's profiler plug-in recorded"}});
   const auto options = std::make_shared<ImportOptions>();
 
@@ -157,8 +252,10 @@ void add_import_command(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   table->callback([&action, options] { action = [options] { return import_table(*options); }; });
 
-  CLI::App* nccl_tests =
-      add_format(*import, "nccl-tests", "What nccl-tests print, or write with -J", *options);
+  CLI::App* nccl_tests = import->add_subcommand("nccl-tests", "What nccl-tests print, or write with -J");
+  nccl_tests->add_option("files", options->files, "Files, or folders that have them; - for standard input")->required();
+  add_db_option(*nccl_tests, options->db);
+  add_json_option(*nccl_tests, options->json);
   nccl_tests->add_option("--function", options->nccl_tests.function,
                          "The collective, where the file does not say: all_reduce, ...");
   nccl_tests->add_option("--ranks", options->nccl_tests.ranks, "Ranks, where the file does not say")
@@ -177,7 +274,9 @@ void add_import_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(0, 1'000'000));
   spools->callback([&action, options] { action = [options] { return import_spools(*options); }; });
   nccl_tests->callback([&action, options] { action = [options] { return import_nccl_tests(*options); }; });
+  add_auto(*import, action);
   add_import_kineto(*import, action);
+  add_import_flight_recorder(*import, action);
 }
 
 }  // namespace ddbench::cli

@@ -70,6 +70,14 @@ int import_kineto(const KinetoArguments& arguments) {
 
 }  // namespace
 
+int import_kineto(const ImportRequest& request) {
+  KinetoArguments arguments;
+  arguments.files = request.paths;
+  arguments.db = request.db;
+  arguments.json = request.json;
+  return import_kineto(arguments);
+}
+
 void add_import_kineto(CLI::App& import, Action& action) {
   const auto arguments = std::make_shared<KinetoArguments>();
   CLI::App* command = import.add_subcommand(
