@@ -255,7 +255,8 @@ class Finalizer {
     note_contention();
     add_counted_facts(store_, run_.id, ranks_, facts);
     add_reported_facts(store_, run_.id, ranks_, facts);
-    if (std::string reason = reason_against_use(); !reason.empty()) {
+    // A reason that was known before says why there is nothing to see now.
+    if (std::string reason = run_.valid ? reason_against_use() : ""; !reason.empty()) {
       run_.valid = false;
       run_.invalid_reason = std::move(reason);
     }

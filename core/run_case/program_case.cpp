@@ -51,12 +51,16 @@ void set_program(RunCase& run_case, const std::vector<std::string>& command, Pro
   run_case.workload = kProgramWorkload;
   run_case.batch_per_gpu = 1;
   run_case.device = run_case.backend = run_case.strategy = run_case.precision = run_case.optimizer = "";
-  if (start == ProgramStart::kPerNode) run_case.workload_options[kPerNode] = "true";
+  if (start == ProgramStart::kPerNode) start_per_node(run_case);
   try {
     run_case.workload_options[kCommand] = nlohmann::json(command).dump();
   } catch (const nlohmann::json::type_error&) {
     throw Error(ErrorCode::kBadInput, "an argument of the program is no UTF-8 text, and could not be stored");
   }
+}
+
+void start_per_node(RunCase& run_case) {
+  run_case.workload_options[kPerNode] = "true";
 }
 
 void state_batch(RunCase& run_case, std::int64_t batch_per_gpu) {

@@ -28,6 +28,8 @@ enum class ProgramStart : std::uint8_t { kPerRank, kPerNode };
 void set_program(RunCase& run_case, const std::vector<std::string>& command,
                  ProgramStart start = ProgramStart::kPerRank);
 bool is_program_per_node(const RunCase& run_case);
+/// The program's case becomes one that is started once a node.
+void start_per_node(RunCase& run_case);
 
 /// Samples per rank and step that the user states of a program.
 void state_batch(RunCase& run_case, std::int64_t batch_per_gpu);

@@ -1,7 +1,10 @@
 #include "probes/preload/communicators.h"
 
+#include <atomic>
+
 #include "core/name_table.h"
 #include "core/nccl_event.h"
+#include "core/world_place.h"
 #include "probes/preload/session/process_recorder.h"
 
 namespace ddbench::inject {
@@ -14,6 +17,21 @@ void report_size(CommunicatorUse& use) noexcept {
   try {
     access.get()->intern(communicator_size_name({use.number, use.ranks}));
   } catch (...) {  // without memory: the size stays unknown
+  }
+}
+
+void report_place(int rank, int ranks) noexcept {
+  // The largest that was reported, and to which recorder: smaller ones say nothing more.
+  static std::atomic<std::uint64_t> reported{0};
+  const std::uint64_t generation = recorder_generation();
+  const std::uint64_t last = reported.load();
+  if (ranks < 2 || (last >> 32 == generation && (last & 0xFFFF'FFFF) >= static_cast<std::uint64_t>(ranks))) return;
+  const RecorderAccess access;
+  if (access.get() == nullptr) return;
+  try {
+    access.get()->intern(world_place_name({rank, ranks}));
+    reported.store(static_cast<std::uint64_t>(access.generation()) << 32 | static_cast<std::uint64_t>(ranks));
+  } catch (...) {  // without memory: the place stays unknown
   }
 }
 

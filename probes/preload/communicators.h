@@ -15,6 +15,10 @@ struct CommunicatorUse {
 /// Reports the size to the process's recorder, once each: a recorder that took over (a fork) does not know it yet.
 void report_size(CommunicatorUse& use) noexcept;
 
+/// Reports to the process's recorder that this process is `rank` of `ranks` in some communicator, once each recorder and
+/// number of ranks. Nothing for fewer than two ranks.
+void report_place(int rank, int ranks) noexcept;
+
 /// The number of a communicator that is the `place`-th of its kind (such as: of the same members) in this process. The same
 /// on all ranks that have the same `kind`; other kinds have other numbers, but for one pair in 65,536.
 std::uint16_t communicator_number(std::uint64_t kind, std::uint64_t place) noexcept;

@@ -31,10 +31,13 @@ using ddbench::inject::CommunicatorUse;
 // How many ranks a context has. Its class, of one name, has a virtual destructor in Debian's Gloo and none in
 // that of PyTorch's wheels (2.4 to 2.15), where its numbers lie at its very begin: told by the table that
 // only the one has. The options are laid out alike in both.
-int ranks_of(const gloo::Context* context) {
+const int* rank_and_size_of(const gloo::Context* context) {
   static const bool has_table = ddbench::inject::find_function_if_any("_ZTVN4gloo7ContextE") != nullptr;
-  const auto* const rank_and_size = reinterpret_cast<const int*>(context) + (has_table ? 2 : 0);
-  return rank_and_size[1];
+  return reinterpret_cast<const int*>(context) + (has_table ? 2 : 0);
+}
+
+int ranks_of(const gloo::Context* context) {
+  return rank_and_size_of(context)[1];
 }
 
 // A context says how many ranks it has, but not which: ranks use those of one size in the same order. PyTorch gives each
@@ -50,6 +53,7 @@ class Contexts {
     if (const int ranks = ranks_of(context); use.ranks != ranks)
       use = {communicator_number(kGlooKind + static_cast<std::uint64_t>(ranks), of_size_[ranks]++), ranks};
     ddbench::inject::report_size(use);
+    ddbench::inject::report_place(rank_and_size_of(context)[0], use.ranks);
     const std::uint64_t place = tag == 0 ? use.collectives++ : 0;
     return ddbench::collective_key(use.number, ((tag & kHalf) << 24 | (place & kHalf)) + 1);
   }

@@ -73,6 +73,7 @@ class Communicators {
     if (is_new) {
       const std::uint64_t members = hash_of_members(communicator);
       use.number = communicator_number(members, made_[members]++);
+      report_place(asked(find_question("PMPI_Comm_rank"), world()), asked(find_question("PMPI_Comm_size"), world()));
       if (!is_between_groups(communicator)) use.ranks = static_cast<int>(size_of(communicator));
     }
     report_size(use);

@@ -6,12 +6,14 @@ What they time themselves is compared in tests/calibration/test_loops.py.
 import importlib.util
 import json
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 
 import pytest
 from conftest import ROOT, wait_until
+from ports import free_ports
 
 PYTHON = sys.executable
 LOOPS = ROOT / "tests/integration/programs/loops"
@@ -72,6 +74,36 @@ def test_accumulation(bench):
     assert_agrees(run, of_ranks)
 
 
+# Debian's PyTorch 1.13 cannot parse its own default for the streams with Python 3.11.
+TORCHRUN = [PYTHON, "-m", "torch.distributed.run", "--nproc_per_node=2", "--redirects=1", "--tee=1"]
+
+
+@pytest.mark.parametrize("launcher, name", [(TORCHRUN, "accumulation"), ([PYTHON], "spawned")], ids=["torchrun", "mp.spawn"])
+def test_a_program_that_starts_its_own_ranks(bench, launcher, name):
+    """Without --per-node: it is no run on 1 GPU."""
+    (port,) = free_ports(1)
+    bench.environment["MASTER_PORT"] = str(port)
+    port_option = [f"--master_port={port}"] if launcher is TORCHRUN else []
+    run, of_ranks = measured(bench, *launcher, *port_option, LOOPS / f"{name}.py")
+    assert_agrees(run, of_ranks)
+    assert run["run"]["world_size"] == len(of_ranks) == 2 and run["run"]["workload_options"]["per_node"] == "true"
+    assert {c["function"] for c in run["collectives"]} >= {"all_reduce"}
+    assert any("--per-node --gpus 2" in note for note in run["notes"])
+
+
+@pytest.mark.skipif(not (shutil.which("mpirun") and shutil.which("mpicc")), reason="Open MPI is not installed")
+def test_mpirun_inside(bench):
+    program = bench.tmp / "mpi_training"
+    subprocess.run(["mpicc", "-O1", "-o", program, ROOT / "tests/integration/programs/mpi_training.c"], check=True)
+    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", 2, program]
+    run, _ = measured(bench, *mpirun)
+    assert run["run"]["world_size"] == 2
+    assert bench.rows("select count(distinct rank) from step")[0][0] == 2
+    done = bench("run", "--gpus", 2, "--", *mpirun)  # twice
+    assert done.returncode == 1 and "--per-node --gpus 2" in done.stdout
+    assert bench.rows("select valid from run order by started_wall_ns desc")[0][0] == 0
+
+
 def test_without_marks_the_pattern_tells_as_before(bench):
     done = bench.ok("run", "--gpus", 2, "--no-python-marks", "--json", "--", *loop("accumulation"))
     run = json.loads(done.stdout)
@@ -98,6 +130,7 @@ def test_a_shell_and_a_virtual_environment_do_not_matter(bench):
 def test_a_crash_keeps_the_steps_before_it(bench):
     done = bench("run", "--warmup", 0, "--", *loop("single", "--crash-at", "7"))
     assert done.returncode == 1 and "boom at step 7" in done.stdout
+    assert "first step" not in done.stdout, "nothing is said of steps that nobody counts"
     assert len(bench.rows("select distinct step from step")) == 7
 
 
@@ -107,7 +140,7 @@ def test_an_interrupt_keeps_the_steps_before_it(bench):
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130
-    assert bench.rows("select state from run")[0][0] == "interrupted"
+    assert [tuple(row) for row in bench.rows("select state, reason from run")] == [("interrupted", "interrupted")]
     assert len(bench.rows("select distinct step from step")) > 10
 
 

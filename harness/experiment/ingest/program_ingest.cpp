@@ -201,12 +201,19 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
   std::vector<analyzer::ProgramRank> ranks;
   std::vector<std::optional<std::vector<analyzer::CpuWaitReading>>> cpu_waits;
   DeviceRecording device;
-  for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
+  recording.own_ranks = find_own_ranks(run.run_case, processes);
+  const int own = run.run_case.nodes * recording.own_ranks.per_node;
+  for (int rank = 0; rank < (own > 0 ? own : run.run_case.world_size()); ++rank) {
     ProcessRecording process = take_rank(processes, rank, recording.notes);
     recording.ranks.push_back({process.dropped, process.ended});
     device.take(process);
     cpu_waits.push_back(analyzer::take_cpu_wait(process.spans));
     ranks.push_back(std::move(process.spans));
+  }
+  if (own > 0) {
+    recording.notes.push_back(
+        fmt::format("the program starts its ranks itself: {} were seen and recorded as with --per-node --gpus {}", own,
+                    recording.own_ranks.per_node));
   }
   const ComputeSource compute = compute_source(device, ranks);
   const analyzer::KeptSteps kept{static_cast<std::uint32_t>(run.run_case.skip),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/store/rows/run_store.h"
+#include "harness/experiment/ingest/own_ranks.h"
 
 namespace ddbench::experiment {
 
@@ -23,13 +24,15 @@ struct ProgramRecording {
   /// "program.confidence", "program.pattern", "program.outside_steps_ns".
   std::map<std::string, std::string> facts;
   std::vector<std::string> notes;  ///< for people
+  OwnRanks own_ranks;
 };
 
 /// When the program of a run has ended: moves what its ranks recorded into the store, steps told apart
 /// (analyzer::assign_program_steps). Each process has spooled into a file of its own, rank<N>.<pid>.spool,
 /// that says which rank it belongs to; of several the rank is the one with most collectives (loaders and
 /// shells have none), or, without any, with most spans. What stands before a damaged place of a spool counts,
-/// and a note tells of it. Throws Error of the store, or for a file that is no spool.
+/// and a note tells of it. Ranks that the program started by itself (find_own_ranks) are
+/// ranks of the run as well: `own_ranks` says so, for take_own_ranks(). Throws Error of the store, or for a file that is no spool.
 ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& run,
                                 const std::filesystem::path& run_directory);
 

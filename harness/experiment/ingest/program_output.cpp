@@ -14,6 +14,17 @@
 
 namespace ddbench::experiment {
 
+namespace {
+
+/// What a terminal shows of a line that was written over after carriage returns.
+std::string last_state(std::string line) {
+  while (!line.empty() && line.back() == '\r') line.pop_back();
+  const std::size_t begin = line.rfind('\r');
+  return begin == std::string::npos ? line : line.substr(begin + 1);
+}
+
+}  // namespace
+
 ProgramOutput::ProgramOutput(const RunCase& run_case, std::filesystem::path run_directory)
     : run_directory_(std::move(run_directory)),
       shown_bytes_(is_program(run_case) ? static_cast<std::size_t>(run_case.world_size()) : 0) {}
@@ -26,10 +37,17 @@ void ProgramOutput::show(RunObserver& observer) {
   for (std::size_t rank = 0; rank < shown_bytes_.size(); ++rank) {
     std::ifstream log(log_of(rank), std::ios::binary);
     log.seekg(static_cast<std::streamoff>(shown_bytes_[rank]));
-    for (std::string line; std::getline(log, line) && !log.eof();) {
+    std::string line;
+    while (std::getline(log, line) && !log.eof()) {
       shown_bytes_[rank] += line.size() + 1;
-      observer.on_output(static_cast<int>(rank), line);
+      observer.on_output(static_cast<int>(rank), last_state(line));
     }
+    // A progress bar, which ends no line: what it says now.
+    const std::size_t written = line.rfind('\r');
+    if (written == std::string::npos || written == 0) continue;
+    shown_bytes_[rank] += written;
+    line.resize(written);
+    observer.on_output(static_cast<int>(rank), last_state(line));
   }
 }
 

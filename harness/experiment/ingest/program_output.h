@@ -15,7 +15,8 @@ class ProgramOutput {
   ProgramOutput(const RunCase& run_case, std::filesystem::path run_directory);
 
   bool expected() const noexcept { return !shown_bytes_.empty(); }
-  /// Hands every whole line that was printed since the last call to the observer.
+  /// Hands every whole line that was printed since the last call to the observer, and of a progress bar, which goes back
+  /// to the begin of its line, the last state.
   void show(RunObserver& observer);
   /// Copies each rank's output to `directory`, which is made with its parent; ranks that printed nothing
   /// leave no file.

@@ -30,6 +30,15 @@ void take_program(store::RunStore& store, store::RunRecord& run, const fs::path&
   try {
     ProgramRecording recording = ingest_program(store, run, directory);
     for (const auto& [key, value] : recording.facts) run.environment.facts[key] = value;
+    if (recording.own_ranks.per_node > 0) {
+      std::vector<store::RankRecord> ranks = store.ranks(run.id);
+      take_own_ranks(recording.own_ranks.per_node, run.run_case, ranks);
+      store.put_ranks(run.id, ranks);
+    }
+    if (!recording.own_ranks.invalid.empty()) {
+      run.valid = false;
+      run.invalid_reason = recording.own_ranks.invalid;
+    }
     add_notes(recording.notes, run.environment.facts);
     if (!recording.transport.empty())
       set_fact(run.environment.facts, fact_key<"transport">, recording.transport);

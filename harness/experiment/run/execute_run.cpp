@@ -119,7 +119,12 @@ store::RunRecord ended_run(store::RunRecord run, const launch::LaunchOutcome& ou
   return run;
 }
 
-void take_recording(const ProgramRecording& recording, launch::LaunchOutcome& outcome) {
+void take_recording(const ProgramRecording& recording, store::RunRecord& run, launch::LaunchOutcome& outcome) {
+  if (recording.own_ranks.per_node > 0) take_own_ranks(recording.own_ranks.per_node, run.run_case, outcome.ranks);
+  if (!recording.own_ranks.invalid.empty()) {
+    run.valid = false;
+    run.invalid_reason = recording.own_ranks.invalid;
+  }
   for (store::RankRecord& rank : outcome.ranks) {
     rank.dropped_spans = recording.ranks.at(static_cast<std::size_t>(rank.rank)).dropped_spans;
   }
@@ -202,7 +207,7 @@ class Execution {
         output_(run_case_, directory) {}
 
   void run(const CheckpointFolder& checkpoints) {
-    const store::RunRecord started = kept_.run;
+    store::RunRecord started = kept_.run;
     LaunchRelay relay(run_case_, ingest_, output_, observer_);
     launch::LaunchOutcome outcome = launch(checkpoints, relay);
     take_counts(outcome, samples_of(started, outcome));
@@ -238,15 +243,15 @@ class Execution {
     return launch::launch(run_case_, launch_options, options_.launcher, relay);
   }
 
-  void take_rest(const store::RunRecord& started, launch::LaunchOutcome& outcome) {
+  /// `started` becomes what the run turned out to be, where its program started ranks of its own.
+  void take_rest(store::RunRecord& started, launch::LaunchOutcome& outcome) {
     output_.show(observer_);
     output_.keep(output_directory(store_.file(), started.id));
     if (is_program(run_case_)) {
-      take_recording(ingest_program(store_, started, directory_), outcome);
-    } else {
-      ingest_.poll();
-      for (std::string& note : ingest_.notes()) outcome.notes.push_back(std::move(note));
+      return take_recording(ingest_program(store_, started, directory_), started, outcome);
     }
+    ingest_.poll();
+    for (std::string& note : ingest_.notes()) outcome.notes.push_back(std::move(note));
     for (store::RankRecord& rank : outcome.ranks) {
       rank.dropped_spans = std::max(rank.dropped_spans, ingest_.dropped_spans(rank.rank));
     }

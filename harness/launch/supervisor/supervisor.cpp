@@ -139,13 +139,13 @@ void Supervisor::on_end(SupervisedRank& rank, const std::string& end, bool order
     const std::string words =
         last_words(options_.run_directory / fmt::format("rank{}.log", rank.record.rank));
     fail(rank,
-         fmt::format(" {} {}{}", end, rank.progress(), words.empty() ? "" : "; its last output: " + words),
+         fmt::format(" {}{}{}", end, how_far(rank, " "), words.empty() ? "" : "; its last output: " + words),
          true);
     rank.record.outcome.clear();
   }
   if (!rank.record.outcome.empty()) return;  // it had failed before, and what with is said
   if (rank.killed) {
-    rank.record.outcome = fmt::format("killed by the launcher {}", rank.progress());
+    rank.record.outcome = "killed by the launcher" + how_far(rank, " ");
   } else if (phase_ == Phase::kStopping && (rank.said_why || orderly)) {
     rank.record.outcome = "stopped by the launcher";
   } else {
@@ -185,12 +185,12 @@ void Supervisor::judge() {
   if (phase_ == Phase::kStopping || phase_ == Phase::kFinishing) return judge_deadline();
   if (const auto cause = root_cause_.verdict(now)) return stop(store::RunState::kFailed, cause->reason);
   if (observer_.interrupted()) {
-    return stop(store::RunState::kInterrupted, fmt::format("{} {}", observer_.interruption(), how_far()));
+    return stop(store::RunState::kInterrupted, observer_.interruption() + how_far());
   }
   if (!preemption_deadline_ && (observer_.preempted() || told_to_end_)) return begin_preemption();
   if (preemption_deadline_ && now >= *preemption_deadline_) {
     return stop(store::RunState::kPreempted,
-                fmt::format("preempted {}; a last checkpoint was not written within {}", how_far(),
+                fmt::format("preempted{}; a last checkpoint was not written within {}", how_far(),
                             describe_time(options_.preemption_grace)));
   }
   std::vector<RankView> views;
@@ -227,7 +227,7 @@ void Supervisor::stop(store::RunState state, const std::string& reason) {
   // What fails while everything is told to end is a part of that.
   const bool on_the_way = preemption_deadline_ && state == store::RunState::kFailed;
   outcome_.state = on_the_way ? store::RunState::kPreempted : state;
-  outcome_.reason = on_the_way ? fmt::format("preempted {}; {}", how_far(), reason) : reason;
+  outcome_.reason = on_the_way ? fmt::format("preempted{}; {}", how_far(), reason) : reason;
   const SteadyTime now = Clock::now();
   deadline_ = now + (state == store::RunState::kPreempted ? options_.preemption_grace : options_.grace);
   for (SupervisedRank& rank : ranks_) {

@@ -65,7 +65,9 @@ class Supervisor {
   void begin_preemption();
   void settle_preemption();
   void describe_end_of_steps();
+  /// " after step 17", of the furthest rank or of one; empty for a program, which does not tell of its steps.
   std::string how_far() const;
+  std::string how_far(const SupervisedRank& rank, const char* before, const char* after = "") const;
   void stop(store::RunState state, const std::string& reason);
   void kill(SupervisedRank& rank);
   void give_up();

@@ -137,7 +137,7 @@ void Supervisor::on(SupervisedRank& rank, const Failure& failure) {
   rank.said_why = true;
   rank.record.dropped_spans = failure.dropped_spans;
   rank.record.peak_memory_bytes = failure.peak_memory_bytes;
-  fail(rank, fmt::format(": {} ({})", failure.message, rank.progress()), !failure.communication);
+  fail(rank, fmt::format(": {}{}", failure.message, how_far(rank, " (", ")")), !failure.communication);
 }
 
 void Supervisor::on(SupervisedRank& rank, const FileChunk& chunk) {

@@ -15,14 +15,18 @@ std::string Supervisor::how_far() const {
   const auto furthest = std::max_element(ranks_.begin(), ranks_.end(), [](const auto& a, const auto& b) {
     return a.heartbeat.steps_completed < b.heartbeat.steps_completed;
   });
-  return furthest->progress();
+  return how_far(*furthest, " ");
+}
+
+std::string Supervisor::how_far(const SupervisedRank& rank, const char* before, const char* after) const {
+  return is_program(run_case_) ? std::string() : before + rank.progress() + after;
 }
 
 void Supervisor::begin_preemption() {
   preemption_deadline_ = Clock::now() + options_.preemption_grace;
   const bool keeps_state = run_case_.checkpoint_every > 0 && !is_program(run_case_);
   if (phase_ != Phase::kTraining || !keeps_state)
-    return stop(store::RunState::kPreempted, "preempted " + how_far());
+    return stop(store::RunState::kPreempted, "preempted" + how_far());
   const Hold hold = agreement_.ask(0);
   for (SupervisedRank& rank : ranks_) rank.post(hold);
 }

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "core/world_place.h"
 #include "probes/preload/session/nccl_plugin.h"
 #include "probes/recorder/spool_origin.h"
 
@@ -39,6 +41,17 @@ std::optional<int> rank_of_process() noexcept {
   for (const char* variable : {"DDBENCH_RANK", has_local_rank ? "RANK" : "", "OMPI_COMM_WORLD_RANK",
                                "PMI_RANK", "PMIX_RANK", is_slurm_task ? "SLURM_PROCID" : "", "RANK"}) {
     if (const char* const rank = value_of(variable)) return std::atoi(rank);
+  }
+  return std::nullopt;
+}
+
+// As a launcher inside of the program says: torchrun, mpirun.
+std::optional<WorldPlace> place_of_environment() noexcept {
+  for (const auto& [rank, ranks] :
+       {std::pair{"RANK", "WORLD_SIZE"}, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}}) {
+    if (value_of(rank) == nullptr || value_of(ranks) == nullptr) continue;
+    const WorldPlace place{std::atoi(value_of(rank)), std::atoi(value_of(ranks))};
+    if (place.ranks > 1 && place.rank >= 0 && place.rank < place.ranks) return place;
   }
   return std::nullopt;
 }
@@ -81,6 +94,7 @@ void open(const std::string& prefix, int rank, const char* run_id) {
   options.run_id = run_id;
   watch_process();
   opened_here = new host::Recorder(options);
+  if (const auto place = place_of_environment()) opened_here->intern(world_place_name(*place));
   current.store(opened_here);
   generations.fetch_add(1);
 }

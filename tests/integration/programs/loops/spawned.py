@@ -20,8 +20,7 @@ def train(rank, world_size):
         optimizer.step()
         optimizer.zero_grad()
         account.step(len(inputs))
-    if rank == 0:
-        account.tell()
+    account.tell()
     dist.destroy_process_group()
 
 
