@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "analyzer/scaling/scaling_curve.h"
 #include "core/error.h"
@@ -68,6 +70,17 @@ Prediction prediction_of(const SizePrediction& found) {
   return prediction;
 }
 
+SizeQuestion question_of(const ScalingCurve& curve, const ClusterShape& shape, bool one_tier) {
+  const RunCase& largest = curve.rows.back().run_case;
+  const auto batch = static_cast<double>(largest.global_batch());
+  SizeQuestion question;
+  question.one_tier = one_tier;
+  question.shape = shape;
+  question.model_parallel = largest.model_parallel();
+  question.batch_per_gpu = batch / (curve.mode == ScalingMode::kStrong ? shape.gpus() : largest.world_size());
+  return question;
+}
+
 }  // namespace
 
 AskedSize asked_size(std::string_view text) {
@@ -86,16 +99,9 @@ AskedSize asked_size(std::string_view text) {
 std::vector<Prediction> predictions_of(const ScalingCurve& curve, const CurveOptions& options) {
   const bool one_tier = has_one_tier(curve, options);
   const std::vector<SizeRate> sizes = sizes_of(curve);
-  const RunCase& largest = curve.rows.back().run_case;
   std::vector<Prediction> predictions;
   for (const AskedSize& size : options.predict_at) {
-    SizeQuestion question;
-    question.one_tier = one_tier;
-    question.shape = shape_of(curve, size, one_tier);
-    question.model_parallel = largest.model_parallel();
-    question.batch_per_gpu = static_cast<double>(largest.global_batch()) / largest.world_size();
-    if (curve.mode == ScalingMode::kStrong)
-      question.batch_per_gpu = static_cast<double>(largest.global_batch()) / question.shape.gpus();
+    const SizeQuestion question = question_of(curve, shape_of(curve, size, one_tier), one_tier);
     const Measured<SizePrediction> found = predict_size(sizes, question);
     if (!found) {
       throw Error(ErrorCode::kBadInput,
@@ -105,6 +111,23 @@ std::vector<Prediction> predictions_of(const ScalingCurve& curve, const CurveOpt
     predictions.push_back(prediction_of(*found));
   }
   return predictions;
+}
+
+std::vector<ValidatedSize> validated_sizes(const ScalingCurve& curve, bool one_tier) {
+  CurveOptions options;
+  options.one_tier = one_tier;
+  const bool tier = has_one_tier(curve, options);
+  const std::vector<SizeRate> sizes = sizes_of(curve);
+  std::vector<ValidatedSize> result;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    ValidatedSize size{sizes[i].shape, curve.rows[i].samples_per_s};
+    if (i > 0) {
+      const auto found = predict_size(std::span(sizes).first(i), question_of(curve, sizes[i].shape, tier));
+      size.predicted = found ? Measured<Prediction>(prediction_of(*found)) : Measured<Prediction>::missing(found.reason());
+    }
+    result.push_back(std::move(size));
+  }
+  return result;
 }
 
 }  // namespace ddbench::analyzer

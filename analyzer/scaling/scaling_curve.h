@@ -91,6 +91,16 @@ AskedSize asked_size(std::string_view text);
 /// with what to measure where they do not tell it.
 std::vector<Prediction> predictions_of(const ScalingCurve& curve, const CurveOptions& options);
 
+/// A measured size, and what the smaller sizes of its curve said of it.
+struct ValidatedSize {
+  ClusterShape shape;
+  double samples_per_s = 0;  ///< measured
+  Measured<Prediction> predicted = Measured<Prediction>::missing("the smallest size");
+};
+
+/// Every size of the curve, by size; those that smaller ones do not tell are missing with the reason.
+std::vector<ValidatedSize> validated_sizes(const ScalingCurve& curve, bool one_tier = false);
+
 /// Speedup over GPUs with intervals, the ideal line, and the fitted law with its band (log-log).
 Figure speedup_figure(const ScalingCurve& curve);
 /// The same of the efficiency, in percent.

@@ -90,3 +90,18 @@ def test_a_run_without_spans_is_refused(recorded, tmp_path):
     recorded.ok("import", "table", tmp_path / "t.csv")
     done = recorded("predict", "table")
     assert done.returncode == 2 and "cannot be replayed" in done.stderr
+
+
+def test_validation_predicts_each_size_from_the_smaller_ones(recorded, tmp_path):
+    rates = {1: 100, 2: 200, 4: 400, 8: 700}
+    (tmp_path / "v.csv").write_text("gpus,throughput\n" + "".join(f"{n},{rate}\n" for n, rate in rates.items()))
+    sweep = json.loads(recorded.ok("import", "table", tmp_path / "v.csv", "--json").stdout)["sweep_id"]
+    sizes = checked(recorded.ok("predict", "--validate", sweep, "--json"), "validation")["sizes"]
+    assert [size["samples_per_s"] for size in sizes] == pytest.approx([100, 200, 400, 700])
+    assert [size["predicted"] is None for size in sizes] == [True, True, False, False]
+    assert sizes[0]["missing"] and not sizes[3]["missing"]
+    assert sizes[2]["error"] == pytest.approx(0, abs=1e-6)
+    assert sizes[3]["error"] == pytest.approx(800 / 700 - 1)
+    text = recorded.ok("predict", "--validate", sweep).stdout
+    assert "0 of 2" not in text and "of 2 intervals" in text
+    assert recorded("predict", "--validate", "no-such-sweep").returncode == 2

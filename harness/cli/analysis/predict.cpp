@@ -12,10 +12,12 @@
 #include "analyzer/predict/advice.h"
 #include "analyzer/predict/predict_run.h"
 #include "analyzer/predict/recording.h"
+#include "analyzer/scaling/scaling_curve.h"
 #include "core/error.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/output.h"
+#include "harness/cli/options/run_selection.h"
 #include "harness/cli/options/shared_options.h"
 #include "harness/launch/machine/link_rate.h"
 #include "reports/formats/predict/prediction.h"
@@ -29,6 +31,7 @@ constexpr double kPayloadShare = 1448.0 / 1538.0;
 struct PredictCommand {
   std::string db;
   std::string run = "last";
+  std::string validate;
   std::vector<int> nodes;
   int gpus = 0;
   std::vector<std::string> networks;
@@ -141,7 +144,17 @@ analyzer::CollectiveCosts costs_from(const store::RunStore& store, const Predict
   return costs;
 }
 
+int validate(const PredictCommand& command) {
+  const auto store = open_store(command.db);
+  RunSelection selection;
+  selection.sweep = command.validate;
+  const auto sizes = analyzer::validated_sizes(analyzer::scaling_curve(store, select_runs(store, selection)));
+  print(command.json ? reports::validation_json(sizes) + "\n" : reports::validation_text(sizes, stdout_style()));
+  return 0;
+}
+
 int predict(const PredictCommand& command) {
+  if (!command.validate.empty()) return validate(command);
   const auto store = open_store(command.db);
   const store::RunRecord run = store.find(command.run);
   const analyzer::StepRecording steps = recording(store, run);
@@ -209,7 +222,10 @@ void add_predict_command(CLI::App& app, Action& action) {
   predicted->add_option("--gpus", command->gpus, "GPUs (processes) of a node (else the run's)")->check(CLI::Range(1, 65536));
   predicted->add_option("--link", command->link, "RATE or RATE,LATENCY of links between nodes, e.g. 1gbit,50us");
   add_changes(*predicted, *command);
-  add_json_option(*predicted, command->json, "prediction.schema.json");
+  predicted->add_option("--validate", command->validate,
+                        "Instead: each size of this sweep predicted from the smaller ones as `ddbench scaling` does, "
+                        "beside what was measured");
+  add_json_option(*predicted, command->json, "prediction.schema.json, with --validate validation.schema.json");
   add_examples(*predicted, {{"predict last --nodes 2,8 --link 10gbit,20us", "the newest run over a network as specified"},
                             {"predict RUN --nodes 64 --network MICRO", "over the network that a run of micro measured"},
                             {"predict RUN --bucket-mb 25", "the same size with other buckets"}});

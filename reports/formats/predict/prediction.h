@@ -5,6 +5,7 @@
 
 #include "analyzer/predict/advice.h"
 #include "analyzer/predict/predict_run.h"
+#include "analyzer/scaling/scaling_curve.h"
 #include "reports/formats/terminal/text.h"
 
 namespace ddbench::reports {
@@ -23,6 +24,11 @@ struct PredictionReport {
 std::string prediction_text(const PredictionReport& report, const TextStyle& style);
 /// reports/schema/prediction.schema.json
 std::string prediction_json(const PredictionReport& report);
+
+/// `ddbench predict --validate`: each size of a curve beside what the smaller ones said.
+std::string validation_text(const std::vector<analyzer::ValidatedSize>& sizes, const TextStyle& style);
+/// reports/schema/validation.schema.json
+std::string validation_json(const std::vector<analyzer::ValidatedSize>& sizes);
 
 std::string advice_text(const analyzer::AdviceReport& report, const TextStyle& style);
 /// reports/schema/advice.schema.json
