@@ -17,6 +17,14 @@ _MARK = "__ddbench_mark__"
 
 
 def _samples(batch, default):
+    """As _first_dimension(); a batch may be any object of the program, and none may make it fail."""
+    try:
+        return _first_dimension(batch, default)
+    except Exception:
+        return default
+
+
+def _first_dimension(batch, default):
     """The first dimension of the first tensor in a batch; `default` where none is found."""
     for _ in range(4):
         shape = getattr(batch, "shape", None)
@@ -88,7 +96,7 @@ def _mark_loader(module):
             batch = original(self)
         finally:
             loading = False
-        _region(DATA, begin, _samples(batch, getattr(self, "_ddbench_batch", 0)), id(self._dataset))
+        _region(DATA, begin, _samples(batch, getattr(self, "_ddbench_batch", 0)), id(getattr(self, "_dataset", None)))
         return batch
 
     iterator.__next__ = functools.wraps(original)(__next__)
@@ -98,10 +106,10 @@ def _mark_loader(module):
     def __iter__(self):
         begin = _now()
         batches = start(self)
-        _region(DATA, begin, 0, id(self.dataset))
+        _region(DATA, begin, 0, id(getattr(self, "dataset", None)))
         try:
-            batches._ddbench_batch = self.batch_size or 0
-        except AttributeError:
+            batches._ddbench_batch = int(self.batch_size or 0)
+        except Exception:
             pass
         return batches
 
