@@ -33,12 +33,14 @@ Measured<store::StepPartition> mean_partition(std::span<const store::StepPartiti
     return Measured<store::StepPartition>::missing("no step was measured with the probes on");
   PartWeights sums{};
   for (const store::StepPartition& partition : partitions) {
-    for (std::size_t part = 0; part < sums.size(); ++part) sums[part] += static_cast<double>(partition.ns[part]);
+    for (std::size_t part = 0; part < sums.size(); ++part)
+      sums[part] += static_cast<double>(partition.ns[part]);
   }
   return apportion(sums, std::llround(step_time_ns));
 }
 
-Measured<double> exposed_share(std::span<const RunSummary> runs, const Measured<store::StepPartition>& partition) {
+Measured<double> exposed_share(std::span<const RunSummary> runs,
+                               const Measured<store::StepPartition>& partition) {
   for (const RunSummary& summary : runs) {
     const auto& exposed_ns = summary.exposed_communication_ns;
     if (summary.probed_steps > 0 && !exposed_ns) return Measured<double>::missing(exposed_ns.reason());
@@ -62,10 +64,11 @@ store::StepPartition ideal_partition(const CaseFigures& reference, double factor
   return apportion(weights, std::llround(reference.step_time_ns.value * factor));
 }
 
-/// Of the difference of means over runs of `value_of(partition)`, the reference's times `factor`; about `centre`.
+/// Of the difference of means over runs of `value_of(partition)`, the reference's times `factor`; about
+/// `centre`.
 template <typename ValueOf>
-ConfidenceInterval interval_of_difference(const CaseFigures& here, const CaseFigures& reference, double factor,
-                                          std::int64_t centre, const ValueOf& value_of) {
+ConfidenceInterval interval_of_difference(const CaseFigures& here, const CaseFigures& reference,
+                                          double factor, std::int64_t centre, const ValueOf& value_of) {
   constexpr double kLevel = 0.95;
   const auto moments_of = [&](const std::vector<store::StepPartition>& partitions) {
     std::vector<double> values;
@@ -80,8 +83,9 @@ ConfidenceInterval interval_of_difference(const CaseFigures& here, const CaseFig
   const double variance = my_variance + their_variance;
   double reach = 0;
   if (variance > 0) {
-    const double freedom = variance * variance / (my_variance * my_variance / (mine.count - 1) +
-                                                  their_variance * their_variance / (theirs.count - 1));
+    const double freedom =
+        variance * variance /
+        (my_variance * my_variance / (mine.count - 1) + their_variance * their_variance / (theirs.count - 1));
     reach = t_quantile((1 + kLevel) / 2, freedom) * std::sqrt(variance);
   }
   const auto value = static_cast<double>(centre);
@@ -133,8 +137,8 @@ Measured<Metric> serial_fraction_of(const CaseFigures& reference, const CaseFigu
   }
   Metric metric{"serial fraction", "1", karp_flatt(result.speedup.value, result.n), {}};
   if (const Interval& speedup = result.speedup.interval) {
-    metric.interval = ConfidenceInterval{karp_flatt(speedup->high, result.n), karp_flatt(speedup->low, result.n),
-                                         speedup->level, speedup->method};
+    metric.interval = ConfidenceInterval{karp_flatt(speedup->high, result.n),
+                                         karp_flatt(speedup->low, result.n), speedup->level, speedup->method};
   }
   return metric;
 }
@@ -149,7 +153,8 @@ std::string reason_against_comparing(const RunSummary& baseline, const RunSummar
   if (!baseline.work_per_s)
     return fmt::format("baseline {}: {}", baseline.run.id, baseline.work_per_s.reason());
   if (static_cast<bool>(summary.samples_per_step) != static_cast<bool>(baseline.samples_per_step))
-    return "the samples of a step are known of only one of the run and its baseline: --batch-per-gpu states them";
+    return "the samples of a step are known of only one of the run and its baseline: --batch-per-gpu states "
+           "them";
   if (summary.probed_steps == 0) return "no step was measured with the probes on";
   if (baseline.probed_steps == 0)
     return fmt::format("baseline {}: no step with the probes on", baseline.run.id);
@@ -208,6 +213,8 @@ CaseEfficiency efficiency_against(const CaseFigures& reference, const CaseFigure
 std::string reason_without_baseline(const store::RunRecord& run) {
   if (!run.baseline_id.empty()) return fmt::format("baseline run {} is not in this store", run.baseline_id);
   if (run.run_case.world_size() == 1) return "the run has 1 GPU: it is what others are compared with";
+  if (run.provenance.has(Provenance::kImported))
+    return "no baseline: `ddbench scaling` compares imported runs of several sizes";
   if (is_program(run.run_case)) return "no baseline: --baseline measures the program on 1 GPU first";
   return "no baseline";
 }
@@ -223,9 +230,8 @@ Measured<Efficiency> efficiency_against(const RunSummary& baseline, const RunSum
   result.speedup = found.speedup.value;
   result.interval = found.efficiency.interval;
   result.speedup_interval = found.speedup.interval;
-  result.serial_fraction = found.serial_fraction
-                               ? Measured<double>(found.serial_fraction->value)
-                               : Measured<double>::missing(found.serial_fraction.reason());
+  result.serial_fraction = found.serial_fraction ? Measured<double>(found.serial_fraction->value)
+                                                 : Measured<double>::missing(found.serial_fraction.reason());
   result.waterfall = found.waterfall->lost;
   result.lost_ns = found.waterfall->lost_ns;
   result.loss_intervals = found.waterfall->intervals;

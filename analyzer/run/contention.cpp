@@ -70,6 +70,8 @@ void add_contention(RunSummary& summary) {
     summary.cpu_wait_ns = summary.partition[store::StepPart::kCpuWait];
   } else if (why_not) {
     summary.cpu_wait_ns = Wait::missing(*why_not);
+  } else if (summary.run.provenance.has(Provenance::kImported)) {
+    summary.cpu_wait_ns = Wait::missing("the imported data does not have it");
   } else if (is_program(summary.run.run_case)) {
     summary.cpu_wait_ns = Wait::missing("not every rank of the program recorded it");
   } else {
