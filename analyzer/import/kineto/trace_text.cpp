@@ -88,7 +88,7 @@ void TraceText::fail(std::size_t at, std::string_view why) const {
 }
 
 bool TraceText::fill() {
-  if (end_ + kPaddingBytes == buffer_.size()) {
+  if (end_ + kPaddingBytes >= buffer_.size()) {
     if (buffer_.size() > kLargestValueBytes) fail(at_, "a value of more than 64 MB begins here: this is no trace");
     buffer_.resize(2 * buffer_.size());
   }
@@ -108,7 +108,7 @@ char TraceText::peek_token() {
   while (true) {
     while (at_ < end_ && is_space(buffer_[at_])) ++at_;
     if (at_ < end_) return buffer_[at_];
-    drop(at_);
+    if (at_ > 1) drop(at_ - 1);  // events() needs the byte before an event
     if (!fill()) fail(at_, state_ == State::kBegin ? "the file is empty" : "the file ends within the trace: it was cut off");
   }
 }

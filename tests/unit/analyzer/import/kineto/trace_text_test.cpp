@@ -67,6 +67,15 @@ TEST(TraceText, DividesWhatIsLargerThanItsBufferBetweenEvents) {
   EXPECT_EQ(got, wanted);
 }
 
+TEST(TraceText, ASeparatorMayBeTheLastThingInTheBuffer) {
+  // Events of 16 bytes behind one of each length: the buffer ends once at each place of an event.
+  for (std::size_t length = 1; length <= 16; ++length) {
+    std::string events = R"({"name":")" + std::string(length, 'x') + R"("})";
+    while (events.size() < 400'000) events += R"(,{"name":"1234"})";
+    EXPECT_EQ(pieces_of("[" + events + "]").events, events) << length;
+  }
+}
+
 TEST(TraceText, NamesThePlaceWhereATraceEndsTooEarly) {
   const std::string whole = R"({"a": 1, "traceEvents": [{"name": "x"}, {"name": "y"}], "b": {}})";
   for (std::size_t size = 1; size < whole.size(); ++size) {
