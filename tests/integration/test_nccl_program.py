@@ -188,7 +188,7 @@ HARMS = {
     "the first rank is missing": (lambda folder: spool_of(folder, 0).unlink(), ["of 1 are here", "all machines"]),
     "the last rank is missing": (lambda folder: spool_of(folder, 1).unlink(), ["2 ranks", "of 1 are here", "all machines"]),
     "damaged": (lambda folder: damage(spool_of(folder, 1)), ["rank1.", "offset"]),
-    "empty": (lambda folder: spool_of(folder, 1).write_bytes(b"ddbench"), ["rank1.", "remove it"]),
+    "empty": (lambda folder: spool_of(folder, 1).write_bytes(b"ddbench"), ["rank1.", "delete the file"]),
     "no spool": (lambda folder: (folder / "other.spool").write_text("something else that is no spool"), ["other.spool", "not a spool"]),
     "a span without a name": (lambda folder: with_unknown_name(spool_of(folder, 0), 3, NAME_OF_SPAN), ["rank0.", "names"]),
     "a scalar without a name": (lambda folder: with_unknown_name(spool_of(folder, 0), 4, 0), ["rank0.", "names"]),
