@@ -154,7 +154,7 @@ def test_a_program_on_a_full_disk(bench, disk):
         bench.ok("db", "recover", "--db", disk.db)
         (row,) = disk.rows("select * from run")
         assert row["id"] == run_id and row["state"] == "done", row["reason"]
-        assert {row["n"] for row in disk.rows("select count(*) n from step group by rank")} == {29}
+        assert {row["n"] for row in disk.rows("select count(*) n from step group by rank")} == {30}
     assert disk.check(bench)["spans"] > 0
     logs = disk.path / "results.db.logs" / run_id
     assert sorted(log.name for log in logs.glob("rank*")) == ["rank0.log", "rank1.log"]
