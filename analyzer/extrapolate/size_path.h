@@ -20,7 +20,7 @@ struct PathPoint {
   double nodes_members = 1;  ///< nodes that an all-reduce spans
   double batch_per_gpu = 1;  ///< samples a GPU and step
   double seconds = 0;        ///< of a GPU for a sample: the mean over runs
-  double variance = 0;       ///< of the logarithm of that mean; 0 where one run tells nothing
+  double variance = 0;       ///< of the logarithm of that mean; 0 where one run gives no estimate
 
   double members(SizeTier in) const noexcept { return in == SizeTier::kNode ? node_members : nodes_members; }
 };

@@ -60,7 +60,7 @@ Transfers transfers_on(const StepRecording& recording, const CollectiveCosts& co
   return result;
 }
 
-/// So many steps that all replicates together are replayed in about half a second.
+/// Number of steps with which all replicates together are replayed in about half a second.
 std::size_t steps_of_replicate(const StepRecording& recording, const ClusterShape& shape, std::size_t replicates) {
   std::size_t events = recording.collectives.size() + 1;
   for (const RankStep& rank : recording.steps.front().ranks) events = std::max(events, rank.events.size());

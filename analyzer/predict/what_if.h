@@ -12,7 +12,7 @@ struct WhatIf {
   std::optional<double> bucket_bytes;  ///< size of gradient buckets; the first one is at most 1 MiB
   double bytes_factor = 1;             ///< of gradient collectives: 0.5 for fp16 and bf16 compression
   int accumulate = 1;                  ///< micro-batches a step: gradients are ready in the last one only
-  double compute_speed = 1;            ///< passes and optimizer are so many times as fast
+  double compute_speed = 1;            ///< factor by which passes and optimizer are faster
   bool without_stragglers = false;     ///< ranks slower than the median rank are as fast as it
   bool without_data_wait = false;
   bool without_host = false;

@@ -16,7 +16,7 @@ struct PatternSteps {
 };
 
 /// Those of the pattern of rank 0's collectives in its largest communicator, without the steps that hold an evaluation
-/// or a checkpoint as well (program_steps.h says how these are told).
+/// or a checkpoint as well (program_steps.h says how these are recognised).
 PatternSteps steps_of_pattern(const std::vector<ProgramRank>& ranks);
 
 /// When the first span of a rank that recorded something begins.

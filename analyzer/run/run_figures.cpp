@@ -26,9 +26,11 @@ struct RankSteps {
 };
 
 Point bar_at(int place, std::int64_t lost_ns, const ConfidenceInterval* interval, std::string_view label) {
-  Point point{static_cast<double>(place), static_cast<double>(lost_ns) / 1e6, std::nullopt, std::string(label)};
+  Point point{static_cast<double>(place), static_cast<double>(lost_ns) / 1e6, std::nullopt,
+              std::string(label)};
   if (interval != nullptr)
-    point.interval = ConfidenceInterval{interval->low / 1e6, interval->high / 1e6, interval->level, interval->method};
+    point.interval =
+        ConfidenceInterval{interval->low / 1e6, interval->high / 1e6, interval->level, interval->method};
   return point;
 }
 
@@ -155,15 +157,30 @@ void add_waterfall(const store::StepPartition& lost, const Measured<LossInterval
   Series bars{"lost", SeriesShape::kWaterfall, {}, provenance};
   for (int i = 0; i < store::kStepPartCount; ++i) {
     const auto part = static_cast<store::StepPart>(i);
-    const ConfidenceInterval* interval =
-        intervals ? &intervals->parts[static_cast<std::size_t>(i)] : nullptr;
+    const ConfidenceInterval* interval = intervals ? &intervals->parts[static_cast<std::size_t>(i)] : nullptr;
     bars.points.push_back(bar_at(i, lost[part], interval, store::to_string(part)));
   }
   figure.series.push_back(std::move(bars));
-  const Point total = bar_at(store::kStepPartCount, lost.total_ns(), intervals ? &intervals->lost : nullptr,
-                             "lost in all");
+  const Point total =
+      bar_at(store::kStepPartCount, lost.total_ns(), intervals ? &intervals->lost : nullptr, "lost in all");
   figure.series.push_back({"total", SeriesShape::kBars, {total}, provenance});
   if (!intervals) figure.notes.push_back("bars without intervals: " + intervals.reason());
+}
+
+Figure case_waterfall_figure(const RunCase& run_case, const std::string& baseline,
+                             const Measured<store::StepPartition>& lost,
+                             const Measured<LossIntervals>& intervals, ProvenanceSet provenance) {
+  Figure figure;
+  figure.title = fmt::format("Lost step time of {} x {}", run_case.nodes, run_case.gpus_per_node);
+  figure.x = {"part of the step", ""};
+  figure.y = {"lost against the ideal", "ms"};
+  if (!lost) {
+    figure.notes.push_back("no waterfall: " + lost.reason());
+    return figure;
+  }
+  figure.notes = {"against " + baseline};
+  add_waterfall(*lost, intervals, provenance, figure);
+  return figure;
 }
 
 }  // namespace ddbench::analyzer

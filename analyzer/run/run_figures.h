@@ -27,4 +27,10 @@ Figure bus_bandwidth_figure(const RunSummary& summary);
 void add_waterfall(const store::StepPartition& lost, const Measured<LossIntervals>& intervals,
                    ProvenanceSet provenance, Figure& figure);
 
+/// The loss waterfall of a case against `baseline` (in words): add_waterfall() with title, axes and that
+/// note, or a note that says why there is none.
+Figure case_waterfall_figure(const RunCase& run_case, const std::string& baseline,
+                             const Measured<store::StepPartition>& lost,
+                             const Measured<LossIntervals>& intervals, ProvenanceSet provenance);
+
 }  // namespace ddbench::analyzer

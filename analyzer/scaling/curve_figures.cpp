@@ -89,8 +89,8 @@ void add_fit(const ScalingCurve& curve, Shown shown, Figure& figure) {
   }
   figure.series.push_back(std::move(series));
   if (!further.empty() && further.back().n > to) {
-    figure.notes.push_back(
-        fmt::format("beyond {:g} GPUs the line goes through the predictions: averaged models, not this law", to));
+    figure.notes.push_back(fmt::format(
+        "beyond {:g} GPUs the line goes through the predictions: averaged models, not this law", to));
   }
   figure.notes.insert(figure.notes.end(), curve.model->notes.begin(), curve.model->notes.end());
 }
@@ -120,17 +120,8 @@ Figure efficiency_figure(const ScalingCurve& curve) {
 
 Figure waterfall_figure(const ScalingCurve& curve, std::size_t row) {
   const CurveRow& here = curve.rows.at(row);
-  Figure figure;
-  figure.title = fmt::format("Lost step time of {} x {}", here.run_case.nodes, here.run_case.gpus_per_node);
-  figure.x = {"part of the step", ""};
-  figure.y = {"lost against the ideal", "ms"};
-  if (!here.waterfall) {
-    figure.notes.push_back("no waterfall: " + here.waterfall.reason());
-    return figure;
-  }
-  figure.notes = {fmt::format("against {}", curve.baseline)};
-  add_waterfall(*here.waterfall, here.loss_intervals, here.provenance, figure);
-  return figure;
+  return case_waterfall_figure(here.run_case, curve.baseline, here.waterfall, here.loss_intervals,
+                               here.provenance);
 }
 
 }  // namespace ddbench::analyzer

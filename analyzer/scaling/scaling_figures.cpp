@@ -68,17 +68,12 @@ const ScalingRow* largest_compared(const ScalingTable& table) {
 }
 
 Figure waterfall_figure(const ScalingTable& table, const ScalingRow& row) {
-  Figure figure;
-  figure.title = fmt::format("Lost step time of {} x {}", row.run_case.nodes, row.run_case.gpus_per_node);
-  figure.x = {"part of the step", ""};
-  figure.y = {"lost against the ideal", "ms"};
-  if (!row.waterfall) {
-    figure.notes.push_back("no waterfall: " + row.waterfall.reason());
-    return figure;
-  }
-  figure.notes = {"against " + table.baseline};
-  add_waterfall(row.waterfall->lost, row.waterfall->intervals, row.provenance, figure);
-  return figure;
+  using Lost = Measured<store::StepPartition>;
+  const auto& waterfall = row.waterfall;
+  return case_waterfall_figure(
+      row.run_case, table.baseline, waterfall ? Lost(waterfall->lost) : Lost::missing(waterfall.reason()),
+      waterfall ? waterfall->intervals : Measured<LossIntervals>::missing(waterfall.reason()),
+      row.provenance);
 }
 
 Figure scaling_efficiency(const ScalingTable& table) {

@@ -15,7 +15,7 @@ extern "C" {
 void ddbench_step(void);
 
 enum ddbench_phase {
-  DDBENCH_DATA = 0,       /* waiting for a batch of so many samples */
+  DDBENCH_DATA = 0,       /* waiting for a batch, with its number of samples */
   DDBENCH_FORWARD = 1,    /* a forward pass with gradients */
   DDBENCH_BACKWARD = 2,
   DDBENCH_OPTIMIZER = 3,  /* an optimizer's step, at whose end a step ends unless ddbench_step() marks steps */

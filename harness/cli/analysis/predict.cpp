@@ -204,7 +204,7 @@ void add_changes(CLI::App& app, PredictCommand& command) {
   app.add_option("-S,--strategy-option", command.strategy_options, "hook=fp16 or hook=bf16: gradients in half the bytes");
   app.add_option("--strategy", command.strategy, "The strategy of the run: another one has other collectives");
   app.add_option("--accumulate", command.accumulate, "Micro-batches a step")->check(CLI::PositiveNumber);
-  app.add_option("--compute-scale", command.compute_scale, "Compute is so many times as fast")->check(CLI::PositiveNumber);
+  app.add_option("--compute-scale", command.compute_scale, "Factor by which compute is faster")->check(CLI::PositiveNumber);
   app.add_option("--sku", command.sku, "FROM:TO, GPUs or SKUs of the catalogue: compute is faster as their peaks are");
   add_skus_option(app, command.skus);
   app.add_option("--without", command.without, "stragglers, data-wait or host: as if there were none")->delimiter(',');

@@ -71,7 +71,7 @@ TEST(Table, GlobalBatchesThatGrowWithTheGpusAreWeakScaling) {
     EXPECT_EQ(run.run.run_case.scaling, ScalingMode::kWeak);
     EXPECT_EQ(run.run.run_case.batch_per_gpu, 6);
   }
-  // Curves are told apart by their tags; a note in every row does not keep them apart.
+  // Curves are distinguished by their tags; a note in every row does not distinguish them.
   const auto two = read(
       "model,gpus,global_batch,throughput\na,1,8,1\na,2,16,2\nb,1,64,1\nb,2,64,2\n");
   EXPECT_EQ(two[1].run.run_case.scaling, ScalingMode::kWeak);
