@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import time
 
 
@@ -39,8 +40,8 @@ class Account:
         self.samples += samples
 
     def tell(self):
-        """One line, whole: lines of several ranks may mix."""
+        """One line in one write: ranks that share a pipe do not mix theirs, as two writes of an unbuffered print() would."""
         elapsed = time.monotonic() - self.begin - self.between
-        print("ACCOUNT " + json.dumps({"steps": self.steps, "samples": self.samples, "samples_per_s": self.samples / elapsed,
-                                       "shares": {part: seconds / elapsed for part, seconds in self.seconds.items()}}),
-              flush=True)
+        account = json.dumps({"steps": self.steps, "samples": self.samples, "samples_per_s": self.samples / elapsed,
+                              "shares": {part: seconds / elapsed for part, seconds in self.seconds.items()}})
+        os.write(1, f"ACCOUNT {account}\n".encode())
