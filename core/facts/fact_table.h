@@ -148,7 +148,7 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
     {"import.folder", kText, kThisRun, "", "folder whose spools were imported"},
     {"import.line", kInteger, kThisRun, "", "line of the imported file"},
     {"import.nodes", kText, kThisRun, "",
-     "\"not said\" where a table has GPUs and not how they sit in nodes"},
+     "\"not said\" where a table or traces have GPUs and not how they sit in nodes"},
     {"import.sample_unit", kText, kThisRun, "", "what an imported run calls a sample"},
     {"launched_from.fingerprint", kText, kEnvironment, "", "fingerprint of the launcher's machine"},
     {"launcher.span_bytes", kInteger, kThisRun, "B", "bytes of spans that the launcher took in"},

@@ -81,7 +81,7 @@ QString text_of(const RunEntry& entry, RunColumn column) {
   switch (column) {
     case RunColumn::kStarted: return date_text(run.started_wall_ns);
     case RunColumn::kWorkload: return QString::fromStdString(run.run_case.workload);
-    case RunColumn::kSize: return size_text(run.run_case);
+    case RunColumn::kSize: return size_text(run);
     case RunColumn::kSku: return or_none(run.run_case.sku);
     case RunColumn::kNetwork: return network_of(run);
     case RunColumn::kBatch:

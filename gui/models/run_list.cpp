@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/store/rows/abandoned.h"
+#include "reports/text/phrases.h"
 
 namespace ddbench::gui {
 namespace {
@@ -108,6 +109,10 @@ QString short_date_text(std::int64_t wall_ns) {
 
 QString size_text(const RunCase& run_case) {
   return QStringLiteral("%1 × %2").arg(run_case.nodes).arg(run_case.gpus_per_node);
+}
+
+QString size_text(const store::RunRecord& run) {
+  return QString::fromStdString(reports::shape_in_short(run));
 }
 
 QString provenance_text(ProvenanceSet provenance) {

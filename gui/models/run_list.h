@@ -52,6 +52,8 @@ QString date_text(std::int64_t wall_ns);
 QString short_date_text(std::int64_t wall_ns);
 /// "2 × 4".
 QString size_text(const RunCase& run_case);
+/// The same; "? × ? = 16" of an import that does not say how ranks sit in nodes.
+QString size_text(const store::RunRecord& run);
 QString provenance_text(ProvenanceSet provenance);
 
 }  // namespace ddbench::gui

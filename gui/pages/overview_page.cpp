@@ -197,7 +197,7 @@ void OverviewPage::fill_tiles() {
     }
   }
   const auto what = [](const RunEntry& entry) {
-    return QStringLiteral("%1 · %2").arg(size_text(entry.run().run_case),
+    return QStringLiteral("%1 · %2").arg(size_text(entry.run()),
                                          QString::fromStdString(entry.run().run_case.workload));
   };
   const auto set = [&](std::size_t i, const QString& value, const QString& detail) {

@@ -209,7 +209,7 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
          text_cell(std::string(store::to_string(run.state)) + (why.empty() ? "" : ": " + why),
                    usable(summary) ? CellTone::kFaint : CellTone::kBad),
          text_cell(utc_time(run.started_wall_ns), CellTone::kFaint), count_cell(run.run_case.world_size()),
-         text_cell(fmt::format("{} × {}", run.run_case.nodes, run.run_case.gpus_per_node)),
+         text_cell(shape_in_short(run)),
          count_cell(run.run_case.batch_per_gpu), count_cell(run.repetition + 1),
          summary.step_time_ns
              ? value_cell(summary.step_time_ns->value, time_in_words(summary.step_time_ns->value))

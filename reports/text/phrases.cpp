@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 #include "core/text/quantity.h"
 
@@ -41,6 +42,20 @@ std::string shape_in_words(const RunCase& run_case) {
   const int ranks = run_case.world_size();
   return fmt::format("{} node{} × {} = {} rank{}", run_case.nodes, run_case.nodes == 1 ? "" : "s",
                      gpus_in_words(run_case.gpus_per_node), ranks, ranks == 1 ? "" : "s");
+}
+
+std::string shape_in_words(const store::RunRecord& run) {
+  if (has_known_placement(run)) return shape_in_words(run.run_case);
+  return fmt::format("{} ranks, GPUs per node not known", run.run_case.world_size());
+}
+
+std::string shape_in_short(const store::RunRecord& run) {
+  if (has_known_placement(run)) return fmt::format("{} × {}", run.run_case.nodes, run.run_case.gpus_per_node);
+  return fmt::format("? × ? = {}", run.run_case.world_size());
+}
+
+bool has_known_placement(const store::RunRecord& run) {
+  return run.run_case.world_size() == 1 || !get_fact(run.environment.facts, fact_key<"import.nodes">);
 }
 
 std::string provenance_in_words(ProvenanceSet provenance) {

@@ -17,6 +17,12 @@ std::string scaling_in_words(
 /// "all ranks" of the empty label (analyzer::communicator_label), else the label.
 std::string communicator_in_words(const std::string& label);  ///< "1 GPU", "16 GPUs"
 std::string shape_in_words(const RunCase& run_case);          ///< "4 nodes × 4 GPUs = 16 ranks"
+/// The same; "16 ranks, GPUs per node not known" of an import that does not say how ranks sit in nodes.
+std::string shape_in_words(const store::RunRecord& run);
+/// "4 × 4", nodes by GPUs of each; "? × ? = 16" where that is not known.
+std::string shape_in_short(const store::RunRecord& run);
+/// False for an import that has GPUs and does not say how they sit in nodes: its case counts them as one node's.
+bool has_known_placement(const store::RunRecord& run);
 std::string provenance_in_words(
     ProvenanceSet provenance);  ///< "measured, oversubscribed"; "unknown" when empty
 /// For narrow columns: "M O"; provenance_legend() says what the letters mean, for those in `used`.

@@ -12,10 +12,12 @@
 #include "harness/collective/nccl_log.h"
 #include "analyzer/import/flight_recorder/dump.h"
 #include "analyzer/import/flight_recorder/hang.h"
-#include "analyzer/import/kineto/align_clocks.h"
-#include "analyzer/import/kineto/job.h"
+#include "analyzer/import/kineto/rank_reader.h"
 #include "analyzer/import/nccl_tests/nccl_tests.h"
 #include "analyzer/import/table/table.h"
+#include "analyzer/import/trace/align_clocks.h"
+#include "analyzer/import/trace/job.h"
+#include "analyzer/import/trace/placement.h"
 #include "core/error.h"
 #include "core/run_case/run_case.h"
 #include "core/unique_handle.h"
@@ -87,6 +89,7 @@ void read_kineto(Bytes input) {
       std::vector<imports::RankTrace> traces;
       traces.push_back(imports::read_rank_trace(file));
       imports::TraceJob job = imports::put_together(std::move(traces));
+      static_cast<void>(imports::find_placement(job, 0));
       imports::keep_common_steps(job);
       imports::shift_to_begin(job);
       imports::number_collectives(job);

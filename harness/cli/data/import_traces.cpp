@@ -22,11 +22,16 @@ namespace {
 struct KinetoArguments {
   std::vector<std::string> files;
   std::string db;
-  imports::KinetoOptions options;
+  imports::TraceOptions options;
   bool json = false;
 };
 
-void tell(const KinetoArguments& arguments, const imports::KinetoImport& import) {
+void add_gpus_per_node(CLI::App& command, int& gpus_per_node) {
+  command.add_option("--gpus-per-node", gpus_per_node, "Ranks of each node (default: what the traces say)")
+      ->check(CLI::Range(1, 65536));
+}
+
+void tell(const KinetoArguments& arguments, const imports::TraceImport& import) {
   if (arguments.json) {
     const std::vector<store::RunId> added(import.already_there ? 0 : 1, import.run);
     const nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
@@ -35,7 +40,8 @@ void tell(const KinetoArguments& arguments, const imports::KinetoImport& import)
                                          {"already_there", import.already_there},
                                          {"run", import.run},
                                          {"ranks", import.ranks},
-                                         {"world_size", import.world_size}};
+                                         {"world_size", import.world_size},
+                                         {"placement_known", import.placement_known}};
     print(json.dump() + "\n");
   } else if (import.already_there) {
     print(fmt::format("already imported as run {}; to import with other options, delete it first with "
@@ -44,6 +50,8 @@ void tell(const KinetoArguments& arguments, const imports::KinetoImport& import)
   } else {
     print(fmt::format("imported the traces of {} of {} rank{}: `ddbench show {}` shows the run\n", import.ranks,
                       import.world_size, import.world_size == 1 ? "" : "s", import.run));
+    if (!import.placement_known)
+      print("The traces do not say which ranks share a node: --gpus-per-node states it\n");
   }
 }
 
@@ -56,7 +64,7 @@ int import_kineto(const KinetoArguments& arguments) {
   const auto clear = [&] {
     if (terminal) print_error("\r\033[K");
   };
-  imports::KinetoImport import;
+  imports::TraceImport import;
   try {
     import = imports::import_kineto(store_path(arguments.db), imports::trace_files(paths), arguments.options, progress);
   } catch (...) {
@@ -90,6 +98,7 @@ void add_import_kineto(CLI::App& import, Action& action) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
   command->add_option("--warmup", arguments->options.warmup, "Steps that do not count (default: 0)")
       ->check(CLI::Range(0, 1'000'000));
+  add_gpus_per_node(*command, arguments->options.gpus_per_node);
   add_db_option(*command, arguments->db);
   add_json_option(*command, arguments->json);
   command->callback([&action, arguments] { action = [arguments] { return import_kineto(*arguments); }; });

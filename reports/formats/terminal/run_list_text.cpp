@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/text/quantity.h"
@@ -47,7 +49,8 @@ std::string run_list_text(const std::vector<RunSummary>& runs, const TextStyle& 
     any_efficiency |= usable;
     table.add_row({{visible(run.run.id)},
                    state_cell(run.run),
-                   {std::to_string(run_case.nodes) + "×" + std::to_string(run_case.gpus_per_node)},
+                   {has_known_placement(run.run) ? fmt::format("{}×{}", run_case.nodes, run_case.gpus_per_node)
+                                                 : fmt::format("?×?={}", run_case.world_size())},
                    {usable ? percent_in_words(run.efficiency.value().value) : "–"},
                    {step_time(run)},
                    {run.samples_per_s ? number(*run.samples_per_s, 4) : "–"},

@@ -53,7 +53,7 @@ class RunText {
     }
     for (const std::string& line : joined(parts, "  ", width_)) write_line(Tone::kStrong, line);
     const std::vector<std::string> what = {visible(work_in_words(run_case_)),
-                                           shape_in_words(run_case_),
+                                           shape_in_words(summary_.run),
                                            scaling_in_words(run_case_),
                                            visible(run_case_.device),
                                            visible(run_case_.backend),

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "analyzer/import/kineto/trace_event.h"
+#include "analyzer/import/kineto/event_parser.h"
 #include "expect_error.h"
 #include "temporary_directory.h"
 

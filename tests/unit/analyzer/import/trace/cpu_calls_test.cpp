@@ -1,9 +1,9 @@
-#include "analyzer/import/kineto/cpu_calls.h"
+#include "analyzer/import/trace/cpu_calls.h"
 
 #include <gtest/gtest.h>
 
-#include "analyzer/import/kineto/collective_names.h"
-#include "analyzer/import/kineto/trace_info.h"
+#include "analyzer/import/trace/collective_names.h"
+#include "analyzer/import/trace/trace_info.h"
 
 namespace ddbench::imports {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/import/kineto/rank_trace.h"
+#include "analyzer/import/trace/rank_trace.h"
 
 namespace ddbench::imports {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "analyzer/import/kineto/trace_event.h"
+#include "analyzer/import/trace/trace_event.h"
 
 namespace ddbench::imports {
 

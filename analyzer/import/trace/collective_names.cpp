@@ -1,4 +1,4 @@
-#include "analyzer/import/kineto/collective_names.h"
+#include "analyzer/import/trace/collective_names.h"
 
 #include <algorithm>
 #include <array>

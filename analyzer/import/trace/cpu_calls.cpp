@@ -1,4 +1,4 @@
-#include "analyzer/import/kineto/cpu_calls.h"
+#include "analyzer/import/trace/cpu_calls.h"
 
 #include <algorithm>
 #include <tuple>

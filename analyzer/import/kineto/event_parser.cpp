@@ -1,4 +1,4 @@
-#include "analyzer/import/kineto/trace_event.h"
+#include "analyzer/import/kineto/event_parser.h"
 
 #include <fmt/format.h>
 #include <simdjson.h>

@@ -1,11 +1,11 @@
-#include "analyzer/import/kineto/trace_info.h"
+#include "analyzer/import/kineto/trace_member.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/text/number.h"
 
 namespace ddbench::imports {
 namespace {
@@ -79,17 +79,20 @@ void read_trace_member(std::string_view key, const JsonPiece& piece, const std::
   }
 }
 
-std::optional<int> rank_in_path(const std::filesystem::path& file) {
-  const std::string text = file.string();
-  for (std::size_t at = text.rfind("rank"); at != std::string::npos; at = at == 0 ? at : text.rfind("rank", at - 1)) {
-    std::string_view rest = std::string_view(text).substr(at + 4);
-    if (!rest.empty() && (rest.front() == '_' || rest.front() == '-' || rest.front() == '.' || rest.front() == '='))
-      rest.remove_prefix(1);
-    if (const auto number = leading_number<int>(rest); number && number->value >= 0 && number->value < kMostRanks)
-      return number->value;
-    if (at == 0) break;
-  }
-  return std::nullopt;
+std::string host_in_name(const std::filesystem::path& file) {
+  std::string name = file.filename().string();
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  constexpr std::string_view kEnding = ".pt.trace.json";
+  if (!name.ends_with(kEnding)) return {};
+  name.resize(name.size() - kEnding.size());
+  const auto take_digits = [&](char before) {
+    const std::size_t at = name.rfind(before);
+    const bool fits = at != std::string::npos && at + 1 < name.size() &&
+                      name.find_first_not_of("0123456789", at + 1) == std::string::npos;
+    if (fits) name.resize(at);
+    return fits;
+  };
+  return take_digits('.') && take_digits('_') ? name : std::string();
 }
 
 }  // namespace ddbench::imports

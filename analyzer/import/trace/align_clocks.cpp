@@ -1,4 +1,4 @@
-#include "analyzer/import/kineto/align_clocks.h"
+#include "analyzer/import/trace/align_clocks.h"
 
 #include <algorithm>
 #include <limits>

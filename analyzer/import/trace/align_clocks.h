@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "analyzer/import/kineto/job.h"
+#include "analyzer/import/trace/job.h"
 #include "core/clock.h"
 
 namespace ddbench::imports {

@@ -3,12 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/program/program_steps.h"
-#include "analyzer/import/kineto/trace_info.h"
+#include "analyzer/import/trace/trace_info.h"
 
 namespace ddbench::imports {
 
@@ -40,11 +41,7 @@ struct RankTrace {
   std::size_t kernels_without_launch = 0;  ///< whose call the trace lacks: what pass they are of is not known
   std::size_t launches_without_kernel = 0;  ///< kernels that were launched before the last kernel and are not there
   std::size_t kernels = 0;
+  std::map<int, std::size_t> kernels_by_device;  ///< as the trace numbers GPUs
 };
-
-/// Reads a trace of PyTorch's profiler: Kineto's, also of AMD GPUs, or of a PyTorch without Kineto. Memory: the spans, and
-/// 32 bytes for each call on the CPU while it is read. Throws Error{kBadInput} that names the file and the offset for what
-/// is no whole, sound trace, one without any event, or one whose times are further apart than spans can say.
-RankTrace read_rank_trace(const std::filesystem::path& file);
 
 }  // namespace ddbench::imports

@@ -5,9 +5,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
-
-#include "analyzer/import/kineto/trace_text.h"
 
 namespace ddbench::imports {
 
@@ -21,10 +18,8 @@ struct TraceInfo {
   std::map<std::string, int> groups;  ///< ranks by the name of a process group
   int devices = 0;                    ///< GPUs of the machine; 0: not said
   std::string device_model;
+  std::string host;  ///< of the machine; empty: not said
 };
-
-/// Takes over one of the outermost members. Throws Error{kBadInput} naming file, offset and value for what it cannot be.
-void read_trace_member(std::string_view key, const JsonPiece& piece, const std::filesystem::path& file, TraceInfo& info);
 
 /// N of the last "rank" with a number behind it: "resnet_rank-3.json.gz", "rank7/trace.json"; empty where there is none.
 std::optional<int> rank_in_path(const std::filesystem::path& file);

@@ -1,4 +1,4 @@
-#include "analyzer/import/kineto/job.h"
+#include "analyzer/import/trace/job.h"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/import/kineto/collective_names.h"
-#include "analyzer/import/kineto/job.h"
+#include "analyzer/import/trace/collective_names.h"
+#include "analyzer/import/trace/job.h"
 #include "core/name_table.h"
 
 namespace ddbench::imports {

@@ -1,0 +1,191 @@
+#include "analyzer/import/trace/import_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/finalize/finalize.h"
+#include "analyzer/import/trace/align_clocks.h"
+#include "analyzer/import/trace/job.h"
+#include "analyzer/import/trace/placement.h"
+#include "analyzer/import/trace/trace_notes.h"
+#include "analyzer/store/maintenance/maintenance.h"
+#include "analyzer/store/rows/run_store.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/facts/facts.h"
+#include "core/run_case/program_case.h"
+
+namespace ddbench::imports {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "resnet50_rank0.pt.trace.json.gz" -> "resnet50".
+std::string name_of(const fs::path& file) {
+  std::string name = file.filename().string();
+  for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
+  if (const std::size_t rank = name.rfind("rank"); rank != std::string::npos) name.resize(rank);
+  while (!name.empty() && (name.back() == '_' || name.back() == '-' || name.back() == '.')) name.pop_back();
+  return name.empty() ? "trace" : name;
+}
+
+std::string identity_of(const TraceJob& job, const TraceOrigin& origin) {
+  std::uint64_t hash = 0;
+  for (const RankTrace& trace : job.traces) hash = hash * 0x100'0000'01b3ULL + trace.hash;
+  return fmt::format("{}-{:016x}", origin.id, hash);
+}
+
+const char* name_of(analyzer::StepSource source) {
+  switch (source) {
+    case analyzer::StepSource::kMarker: return "marker";
+    case analyzer::StepSource::kPattern: return "pattern";
+    case analyzer::StepSource::kWindow: return "window";
+    case analyzer::StepSource::kOptimizer: return "optimizer";
+  }
+  return "";
+}
+
+/// Where ranks are missing, nobody knows when the last one came to a collective of a group whose size is not known.
+void forget_groups_of_unknown_size(TraceJob& job) {
+  if (static_cast<int>(job.traces.size()) == job.world_size) return;
+  std::size_t forgotten = 0;
+  for (RankTrace& trace : job.traces) {
+    for (const TraceCollective& collective : trace.collectives) {
+      Span& span = trace.spans.spans[collective.span];
+      if (span.correlation == 0 || collective.group_size > 0) continue;
+      span.correlation = 0;
+      span.lane = Lane::kCommunication;
+      ++forgotten;
+    }
+  }
+  if (forgotten > 0)
+    job.notes.emplace_back("the traces do not say how many ranks their process groups have: their collectives are not joined");
+}
+
+store::RunRecord record_of(const TraceJob& job, const TraceOptions& options, const TraceOrigin& origin,
+                           const Placement& placement) {
+  store::RunRecord run;
+  run.id = store::new_run_id();
+  set_program(run.run_case, {options.name.empty() ? name_of(job.traces.front().file) : options.name});
+  run.run_case.gpus_per_node = placement.per_node;
+  run.run_case.nodes = job.world_size / run.run_case.gpus_per_node;
+  run.run_case.batch_per_gpu = options.batch_per_gpu;
+  run.run_case.warmup = options.warmup;
+  validate(run.run_case);
+  run.provenance = ProvenanceSet{Provenance::kImported};
+  run.sweep_id = identity_of(job, origin);
+  run.started_wall_ns = run.finished_wall_ns = wall_ns();
+  Facts& facts = run.environment.facts;
+  set_fact(facts, fact_key<"import.file">, job.traces.front().file.string());
+  if (!placement.is_known) set_fact(facts, fact_key<"import.nodes">, "not said");
+  const TraceInfo& info = job.traces.front().info;
+  if (!info.device_model.empty()) set_fact(facts, fact_key_of<"gpu.*.model">(0), info.device_model);
+  if (info.devices > 0) set_fact(facts, fact_key<"gpu.count">, info.devices);
+  return run;
+}
+
+std::vector<store::RankRecord> rank_records(const TraceJob& job, const std::vector<ClockMap>& clocks,
+                                            const Placement& placement) {
+  std::map<int, int> on_node;
+  std::vector<store::RankRecord> records;
+  for (std::size_t i = 0; i < job.traces.size(); ++i) {
+    store::RankRecord& record = records.emplace_back();
+    record.rank = job.ranks[i];
+    record.node = placement.node[i];
+    const bool are_all_here = static_cast<int>(job.traces.size()) == job.world_size;
+    record.local_rank = are_all_here ? on_node[record.node]++ : job.ranks[i] % placement.per_node;
+    record.host = job.traces[i].info.host.empty() ? "imported" : job.traces[i].info.host;
+    record.clock = clocks[i];
+    record.outcome = "ok";
+  }
+  return records;
+}
+
+analyzer::ProgramSteps assign_steps(TraceJob& job, int warmup) {
+  std::vector<analyzer::ProgramRank> ranks;
+  for (RankTrace& trace : job.traces) {
+    for (Span& step : trace.steps) step.bytes = 0;
+    trace.spans.spans.insert(trace.spans.spans.end(), trace.steps.begin(), trace.steps.end());
+    ranks.push_back(std::move(trace.spans));
+  }
+  const analyzer::ProgramSteps steps =
+      analyzer::assign_program_steps(ranks, warmup, analyzer::HostTime::kRecorded);
+  for (std::size_t i = 0; i < ranks.size(); ++i) job.traces[i].spans = std::move(ranks[i]);
+  return steps;
+}
+
+void describe(const analyzer::ProgramSteps& steps, const TraceOrigin& origin, store::RunRecord& run, std::vector<std::string>& notes) {
+  Facts& facts = run.environment.facts;
+  set_fact(facts, fact_key<"program.steps_from">, name_of(steps.source));
+  set_fact(facts, fact_key<"program.steps">, steps.steps);
+  set_fact(facts, fact_key<"program.outside_steps_ns">, steps.outside_ns);
+  run.run_case.steps = std::max(1, static_cast<int>(steps.steps) - run.run_case.warmup);
+  if (steps.source == analyzer::StepSource::kPattern) {
+    set_fact(facts, fact_key<"program.confidence">, steps.confidence);
+    set_fact(facts, fact_key<"program.pattern">, steps.pattern);
+    notes.push_back(fmt::format("the traces mark no steps: they were found by what repeats itself, with a confidence of "
+                                "{:.0f}%: {}",
+                                100 * steps.confidence, steps.pattern));
+  } else if (steps.source == analyzer::StepSource::kWindow) {
+    notes.push_back("the traces mark no steps, and nothing in them repeats itself as training does: the whole "
+                       "recording counts as one step. " + std::string(origin.marks_steps_with));
+  }
+}
+
+/// False: another import of the same files was first.
+bool store_job(const fs::path& store_file, store::RunRecord& run, const TraceJob& job, const std::vector<ClockMap>& clocks,
+               const Placement& placement) {
+  auto store = store::RunStore::open(store_file, store::OpenMode::kReadWrite);
+  store::Batch batch(store);
+  if (!store.runs({.sweep_id = run.sweep_id, .limit = 1}).empty()) return false;
+  store.create_run(run);
+  store.put_ranks(run.id, rank_records(job, clocks, placement));
+  for (std::size_t i = 0; i < job.traces.size(); ++i)
+    store.append_spans(run.id, job.ranks[i], job.traces[i].spans.spans, job.traces[i].spans.names);
+  analyzer::finalize_run(store, run.id);
+  batch.commit();
+  return true;
+}
+
+}  // namespace
+
+TraceImport import_traces(const fs::path& store_file, std::vector<RankTrace> traces, const TraceOptions& options,
+                          const TraceOrigin& origin) {
+  TraceJob job = put_together(std::move(traces));
+  const Placement placement = find_placement(job, options.gpus_per_node);
+  store::RunRecord run = record_of(job, options, origin, placement);
+  TraceImport result{run.id,        run.sweep_id,     false, static_cast<int>(job.traces.size()),
+                     job.world_size, placement.is_known};
+  const auto is_known = [&] {
+    if (const store::RunId known = store::run_of_sweep(store_file, run.sweep_id); !known.empty()) {
+      result.run = known;
+      result.already_there = true;
+    }
+    return result.already_there;
+  };
+  if (is_known()) return result;
+  keep_common_steps(job);
+  shift_to_begin(job);
+  number_collectives(job);
+  const std::vector<ClockMap> clocks = align_clocks(job);
+  forget_groups_of_unknown_size(job);
+  std::vector<std::string> notes;
+  note_compute(job, origin, run, notes);
+  note_sizes(job, origin, notes);
+  describe(assign_steps(job, options.warmup), origin, run, notes);
+  note_losses(job, notes);
+  note_clocks(job, clocks, notes);
+  if (!placement.note.empty()) notes.push_back(placement.note);
+  notes.insert(notes.end(), job.notes.begin(), job.notes.end());
+  for (std::size_t i = 0; i < notes.size(); ++i)
+    set_fact(run.environment.facts, fact_key_of<"note.*">(static_cast<int>(i) + 1), notes[i]);
+  run.state = store::RunState::kDone;
+  if (!store_job(store_file, run, job, clocks, placement)) is_known();
+  return result;
+}
+
+}  // namespace ddbench::imports

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analyzer/import/trace/cpu_calls.h"
+#include "analyzer/import/trace/rank_trace.h"
+#include "analyzer/import/trace/trace_event.h"
+#include "core/name_table.h"
+
+namespace ddbench::imports {
+
+/// What PyTorch calls its operators, the autograd engine's functions, its optimizers and its loaders by; kOther for others.
+CallKind call_kind_of(std::string_view name) noexcept;
+
+/// Makes the spans of one rank of what a trace says that the rank did, in any order. What a GPU did is joined with the calls
+/// that asked for it by their correlation, once all is there.
+class RankBuilder {
+ public:
+  explicit RankBuilder(const std::filesystem::path& file) { trace_.file = file; }
+
+  // On a GPU. A kernel is a collective when its arguments or its name say so.
+  void add_kernel(const TraceEvent& event);
+  void add_copy(const TraceEvent& event);
+
+  /// A call of CUDA or HIP, by its name a launch or one that waits.
+  void add_launch(const TraceEvent& event);
+  /// `id`: CpuCall::id. Throws Error{kBadInput} naming the file for more than 65535 threads.
+  void add_call(const TraceEvent& event, CallKind kind, std::uint64_t id);
+  /// An operator, a function of the autograd engine, or a range around such.
+  void add_operator(const TraceEvent& event, CallKind kind);
+  /// The call that gives a collective to NCCL. `name` says which: "all_reduce", "ncclAllReduce".
+  void add_enqueued(const TraceEvent& event, std::string_view name, std::uint64_t bytes);
+  /// A collective that a backend on the CPU reports.
+  void add_host_collective(const TraceEvent& event, std::string_view backend, std::string_view name, std::uint64_t bytes);
+  /// Once for each number; more of it are left out.
+  void add_step(const TraceEvent& event, std::uint64_t number);
+
+  TraceInfo& info() { return trace_.info; }
+  void set_hash(std::uint64_t hash) { trace_.hash = hash; }
+
+  /// All that was added, once.
+  RankTrace finish();
+
+ private:
+  /// What a call to NCCL says of the kernel that it launches, where the kernel does not.
+  struct EnqueuedCollective {
+    std::string_view function;
+    std::uint64_t bytes = 0;
+  };
+  struct DeviceWork {
+    std::uint64_t correlation = 0;  ///< 1 + that of the call; 0: none
+    std::size_t span = 0;
+  };
+
+  std::size_t add_span(const TraceEvent& event, SpanKind kind, Lane lane, std::string_view name);
+  void add_work(const TraceEvent& event, std::size_t span);
+  void add_collective(TraceCollective collective, const TraceEvent& event);
+  std::uint16_t thread(std::int64_t id);
+  void find_phases(const std::vector<Launch>& launches);
+  void describe_collective(TraceCollective& collective, const Launch& launch);
+  void count_lost(const std::vector<Launch>& launches);
+  void add(const std::vector<Span>& spans);
+  void name(std::vector<Span>& spans, std::string_view name);
+  void add_base();
+
+  RankTrace trace_;
+  NameTable names_;
+  std::vector<CpuCall> calls_;
+  std::unordered_map<std::int64_t, std::uint16_t> threads_;
+  std::unordered_set<std::uint16_t> step_threads_;
+  std::unordered_set<std::uint64_t> backward_ids_;
+  std::unordered_set<std::uint64_t> steps_;
+  std::vector<EnqueuedCollective> enqueued_;
+  std::vector<DeviceWork> work_;
+  std::vector<std::uint64_t> launched_kernels_;
+};
+
+}  // namespace ddbench::imports
