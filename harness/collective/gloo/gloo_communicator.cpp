@@ -1,7 +1,6 @@
 #include "harness/collective/gloo/gloo_communicator.h"
 
 #include <fmt/format.h>
-#include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/alltoall.h>
 #include <gloo/barrier.h>
@@ -15,6 +14,7 @@
 #include <exception>
 
 #include "core/error.h"
+#include "harness/collective/gloo/all_gather.h"
 #include "harness/collective/gloo/gloo_trylock_patch.h"
 #include "harness/collective/gloo_patch_switch.h"
 #include "harness/collective/gloo/mesh_sockets.h"
@@ -83,7 +83,8 @@ std::string local_address(::gloo::Context& context, int peer) {
   return to_text(address);
 }
 
-// Gloo's own collectives use prefixes from 1 on in the slot's highest byte; reduce_scatter.cpp 0x60.
+// Gloo's own collectives use prefixes from 1 on in the slot's highest byte; reduce_scatter.cpp 0x60,
+// all_gather.cpp 0x62.
 constexpr std::uint64_t kPointToPointSlot = std::uint64_t{0x61} << 56;
 
 /// As bytes: Gloo only moves them.
@@ -245,15 +246,8 @@ void GlooCommunicator::reduce_scatter_sum(Elements input, Elements output) {
 void GlooCommunicator::all_gather(Elements input, Elements output) {
   check_counts(output.count == input.count * options_.world_size && input.type == output.type, "all_gather",
                input.count, output.count, "the output has room for the input of every rank");
-  if (input.count == 0) return;  // Gloo divides by it
-  run("all_gather", [&] {
-    ::gloo::AllgatherOptions request(context_);
-    const bool in_place = bytes_of(output.part(options_.rank * input.count, input.count)) == bytes_of(input);
-    if (!in_place) request.setInput(bytes_of(input), size_in_bytes(input));
-    request.setOutput(bytes_of(output), size_in_bytes(output));
-    request.setTimeout(options_.timeout);
-    ::gloo::allgather(request);
-  });
+  if (input.count == 0) return;
+  run("all_gather", [&] { ring_all_gather(*context_, input, output, options_.timeout); });
 }
 
 void GlooCommunicator::all_to_all(Elements input, Elements output) {
