@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct Advice {
   std::string name;      ///< stable: "bucket", "compression", "bandwidth", "latency", "stragglers", "data_wait", "host",
                          ///< "batch", "accumulation", "overlap"
   std::string change;    ///< in words: "buckets of 25 MB (now 1 MB)"
+  std::string assumption;  ///< what the gain takes for granted, a sentence; may be empty
   Estimate gain;         ///< of throughput: 0.05 is 5% more samples/s
   double step_ns = 0;    ///< predicted, beside that of the replay without the change
 };
@@ -30,5 +32,9 @@ struct AdviceReport {
 /// 95% interval adds 15% of itself for the model. `costs` should know other sizes of collectives than the run's own for
 /// changes of buckets and bytes.
 Measured<AdviceReport> advise(const StepRecording& recording, const CollectiveCosts& costs, const store::RunRecord& run);
+
+/// What reports say of a stored run: advice from at most `most_steps` of its steps, with the costs that its own
+/// collectives tell. Missing, with the reason, for runs that cannot be replayed and those whose figures must not be used.
+Measured<AdviceReport> advice_of(const store::RunStore& store, const store::RunRecord& run, std::size_t most_steps = 64);
 
 }  // namespace ddbench::analyzer

@@ -145,6 +145,10 @@ void add_costs(const store::RunStore& store, const store::RunRecord& run, Collec
 
 Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
                                         const ClusterShape& shape, const PredictOptions& options) {
+  if (shape.gpus() > 1 && recording.collectives.empty())
+    return Measured<ReplayPrediction>::missing(
+        "the recorded steps have no collectives, so that what ranks would send each other is not known: record a run of "
+        "two ranks or more");
   const StepRecording changed_steps = changed(recording, options.what_if);
   const Transfers transfers = transfers_on(changed_steps, costs, shape, options);
   if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
@@ -172,7 +176,7 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
   const double own = std::log(replay_over_recorded(recording));
   const double log_error =
       std::sqrt(moments.variance / (moments.mean * moments.mean) + std::pow(share * transfers.relative_error, 2) +
-                own * own + kModelError * kModelError + std::pow(kErrorPerDoubling * doublings, 2));
+                own * own + std::pow(std::max(kModelError, options.model_error), 2) + std::pow(kErrorPerDoubling * doublings, 2));
   result.step_ns = with_interval(moments.mean, log_error);
   const double samples = changed_steps.samples_per_rank * shape.gpus();
   result.samples_per_s = with_interval(samples * 1e9 / moments.mean, log_error);

@@ -37,6 +37,7 @@ struct PredictOptions {
   WhatIf what_if;
   /// The network is to be another one than the run's: recorded transfer times are not used though the shape is the same.
   bool other_network = false;
+  double model_error = 0;  ///< of ln(step time), as back-tests said; 2% where that is less
   std::uint64_t seed = 1;
   std::size_t replicates = 20;
 };
@@ -47,7 +48,8 @@ struct PredictOptions {
 /// node; so the spread over replicates is that of the mean of the recorded steps, and of the slowest rank. The 95%
 /// interval adds the error of the costs, and the model's own: what a replay of the run itself is off, 2%, and 1% for each
 /// doubling of ranks (assumed, not calibrated; tests/bench/predict/measured.py
-/// shows the coverage). Missing with what to measure where costs do not tell a collective.
+/// shows the coverage). Missing with what to measure where costs do not tell a collective, and for several ranks where the
+/// recording, of one rank, has no collectives.
 Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
                                         const ClusterShape& shape, const PredictOptions& options = {});
 

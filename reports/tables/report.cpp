@@ -27,6 +27,7 @@ RunReport run_report(const store::RunStore& store, const store::RunId& id) {
   RunReport report;
   report.summary = analyzer::summarize(store, id);
   const RunSummary& summary = report.summary;
+  report.advice = analyzer::advice_of(store, summary.run);
   const std::vector<store::StepRecord> steps = store.steps(id);
   if (summary.probed_steps > 0)
     add_figure(report.figures, analyzer::partition_figure(summary), summary.notes);

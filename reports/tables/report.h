@@ -4,15 +4,18 @@
 #include <vector>
 
 #include "analyzer/figure/figure.h"
+#include "analyzer/predict/advice.h"
 #include "analyzer/run/run_summary.h"
 #include "analyzer/scaling/scaling.h"
 #include "analyzer/store/rows/run_store.h"
+#include "core/measured.h"
 
 namespace ddbench::reports {
 
 /// What a report of one run tells; the HTML and Markdown writers take it.
 struct RunReport {
   analyzer::RunSummary summary;
+  Measured<analyzer::AdviceReport> advice = Measured<analyzer::AdviceReport>::missing("not asked for");
   std::vector<analyzer::Figure>
       figures;  ///< waterfall, partition, step time, ranks, bandwidth, loss: those with data
 };

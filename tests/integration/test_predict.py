@@ -1,6 +1,7 @@
 """`ddbench predict` and `advise`: a recorded run replayed on other sizes, and what they refuse."""
 
 import json
+import math
 
 import pytest
 from conftest import ROOT, Bench
@@ -104,4 +105,29 @@ def test_validation_predicts_each_size_from_the_smaller_ones(recorded, tmp_path)
     assert sizes[3]["error"] == pytest.approx(800 / 700 - 1)
     text = recorded.ok("predict", "--validate", sweep).stdout
     assert "0 of 2" not in text and "of 2 intervals" in text
+    assert {size["replay"]["predicted"] for size in sizes} == {None}
+    assert all(size["replay"]["missing"] for size in sizes)
     assert recorded("predict", "--validate", "no-such-sweep").returncode == 2
+
+
+def test_a_sweep_tells_how_far_replays_are_off(recorded):
+    """The network decides: 2 and 4 ranks, of whom all wait for it."""
+    recorded.ok("sweep", "--workload", "mlp", "--nodes", "2,4", "--gpus", "1", "--link", "1gbit", "--steps", "8", "--warmup",
+                "1", "--quiet")
+    (run,) = json.loads(recorded.ok("list", "--json", "--limit", "1").stdout)
+    sizes = checked(recorded.ok("predict", "--validate", run["sweep_id"], "--json"), "validation")["sizes"]
+    assert [size["nodes"] for size in sizes] == [2, 4]
+    assert sizes[0]["replay"]["predicted"] is None and "smaller size" in sizes[0]["replay"]["missing"]
+    assert sizes[1]["replay"]["error"] == pytest.approx(sizes[1]["replay"]["predicted"] / sizes[1]["samples_per_s"] - 1)
+    text = recorded.ok("predict", "--validate", run["sweep_id"]).stdout
+    assert "replay: median |error|" in text
+    off = 100 * abs(math.log(1 + sizes[1]["replay"]["error"]))
+    assert f"replays of 1 size of its sweep were off by {off:.1f}%" in recorded.ok("predict", run["id"]).stdout
+
+
+def test_show_and_reports_say_what_to_change_first(recorded):
+    advice = checked(recorded.ok("advise", "profile", "--json"), "advice")["advice"]
+    assert advice, "twice the batch gains on this model, whatever the machine"
+    for text in (recorded.ok("show", "profile").stdout, recorded.ok("report", "profile", "--format", "markdown").stdout,
+                 recorded.ok("report", "profile", "--format", "html").stdout):
+        assert "What to change first" in text and advice[0]["change"] in text

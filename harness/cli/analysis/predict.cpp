@@ -10,6 +10,7 @@
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/import/numbers.h"
 #include "analyzer/predict/advice.h"
+#include "analyzer/predict/back_test.h"
 #include "analyzer/predict/predict_run.h"
 #include "analyzer/predict/recording.h"
 #include "analyzer/scaling/scaling_curve.h"
@@ -135,12 +136,10 @@ analyzer::StepRecording recording(const store::RunStore& store, const store::Run
   return *found;
 }
 
-analyzer::CollectiveCosts costs_from(const store::RunStore& store, const PredictCommand& command,
-                                     const analyzer::StepRecording& steps) {
+analyzer::CollectiveCosts network_costs(const store::RunStore& store, const PredictCommand& command) {
   analyzer::CollectiveCosts costs;
   for (const std::string& network : command.networks) analyzer::add_costs(store, store.find(network), costs);
   if (!command.link.empty()) costs.set_link(link_from(command.link));
-  analyzer::add_costs(steps, costs);
   return costs;
 }
 
@@ -148,9 +147,24 @@ int validate(const PredictCommand& command) {
   const auto store = open_store(command.db);
   RunSelection selection;
   selection.sweep = command.validate;
-  const auto sizes = analyzer::validated_sizes(analyzer::scaling_curve(store, select_runs(store, selection)));
-  print(command.json ? reports::validation_json(sizes) + "\n" : reports::validation_text(sizes, stdout_style()));
+  const analyzer::ScalingCurve curve = analyzer::scaling_curve(store, select_runs(store, selection));
+  const reports::ValidationReport report{analyzer::validated_sizes(curve),
+                                         analyzer::replayed_sizes(store, curve, network_costs(store, command))};
+  print(command.json ? reports::validation_json(report) + "\n" : reports::validation_text(report, stdout_style()));
   return 0;
+}
+
+/// How far replays were off in the run's own sweep: it widens the intervals.
+void use_back_test(const store::RunStore& store, const store::RunRecord& run, analyzer::PredictOptions& options,
+                   std::vector<std::string>& assumptions) {
+  const auto tested = analyzer::back_test_of(store, run);
+  if (!tested) {
+    assumptions.push_back("the model is taken to be off by 2%: no sweep of this run tells (" + tested.reason() + ")");
+    return;
+  }
+  options.model_error = tested->log_error;
+  assumptions.push_back(fmt::format("replays of {} {} of its sweep were off by {:.1f}% (root mean square)", tested->sizes,
+                                    tested->sizes == 1 ? "size" : "sizes", 100 * tested->log_error));
 }
 
 int predict(const PredictCommand& command) {
@@ -168,7 +182,9 @@ int predict(const PredictCommand& command) {
   analyzer::PredictOptions options;
   options.what_if = what_if_from(command, run.run_case, report.assumptions);
   options.other_network = !command.networks.empty() || !command.link.empty();
-  const analyzer::CollectiveCosts costs = costs_from(store, command, steps);
+  analyzer::CollectiveCosts costs = network_costs(store, command);
+  analyzer::add_costs(steps, costs);
+  use_back_test(store, run, options, report.assumptions);
   const int per_node = command.gpus > 0 ? command.gpus : steps.shape.gpus_per_node;
   const std::vector<int> nodes = command.nodes.empty() ? std::vector<int>{steps.shape.nodes} : command.nodes;
   for (const int count : nodes) {
@@ -184,7 +200,9 @@ int advise(const PredictCommand& command) {
   const auto store = open_store(command.db);
   const store::RunRecord run = store.find(command.run);
   const analyzer::StepRecording steps = recording(store, run);
-  const auto report = analyzer::advise(steps, costs_from(store, command, steps), run);
+  analyzer::CollectiveCosts costs = network_costs(store, command);
+  analyzer::add_costs(steps, costs);
+  const auto report = analyzer::advise(steps, costs, run);
   if (!report) throw_bad(fmt::format("run {}: {}", run.id, report.reason()));
   print(command.json ? reports::advice_json(*report) + "\n" : reports::advice_text(*report, stdout_style()));
   return 0;
@@ -223,8 +241,8 @@ void add_predict_command(CLI::App& app, Action& action) {
   predicted->add_option("--link", command->link, "RATE or RATE,LATENCY of links between nodes, e.g. 1gbit,50us");
   add_changes(*predicted, *command);
   predicted->add_option("--validate", command->validate,
-                        "Instead: each size of this sweep predicted from the smaller ones as `ddbench scaling` does, "
-                        "beside what was measured");
+                        "Instead: each size of this sweep predicted from the smaller ones, by the laws of `ddbench scaling` "
+                        "and by replay, beside what was measured");
   add_json_option(*predicted, command->json, "prediction.schema.json, with --validate validation.schema.json");
   add_examples(*predicted, {{"predict last --nodes 2,8 --link 10gbit,20us", "the newest run over a network as specified"},
                             {"predict RUN --nodes 64 --network MICRO", "over the network that a run of micro measured"},

@@ -3,6 +3,7 @@
 
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/collectives/micro_table.h"
+#include "analyzer/predict/advice.h"
 #include "analyzer/run/run_summary.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/command.h"
@@ -10,6 +11,7 @@
 #include "harness/cli/options/recover.h"
 #include "harness/cli/options/shared_options.h"
 #include "reports/formats/json/json.h"
+#include "reports/formats/predict/prediction.h"
 #include "reports/formats/terminal/micro.h"
 #include "reports/formats/terminal/text.h"
 
@@ -35,7 +37,13 @@ int show(const ShowOptions& options) {
     return 0;
   }
   const analyzer::RunSummary summary = analyzer::summarize(store, run.id, analyzer::SkuCatalogue::load());
-  print(options.json ? reports::run_json(summary) + "\n" : reports::run_text(summary, stdout_style()));
+  if (options.json) {
+    print(reports::run_json(summary) + "\n");
+    return 0;
+  }
+  print(reports::run_text(summary, stdout_style()));
+  if (const auto advice = analyzer::advice_of(store, summary.run); advice && !advice->advice.empty())
+    print(reports::advice_section(*advice, stdout_style()));
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "reports/formats/html/html.h"
 #include "reports/formats/html/page.h"
+#include "reports/tables/prediction_content.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
 
@@ -31,6 +32,7 @@ std::string run_html(const RunReport& report) {
   if (!report.figures.empty()) page.heading("Charts");
   page.figures(report.figures);
   page.heading("Tables");
+  if (report.advice) page.table(advice_data(*report.advice));
   page.table(partition_data(summary));
   page.table(measures_data(summary));
   page.table(collectives_data(summary));

@@ -2,6 +2,7 @@
 
 #include "reports/formats/markdown/document.h"
 #include "reports/formats/markdown/markdown.h"
+#include "reports/tables/prediction_content.h"
 #include "reports/tables/run_content.h"
 #include "reports/tables/sweep_content.h"
 #include "reports/text/phrases.h"
@@ -17,6 +18,7 @@ std::string run_markdown(const RunReport& report) {
   document.tiles(run_tiles(summary));
   document.notes(run_notes(summary));
   document.table(partition_data(summary));
+  if (report.advice) document.table(advice_data(*report.advice, 3));
   document.folded_table(measures_data(summary));
   document.folded_table(collectives_data(summary));
   document.folded_table(ranks_data(summary));

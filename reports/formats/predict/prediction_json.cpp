@@ -55,6 +55,7 @@ std::string advice_json(const analyzer::AdviceReport& report) {
   for (const analyzer::Advice& advice : report.advice) {
     json["advice"].push_back({{"name", advice.name},
                               {"change", advice.change},
+                              {"assumption", advice.assumption},
                               {"gain", estimate_of(advice.gain)},
                               {"step_time_ns", advice.step_ns},
                               {"provenance", Json::array({"predicted"})}});

@@ -1,0 +1,61 @@
+#include "analyzer/predict/predict_run.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "analyzer/predict/back_test.h"
+#include "step_events.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+TEST(PredictStep, StepsWithoutCollectivesDoNotTellWhatRanksWouldSend) {
+  StepRecording alone = recording({1, 1}, {two_buckets(100, 50, 7)}, {50, 60});
+  alone.collectives.clear();
+  for (RecordedStep& step : alone.steps) {
+    step.transfer_ns.clear();
+    std::erase_if(step.ranks[0].events, [](const StepEvent& event) { return event.action != StepAction::kWork; });
+    step.ranks[0].start_delay_ns.clear();
+    step.ranks[0].end_share.clear();
+  }
+  CollectiveCosts costs;
+  costs.set_link({1e9, 1000.0});
+  const auto two = predict_step(alone, costs, {2, 1});
+  ASSERT_FALSE(two);
+  EXPECT_NE(two.reason().find("two ranks or more"), std::string::npos) << two.reason();
+  EXPECT_TRUE(predict_step(alone, costs, {1, 1}));
+}
+
+TEST(PredictStep, TheErrorOfBackTestsWidensTheInterval) {
+  const StepRecording steps = recording({1, 2}, {two_buckets(100, 50, 7), two_buckets(100, 50, 7)}, {50, 60});
+  PredictOptions options;
+  const auto usual = predict_step(steps, {}, {1, 2}, options);
+  options.model_error = 0.2;
+  const auto wide = predict_step(steps, {}, {1, 2}, options);
+  ASSERT_TRUE(usual && wide);
+  EXPECT_DOUBLE_EQ(usual->step_ns.value, wide->step_ns.value);
+  EXPECT_NEAR(std::log(wide->step_ns.interval.high / wide->step_ns.value), 1.96 * 0.2, 0.01);
+  EXPECT_LT(usual->step_ns.interval.high, wide->step_ns.interval.high);
+}
+
+TEST(BackTest, IsTheRootMeanSquareOfLogarithms) {
+  const auto size = [](double measured, double predicted) {
+    ReplayedSize result{{2, 1}, measured};
+    ReplayPrediction prediction;
+    prediction.samples_per_s.value = predicted;
+    result.predicted = prediction;
+    return result;
+  };
+  EXPECT_FALSE(back_test({}));
+  EXPECT_FALSE(back_test({{{1, 1}, 100}}));
+  const auto tested = back_test({{{1, 1}, 100}, size(100, 110), size(100, 100 / 1.1)});
+  ASSERT_TRUE(tested);
+  EXPECT_EQ(tested->sizes, 2U);
+  EXPECT_NEAR(tested->log_error, std::log(1.1), 1e-12);
+}
+
+}  // namespace
+}  // namespace ddbench::analyzer
