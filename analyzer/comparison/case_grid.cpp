@@ -11,6 +11,7 @@
 
 #include "analyzer/run/run_fields.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 #include "core/text/number.h"
 
 namespace ddbench::analyzer {
@@ -39,9 +40,22 @@ VariedFields within_cases_of_any_size(const std::string& field) {
   return varied;
 }
 
-std::string in_lines(const std::map<std::string, std::string>& fields) {
+/// The edited files of programs, among these runs: the others tell no case from another, for not all runs say them.
+std::set<std::string> edited_files(const std::vector<RunSummary>& summaries, const std::string& field) {
+  std::vector<store::RunRecord> programs;
+  for (const RunSummary& summary : summaries) {
+    if (is_program(summary.run.run_case)) programs.push_back(summary.run);
+  }
+  std::set<std::string> edited;
+  for (const auto& [name, values] : differing_fields(programs, within_cases_of_any_size(field))) edited.insert(name);
+  return edited;
+}
+
+std::string in_lines(const std::map<std::string, std::string>& fields, const std::set<std::string>& edited) {
   std::string text;
-  for (const auto& [name, value] : fields) text += fmt::format("{}={}\n", name, value);
+  for (const auto& [name, value] : fields) {
+    if (!name.starts_with(kScriptPrefix) || edited.contains(name)) text += fmt::format("{}={}\n", name, value);
+  }
   return text;
 }
 
@@ -121,14 +135,15 @@ std::vector<GroupCell> group_cells(std::vector<RunSummary> summaries, const std:
                                    const std::string& reference, std::vector<std::string>& values,
                                    std::vector<std::string>& notes) {
   std::vector<GroupCell> cells;
+  const std::set<std::string> edited = edited_files(summaries, field);
   for (RunSummary& summary : summaries) {
     const std::string value = value_of(run_fields(summary.run), field);
-    const std::string rest = in_lines(group_fields(summary.run, within_case(field)));
+    const std::string rest = in_lines(group_fields(summary.run, within_case(field)), edited);
     auto cell = std::find_if(cells.begin(), cells.end(),
                              [&](const auto& c) { return c.value == value && c.rest == rest; });
     if (cell == cells.end()) {
       const auto curve = group_fields(summary.run, within_cases_of_any_size(field));
-      cell = cells.insert(cells.end(), {in_lines(curve), rest, value, {}, {}});
+      cell = cells.insert(cells.end(), {in_lines(curve, edited), rest, value, {}, {}});
     }
     cell->runs.push_back(std::move(summary));
   }

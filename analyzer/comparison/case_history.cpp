@@ -6,12 +6,14 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/run/run_fields.h"
 #include "analyzer/run/run_reference.h"
 #include "analyzer/run/usable_runs.h"
 #include "analyzer/statistics/change_points.h"
+#include "core/run_case/program_files.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -28,11 +30,13 @@ std::vector<double> rates(std::span<const RunSummary> summaries) {
 
 /// Rates of the newest runs of a case, back to where their level last changed.
 std::vector<double> earlier_rates(const store::RunStore& store, const std::vector<store::RunRecord>& all,
-                                  const std::string& case_key, const std::set<store::RunId>& compared) {
+                                  const std::string& case_key, const ProgramFiles& files,
+                                  const std::set<store::RunId>& compared) {
   std::vector<double> values;
   for (auto run = all.rbegin(); run != all.rend() && values.size() < kMostEarlierRuns; ++run) {
     const bool usable = run->state == store::RunState::kDone && run->valid && !compared.contains(run->id);
     if (!usable || defining_key(*run) != case_key) continue;
+    if (!files.empty() && !changed_files(files, program_files(run->environment.facts)).empty()) continue;
     const RunSummary summary = summarize_briefly(store, *run);
     if (summary.work_per_s && *summary.work_per_s > 0) values.push_back(*summary.work_per_s);
   }
@@ -52,18 +56,18 @@ Measured<RunRatio> throughput_ratio(const store::RunStore& store, std::span<cons
   Measured<RunRatio> ratio = measured_ratio(above, below);
   if (!ratio || ratio->interval) return ratio;
   std::set<store::RunId> compared;
-  std::set<std::string> case_keys;
+  std::set<std::pair<std::string, ProgramFiles>> case_keys;
   for (const std::span<const RunSummary> side : {numerator, denominator}) {
     for (const RunSummary& summary : side) {
       compared.insert(summary.run.id);
-      case_keys.insert(defining_key(summary.run));
+      case_keys.emplace(defining_key(summary.run), program_files(summary.run.environment.facts));
     }
   }
   const std::vector<store::RunRecord> all = runs_where(store, {});
   RunSpread spread;
   std::size_t earlier_runs = 0;
-  for (const std::string& key : case_keys) {
-    const std::vector<double> earlier = earlier_rates(store, all, key, compared);
+  for (const auto& [key, files] : case_keys) {
+    const std::vector<double> earlier = earlier_rates(store, all, key, files, compared);
     spread.add(earlier);
     earlier_runs += earlier.size();
   }

@@ -7,6 +7,8 @@
 
 #include "analyzer/run/run_fields.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
+#include "core/run_case/program_files.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -38,7 +40,12 @@ std::string behind_fingerprint(const store::RunRecord& a, const store::RunRecord
 bool plainly_alike(const store::RunRecord& a, const store::RunRecord& b) {
   return a.environment.fingerprint == b.environment.fingerprint &&
          a.environment.network == b.environment.network && a.provenance == b.provenance &&
-         a.run_case == b.run_case;
+         a.run_case == b.run_case &&
+         (!is_program(a.run_case) || changed_files(a.environment.facts, b.environment.facts).empty());
+}
+
+std::string script_changed(const store::RunRecord& a, const store::RunRecord& b) {
+  return "the script changed: " + files_in_words(changed_files(a.environment.facts, b.environment.facts));
 }
 
 /// The first run that differs from the side's first one: a side is one case on one machine.
@@ -48,6 +55,10 @@ std::optional<std::string> mixed(std::string_view side, std::span<const store::R
     if (plainly_alike(first, run)) continue;
     const auto found = differences(first, run);
     if (found.empty()) continue;
+    if (found.front().field == kScriptField) {
+      return fmt::format("the {} mixes runs that are no repetitions: {} between run {} and run {}", side,
+                         script_changed(first, run), first.id, run.id);
+    }
     return fmt::format("the {} mixes runs that are no repetitions: {} is {} in run {} and {} in run {}", side,
                        found.front().field, quoted_or_nothing(found.front().a), first.id,
                        quoted_or_nothing(found.front().b), run.id);
@@ -61,6 +72,8 @@ std::string sentence(const FieldDifference& difference, const store::RunRecord& 
     return fmt::format("the sides ran on different hardware (fingerprint {} | {}){}", difference.a,
                        difference.b, behind_fingerprint(a, b));
   }
+  if (difference.field == kScriptField)
+    return fmt::format("{} (--vary script compares the two)", script_changed(a, b));
   return fmt::format("{} differs: {} in the baseline, {} in the candidate (--vary {} compares the two)",
                      difference.field, quoted_or_nothing(difference.a), quoted_or_nothing(difference.b),
                      difference.field);

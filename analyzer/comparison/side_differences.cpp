@@ -121,7 +121,9 @@ void judge(Comparison& comparison) {
                           : "the same case on the same hardware: repetitions, unless the code differs";
   } else if (case_changes.size() == 1) {
     comparison.verdict = ComparisonVerdict::kOneChange;
-    comparison.verdict_text = fmt::format("one change: {}", case_changes.front());
+    comparison.verdict_text = case_changes.front() == kScriptField
+                                  ? "one change: the script changed"
+                                  : fmt::format("one change: {}", case_changes.front());
   } else {
     comparison.verdict = ComparisonVerdict::kSeveralChanges;
     comparison.verdict_text =

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "analyzer/run/run_fields.h"
+#include "core/run_case/program_files.h"
 #include "core/run_case/run_case_hash.h"
 #include "core/text/text_hash.h"
 
@@ -19,7 +20,9 @@ using Fields = CaseFields;
 
 Fields defining_fields(const store::RunRecord& run) {
   Fields fields = run_fields(run);
-  std::erase_if(fields, [](const auto& entry) { return entry.second.role == FieldRole::kLabel; });
+  std::erase_if(fields, [](const auto& entry) {
+    return entry.second.role == FieldRole::kLabel || entry.second.unknown_where_absent;
+  });
   return fields;
 }
 
@@ -127,6 +130,19 @@ HistorySeries series_of(const Group& group, RunMetric metric, const std::set<std
   return series;
 }
 
+/// Its runs stay one series: what an edit did to them is what a history shows.
+void note_edits(const Group& group, const std::string& label, std::vector<std::string>& notes) {
+  ProgramFiles known;
+  for (const RunMeasures& run : group.runs) {
+    ProgramFiles files = program_files(run.run.environment.facts);
+    const std::vector<std::string> changed = changed_files(known, files);
+    if (!changed.empty())
+      notes.push_back(fmt::format("{}: the script changed at run {}: {}", label, run.run.id, files_in_words(changed)));
+    files.merge(known);
+    known = std::move(files);
+  }
+}
+
 /// The figure's unit and what stored values are multiplied with.
 std::pair<std::string, double> figure_unit(RunMetric metric) {
   if (unit_of(metric) == "ns") return {"ms", 1e-6};
@@ -160,7 +176,10 @@ RunHistory run_history(std::vector<RunMeasures> runs, RunMetric metric, const Ch
   history.metric = metric;
   const std::vector<Group> groups = group_by_case(std::move(runs));
   const std::set<std::string> telling = telling_fields(groups);
-  for (const Group& group : groups) history.series.push_back(series_of(group, metric, telling, options));
+  for (const Group& group : groups) {
+    history.series.push_back(series_of(group, metric, telling, options));
+    note_edits(group, history.series.back().label, history.notes);
+  }
   if (groups.empty()) history.notes.push_back("no finished run matches");
   for (const HistorySeries& series : history.series) {
     if (series.points.size() < 2 * options.least_segment) {

@@ -12,6 +12,7 @@
 #include "analyzer/statistics/moments.h"
 #include "analyzer/statistics/quantiles.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/program_files.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -20,6 +21,7 @@ using Interval = Measured<ConfidenceInterval>;
 using PartWeights = std::array<double, store::kStepPartCount>;
 
 constexpr const char* kItself = "the baseline itself";
+constexpr double kMostPlausibleEfficiency = 1.1;
 
 Interval interval_over_runs(std::span<const RunSummary> runs, std::span<const double> steps_ns) {
   if (runs.size() == 1) return runs.front().step_time_ns->interval;
@@ -170,6 +172,11 @@ std::string reason_against_comparing(const RunSummary& baseline, const RunSummar
     return fmt::format("the baseline's global batch is {}, the run's is {}", there.global_batch(),
                        here.global_batch());
   }
+  const auto changed = changed_files(baseline.run.environment.facts, summary.run.environment.facts);
+  if (!changed.empty()) {
+    return fmt::format("the script changed since the baseline, run {}: {}; --baseline measures it anew", baseline.run.id,
+                       files_in_words(changed));
+  }
   return {};
 }
 
@@ -208,6 +215,14 @@ CaseEfficiency efficiency_against(const CaseFigures& reference, const CaseFigure
   result.serial_fraction = serial_fraction_of(reference, here, result);
   result.waterfall = waterfall_of(reference, here);
   return result;
+}
+
+std::string doubt_about_efficiency(double efficiency) {
+  if (!(efficiency > kMostPlausibleEfficiency)) return {};
+  return fmt::format(
+      "an efficiency of {:.1f}% is hardly possible: check that the baseline did the same work (script, arguments, data, batch of a "
+      "rank) and that nothing slowed it down (CPU steal, throttling, other programs)",
+      100 * efficiency);
 }
 
 std::string reason_without_baseline(const store::RunRecord& run) {

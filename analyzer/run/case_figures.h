@@ -57,6 +57,10 @@ CaseEfficiency efficiency_against(const CaseFigures& reference, const CaseFigure
 /// or in all (strong).
 Measured<Efficiency> efficiency_against(const RunSummary& baseline, const RunSummary& summary);
 
+/// What to check where an efficiency is above 110%; empty below: "an efficiency of 187.9% is hardly possible: ...". Superlinear
+/// speedup exists (caches), but that far above 1 the two runs mostly did not do the same work.
+std::string doubt_about_efficiency(double efficiency);
+
 /// Why a run whose baseline is not in the store has no efficiency.
 std::string reason_without_baseline(const store::RunRecord& run);
 

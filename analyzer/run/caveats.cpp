@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "analyzer/run/case_figures.h"
 #include "analyzer/run/contention.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
@@ -241,6 +243,8 @@ void note_cpu_wait(const RunSummary& summary, Notes& notes) {
 
 void note_comparison(const RunSummary& summary, Notes& notes) {
   if (!summary.efficiency) return;
+  if (std::string doubt = doubt_about_efficiency(summary.efficiency->value); !doubt.empty())
+    notes.push_back(std::move(doubt));
   const store::RunRecord& baseline = summary.efficiency.value().baseline;
   if (baseline.environment.fingerprint != summary.run.environment.fingerprint) {
     notes.push_back(fmt::format(

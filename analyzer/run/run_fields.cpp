@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
+
+#include "core/run_case/program_case.h"
+#include "core/run_case/program_files.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -33,6 +37,15 @@ void add_record_fields(const store::RunRecord& run, CaseFields& fields) {
   fields["fingerprint"] = {run.environment.fingerprint, FieldRole::kEnvironment};
 }
 
+void add_script_fields(const store::RunRecord& run, CaseFields& fields) {
+  if (!is_program(run.run_case)) return;
+  for (const auto& [name, hash] : program_files(run.environment.facts)) {
+    CaseField field{hash, FieldRole::kIdentity};
+    field.unknown_where_absent = true;
+    fields[std::string(kScriptPrefix) + name] = std::move(field);
+  }
+}
+
 bool may_vary(const std::string& name, FieldRole role, const VariedFields& varied) {
   return role == FieldRole::kLabel || varied.roles.contains(role) || varied.names.contains(name) ||
          varied.names.contains(name.substr(0, name.find('.')));
@@ -43,13 +56,14 @@ bool may_vary(const std::string& name, FieldRole role, const VariedFields& varie
 CaseFields run_fields(const store::RunRecord& run) {
   CaseFields fields = case_fields(run.run_case);
   add_record_fields(run, fields);
+  add_script_fields(run, fields);
   return fields;
 }
 
 std::string defining_key(const store::RunRecord& run) {
   std::string key;
   for (const auto& [name, field] : run_fields(run)) {
-    if (field.role != FieldRole::kLabel) key += fmt::format("{}:{}={};", name, field.text.size(), field.text);
+    if (field.role != FieldRole::kLabel && !field.unknown_where_absent) key += fmt::format("{}:{}={};", name, field.text.size(), field.text);
   }
   return key;
 }
@@ -59,7 +73,9 @@ const CaseFields& known_run_fields() {
     store::RunRecord example;
     example.run_case.workload_options = example.run_case.strategy_options = {{"", ""}};
     example.run_case.tags = {{"", ""}};
-    return run_fields(example);
+    CaseFields fields = run_fields(example);
+    fields[std::string(kScriptPrefix)] = {"", FieldRole::kIdentity};
+    return fields;
   }();
   return known;
 }
@@ -76,6 +92,8 @@ bool applies(const store::RunRecord& run, std::string_view field) {
   if (field == "link" || field == "requested_network" || field == "network") return run.run_case.nodes > 1;
   if (field == "batch_per_gpu") return run.run_case.scaling == ScalingMode::kWeak;
   if (field == "global_batch") return run.run_case.scaling == ScalingMode::kStrong;
+  if (field.starts_with(kScriptPrefix))
+    return program_files(run.environment.facts).contains(std::string(field.substr(kScriptPrefix.size())));
   return true;
 }
 

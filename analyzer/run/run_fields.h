@@ -15,11 +15,11 @@ namespace ddbench::analyzer {
 /// Every field of a run that can be asked for or compared, by name: those of RunCase (maps as
 /// "workload_options.hidden", "tags.team"), of the record network, fingerprint and provenance, and as labels
 /// id, state, valid, sweep, repetition, is_baseline, host, and what follows from others: world_size and
-/// global_batch.
+/// global_batch. Of programs also the hashes of their files (core/run_case/program_files.h), as "script.train.py".
 CaseFields run_fields(const store::RunRecord& run);
 
 /// All fields that define a run, as one text: equal for runs of the same case on the same hardware and
-/// network.
+/// network. Files of a program are not in it: runs that do not say them would be others than those that do.
 std::string defining_key(const store::RunRecord& run);
 
 /// The names that every run has; names that end in "." stand for a map's keys.

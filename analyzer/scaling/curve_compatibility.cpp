@@ -27,7 +27,8 @@ std::string counted(const std::map<std::string, int>& values) {
 void require_one_curve(std::span<const store::RunRecord> runs) {
   std::string reasons;
   for (const auto& [name, counts] : differing_fields(runs, kWithinCurve))
-    reasons += fmt::format("{}{} is {}", reasons.empty() ? "" : "; ", name, counted(counts));
+    reasons += fmt::format("{}{}{} is {}", reasons.empty() ? "" : "; ",
+                           name.starts_with(kScriptPrefix) ? "the script changed: " : "", name, counted(counts));
   if (reasons.empty()) return;
   throw Error(
       ErrorCode::kBadInput,

@@ -20,6 +20,7 @@ namespace {
 /// All runs of one case, oldest first.
 struct Repetitions {
   std::string key;
+  ProgramFiles script;  ///< of all of its runs
   std::vector<RunSummary> runs;
   std::optional<CaseFigures> figures = {};  ///< of the usable ones, where there are any
   const RunCase& run_case() const { return runs.front().run.run_case; }
@@ -53,9 +54,12 @@ std::vector<Repetitions> group_by_case(const store::RunStore& store,
   std::vector<Repetitions> groups;
   for (const store::RunRecord& run : runs) {
     const std::string key = case_key(run.run_case);
-    auto group =
-        std::find_if(groups.begin(), groups.end(), [&](const Repetitions& g) { return g.key == key; });
-    if (group == groups.end()) group = groups.insert(groups.end(), Repetitions{key, {}});
+    ProgramFiles script = program_files(run.environment.facts);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Repetitions& g) {
+      return g.key == key && changed_files(g.script, script).empty();
+    });
+    if (group == groups.end()) group = groups.insert(groups.end(), Repetitions{key, {}, {}});
+    group->script.merge(script);
     group->runs.push_back(summarize(store, run.id));
   }
   std::stable_sort(groups.begin(), groups.end(), [](const Repetitions& a, const Repetitions& b) {
@@ -85,6 +89,7 @@ void add_figures(Repetitions& group) {
 ScalingRow make_row(const Repetitions& group) {
   ScalingRow row;
   row.run_case = group.run_case();
+  row.script = group.script;
   row.world_size = row.run_case.world_size();
   for (const RunSummary& summary : group.runs)
     row.provenance = ProvenanceSet::from_bits(row.provenance.bits() | summary.run.provenance.bits());
@@ -100,12 +105,12 @@ ScalingRow make_row(const Repetitions& group) {
 }
 
 /// Null when no case of the smallest size that has runs gave figures.
-const Repetitions* baseline_for(const RunCase& run_case, const std::vector<Repetitions>& groups) {
-  const std::string wanted = case_key(baseline_case(run_case));
+const Repetitions* baseline_for(const Repetitions& group, const std::vector<Repetitions>& groups) {
+  const std::string wanted = case_key(baseline_case(group.run_case()));
   const Repetitions* first = nullptr;
   for (const Repetitions& candidate : groups) {
     const bool is_smallest = candidate.run_case().world_size() == groups.front().run_case().world_size();
-    if (!is_smallest || !candidate.figures) continue;
+    if (!is_smallest || !candidate.figures || !changed_files(candidate.script, group.script).empty()) continue;
     if (candidate.key == wanted) return &candidate;
     if (first == nullptr) first = &candidate;
   }
@@ -144,7 +149,10 @@ void add_variants(std::vector<ScalingRow>& rows) {
   shown.roles.erase(FieldRole::kSampling);
   shown.names = {"link"};
   std::vector<store::RunRecord> runs(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) runs[i].run_case = rows[i].run_case;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    runs[i].run_case = rows[i].run_case;
+    set_program_files(runs[i].environment.facts, rows[i].script);
+  }
   const auto differing = differing_fields(runs, shown);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string& variant = rows[i].variant;
@@ -168,13 +176,25 @@ void add_notes(const std::vector<Repetitions>& groups, ScalingTable& table) {
       if (!usable(summary)) {
         table.notes.push_back(fmt::format("run {} ({} GPUs) is left out: {}", summary.run.id,
                                           group.run_case().world_size(),
-                                          reason_without_figures({group.key, {summary}, {}})));
+                                          reason_without_figures({group.key, {}, {summary}, {}})));
         continue;
       }
       for (const std::string& note : summary.notes) {
         if (note.rfind("oversubscribed", 0) == 0) ceilings.insert(note);
       }
     }
+  }
+  for (const ScalingRow& row : table.rows) {
+    const std::string doubt = row.efficiency ? doubt_about_efficiency(*row.efficiency) : std::string();
+    if (!doubt.empty()) table.notes.push_back(fmt::format("{}: {}", gpus(row.world_size), doubt));
+  }
+  std::set<std::string> edited;
+  for (const Repetitions& group : groups) {
+    for (std::string& file : changed_files(groups.front().script, group.script)) edited.insert(std::move(file));
+  }
+  if (!edited.empty()) {
+    table.notes.push_back(fmt::format("the script changed between these runs: {}. Runs before and after that are other cases",
+                                      files_in_words({edited.begin(), edited.end()})));
   }
   if (both_modes) table.notes.push_back("weak and strong scaling are mixed: their rows cannot be compared");
   if (provenances.size() > 1) table.notes.push_back("provenances are mixed: see the column of each row");
@@ -199,8 +219,8 @@ ScalingTable scaling_table(const store::RunStore& store, const std::string& swee
   for (const Repetitions& group : groups) table.rows.push_back(make_row(group));
   add_variants(table.rows);
   for (std::size_t i = 0; i < groups.size(); ++i)
-    compare(table.rows[i], groups[i], baseline_for(groups[i].run_case(), groups));
-  table.baseline = in_words(baseline_for(groups.front().run_case(), groups));
+    compare(table.rows[i], groups[i], baseline_for(groups[i], groups));
+  table.baseline = in_words(baseline_for(groups.front(), groups));
   add_notes(groups, table);
   return table;
 }

@@ -6,12 +6,14 @@
 #include "analyzer/figure/figure.h"
 #include "analyzer/run/case_figures.h"
 #include "analyzer/run/run_summary.h"
+#include "core/run_case/program_files.h"
 
 namespace ddbench::analyzer {
 
 /// One line of the scaling table: the repetitions of one case.
 struct ScalingRow {
   RunCase run_case;
+  ProgramFiles script;  ///< of a program; runs of an edited one have a row of their own
   int world_size = 0;
   /// What sets it apart beside size, batch per GPU and link: "strategy=ddp lr=0.1"; empty where nothing
   /// varies.
@@ -41,7 +43,7 @@ struct ScalingTable {
 
 /// The runs of a sweep (and the baselines they were stated against, where these lie outside of it) against
 /// the smallest: where there are several of the smallest size, against the one that is the row's
-/// baseline_case, else the first. Speedup, N and efficiency as in Efficiency. Throws Error{kBadInput} when
+/// baseline_case, else the first; never one of an edited script. Speedup, N and efficiency as in Efficiency. Throws Error{kBadInput} when
 /// the store has no run of the sweep.
 ScalingTable scaling_table(const store::RunStore& store, const std::string& sweep_id);
 

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/run/case_figures.h"
 #include "analyzer/run/gpu_count.h"
 #include "analyzer/run/run_reference.h"
 #include "analyzer/scaling/curve_compatibility.h"
 #include "analyzer/scaling/curve_rows.h"
 #include "core/error.h"
+#include "core/run_case/program_files.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -32,6 +34,9 @@ std::vector<store::RunRecord> one_gpu_runs(const store::RunStore& store, const s
     query.sweep_id.clear();
     found = store.runs(query);
   }
+  std::erase_if(found, [&](const store::RunRecord& baseline) {
+    return !changed_files(baseline.environment.facts, run.environment.facts).empty();
+  });
   return found;
 }
 
@@ -85,7 +90,11 @@ class CurveBuilder {
     }
     const CaseFigures baseline = find_baseline(groups, figures);
     curve_.baseline_gpus = baseline.run_case.world_size();
-    for (std::size_t i = 0; i < groups.size(); ++i) state_against(baseline, figures[i], curve_.rows[i]);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      state_against(baseline, figures[i], curve_.rows[i]);
+      const std::string doubt = doubt_about_efficiency(curve_.rows[i].efficiency);
+      if (!doubt.empty()) curve_.notes.push_back(fmt::format("{}: {}", gpus(curve_.rows[i].world_size), doubt));
+    }
     fit(runs);
     curve_.stragglers = find_stragglers(store_, curve_.rows.back().runs.back(), kStepsForStragglers);
     return std::move(curve_);

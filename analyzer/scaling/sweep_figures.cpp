@@ -37,6 +37,7 @@ CasePartition partition_of(const ScalingRow& row, std::span<const RunSummary> ru
   for (const RunSummary& run : runs) {
     if (run.run.state != store::RunState::kDone || !run.run.valid || run.probed_steps == 0) continue;
     if (case_key(run.run.run_case) != key) continue;
+    if (!changed_files(row.script, program_files(run.run.environment.facts)).empty()) continue;
     own.push_back(run);
   }
   if (!own.empty()) result.parts = case_figures(own).partition;

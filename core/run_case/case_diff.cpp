@@ -19,6 +19,22 @@ std::string text_in(const CaseFields& fields, const std::string& name) {
   return field == nullptr ? std::string() : field->text;
 }
 
+/// The files of a program, one field each, as one: an edit is one change, however many files it touched.
+void merge_script(std::vector<FieldDifference>& differences) {
+  const auto is_file = [](const FieldDifference& difference) { return difference.field.starts_with(kScriptPrefix); };
+  const auto first = std::find_if(differences.begin(), differences.end(), is_file);
+  if (first == differences.end()) return;
+  FieldDifference script{std::string(kScriptField), first->role, {}, {}};
+  for (const FieldDifference& difference : differences) {
+    if (!is_file(difference)) continue;
+    const std::string name = difference.field.substr(kScriptPrefix.size());
+    for (const auto& [side, hash] : {std::pair(&script.a, &difference.a), {&script.b, &difference.b}})
+      *side += fmt::format("{}{} {}", side->empty() ? "" : ", ", name, *hash);
+  }
+  *first = std::move(script);
+  differences.erase(std::remove_if(first + 1, differences.end(), is_file), differences.end());
+}
+
 }  // namespace
 
 std::vector<FieldDifference> case_diff(const CaseFields& a, const CaseFields& b) {
@@ -27,6 +43,7 @@ std::vector<FieldDifference> case_diff(const CaseFields& a, const CaseFields& b)
   for (const CaseFields* side : {&a, &b}) {
     for (const auto& [name, field] : *side) {
       if (field.role == FieldRole::kLabel || text_in(a, name) == text_in(b, name)) continue;
+      if (field.unknown_where_absent && (find(a, name) == nullptr || find(b, name) == nullptr)) continue;
       differing.emplace(name, &field);
       if (is_asked_for(field.role)) causes.insert(name.substr(0, name.find('.')));
     }
@@ -40,6 +57,7 @@ std::vector<FieldDifference> case_diff(const CaseFields& a, const CaseFields& b)
     differences.push_back(
         {name, alone ? FieldRole::kEnvironment : field->role, text_in(a, name), text_in(b, name)});
   }
+  merge_script(differences);
   return differences;
 }
 

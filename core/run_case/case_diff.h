@@ -17,7 +17,8 @@ struct FieldDifference {
   std::string b;
 };
 
-/// The one comparison of cases: every field in which they differ, in the order of names, but for labels.
+/// The one comparison of cases: every field in which they differ, in the order of names, but for labels. The edited files of a
+/// program are one field, "script", with names and hashes as text.
 std::vector<FieldDifference> case_diff(const CaseFields& a, const CaseFields& b);
 std::vector<FieldDifference> case_diff(const RunCase& a, const RunCase& b);
 

@@ -84,7 +84,13 @@ struct CaseField {
   bool numeric = false;
   /// Of a consequence: names of the fields that it follows from; a map stands for all of its keys. Static.
   std::span<const std::string_view> follows_from = {};
+  /// A side that lacks it is not known to differ in it.
+  bool unknown_where_absent = false;
 };
+
+/// A program's files are fields "script.train.py" of its runs, with a hash as text; all of them are "script".
+inline constexpr std::string_view kScriptField = "script";
+inline constexpr std::string_view kScriptPrefix = "script.";
 
 /// By name; keys of maps as "workload_options.hidden".
 using CaseFields = std::map<std::string, CaseField>;

@@ -30,6 +30,10 @@ enum ddbench_phase {
  * batch, else 0. `id` tells data sets and optimizers apart. Unknown phases are ignored. */
 void ddbench_region(int phase, long long begin_ns, unsigned long long samples, unsigned long long id);
 
+/* The program consists of the file `name`, relative to `folder`, beside its executable or script: a run of an edited file is
+ * another case. Its content is read now. 0 where this process records nothing (yet). */
+int ddbench_program_file(const char* folder, const char* name);
+
 #ifdef __cplusplus
 }
 #endif

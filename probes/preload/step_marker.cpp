@@ -3,6 +3,7 @@
 #include "core/program_phase.h"
 #include "probes/preload/ddbench.h"
 #include "probes/preload/session/measuring_window.h"
+#include "probes/preload/session/process_recorder.h"
 #include "probes/preload/session.h"
 
 void ddbench_step(void) {
@@ -14,4 +15,10 @@ void ddbench_region(int phase, long long begin_ns, unsigned long long samples, u
   const auto which = static_cast<ddbench::ProgramPhase>(phase);
   ddbench::inject::record_phase(which, begin_ns, samples, id);
   if (which == ddbench::ProgramPhase::kOptimizer) ddbench::inject::note_step_ended(id);
+}
+
+int ddbench_program_file(const char* folder, const char* name) {
+  if (folder == nullptr || name == nullptr || !ddbench::inject::recorder_is_open()) return 0;
+  ddbench::inject::report_program_file(folder, name);
+  return 1;
 }

@@ -5,7 +5,9 @@ keeps the arguments, the result and the exceptions of what it wraps, and tells o
 ddbench_inject.so (probes/preload/ddbench.h), one call at its end. Of nested calls of one kind only the outermost counts.
 """
 
+import atexit
 import functools
+import os
 import sys
 import time
 
@@ -67,6 +69,8 @@ _steps_done = [0]  # of optimizers
 
 
 def _optimizer(args):
+    if _steps_done[0] == 0:
+        tell_files()
     _steps_done[0] += 1
     return id(args[0])
 
@@ -195,6 +199,59 @@ def _mark_modules(module):
     module.Module.train = train
 
 
+_MOST_FILES = 256
+_told_by = [0]  # process that has told its files
+
+
+def _folder_of_program():
+    """Of the script, or what the package of a module (python -m) lies in."""
+    main = sys.modules.get("__mp_main__") or sys.modules.get("__main__")
+    path = os.path.realpath(main.__file__)
+    spec = getattr(main, "__spec__", None)
+    for _ in range(1 + (spec.name.count(".") if spec is not None else 0)):
+        path = os.path.dirname(path)
+    return path
+
+
+def _files_of_program(folder):
+    """Its script and the modules that it imported from that folder, relative to it: neither Python's nor installed ones."""
+    library = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
+    files = set()
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None)
+        if not isinstance(path, str):
+            continue
+        path = os.path.realpath(path)
+        name = os.path.relpath(path, folder)
+        parts = name.split(os.sep)
+        if parts[0] == os.pardir or path.startswith(library) or "site-packages" in parts or "dist-packages" in parts:
+            continue
+        files.add(name)
+    return sorted(files)[:_MOST_FILES]
+
+
+def tell_files():
+    """What the program consists of, once: an edited script is another case."""
+    if _told_by[0] == os.getpid():
+        return
+    try:
+        import ctypes
+        tell = getattr(ctypes.PyDLL(None), "ddbench_program_file", None)
+        folder = _folder_of_program()
+        for name in _files_of_program(folder) if tell is not None else ():
+            if not tell(os.fsencode(folder), os.fsencode(name)):
+                return
+        _told_by[0] = os.getpid()
+    except Exception:  # an interactive program has no file
+        pass
+
+
+def _tell_files_at_end():
+    """Of a program without an optimizer, where this process records at all."""
+    if os.path.exists("{}.{}.spool".format(os.environ.get("DDBENCH_SPOOL", ""), os.getpid())):
+        tell_files()
+
+
 # By the module that has them once it is imported, from PyTorch 1.13 to 2.x.
 _MARKS = {
     "torch.utils.data.dataloader": _mark_loader,
@@ -268,4 +325,5 @@ def _connect():
 
 
 def install():
+    atexit.register(_tell_files_at_end)
     sys.meta_path.insert(0, _Finder)

@@ -20,12 +20,14 @@ def _take_place():
             sys.dont_write_bytecode = written
             if sys.path[:1] == [folder]:
                 del sys.path[0]
-    sys.modules.pop("sitecustomize", None)
+    own = sys.modules.pop("sitecustomize", None)
     try:
         import sitecustomize  # noqa: F401: the user's, where there is one
     except ImportError as error:
         if getattr(error, "name", None) != "sitecustomize":
             raise
+    finally:
+        sys.modules.setdefault("sitecustomize", own)  # Python takes it from there when it has run this file
 
 
 _take_place()

@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
 
 #include "core/error.h"
 #include "core/run_case/case_diff.h"
+#include "core/run_case/program_case.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/run/single_run.h"
 #include "harness/experiment/run/execute_run.h"
@@ -22,6 +24,24 @@ constexpr int kMostPairs = 1000;
 /// What belongs to the gate as a whole, not to one of its sides.
 constexpr std::array<const char*, 4> kNotOfASide{"--repeat", "--db", "--json", "--quiet"};
 
+/// A side is what comes after `ddbench run`; a gate within a gate, or a report, has no steps.
+void refuse_nested(const SingleRunOptions& options, const std::string& arguments) {
+  const auto is_ddbench = [](const std::string& word) { return std::filesystem::path(word).filename() == "ddbench"; };
+  const std::vector<std::string>& program = options.program.program;
+  const std::string first = arguments.substr(0, arguments.find_first_of(" \t\n"));
+  if (!is_ddbench(first) && std::none_of(program.begin(), program.end(), is_ddbench)) return;
+  throw Error(ErrorCode::kBadInput,
+              "ddbench would run ddbench. A side is the arguments of `ddbench run` alone, e.g. '--gpus 4' or "
+              "'--gpus 2 -- python3 train.py'");
+}
+
+void refuse_different_workloads(const RunCase& baseline, const RunCase& candidate) {
+  if (baseline.workload == candidate.workload) return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("--run compares one workload in two versions, but the baseline is {} and the candidate {}",
+                          work_in_words(baseline), work_in_words(candidate)));
+}
+
 /// Strings of the command line's second level: a mistake names the side.
 SingleRunOptions parse_side(const std::string& arguments, const char* side) {
   SingleRunOptions options;
@@ -30,6 +50,7 @@ SingleRunOptions parse_side(const std::string& arguments, const char* side) {
   add_single_run_options(parser, options);
   try {
     parser.parse(arguments, false);
+    refuse_nested(options, arguments);
     refuse_inapplicable(parser, options.program);
     for (const char* name : kNotOfASide) {
       if (parser.get_option(name)->count() == 0) continue;
@@ -84,9 +105,12 @@ PairedRuns::PairedRuns(PairedRunRequest request, analyzer::GatePolicy policy)
     impl_->sides[i].options = parse_side(arguments[i], kSideNames[i]);
     impl_->sides[i].options.run_case.tags["gate"] = kSideNames[i];
   }
+  refuse_different_workloads(impl_->sides[0].options.run_case, impl_->sides[1].options.run_case);
   for (const FieldDifference& difference :
        case_diff(impl_->sides[0].options.run_case, impl_->sides[1].options.run_case)) {
     policy.vary.insert(difference.field);
+    // Two commands may be one script in two folders. Edited between the runs of one command, it is no pair.
+    if (difference.field.starts_with("workload_options.")) policy.vary.insert(std::string(kScriptField));
   }
   impl_->policy = std::move(policy);
 }

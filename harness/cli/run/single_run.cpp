@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/program_files.h"
 #include "harness/experiment/run/baseline.h"
 #include "probes/machine/machine.h"
 
@@ -70,8 +71,9 @@ store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::
   const RunCase baseline = baseline_case(options.run_case);
   const std::string fingerprint = host::fingerprint(host::inspect_machine());
   const bool elsewhere = execute.launcher.launcher != launch::Launcher::kLocal;
-  if (const auto stored = experiment::find_baseline(store, baseline, fingerprint, elsewhere))
-    return stored->id;
+  const auto stored = experiment::find_baseline(store, baseline, fingerprint, elsewhere);
+  const bool is_edited = stored && !elsewhere && !files_changed_since(stored->environment.facts).empty();
+  if (stored && !(is_edited && options.baseline)) return stored->id;  // of an edited script, the efficiency says so
   // Whoever has a program run twice wants to know: it may overwrite its own checkpoints.
   if (is_program(options.run_case) && !options.baseline) return {};
   // The ranks that others have started are waiting for this run.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "analyzer/finalize/program_cpu_wait.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/program_files.h"
 #include "core/text/quantity.h"
 #include "harness/experiment/ingest/program_spools.h"
 
@@ -176,6 +179,27 @@ void describe(const RunCase& run_case, const analyzer::ProgramSteps& steps, Comp
   }
 }
 
+/// What the ranks ran. Of a file that is not the same on all of them, that of the first one counts.
+void describe_files(const std::vector<analyzer::ProgramRank>& ranks, ProgramRecording& recording) {
+  ProgramFiles files;
+  std::set<std::string> unequal;
+  for (const analyzer::ProgramRank& rank : ranks) {
+    for (const std::string& name : rank.names) {
+      if (const auto folder = parse_program_folder(name)) {
+        if (!has_fact(recording.facts, fact_key<"program.folder">))
+          set_fact(recording.facts, fact_key<"program.folder">, *folder);
+      } else if (const auto file = parse_program_file(name)) {
+        const auto [known, is_new] = files.emplace(file->name, file->hash);
+        if (!is_new && known->second != file->hash) unequal.insert(file->name);
+      }
+    }
+  }
+  set_program_files(recording.facts, files);
+  if (unequal.empty()) return;
+  recording.notes.push_back(fmt::format("the ranks did not run the same program: {} differ{} between them",
+                                        files_in_words({unequal.begin(), unequal.end()}), unequal.size() == 1 ? "s" : ""));
+}
+
 void store_cpu_wait(store::RunStore& store, const store::RunId& run, int rank,
                     const std::vector<analyzer::CpuWaitReading>& readings, const std::vector<Span>& spans) {
   std::vector<std::pair<std::uint32_t, double>> main_ns;
@@ -220,6 +244,7 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
                                  static_cast<std::uint32_t>(run.run_case.measure),
                                  std::llround(run.run_case.duration_s * 1e9)};
   describe(run.run_case, analyzer::assign_program_steps(ranks, run.run_case.warmup, analyzer::HostTime::kRest, kept), compute, recording);
+  describe_files(ranks, recording);
   device.describe(recording);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (ranks[rank].spans.empty()) continue;

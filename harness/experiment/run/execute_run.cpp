@@ -15,6 +15,7 @@
 #include "core/facts/facts.h"
 #include "core/files/temporary_directory.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/program_files.h"
 #include "core/run_case/step_facts.h"
 #include "harness/collective/gloo_patch_switch.h"
 #include "harness/experiment/ingest/kept_run.h"
@@ -85,6 +86,7 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
     set_fact(facts, fact_key<"strategy.sent_bytes_per_step">, traffic.sent_bytes);
     set_fact(facts, fact_key<"strategy.traffic">, traffic.formula);
   }
+  if (is_program(run_case)) set_program_files(run.environment.facts, shell_script_of(program_command(run_case)));
   run.started_wall_ns = wall_ns();
   run.provenance = provenance_of(run_case, machine, options.launcher.share_gpus, "");
   store::set_owner_to_this_process(run);
@@ -130,6 +132,9 @@ void take_recording(const ProgramRecording& recording, store::RunRecord& run, la
   }
   if (!recording.transport.empty()) outcome.transport = recording.transport;
   for (const auto& [key, value] : recording.facts) outcome.facts[key] = value;
+  ProgramFiles files = program_files(recording.facts);
+  files.merge(program_files(run.environment.facts));
+  set_program_files(outcome.facts, files);
   outcome.notes.insert(outcome.notes.end(), recording.notes.begin(), recording.notes.end());
 }
 

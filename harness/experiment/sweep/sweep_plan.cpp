@@ -13,6 +13,7 @@
 #include "analyzer/run/run_summary.h"
 #include "core/error.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/program_files.h"
 #include "core/text/number.h"
 #include "core/text/text_hash.h"
 #include "harness/experiment/sweep/repeat_rule.h"
@@ -184,7 +185,7 @@ class SweepState {
     query.sweep_id = sweep_id;
     query.state = store::RunState::kDone;
     for (const store::RunRecord& run : store.runs(query)) {
-      if (!run.valid) continue;
+      if (!run.valid || !files_changed_since(run.environment.facts).empty()) continue;
       const std::string key = case_key(run.run_case);
       finished_.emplace(key, run.repetition);
       if (margin_ == 0) continue;

@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/world_place.h"
 #include "probes/preload/session/nccl_plugin.h"
+#include "probes/preload/session/program_identity.h"
 #include "probes/recorder/spool_origin.h"
 
 namespace ddbench::inject {
@@ -95,6 +97,7 @@ void open(const std::string& prefix, int rank, const char* run_id) {
   watch_process();
   opened_here = new host::Recorder(options);
   if (const auto place = place_of_environment()) opened_here->intern(world_place_name(*place));
+  for (const std::string& name : names_of_own_files()) opened_here->intern(name);
   current.store(opened_here);
   generations.fetch_add(1);
 }
@@ -142,6 +145,14 @@ RecorderAccess::RecorderAccess(int rank) noexcept : RecorderAccess() {
   lock_.lock();
   recorder_ = current.load();
   generation_ = generations.load();
+}
+
+void report_program_file(const char* folder, const char* name) noexcept try {
+  const std::vector<std::string> names = names_of_file(folder, name);
+  const RecorderAccess access;
+  if (access.get() == nullptr) return;
+  for (const std::string& one : names) access.get()->intern(one);
+} catch (...) {
 }
 
 bool recorder_is_open() noexcept {

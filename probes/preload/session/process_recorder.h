@@ -32,6 +32,9 @@ class DDBENCH_SESSION_API RecorderAccess {
   unsigned generation_ = 0;
 };
 
+/// The program consists of the file `name`, relative to `folder`, as well (core/program_file.h), as it is now.
+DDBENCH_SESSION_API void report_program_file(const char* folder, const char* name) noexcept;
+
 /// Whether the process has a recorder now. Opens none, takes no lock.
 DDBENCH_SESSION_API bool recorder_is_open() noexcept;
 

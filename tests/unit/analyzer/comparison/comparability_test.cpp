@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "core/run_case/program_case.h"
+#include "core/run_case/program_files.h"
 #include "sample_runs.h"
 
 namespace ddbench::analyzer {
@@ -127,6 +129,25 @@ TEST(CompareSides, OneNameStandsForAllKeysOfAMap) {
   for (store::RunRecord& run : b) run.run_case.workload_options = {{"hidden", "8"}, {"depth", "2"}};
   EXPECT_TRUE(compare(runs("a"), b, {"workload_options"}).reasons.empty());
   EXPECT_EQ(compare(runs("a"), b, {"workload_options.depth"}).reasons.size(), 1u);
+}
+
+TEST(CompareSides, AnEditedScriptIsAnotherCase) {
+  auto a = runs("a");
+  auto b = runs("b");
+  for (auto* side : {&a, &b}) {
+    for (store::RunRecord& run : *side) set_program(run.run_case, {"python3", "train.py"});
+  }
+  for (store::RunRecord& run : b) set_program_files(run.environment.facts, {{"model.py", "1"}, {"train.py", "2"}});
+  EXPECT_TRUE(compare(a, b).reasons.empty()) << "what the older runs ran is not known";
+  for (store::RunRecord& run : a) set_program_files(run.environment.facts, {{"train.py", "3"}});
+  EXPECT_EQ(compare(a, b).reasons,
+            std::vector<std::string>{"the script changed: train.py (--vary script compares the two)"});
+  EXPECT_TRUE(compare(a, b, {"script"}).reasons.empty());
+  EXPECT_NO_THROW(check_varied_fields({"script"}));
+  set_program_files(b[1].environment.facts, {{"model.py", "9"}, {"train.py", "3"}});
+  EXPECT_EQ(compare(a, b, {"script"}).reasons,
+            std::vector<std::string>{"the candidate mixes runs that are no repetitions: the script changed: model.py and "
+                                     "train.py between run b0 and run b1"});
 }
 
 TEST(CompareSides, ASideMustBeOneCase) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/run_case/program_case.h"
+#include "core/run_case/program_files.h"
 #include "sample_runs.h"
 
 namespace ddbench::analyzer {
@@ -29,6 +31,19 @@ TEST(RunHistory, FindsTheRunThatChangedTheLevel) {
   EXPECT_FALSE(run_history(runs_with(two_levels(10, 12)), RunMetric::kThroughput).series[0].changes.empty());
   EXPECT_TRUE(run_history(runs_with(two_levels(10, 12)), RunMetric::kThroughput).series[0].changes[0].worse);
   EXPECT_FALSE(run_history(runs_with(two_levels(12, 10)), RunMetric::kStepTime).series[0].changes[0].worse);
+}
+
+TEST(RunHistory, AnEditOfTheScriptIsNotedAndMakesNoOtherSeries) {
+  std::vector<RunMeasures> runs = runs_with(two_levels(10, 12));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    set_program(runs[i].run.run_case, {"python3", "train.py"});
+    if (i == 3) continue;  // of an older ddbench
+    set_program_files(runs[i].run.environment.facts, {{"train.py", i < 10 ? "1" : "2"}});
+  }
+  const RunHistory history = run_history(runs, RunMetric::kStepTime);
+  ASSERT_EQ(history.series.size(), 1u);
+  EXPECT_EQ(history.series[0].changes.size(), 1u);
+  EXPECT_EQ(history.notes, std::vector<std::string>{history.series[0].label + ": the script changed at run r10: train.py"});
 }
 
 TEST(RunHistory, KeepsCasesAndMachinesApart) {

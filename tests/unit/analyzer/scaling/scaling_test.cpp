@@ -9,6 +9,8 @@
 
 #include "analyzer/finalize/finalize.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
+#include "core/run_case/program_files.h"
 #include "synthetic_run.h"
 
 namespace ddbench::analyzer {
@@ -159,6 +161,33 @@ TEST_F(Sweep, RefusesAnUnknownOrEmptySweep) {
   add(1, 1, 40, ScalingMode::kWeak, "");
   EXPECT_THROW(scaling_table(scratch_.get(), "nosuch"), Error);
   EXPECT_THROW(scaling_table(scratch_.get(), ""), Error);
+}
+
+TEST_F(Sweep, AnEditedScriptIsNoReferenceAndNoRepetition) {
+  add(1, 1, 1000);
+  add(1, 2, 1000);
+  for (const auto& [id, hash] : {std::pair("20261121T000000-00000001", "1"), {"20261121T000000-00000002", "2"}}) {
+    store::RunRecord run = *scratch_.get().run(id);
+    set_program(run.run_case, {"python3", "train.py"});
+    set_program_files(run.environment.facts, {{"train.py", hash}});
+    scratch_.get().update_run(run);
+  }
+  const ScalingTable edited = table();
+  ASSERT_EQ(edited.rows.size(), 2u);
+  EXPECT_FALSE(edited.rows[1].efficiency);
+  EXPECT_TRUE(std::any_of(edited.notes.begin(), edited.notes.end(),
+                          [](const auto& note) { return note.starts_with("the script changed between these runs: train.py"); }));
+}
+
+TEST_F(Sweep, AnEfficiencyFarAboveOneIsDoubted) {
+  add(1, 1, 3000);
+  add(1, 2, 1000);
+  const ScalingTable odd = table();
+  EXPECT_GT(*odd.rows[1].efficiency, 1.1);
+  EXPECT_TRUE(std::any_of(odd.notes.begin(), odd.notes.end(), [](const auto& note) {
+    return note.starts_with("2 GPUs: an efficiency of ") && note.find("check that the baseline") != std::string::npos;
+  }));
+  EXPECT_TRUE(doubt_about_efficiency(1.1).empty());
 }
 
 }  // namespace

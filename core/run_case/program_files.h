@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/facts/facts.h"
+#include "core/program_file.h"
+
+namespace ddbench {
+
+/// What the files of a program had in them when it ran: hashes by name, as the facts of its run say (program.files). Empty where
+/// nobody said so.
+using ProgramFiles = std::map<std::string, std::string, std::less<>>;
+ProgramFiles program_files(const Facts& facts);
+void set_program_files(Facts& facts, const ProgramFiles& files);
+
+/// The shell script that a command starts, by its path or as `sh SCRIPT`: what it starts in turn reports itself. Empty where it
+/// starts none, or one that is not on this machine.
+ProgramFiles shell_script_of(const std::vector<std::string>& command);
+
+/// The files that both runs had and that are not the same in both: the script was edited. A file that only one of them
+/// tells of says nothing: a module may be imported on several ranks only.
+std::vector<std::string> changed_files(const ProgramFiles& a, const ProgramFiles& b);
+std::vector<std::string> changed_files(const Facts& a, const Facts& b);
+
+/// The files of the run that are other ones by now in program.folder on this machine. Those that are not there are not told.
+std::vector<std::string> files_changed_since(const Facts& facts);
+
+/// "train.py and model.py", "train.py, model.py and 3 more". Empty for none.
+std::string files_in_words(const std::vector<std::string>& names);
+
+}  // namespace ddbench

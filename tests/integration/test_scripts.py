@@ -1,0 +1,122 @@
+"""Scripts as people keep them: edited between runs, with modules beside them, started by others."""
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+PYTHON = sys.executable
+LOOPS = ROOT / "tests/integration/programs/loops"
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="python3-torch is not installed")
+
+
+def files_of(run):
+    entries = run["environment"]["facts"].get("program.files", "").split(", ")
+    return dict(entry.rsplit(" ", 1) for entry in entries if entry)
+
+
+@pytest.fixture
+def project(bench):
+    """A script with a module that it always imports and one that it imports on several ranks only."""
+    folder = bench.tmp / "project"
+    folder.mkdir()
+    (folder / "layers.py").write_text("WIDTH = 8\n")
+    (folder / "several.py").write_text("")
+    (folder / "unused.py").write_text("")
+    (folder / "train.py").write_text(
+        "import os, torch, layers\n"
+        "if os.environ.get('WORLD_SIZE', '1') != '1':\n"
+        "    import several\n"
+        "    torch.distributed.init_process_group('gloo')\n"
+        "model = torch.nn.Linear(layers.WIDTH, 1)\n"
+        "if torch.distributed.is_initialized():\n"
+        "    model = torch.nn.parallel.DistributedDataParallel(model)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+        "for step in range(15):\n"
+        "    optimizer.zero_grad()\n"
+        "    model(torch.ones(4, layers.WIDTH)).sum().backward()\n"
+        "    optimizer.step()\n")
+    return folder
+
+
+@needs_torch
+def test_an_edited_script_is_another_case(bench, project):
+    command = ["--", PYTHON, project / "train.py"]
+    first = bench.run_json("--warmup", 0, *command)
+    assert set(files_of(first)) == {"train.py", "layers.py"}
+    both = bench.run_json("--warmup", 0, "--gpus", 2, *command)
+    assert set(files_of(both)) == {"train.py", "layers.py", "several.py"}
+    assert both["efficiency"]["value"] > 0, "a module that one rank does not import is no edit"
+
+    (project / "layers.py").write_text("WIDTH = 9\n")
+    edited = bench.run_json("--warmup", 0, "--gpus", 2, *command)
+    changed = {name for name, content in files_of(both).items() if files_of(edited)[name] != content}
+    assert changed == {"layers.py"}
+    assert edited["efficiency"]["value"] is None
+    reason = edited["missing"]["efficiency"]
+    assert "the script changed" in reason and "layers.py" in reason and first["run"]["id"] in reason
+    again = bench.run_json("--warmup", 0, "--gpus", 2, "--baseline", *command)
+    assert again["efficiency"]["value"] > 0, "the baseline was measured anew"
+    assert bench.rows("select count(*) from run where is_baseline")[0][0] == 1
+
+    a, b = both["run"]["id"], edited["run"]["id"]
+    assert "the script changed" in bench.ok("compare", a, b).stdout
+    gate = bench("gate", "--baseline", a, "--candidate", b)
+    assert gate.returncode == 4 and "the script changed: layers.py (--vary script compares the two)" in " ".join(gate.stdout.split())
+    scaling = bench("scaling", "--where", "gpus_per_node=2")
+    assert scaling.returncode == 2 and "the script changed" in scaling.stderr
+
+
+@needs_torch
+@pytest.mark.parametrize("how", [["-m", "package.train"], ["-c", "import package.train"]], ids=["-m", "-c"])
+def test_a_module_of_a_package(bench, project, how):
+    package = bench.tmp / "package"
+    project.rename(package)
+    (package / "train.py").write_text((package / "train.py").read_text().replace("layers\n", "package.layers as layers\n"))
+    run = json.loads(bench.ok("run", "--json", "--", PYTHON, *how, cwd=bench.tmp).stdout)
+    assert set(files_of(run)) == ({"package/train.py", "package/layers.py"} if how[0] == "-m" else set())
+
+
+def test_a_shell_script_belongs_to_the_program(bench):
+    script = bench.tmp / "train.sh"
+    script.write_text("#!/bin/sh\nexit 0\n")
+    script.chmod(0o755)
+    bench("run", "--", script)
+    before = files_of(json.loads(bench("show", "last", "--json").stdout))
+    script.write_text("#!/bin/sh\nexit 0 # edited\n")
+    bench("run", "--", script)
+    after = files_of(json.loads(bench("show", "last", "--json").stdout))
+    assert set(before) == set(after) == {"train.sh"} and before != after
+
+
+@pytest.mark.skipif(not shutil.which("mpicc"), reason="Open MPI is not installed")
+def test_the_executable_of_a_native_program_is_its_file(bench):
+    program = bench.tmp / "mpi_training"
+    source = ROOT / "tests/integration/programs/mpi_training.c"
+    files = []
+    for level in ("-O0", "-O2"):
+        subprocess.run(["mpicc", level, "-o", program, source], check=True)
+        files.append(files_of(bench.run_json("--", "mpirun", "--allow-run-as-root", "-n", 1, program)))
+    assert set(files[0]) == set(files[1]) == {"mpi_training"} and files[0] != files[1]
+
+
+def test_python_without_a_sitecustomize_of_its_own_starts_in_silence(bench):
+    """As it is in most environments: Debian's Python has one, so its folder is left out here."""
+    code = ("import os, sys; sys.path = [sys.argv[1]] + [p for p in sys.path if not os.path.exists(p + '/sitecustomize.py')]; "
+            "import sitecustomize; assert sys.argv[1] not in sys.path and 'sitecustomize' in sys.modules")
+    subprocess.run([PYTHON, "-S", "-c", code, ROOT / "probes/python"], check=True)
+
+
+@pytest.mark.parametrize("sides, words", [
+    (("ddbench run --gpus 1", "--gpus 1"), ["baseline", "ddbench would run ddbench"]),
+    (("--gpus 1", "--gpus 1 -- ddbench run --gpus 1"), ["candidate", "ddbench would run ddbench"]),
+    (("--gpus 1 --workload mlp", "--gpus 1 --workload resnet18"), ["mlp", "resnet18"]),
+    (("--gpus 1", "--gpus 1 -- true"), ["mlp", "true"]),
+], ids=["nested", "nested program", "workloads", "program"])
+def test_a_gate_refuses_what_cannot_be_compared(bench, sides, words):
+    done = bench("gate", "--run", *sides)
+    assert done.returncode == 2 and all(word in done.stderr for word in words), done.stderr
