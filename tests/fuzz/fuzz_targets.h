@@ -29,6 +29,8 @@ extern const Target kSpanChunks;
 extern const Target kFlightRecorder;
 /// What `ddbench import kineto` reads: JSON, or gzip of it.
 extern const Target kKineto;
+/// What `ddbench import nsys` reads: an SQLite file.
+extern const Target kNsys;
 /// What `ddbench import nccl-tests` reads: text or JSON.
 extern const Target kNcclTests;
 /// What `ddbench import table` reads: CSV.
@@ -42,7 +44,7 @@ extern const Target kSafetensors;
 /// A log of NCCL's.
 extern const Target kNcclLogs;
 
-inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kKineto, &kFlightRecorder, &kNcclTests, &kTables,
+inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kKineto, &kNsys,     &kFlightRecorder, &kNcclTests, &kTables,
                                              &kToml,   &kRunCases, &kSafetensors, &kNcclLogs};
 
 inline std::string_view text_of(Bytes input) {

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "analyzer/import/flight_recorder/hang.h"
 #include "analyzer/import/kineto/rank_reader.h"
 #include "analyzer/import/nccl_tests/nccl_tests.h"
+#include "analyzer/import/nsys/nsys.h"
 #include "analyzer/import/table/table.h"
 #include "analyzer/import/trace/align_clocks.h"
 #include "analyzer/import/trace/job.h"
@@ -22,6 +25,7 @@
 #include "core/run_case/run_case.h"
 #include "core/unique_handle.h"
 #include "fuzz_targets.h"
+#include "temporary_directory.h"
 
 namespace ddbench::fuzz {
 namespace {
@@ -83,18 +87,34 @@ void with_file(Bytes input, const Read& read) {
 }
 
 /// Up to what is stored of it.
+void read_job(std::vector<imports::RankTrace> traces) {
+  imports::TraceJob job = imports::put_together(std::move(traces));
+  static_cast<void>(imports::find_placement(job, 0));
+  imports::keep_common_steps(job);
+  imports::shift_to_begin(job);
+  imports::number_collectives(job);
+  static_cast<void>(imports::align_clocks(job));
+}
+
 void read_kineto(Bytes input) {
   with_file(input, [](const std::string& file) {
     expect_bad_input_at_most([&] {
       std::vector<imports::RankTrace> traces;
       traces.push_back(imports::read_rank_trace(file));
-      imports::TraceJob job = imports::put_together(std::move(traces));
-      static_cast<void>(imports::find_placement(job, 0));
-      imports::keep_common_steps(job);
-      imports::shift_to_begin(job);
-      imports::number_collectives(job);
-      static_cast<void>(imports::align_clocks(job));
+      read_job(std::move(traces));
     });
+  });
+}
+
+/// SQLite wants a file with a name.
+void read_nsys(Bytes input) {
+  const test::TemporaryDirectory folder;
+  const std::filesystem::path file = folder.path() / "export.sqlite";
+  std::ofstream(file, std::ios::binary) << text_of(input);
+  expect_bad_input_at_most([&] {
+    std::vector<std::vector<imports::NsysRank>> files;
+    files.push_back(imports::read_nsys_export(file, "step"));
+    read_job(imports::number_nsys_ranks(std::move(files)));
   });
 }
 
@@ -111,6 +131,7 @@ void read_flight_dump(Bytes input) {
 
 const Target kFlightRecorder{"flight_recorder", read_flight_dump};
 const Target kKineto{"kineto", read_kineto};
+const Target kNsys{"nsys", read_nsys};
 const Target kNcclTests{"nccl_tests", read_nccl_tests};
 const Target kTables{"tables", read_table};
 const Target kToml{"toml", read_toml};

@@ -20,8 +20,8 @@ constexpr std::size_t kMostFiles = 64;
 
 [[noreturn]] void refuse(const fs::path& path, std::string_view why) {
   throw Error(ErrorCode::kBadInput,
-              fmt::format("{}: {}; the formats are traces of PyTorch's profiler (kineto), dumps of its Flight Recorder "
-                          "(flight-recorder), what nccl-tests print (nccl-tests), spools and tables (CSV)",
+              fmt::format("{}: {}; the formats are traces of PyTorch's profiler (kineto), exports of Nsight Systems (nsys), "
+                          "dumps of PyTorch's Flight Recorder (flight-recorder), what nccl-tests print (nccl-tests), spools and tables (CSV)",
                           path.string(), why),
               0, path.string());
 }
@@ -46,8 +46,14 @@ bool is_table(std::string_view text) {
   return header.find(',') != std::string::npos && has_any(header, {"gpus", "world_size", "throughput", "step_time"});
 }
 
+/// A store of ddbench's own (analyzer/store/FORMAT.md: SQLite's application id, at byte 68 of the header).
+bool is_store(std::string_view text) {
+  return text.substr(std::min<std::size_t>(68, text.size())).starts_with("DDBN");
+}
+
 std::optional<Format> format_of(std::string_view text) {
   if (text.starts_with('\x80')) return Format::kFlightRecorder;
+  if (text.starts_with("SQLite format 3")) return is_store(text) ? std::nullopt : std::optional(Format::kNsys);
   const std::string_view content = trimmed(text);
   if (content.starts_with('{') || content.starts_with('[')) {
     if (has_any(content, {"\"traceEvents\"", "\"ph\""})) return Format::kKineto;
@@ -80,6 +86,7 @@ Format format_of_folder(const fs::path& folder) {
 std::string_view to_string(Format format) noexcept {
   switch (format) {
     case Format::kKineto: return "kineto";
+    case Format::kNsys: return "nsys";
     case Format::kFlightRecorder: return "flight-recorder";
     case Format::kNcclTests: return "nccl-tests";
     case Format::kSpools: return "spools";

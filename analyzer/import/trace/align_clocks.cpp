@@ -64,6 +64,10 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
   return *middle;
 }
 
+bool has_clock_of_first(const TraceJob& job, std::size_t rank) {
+  return !job.traces.front().clock.empty() && job.traces[rank].clock == job.traces.front().clock;
+}
+
 /// Where to look: the offsets with which collectives end at about the same time. Nothing for a rank that no collective ties
 /// to the first.
 std::vector<std::optional<std::int64_t>> rough_offsets(const Attendances& collectives, std::size_t ranks) {
@@ -97,8 +101,10 @@ std::vector<ClockMap> align_clocks(const TraceJob& job) {
   const auto rough_ns = rough_offsets(collectives, job.traces.size());
   std::vector<store::RankRecord> open(job.traces.size());
   open.front().clock.shared_clock = true;
-  for (std::size_t rank = 1; rank < open.size(); ++rank)
+  for (std::size_t rank = 1; rank < open.size(); ++rank) {
+    open[rank].clock.shared_clock = has_clock_of_first(job, rank);
     open[rank].clock.start = open[rank].clock.end = reading(1, rough_ns[rank].value_or(0), kWidest_ns);
+  }
   const analyzer::ClockAlignment alignment(open);
   analyzer::CausalClocks causal(alignment);
   for (const auto& ranks : collectives) {
@@ -108,6 +114,7 @@ std::vector<ClockMap> align_clocks(const TraceJob& job) {
   std::vector<ClockMap> clocks(job.traces.size());
   clocks.front().shared_clock = true;
   for (std::size_t rank = 1; rank < clocks.size(); ++rank) {
+    if ((clocks[rank].shared_clock = has_clock_of_first(job, rank))) continue;
     const RecordedWindow window = recorded_window(job.traces[rank]);
     const std::int64_t offset_ns = causal.to_reference(0, rank, window.begin_ns) - window.begin_ns;
     const std::int64_t uncertainty_ns = causal.uncertainty_ns(0, rank, 0);

@@ -105,6 +105,22 @@ std::vector<store::RankRecord> rank_records(const TraceJob& job, const std::vect
   return records;
 }
 
+/// What begins between two steps and reaches into the second is a part of that one: a GPU works on when the host has ended
+/// the range that marks a step, and ranges may lie apart.
+void take_in_what_reaches_into_steps(analyzer::ProgramRank& rank) {
+  std::vector<Span> steps;
+  for (const Span& span : rank.spans) {
+    if (span.kind == SpanKind::kStep && span.step != kNoStep) steps.push_back(span);
+  }
+  std::sort(steps.begin(), steps.end(), [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
+  for (Span& span : rank.spans) {
+    if (span.step != kNoStep || span.kind == SpanKind::kStep) continue;
+    const auto next = std::upper_bound(steps.begin(), steps.end(), span.begin_ns,
+                                       [](std::int64_t at, const Span& step) { return at < step.begin_ns; });
+    if (next != steps.end() && next->begin_ns < span.end_ns) span.step = next->step;
+  }
+}
+
 analyzer::ProgramSteps assign_steps(TraceJob& job, int warmup) {
   std::vector<analyzer::ProgramRank> ranks;
   for (RankTrace& trace : job.traces) {
@@ -114,6 +130,7 @@ analyzer::ProgramSteps assign_steps(TraceJob& job, int warmup) {
   }
   const analyzer::ProgramSteps steps =
       analyzer::assign_program_steps(ranks, warmup, analyzer::HostTime::kRecorded);
+  for (analyzer::ProgramRank& rank : ranks) take_in_what_reaches_into_steps(rank);
   for (std::size_t i = 0; i < ranks.size(); ++i) job.traces[i].spans = std::move(ranks[i]);
   return steps;
 }

@@ -47,7 +47,7 @@ class Numbering {
     for (RankTrace& trace : job_.traces) {
       std::map<std::string, Members> groups;
       for (const TraceCollective& collective : trace.collectives) {
-        if (is_group_function(collective.function)) groups[collective.group].push_back(&collective);
+        if (collective.is_group_known && is_group_function(collective.function)) groups[collective.group].push_back(&collective);
       }
       for (auto& [name, members] : groups) {
         std::stable_sort(members.begin(), members.end(), [&](const TraceCollective* a, const TraceCollective* b) {

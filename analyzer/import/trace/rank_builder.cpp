@@ -129,8 +129,9 @@ void RankBuilder::add_host_collective(const TraceEvent& event, std::string_view 
   if (trace_.collectives.back().group.empty()) trace_.collectives.back().group = backend;
 }
 
-void RankBuilder::add_enqueued(const TraceEvent& event, std::string_view name, std::uint64_t bytes) {
-  enqueued_.push_back({collective_function(name), bytes});
+void RankBuilder::add_enqueued(const TraceEvent& event, std::string_view name, std::uint64_t bytes, std::string group,
+                               int group_size) {
+  enqueued_.push_back({collective_function(name), bytes, std::move(group), group_size});
   add_call(event, CallKind::kCollective, enqueued_.size());
 }
 
@@ -192,6 +193,10 @@ void RankBuilder::describe_collective(TraceCollective& collective, const Launch&
   const EnqueuedCollective& enqueued = enqueued_[launch.collective - 1];
   Span& span = trace_.spans.spans[collective.span];
   if (span.bytes == 0) span.bytes = enqueued.bytes;
+  if (collective.group.empty() && !enqueued.group.empty()) {
+    collective.group = enqueued.group;
+    collective.group_size = enqueued.group_size;
+  }
   if (is_group_function(collective.function) || enqueued.function.empty()) return;
   collective.function = enqueued.function;  // of an all_to_all NCCL makes sends and receives
   span.name_id = names_.intern(enqueued.function);

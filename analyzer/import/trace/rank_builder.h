@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/import/trace/cpu_calls.h"
@@ -33,8 +35,10 @@ class RankBuilder {
   void add_call(const TraceEvent& event, CallKind kind, std::uint64_t id);
   /// An operator, a function of the autograd engine, or a range around such.
   void add_operator(const TraceEvent& event, CallKind kind);
-  /// The call that gives a collective to NCCL. `name` says which: "all_reduce", "ncclAllReduce".
-  void add_enqueued(const TraceEvent& event, std::string_view name, std::uint64_t bytes);
+  /// The call that gives a collective to NCCL. `name` says which: "all_reduce", "ncclAllReduce". `group` and its size are
+  /// the kernel's where it does not tell its own.
+  void add_enqueued(const TraceEvent& event, std::string_view name, std::uint64_t bytes, std::string group = {},
+                    int group_size = 0);
   /// A collective that a backend on the CPU reports.
   void add_host_collective(const TraceEvent& event, std::string_view backend, std::string_view name, std::uint64_t bytes);
   /// Once for each number; more of it are left out.
@@ -42,6 +46,8 @@ class RankBuilder {
 
   TraceInfo& info() { return trace_.info; }
   void set_hash(std::uint64_t hash) { trace_.hash = hash; }
+  void set_clock(std::string clock) { trace_.clock = std::move(clock); }
+  void note(std::string note) { trace_.notes.push_back(std::move(note)); }
 
   /// All that was added, once.
   RankTrace finish();
@@ -51,6 +57,8 @@ class RankBuilder {
   struct EnqueuedCollective {
     std::string_view function;
     std::uint64_t bytes = 0;
+    std::string group;
+    int group_size = 0;
   };
   struct DeviceWork {
     std::uint64_t correlation = 0;  ///< 1 + that of the call; 0: none

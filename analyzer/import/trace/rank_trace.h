@@ -19,6 +19,7 @@ struct TraceCollective {
   std::string_view function;  ///< ddbench's word; empty: not known
   std::string group;          ///< tells process groups of a job apart; empty: the trace does not say
   int group_size = 0;         ///< 0: not known
+  bool is_group_known = true;  ///< false: it may be of any of several groups, and is not joined
   std::optional<std::uint64_t> sequence;  ///< as PyTorch counts in the group
   std::int64_t enqueued_ns = 0;           ///< when the program asked for it, or else when it began
 };
@@ -31,6 +32,7 @@ enum class ComputeSource : std::uint8_t { kKernels, kOperators };
 struct RankTrace {
   std::filesystem::path file;
   std::uint64_t hash = 0;
+  std::string clock;  ///< traces with the same text have one clock; empty: one of its own
   TraceInfo info;
   ComputeSource compute = ComputeSource::kOperators;
   /// On GPUs: kernels, copies, and the host's time; without: operators, Gloo's and MPI's collectives, and the host's time.
@@ -41,6 +43,7 @@ struct RankTrace {
   std::size_t kernels_without_launch = 0;  ///< whose call the trace lacks: what pass they are of is not known
   std::size_t launches_without_kernel = 0;  ///< kernels that were launched before the last kernel and are not there
   std::size_t kernels = 0;
+  std::vector<std::string> notes;  ///< what people should know of it
   std::map<int, std::size_t> kernels_by_device;  ///< as the trace numbers GPUs
 };
 

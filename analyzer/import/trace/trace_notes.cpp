@@ -51,12 +51,12 @@ void note_sizes(const TraceJob& job, const TraceOrigin& origin, std::vector<std:
 }
 
 void note_clocks(const TraceJob& job, const std::vector<ClockMap>& clocks, std::vector<std::string>& notes) {
-  if (clocks.size() == 1) return;
+  if (std::all_of(clocks.begin(), clocks.end(), [](const ClockMap& clock) { return clock.shared_clock; })) return;
   std::int64_t widest_ns = 0;
   std::size_t not_compared = 0;
   for (std::size_t rank = 1; rank < clocks.size(); ++rank) {
     widest_ns = std::max(widest_ns, clocks[rank].uncertainty_ns());
-    not_compared += clocks[rank].start.at_ns == 0;
+    not_compared += clocks[rank].start.at_ns == 0 && !clocks[rank].shared_clock;
   }
   notes.push_back(
       not_compared > 0

@@ -209,6 +209,7 @@ int import_auto(const ImportRequest& request) {
   const std::vector<std::filesystem::path> paths(request.paths.begin(), request.paths.end());
   const imports::Format format = imports::recognise(paths);
   if (format == imports::Format::kKineto) return import_kineto(request);
+  if (format == imports::Format::kNsys) return import_nsys(request);
   if (format == imports::Format::kFlightRecorder) return import_flight_recorder(request);
   ImportOptions options;
   options.db = request.db;
@@ -238,6 +239,7 @@ void add_import_command(CLI::App& app, Action& action) {
   add_examples(*import, {{"import table results.csv --unit step_time=ms", "figures of any source"},
                          {"import nccl-tests all_reduce.txt --network ib", "what nccl-tests printed"},
                          {"import kineto traces/", "traces of PyTorch's profiler, a file a rank"},
+                         {"import nsys rank*.sqlite --step-range step", "what Nsight Systems recorded, exported as SQLite"},
                          {"import flight-recorder dumps/", "who is missing from which collective"},
                          {"import spools trace", "what NCCL's profiler plug-in recorded"}});
   const auto options = std::make_shared<ImportOptions>();
@@ -276,6 +278,7 @@ void add_import_command(CLI::App& app, Action& action) {
   nccl_tests->callback([&action, options] { action = [options] { return import_nccl_tests(*options); }; });
   add_auto(*import, action);
   add_import_kineto(*import, action);
+  add_import_nsys(*import, action);
   add_import_flight_recorder(*import, action);
 }
 

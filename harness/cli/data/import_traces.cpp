@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/import/kineto/kineto.h"
+#include "analyzer/import/nsys/nsys.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/options/run_options.h"
 #include "harness/cli/options/shared_options.h"
@@ -19,19 +20,14 @@
 namespace ddbench::cli {
 namespace {
 
-struct KinetoArguments {
+struct TraceArguments {
   std::vector<std::string> files;
   std::string db;
-  imports::TraceOptions options;
+  imports::NsysOptions options;  ///< of all formats; what only nsys has is empty elsewhere
   bool json = false;
 };
 
-void add_gpus_per_node(CLI::App& command, int& gpus_per_node) {
-  command.add_option("--gpus-per-node", gpus_per_node, "Ranks of each node (default: what the traces say)")
-      ->check(CLI::Range(1, 65536));
-}
-
-void tell(const KinetoArguments& arguments, const imports::TraceImport& import) {
+void tell(const TraceArguments& arguments, const imports::TraceImport& import) {
   if (arguments.json) {
     const std::vector<store::RunId> added(import.already_there ? 0 : 1, import.run);
     const nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
@@ -55,8 +51,9 @@ void tell(const KinetoArguments& arguments, const imports::TraceImport& import) 
   }
 }
 
-int import_kineto(const KinetoArguments& arguments) {
-  const std::vector<std::filesystem::path> paths(arguments.files.begin(), arguments.files.end());
+/// `import` is given a progress of files, which shows on a terminal.
+template <typename Import>
+int import_shown(const TraceArguments& arguments, const Import& import) {
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   const auto progress = [&](std::size_t done, std::size_t all) {
     if (terminal) print_error(fmt::format("\r\033[K{} of {} files read", done, all));
@@ -64,44 +61,85 @@ int import_kineto(const KinetoArguments& arguments) {
   const auto clear = [&] {
     if (terminal) print_error("\r\033[K");
   };
-  imports::TraceImport import;
+  imports::TraceImport result;
   try {
-    import = imports::import_kineto(store_path(arguments.db), imports::trace_files(paths), arguments.options, progress);
+    result = import(progress);
   } catch (...) {
     clear();
     throw;
   }
   clear();
-  tell(arguments, import);
+  tell(arguments, result);
   return 0;
+}
+
+std::vector<std::filesystem::path> paths_of(const TraceArguments& arguments) {
+  return {arguments.files.begin(), arguments.files.end()};
+}
+
+int import_kineto(const TraceArguments& arguments) {
+  return import_shown(arguments, [&](const imports::FileProgress& progress) {
+    return imports::import_kineto(store_path(arguments.db), imports::trace_files(paths_of(arguments)),
+                                  arguments.options.trace, progress);
+  });
+}
+
+int import_nsys(const TraceArguments& arguments) {
+  return import_shown(arguments, [&](const imports::FileProgress& progress) {
+    return imports::import_nsys(store_path(arguments.db), imports::nsys_files(paths_of(arguments)), arguments.options,
+                                progress);
+  });
+}
+
+TraceArguments arguments_of(const ImportRequest& request) {
+  TraceArguments arguments;
+  arguments.files = request.paths;
+  arguments.db = request.db;
+  arguments.json = request.json;
+  return arguments;
+}
+
+void add_trace_options(CLI::App& command, TraceArguments& arguments) {
+  imports::TraceOptions& options = arguments.options.trace;
+  command.add_option("files", arguments.files, "The files, or folders that have them")->required();
+  command.add_option("--name", options.name, "Of the program (default: from the first file's name)");
+  command
+      .add_option("--batch-per-gpu", options.batch_per_gpu,
+                  "Samples per rank and step, used to compute throughput (default: 1)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  command.add_option("--warmup", options.warmup, "Steps that do not count (default: 0)")->check(CLI::Range(0, 1'000'000));
+  command.add_option("--gpus-per-node", options.gpus_per_node, "Ranks of each node (default: what the traces say)")
+      ->check(CLI::Range(1, 65536));
+  add_db_option(command, arguments.db);
+  add_json_option(command, arguments.json);
 }
 
 }  // namespace
 
 int import_kineto(const ImportRequest& request) {
-  KinetoArguments arguments;
-  arguments.files = request.paths;
-  arguments.db = request.db;
-  arguments.json = request.json;
-  return import_kineto(arguments);
+  return import_kineto(arguments_of(request));
+}
+
+int import_nsys(const ImportRequest& request) {
+  return import_nsys(arguments_of(request));
 }
 
 void add_import_kineto(CLI::App& import, Action& action) {
-  const auto arguments = std::make_shared<KinetoArguments>();
+  const auto arguments = std::make_shared<TraceArguments>();
   CLI::App* command = import.add_subcommand(
       "kineto", "Traces of PyTorch's profiler (.json, .json.gz), one a rank: those of a job become one run");
-  command->add_option("files", arguments->files, "The files, or folders that have them")->required();
-  command->add_option("--name", arguments->options.name, "Of the program (default: from the first file's name)");
-  command
-      ->add_option("--batch-per-gpu", arguments->options.batch_per_gpu,
-                   "Samples per rank and step, used to compute throughput (default: 1)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
-  command->add_option("--warmup", arguments->options.warmup, "Steps that do not count (default: 0)")
-      ->check(CLI::Range(0, 1'000'000));
-  add_gpus_per_node(*command, arguments->options.gpus_per_node);
-  add_db_option(*command, arguments->db);
-  add_json_option(*command, arguments->json);
+  add_trace_options(*command, *arguments);
   command->callback([&action, arguments] { action = [arguments] { return import_kineto(*arguments); }; });
+}
+
+void add_import_nsys(CLI::App& import, Action& action) {
+  const auto arguments = std::make_shared<TraceArguments>();
+  CLI::App* command = import.add_subcommand(
+      "nsys", "SQLite exports of Nsight Systems (nsys export --type sqlite): those of a job become one run");
+  add_trace_options(*command, *arguments);
+  command->add_option("--step-range", arguments->options.step_range,
+                      "NVTX range that marks a step, with or without a number behind it (default: ProfilerStep#)");
+  command->callback([&action, arguments] { action = [arguments] { return import_nsys(*arguments); }; });
 }
 
 }  // namespace ddbench::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "analyzer/import/nsys/export_file.h"
+
+namespace ddbench::imports {
+
+/// What NCCL says in a payload of its NVTX ranges.
+struct NcclPayload {
+  std::optional<std::uint64_t> communicator;
+  std::optional<std::int64_t> ranks;   ///< of the communicator, when it is made
+  std::optional<std::int64_t> rank;    ///< in the communicator, when it is made
+  std::optional<std::uint64_t> bytes;  ///< "Message size"
+};
+
+/// Reads NVTX_EVENTS.binaryData, which exports with blobs have. It is 32 bytes of header (domain, schema, each with 4 more
+/// bytes; then the payload's size, and that with the header), and the fields that NVTX_PAYLOAD_SCHEMA_ENTRIES places in what
+/// follows; all in little-endian order. Source of the layout: the reader of nsys-ai (MIT), which checked it against exports
+/// of Nsight Systems 2026; NVIDIA documents only the schemas' tables.
+class NcclPayloads {
+ public:
+  /// Without the tables there is nothing to read.
+  explicit NcclPayloads(const NsysExport& from);
+
+  /// Fields that are not there, or do not lie within the bytes, stay empty.
+  NcclPayload read(std::span<const std::byte> bytes) const;
+
+ private:
+  enum class Field : std::uint8_t { kCommunicator, kRanks, kRank, kBytes };
+  struct Place {
+    Field field;
+    std::size_t offset;
+    std::size_t size;
+  };
+  std::multimap<std::pair<std::int64_t, std::int64_t>, Place> places_;  ///< by domain and schema
+};
+
+}  // namespace ddbench::imports

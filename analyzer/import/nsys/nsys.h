@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analyzer/import/nsys/export_ranks.h"
+#include "analyzer/import/trace/import_trace.h"
+
+namespace ddbench::imports {
+
+struct NsysOptions {
+  TraceOptions trace;
+  std::string step_range;  ///< the NVTX range that marks a step; empty: ProfilerStep#N
+};
+
+/// The files *.sqlite of each folder, in order, and each file as it is. Throws Error{kBadInput} for a folder without any.
+std::vector<std::filesystem::path> nsys_files(const std::vector<std::filesystem::path>& files_and_folders);
+
+/// Gives each process its rank: that in the largest communicator of NCCL's that all of them told they are in; else that of
+/// the file's name where each file has one process; else its place by file and GPU, which a note says. Throws Error{kBadInput}
+/// where two processes told one rank of that communicator.
+std::vector<RankTrace> number_nsys_ranks(std::vector<std::vector<NsysRank>> files);
+
+/// Makes one run of the exports of one job: a rank for each process that used a GPU. Nothing is written before all files were
+/// read. Throws as read_nsys_export, number_nsys_ranks and import_traces.
+TraceImport import_nsys(const std::filesystem::path& store_file, const std::vector<std::filesystem::path>& files,
+                        const NsysOptions& options, const FileProgress& progress = {});
+
+}  // namespace ddbench::imports

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/import/trace/rank_builder.h"
+
+namespace ddbench::imports {
+
+/// The NVTX ranges that mark the steps of one process.
+class StepRanges {
+ public:
+  /// `name` as of read_nsys_export.
+  explicit StepRanges(std::string name) : name_(std::move(name)) {}
+
+  /// Whether a range of this text marks a step: it is the name, or that and a number behind it.
+  bool marks_step(std::string_view text) const;
+  void add(const TraceEvent& event);
+  /// Tells the steps: numbered as their texts say where these are all different, else in their order. Of ranges that lie in
+  /// each other the outermost counts. Returns how many there are.
+  std::size_t tell(RankBuilder& builder) const;
+
+ private:
+  struct Range {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    std::int64_t thread = 0;
+    std::optional<std::uint64_t> number;
+  };
+
+  std::optional<std::string_view> number_in(std::string_view text) const;
+
+  std::string name_;
+  std::vector<Range> ranges_;
+};
+
+}  // namespace ddbench::imports
