@@ -57,6 +57,7 @@ int parse_and_act(int argc, char** argv) {
   add_scaling_command(app, action);
   add_predict_command(app, action);
   add_advise_command(app, action);
+  add_diagnose_command(app, action);
   add_batch_command(app, action);
   add_compare_command(app, action);
   add_import_command(app, action);

@@ -13,6 +13,7 @@
 #include "harness/training/data/loader.h"
 #include "harness/training/gemm_peak.h"
 #include "harness/training/gradient_noise.h"
+#include "harness/training/injected_faults.h"
 #include "harness/training/optimizer/learning_rate.h"
 #include "harness/training/optimizer/loss_scale.h"
 #include "harness/training/optimizer/optimizer.h"
@@ -162,6 +163,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
                 *device, probe, std::int64_t{first_step} * run_case.accumulate);
   StepGradients gradients(run_case, loader, *model, *strategy, probe, graphs);
+  const InjectedFaults faults(rank, world_size, probe);
 
   TrainResult result;
   bool ends = false;
@@ -174,6 +176,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
     run_queue.begin_step(is_probed(step, run_case.warmup));
     gradients.begin_step(step, first_step, loss_scale.value());
     noise.begin_step(step);
+    faults.begin_step(step, probe);
     const double loss = gradients.compute([&](double own_loss) { target.submit(step, own_loss); });
     const bool finite = !loss_scale.wanted() || strategy->unscale(loss_scale.value());
     if (finite) {

@@ -27,6 +27,7 @@ void add_doctor_command(CLI::App& app, Action& action);
 void add_scaling_command(CLI::App& app, Action& action);
 void add_predict_command(CLI::App& app, Action& action);
 void add_advise_command(CLI::App& app, Action& action);
+void add_diagnose_command(CLI::App& app, Action& action);
 void add_batch_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_import_command(CLI::App& app, Action& action);

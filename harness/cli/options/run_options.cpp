@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "core/error.h"
+#include "core/run_case/injected.h"
 #include "core/text/number.h"
 #include "harness/cli/options/shared_options.h"
 #include "harness/device/device.h"
@@ -207,6 +209,8 @@ void resolve(RunOptions& options) {
   for (const std::string& text : options.tags) {
     run_case.tags.insert_or_assign(key_and_value(text, "--tag").first, key_and_value(text, "--tag").second);
   }
+  if (const char* const injected = std::getenv(kInjectVariable); injected != nullptr && *injected != '\0')
+    run_case.tags.insert_or_assign("injected", injected);
   if (!std::isfinite(options.bucket_mb) || options.bucket_mb <= 0 || options.bucket_mb > 1e6) {
     throw Error(
         ErrorCode::kBadInput,

@@ -1,0 +1,106 @@
+#include "analyzer/diagnose/own_work.h"
+
+#include <algorithm>
+
+#include "core/cpu_wait.h"
+#include "core/provenance.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+using store::StepPart;
+
+/// What book_cpu_wait took from exposed communication.
+double moved_from_communication(const store::StepRecord& step, double communication_wait_ns) {
+  const auto booked = static_cast<double>(step.partition[StepPart::kCpuWait]);
+  const auto exposed = static_cast<double>(step.partition.exposed_communication_ns());
+  const auto communication = static_cast<double>(step.communication_ns);
+  const double waited = std::min(communication_wait_ns, communication);
+  if (communication <= waited) return waited > 0 ? booked : 0;
+  return std::min(booked, waited * exposed / (communication - waited));
+}
+
+double value_at(const std::map<std::uint32_t, double>& values, std::uint32_t step) {
+  const auto found = values.find(step);
+  return found == values.end() ? 0 : found->second;
+}
+
+double mean_duration(std::span<const store::StepRecord> of_step) {
+  double sum = 0;
+  for (const store::StepRecord& record : of_step) sum += static_cast<double>(record.duration_ns);
+  return sum / static_cast<double>(of_step.size());
+}
+
+double transfer_of(const store::StepRecord& record) {
+  return static_cast<double>(std::max<std::int64_t>(0, record.communication_ns - record.peer_wait_ns));
+}
+
+/// All ranks recorded it, each once, with the probes on.
+bool is_whole(std::span<const store::StepRecord> of_step, std::span<const store::RankRecord> ranks) {
+  if (of_step.size() != ranks.size()) return false;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (of_step[i].rank != ranks[i].rank || !of_step[i].probes_on || of_step[i].duration_ns <= 0) return false;
+  }
+  return true;
+}
+
+std::map<std::uint32_t, double> by_step(const std::vector<std::pair<std::uint32_t, double>>& values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+OwnWork own_work(const store::StepRecord& step, double main_wait_ns, double communication_wait_ns) {
+  const store::StepPartition& parts = step.partition;
+  const double from_communication = moved_from_communication(step, communication_wait_ns);
+  const double booked = static_cast<double>(parts[StepPart::kCpuWait]) - from_communication;
+  const auto compute = static_cast<double>(parts.compute_ns());
+  const double inside_compute = std::clamp(main_wait_ns - booked, 0.0, compute);
+  OwnWork work;
+  work[OwnPart::kCompute] = compute - inside_compute;
+  work[OwnPart::kCpuWait] = booked + inside_compute;
+  work[OwnPart::kDataWait] = static_cast<double>(parts[StepPart::kDataWait]);
+  work[OwnPart::kHost] = static_cast<double>(parts[StepPart::kHost] + parts[StepPart::kCopy] + parts[StepPart::kIdle]);
+  return work;
+}
+
+WorkTable work_table(std::span<const store::StepRecord> records, std::span<const store::RankRecord> ranks,
+                     std::span<const RunQueueDelay> delays, std::uint32_t first_step) {
+  WorkTable table;
+  for (const store::RankRecord& rank : ranks) table.ranks.push_back({rank.rank, rank.node, rank.host});
+  double origin_ns = 0;
+  for (std::size_t begin = 0, end = 0; begin < records.size(); begin = end) {
+    while (end < records.size() && records[end].step == records[begin].step) ++end;
+    const auto of_step = records.subspan(begin, end - begin);
+    const std::uint32_t step = of_step.front().step;
+    if (step < first_step || !is_whole(of_step, ranks)) continue;
+    const auto began_ns = static_cast<double>(of_step.front().begin_ns);
+    if (table.steps.empty()) origin_ns = began_ns;
+    table.steps.push_back(step);
+    table.step_ns.push_back(mean_duration(of_step));
+    table.begin_ns.push_back(began_ns - origin_ns);
+    for (std::size_t i = 0; i < of_step.size(); ++i) {
+      const bool known = i < delays.size();
+      table.work.push_back(own_work(of_step[i], known ? value_at(delays[i].main_ns, step) : 0,
+                                    known ? value_at(delays[i].communication_ns, step) : 0));
+      table.transfer_ns.push_back(transfer_of(of_step[i]));
+    }
+  }
+  return table;
+}
+
+WorkTable work_table(const store::RunStore& store, const store::RunRecord& run) {
+  const std::vector<store::RankRecord> ranks = store.ranks(run.id);
+  std::vector<RunQueueDelay> delays;
+  for (const store::RankRecord& rank : ranks) {
+    delays.push_back({by_step(store.step_values(run.id, rank.rank, kCpuWaitMain)),
+                      by_step(store.step_values(run.id, rank.rank, kCpuWaitCommunication))});
+  }
+  WorkTable table =
+      work_table(store.steps(run.id), ranks, delays, static_cast<std::uint32_t>(run.run_case.warmup));
+  table.delay_known = std::all_of(delays.begin(), delays.end(), [](const RunQueueDelay& delay) { return !delay.main_ns.empty(); });
+  table.shares_cores = run.provenance.has(Provenance::kOversubscribed);
+  return table;
+}
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/store/rows/run_store.h"
+
+namespace ddbench::analyzer {
+
+/// What a rank does by itself in a step, before it comes to a collective: where a rank can be slower than the others.
+enum class OwnPart : std::uint8_t { kCompute, kCpuWait, kDataWait, kHost };
+inline constexpr std::size_t kOwnParts = 4;
+
+/// Nanoseconds of each part. Compute is without the run-queue delay in it; host has copies and idle time.
+struct OwnWork {
+  std::array<double, kOwnParts> ns{};
+  double& operator[](OwnPart part) noexcept { return ns[static_cast<std::size_t>(part)]; }
+  double operator[](OwnPart part) const noexcept { return ns[static_cast<std::size_t>(part)]; }
+  double total() const noexcept { return ns[0] + ns[1] + ns[2] + ns[3]; }
+};
+
+struct WorkRank {
+  int rank = 0;
+  int node = 0;
+  std::string host;
+};
+
+/// The measured steps that all ranks recorded with the probes on, rank by rank: `work[step * ranks + rank]`.
+struct WorkTable {
+  std::vector<WorkRank> ranks;
+  std::vector<std::uint32_t> steps;  ///< their numbers, ascending
+  std::vector<OwnWork> work;
+  std::vector<double> step_ns;       ///< of each step: mean duration over ranks
+  std::vector<double> transfer_ns;   ///< as `work`: union of communication without its peer wait, exposed or not
+  std::vector<double> begin_ns;      ///< of each step: when its first rank began, since the first of these steps
+  bool shares_cores = false;         ///< ranks outnumber the cores
+  bool delay_known = false;          ///< run-queue delay was measured, so that compute has none of it
+
+  std::size_t rank_count() const noexcept { return ranks.size(); }
+  std::size_t step_count() const noexcept { return steps.size(); }
+  const OwnWork& at(std::size_t step, std::size_t rank) const { return work[step * ranks.size() + rank]; }
+  double own(std::size_t step, std::size_t rank) const { return at(step, rank).total(); }
+};
+
+/// Run-queue delay of a rank's threads by step (core/cpu_wait.h); empty where it was not measured.
+struct RunQueueDelay {
+  std::map<std::uint32_t, double> main_ns;
+  std::map<std::uint32_t, double> communication_ns;
+};
+
+/// The rank's own work in a recorded step. The delay that book_cpu_wait left in compute is moved to the CPU wait; CPU wait
+/// that came out of exposed communication is nobody's own work.
+OwnWork own_work(const store::StepRecord& step, double main_wait_ns, double communication_wait_ns);
+
+/// `records` are ordered by step and rank; `delays` are by place in `ranks`, or empty. Steps before `first_step` are left out.
+WorkTable work_table(std::span<const store::StepRecord> records, std::span<const store::RankRecord> ranks,
+                     std::span<const RunQueueDelay> delays, std::uint32_t first_step);
+
+/// The same of a stored run.
+WorkTable work_table(const store::RunStore& store, const store::RunRecord& run);
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "analyzer/diagnose/own_work.h"
+
+namespace ddbench::analyzer {
+
+/// Ranks that stop now and then, all in the same steps, and work as the others do in between.
+struct Pauses {
+  std::vector<std::size_t> ranks;  ///< places in the table, ascending
+  std::vector<std::size_t> rows;   ///< of the table: the steps that were held up
+  double length_ns = 0;            ///< median: what such a step takes beyond the median step
+  double cost_share = 0;           ///< of the time of all steps
+  double explained = 0;            ///< of the lead of the slowest rank over the others beyond its median, summed over steps
+  bool is_regular = false;         ///< the times between them are multiples of one time
+  double period_steps = 0;         ///< of regular ones, in steps
+  double period_ns = 0;            ///< likewise
+};
+
+/// A held-up step is longer than the median step by half of it and by 8 median deviations. The ranks whose own work has half of
+/// that are those that paused. Nothing for fewer than four such steps, when none of the ranks is in most of them, or when more
+/// than half of the ranks are.
+std::optional<Pauses> find_pauses(const WorkTable& table);
+
+}  // namespace ddbench::analyzer
