@@ -33,6 +33,8 @@ extern const Target kKineto;
 extern const Target kNsys;
 /// What `ddbench import nccl-tests` reads: text or JSON.
 extern const Target kNcclTests;
+/// What `ddbench import log` and `import mlperf` read.
+extern const Target kTrainingLogs;
 /// What `ddbench import table` reads: CSV.
 extern const Target kTables;
 /// SKU catalogues and gate policies.
@@ -44,7 +46,7 @@ extern const Target kSafetensors;
 /// A log of NCCL's.
 extern const Target kNcclLogs;
 
-inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kKineto, &kNsys,     &kFlightRecorder, &kNcclTests, &kTables,
+inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kKineto, &kNsys,     &kFlightRecorder, &kNcclTests, &kTrainingLogs, &kTables,
                                              &kToml,   &kRunCases, &kSafetensors, &kNcclLogs};
 
 inline std::string_view text_of(Bytes input) {

@@ -21,6 +21,7 @@
 #include "analyzer/import/trace/align_clocks.h"
 #include "analyzer/import/trace/job.h"
 #include "analyzer/import/trace/placement.h"
+#include "analyzer/import/training_log/training_log.h"
 #include "core/error.h"
 #include "core/run_case/run_case.h"
 #include "core/unique_handle.h"
@@ -52,6 +53,18 @@ void read_nccl_tests(Bytes input) {
 
 void read_table(Bytes input) {
   expect_bad_input_at_most([&] { imports::read_table(text_of(input), "file", {}, [](imports::ImportedRun&&) {}); });
+}
+
+void read_training_logs(Bytes input) {
+  using imports::LogFormat;
+  imports::TrainingLogOptions options;
+  options.gpus = 8;
+  options.global_batch = 64;
+  options.regex = "([0-9]+) ([0-9.]+)";
+  options.groups = "step,step_time_ms";
+  for (const LogFormat format : {LogFormat::kMegatron, LogFormat::kDeepSpeed, LogFormat::kTorchTitan, LogFormat::kComposer,
+                                 LogFormat::kMlperf, LogFormat::kRegex})
+    expect_bad_input_at_most([&] { imports::read_training_log(text_of(input), "file", format, options); });
 }
 
 void read_toml(Bytes input) {
@@ -133,6 +146,7 @@ const Target kFlightRecorder{"flight_recorder", read_flight_dump};
 const Target kKineto{"kineto", read_kineto};
 const Target kNsys{"nsys", read_nsys};
 const Target kNcclTests{"nccl_tests", read_nccl_tests};
+const Target kTrainingLogs{"training_logs", read_training_logs};
 const Target kTables{"tables", read_table};
 const Target kToml{"toml", read_toml};
 const Target kRunCases{"run_cases", read_run_case};

@@ -21,7 +21,8 @@ constexpr std::size_t kMostFiles = 64;
 [[noreturn]] void refuse(const fs::path& path, std::string_view why) {
   throw Error(ErrorCode::kBadInput,
               fmt::format("{}: {}; the formats are traces of PyTorch's profiler (kineto), exports of Nsight Systems (nsys), "
-                          "dumps of PyTorch's Flight Recorder (flight-recorder), what nccl-tests print (nccl-tests), spools and tables (CSV)",
+                          "dumps of PyTorch's Flight Recorder (flight-recorder), what nccl-tests print (nccl-tests), logs of MLPerf (mlperf) and of Megatron-LM, DeepSpeed, torchtitan and Composer (log), "
+                          "spools and tables (CSV)",
                           path.string(), why),
               0, path.string());
 }
@@ -46,6 +47,15 @@ bool is_table(std::string_view text) {
   return header.find(',') != std::string::npos && has_any(header, {"gpus", "world_size", "throughput", "step_time"});
 }
 
+/// By what only the lines of one have; empty where it is none.
+std::string_view log_format(std::string_view text) {
+  if (has_any(text, {"elapsed time per iteration (ms):"})) return "megatron";
+  if (has_any(text, {"CurrSamplesPerSec="})) return "deepspeed";
+  if (has_any(text, {"[titan]"}) && has_any(text, {"tps:", "wps:"})) return "torchtitan";
+  if (has_any(text, {"[batch="}) && has_any(text, {"throughput/batches_per_sec:"})) return "composer";
+  return {};
+}
+
 /// A store of ddbench's own (analyzer/store/FORMAT.md: SQLite's application id, at byte 68 of the header).
 bool is_store(std::string_view text) {
   return text.substr(std::min<std::size_t>(68, text.size())).starts_with("DDBN");
@@ -62,6 +72,8 @@ std::optional<Format> format_of(std::string_view text) {
     return std::nullopt;
   }
   if (has_any(content, {"# nThread", "# Collective test starting", "algbw   busbw"})) return Format::kNcclTests;
+  if (has_any(content, {":::MLLOG "})) return Format::kMlperf;
+  if (!log_format(content).empty()) return Format::kLog;
   if (is_table(content)) return Format::kTable;
   return std::nullopt;
 }
@@ -90,6 +102,8 @@ std::string_view to_string(Format format) noexcept {
     case Format::kFlightRecorder: return "flight-recorder";
     case Format::kNcclTests: return "nccl-tests";
     case Format::kSpools: return "spools";
+    case Format::kMlperf: return "mlperf";
+    case Format::kLog: return "log";
     case Format::kTable: return "table";
   }
   return "";
@@ -102,6 +116,12 @@ Format recognise(const fs::path& path) {
   const std::optional<Format> format = format_of(beginning_of(path));
   if (!format) refuse(path, "its content is of no format that can be imported");
   return *format;
+}
+
+std::string log_format_of(const fs::path& path) {
+  const std::string_view format = log_format(beginning_of(path));
+  if (format.empty()) refuse(path, "it has no line of a step of a training program that is known");
+  return std::string(format);
 }
 
 Format recognise(const std::vector<fs::path>& paths) {

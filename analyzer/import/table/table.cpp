@@ -9,6 +9,7 @@
 #include "analyzer/import/numbers.h"
 #include "analyzer/import/table/case_fields.h"
 #include "analyzer/import/table/csv.h"
+#include "analyzer/import/table/report_csv.h"
 #include "analyzer/import/table/scaling_modes.h"
 #include "analyzer/import/table/table_columns.h"
 #include "core/error.h"
@@ -208,7 +209,14 @@ void read_table(std::string_view text, const std::string& origin, const TableOpt
   CaseMemory cases;
   CsvRow row;
   bool any = false;
-  for (; reader.next(row); any = true) take(RowReader(origin, row, modes, cases).read(columns));
+  const bool is_report = is_report_csv(reader.header().cells);
+  while (reader.next(row)) {
+    if (is_report && !is_usable_report_row(reader.header().cells, row.cells)) continue;
+    take(RowReader(origin, row, modes, cases).read(columns));
+    any = true;
+  }
+  if (!any && is_report)
+    throw Error(ErrorCode::kBadInput, fmt::format("{} has no finished, valid run with a step time", origin), 0, origin);
   if (!any) throw Error(ErrorCode::kBadInput, fmt::format("{} has a header and no rows", origin), 0, origin);
 }
 

@@ -31,6 +31,8 @@ struct TableOptions {
 /// A global batch is that of all copies of the model, and batch_per_gpu that of one. Rows with a global batch are
 /// strong scaling, unless the batch per GPU of rows that differ in nothing but size is the same and the global batch
 /// is not: then they are weak scaling. A column "scaling" decides instead, where there is one.
+/// Also what `ddbench report --format csv` writes: its cases and step times; rows of runs that failed or are invalid are left
+/// out, and a note says what the file says of where its figures come from.
 /// What a table does not say is left at RunCase's default, but the batch: 1 a GPU. Rows of equal cases are
 /// repetitions.
 ///

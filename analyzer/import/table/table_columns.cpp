@@ -7,6 +7,7 @@
 
 #include "analyzer/import/numbers.h"
 #include "analyzer/import/table/case_fields.h"
+#include "analyzer/import/table/report_csv.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
 
@@ -77,14 +78,15 @@ SetCell sample_rate(double RowValues::*member, const std::string& samples) {
 
 class Header {
  public:
-  Header(const TableOptions& options, const std::string& origin, int line)
-      : options_(options), origin_(origin), line_(line) {}
+  Header(const TableOptions& options, const std::string& origin, int line, bool is_report)
+      : options_(options), origin_(origin), line_(line), is_report_(is_report) {}
 
   Column column(const std::string& text) {
     ++number_;
     const std::string original(trimmed(text));
     if (original.empty()) fail("has no name");
     Column column{original, {}, {}};
+    if (const auto set = is_report_ ? report_csv_column(original) : std::nullopt) return {original, original, *set};
     const auto renamed = options_.rename.find(original);
     HeaderCell cell = split_unit(renamed == options_.rename.end() ? original : renamed->second);
     for (const std::string& name : {original, cell.name}) {
@@ -181,6 +183,7 @@ class Header {
   const TableOptions& options_;
   const std::string& origin_;
   int line_;
+  bool is_report_;
   int number_ = 0;
   bool has_metric_ = false;
   std::set<std::string> names_;
@@ -191,7 +194,7 @@ class Header {
 
 std::vector<Column> table_columns(const std::vector<std::string>& header, const TableOptions& options,
                                   const std::string& origin, int line) {
-  Header reader(options, origin, line);
+  Header reader(options, origin, line, is_report_csv(header));
   std::vector<Column> columns;
   for (const std::string& cell : header) columns.push_back(reader.column(cell));
   reader.finish();

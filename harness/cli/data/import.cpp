@@ -1,90 +1,35 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "analyzer/import/nccl_tests/nccl_tests.h"
 #include "analyzer/import/recognise/recognise.h"
 #include "analyzer/import/table/table.h"
-#include "core/clock.h"
 #include "core/error.h"
+#include "harness/cli/data/import_logs.h"
+#include "harness/cli/data/import_shown.h"
 #include "harness/cli/data/import_traces.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/options/run_options.h"
 #include "harness/cli/options/shared_options.h"
 #include "harness/experiment/recover/import_spools.h"
-#include "reports/formats/json/json.h"
 
 namespace ddbench::cli {
 namespace {
 
-struct ImportOptions {
-  std::string file;
+struct ImportOptions : ShownImport {
   std::vector<std::string> files;  ///< of nccl-tests: files and folders
-  std::string db;
   std::vector<std::string> units;
   std::vector<std::string> renames;
   imports::NcclTestsOptions nccl_tests;
   experiment::SpoolImportOptions spools;
-  bool json = false;
 };
-
-std::string content_of(const ImportOptions& options) {
-  return imports::read_file(options.file == "-" ? "/dev/stdin" : options.file);
-}
-
-int tell(const ImportOptions& options, const imports::ImportResult& result) {
-  if (options.json) {
-    const nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
-                                         {"sweep_id", result.sweep_id},
-                                         {"added", result.added},
-                                         {"already_there", result.already_there}};
-    print(json.dump() + "\n");
-  } else if (result.already_there) {
-    print(fmt::format("{} was imported before as sweep {}: nothing was changed\n", printable(options.file),
-                      result.sweep_id));
-  } else {
-    print(fmt::format("imported {} run{} as sweep {}\n", result.added.size(),
-                      result.added.size() == 1 ? "" : "s", result.sweep_id));
-  }
-  return 0;
-}
-
-/// On standard error, where it takes longer: a line that renews itself on a terminal, one every ten seconds
-/// elsewhere.
-class ImportProgressLine {
- public:
-  void show(std::size_t done, std::size_t all) {
-    const std::int64_t interval_ns = terminal_ ? 100'000'000 : 10'000'000'000;
-    if (done % 256 != 0 || now_ns() - last_ns_ < interval_ns) return;
-    last_ns_ = now_ns();
-    print_error(
-        fmt::format("{}{} of {} runs{}", terminal_ ? "\r\033[K" : "", done, all, terminal_ ? "" : "\n"));
-    shown_ = true;
-  }
-  ~ImportProgressLine() {
-    if (terminal_ && shown_) print_error("\r\033[K");
-  }
-
- private:
-  bool terminal_ = ::isatty(STDERR_FILENO) != 0;
-  bool shown_ = false;
-  std::int64_t last_ns_ = now_ns();
-};
-
-int store_runs(const ImportOptions& options, const imports::RunSource& runs, const std::string& content) {
-  ImportProgressLine line;
-  return tell(options,
-              imports::import_runs(store_path(options.db), runs, content, options.file,
-                                   [&](std::size_t done, std::size_t all) { line.show(done, all); }));
-}
 
 int import_spools(const ImportOptions& options) {
   const experiment::SpoolImport import =
@@ -157,42 +102,13 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   return files;
 }
 
-/// Each file by itself: what is wrong with one is told, and the others are stored.
 int import_nccl_tests(ImportOptions options) {
   const std::vector<std::string> files = files_of(options.files);
   if (files.empty()) throw Error(ErrorCode::kBadInput, fmt::format("{}: there is no .log, .txt, .out or .json below it", options.files.front()));
-  ImportProgressLine line;
-  if (files.size() == 1) {
-    options.file = files.front();
-    return tell(options, import_nccl_log(options, [&](std::size_t done, std::size_t all) { line.show(done, all); }));
-  }
-  nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
-                                 {"files", nlohmann::ordered_json::array()},
-                                 {"refused", nlohmann::ordered_json::array()}};
-  std::size_t runs = 0;
-  for (const std::string& file : files) {
+  return import_each(options, files, [&](const std::string& file, const imports::ImportProgress& progress) {
     options.file = file;
-    try {
-      const imports::ImportResult result = import_nccl_log(options, {});
-      runs += result.added.size();
-      json["files"].push_back({{"file", file},
-                               {"sweep_id", result.sweep_id},
-                               {"added", result.added},
-                               {"already_there", result.already_there}});
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kBadInput) throw;
-      json["refused"].push_back({{"file", file}, {"why", error.message()}});
-      if (!options.json) print_error(fmt::format("refused: {}\n", printable(error.message())));
-    }
-  }
-  const std::size_t refused = json["refused"].size();
-  if (options.json) {
-    print(json.dump() + "\n");
-  } else {
-    print(fmt::format("imported {} run{} of {} of {} files\n", runs, runs == 1 ? "" : "s", files.size() - refused,
-                      files.size()));
-  }
-  return refused == 0 ? 0 : static_cast<int>(ErrorCode::kBadInput);
+    return import_nccl_log(options, progress);
+  });
 }
 
 CLI::App* add_format(CLI::App& app, const char* name, const char* description, ImportOptions& options,
@@ -216,9 +132,11 @@ int import_auto(const ImportRequest& request) {
   options.json = request.json;
   options.files = request.paths;
   if (format == imports::Format::kNcclTests) return import_nccl_tests(std::move(options));
+  if (format == imports::Format::kMlperf) return import_mlperf(request);
   if (request.paths.size() > 1)
     throw Error(ErrorCode::kBadInput, fmt::format("{} are imported one at a time", imports::to_string(format)));
   options.file = request.paths.front();
+  if (format == imports::Format::kLog) return import_log(request);
   return format == imports::Format::kSpools ? import_spools(options) : import_table(options);
 }
 
@@ -241,6 +159,7 @@ void add_import_command(CLI::App& app, Action& action) {
                          {"import kineto traces/", "traces of PyTorch's profiler, a file a rank"},
                          {"import nsys rank*.sqlite --step-range step", "what Nsight Systems recorded, exported as SQLite"},
                          {"import flight-recorder dumps/", "who is missing from which collective"},
+                         {"import log --format megatron train.log --gpus-per-node 8", "step times of a training log"},
                          {"import spools trace", "what NCCL's profiler plug-in recorded"}});
   const auto options = std::make_shared<ImportOptions>();
 
@@ -280,6 +199,8 @@ void add_import_command(CLI::App& app, Action& action) {
   add_import_kineto(*import, action);
   add_import_nsys(*import, action);
   add_import_flight_recorder(*import, action);
+  add_import_log(*import, action);
+  add_import_mlperf(*import, action);
 }
 
 }  // namespace ddbench::cli

@@ -91,7 +91,7 @@ int import_nsys(const TraceArguments& arguments) {
   });
 }
 
-TraceArguments arguments_of(const ImportRequest& request) {
+TraceArguments trace_arguments(const ImportRequest& request) {
   TraceArguments arguments;
   arguments.files = request.paths;
   arguments.db = request.db;
@@ -117,11 +117,11 @@ void add_trace_options(CLI::App& command, TraceArguments& arguments) {
 }  // namespace
 
 int import_kineto(const ImportRequest& request) {
-  return import_kineto(arguments_of(request));
+  return import_kineto(trace_arguments(request));
 }
 
 int import_nsys(const ImportRequest& request) {
-  return import_nsys(arguments_of(request));
+  return import_nsys(trace_arguments(request));
 }
 
 void add_import_kineto(CLI::App& import, Action& action) {

@@ -1,0 +1,96 @@
+#include "analyzer/import/training_log/log_rows.h"
+
+namespace ddbench::imports {
+namespace {
+
+void keep(std::int64_t& value, std::optional<std::int64_t> told) {
+  if (told && *told > 0) value = *told;
+}
+
+}  // namespace
+
+LogContent read_megatron(std::string_view text) {
+  LogContent content;
+  each_line(text, [&](std::string_view line, int number) {
+    keep(content.job.gpus, count_after(line, "using world size:"));
+    keep(content.job.tensor_parallel, count_after(line, "tensor-model-parallel size:"));
+    keep(content.job.pipeline_parallel, count_after(line, "pipeline-model-parallel size:"));
+    keep(content.job.context_parallel, count_after(line, "context-parallel size:"));
+    const auto elapsed_ms = number_after(line, "elapsed time per iteration (ms):");
+    const auto step = count_after(line, "iteration ");
+    if (!elapsed_ms || !step) return;
+    keep(content.job.global_batch, count_after(line, "global batch size:"));
+    LogRow row;
+    row.line = number;
+    row.step = *step;
+    row.step_ns = *elapsed_ms * 1e6;
+    for (const char* key : {"lm loss:", "lm loss "}) {
+      if (const auto loss = number_after(line, key)) row.loss = *loss;
+    }
+    content.rows.push_back(row);
+  });
+  return content;
+}
+
+LogContent read_deepspeed(std::string_view text) {
+  LogContent content;
+  each_line(text, [&](std::string_view line, int number) {
+    keep(content.job.gpus, count_after(line, "world_size ...................... "));
+    keep(content.job.global_batch, count_after(line, "train_batch_size ............. "));
+    if (line.find("CurrSamplesPerSec=") == std::string_view::npos) return;
+    auto step = count_after(line, "global_step=");
+    if (!step) step = count_after(line, "/");  // "0/20, RunningAvgSamplesPerSec=..." before version 0.7
+    const auto stamp = stamp_in(line);
+    if (!step || !stamp) return;
+    LogRow row;
+    row.line = number;
+    row.step = *step;
+    row.stamp_ns = stamp;
+    content.rows.push_back(row);
+  });
+  return content;
+}
+
+LogContent read_torchtitan(std::string_view text) {
+  LogContent content;
+  each_line(text, [&](std::string_view line, int number) {
+    keep(content.job.global_batch, count_after(line, "global batch size "));
+    const auto step = count_after(line, "step:");
+    const auto stamp = stamp_in(line);
+    if (!step || !stamp || !number_after(line, "loss:")) return;
+    if (line.find("tps:") == std::string_view::npos && line.find("wps:") == std::string_view::npos) return;
+    LogRow row;
+    row.line = number;
+    row.step = *step;
+    row.stamp_ns = stamp;
+    row.loss = *number_after(line, "loss:");
+    content.rows.push_back(row);
+  });
+  return content;
+}
+
+LogContent read_composer(std::string_view text) {
+  LogContent content;
+  std::optional<LogRow> row;
+  const auto finish = [&] {
+    if (row && row->step_ns > 0) content.rows.push_back(*row);
+    row.reset();
+  };
+  each_line(text, [&](std::string_view line, int number) {
+    if (const auto batch = count_after(line, "[batch="); batch && line.find("]:") != std::string_view::npos) {
+      finish();
+      row.emplace();
+      row->line = number;
+      row->step = *batch;
+      return;
+    }
+    if (!row) return;
+    if (const auto rate = number_after(line, " throughput/batches_per_sec:"); rate && *rate > 0) row->step_ns = 1e9 / *rate;
+    if (const auto rate = number_after(line, " throughput/samples_per_sec:"); rate && *rate > 0) row->samples_per_s = *rate;
+    if (const auto loss = number_after(line, " loss/train/total:")) row->loss = *loss;
+  });
+  finish();
+  return content;
+}
+
+}  // namespace ddbench::imports

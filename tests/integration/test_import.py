@@ -1,0 +1,139 @@
+"""Formats of `ddbench import` that hold figures and no traces."""
+
+import csv
+import json
+
+COLUMNS = "workload,nodes,gpus_per_node,global_batch,step_time_ms,sku,tags.team"
+
+
+def imported(bench, *arguments):
+    return json.loads(bench.ok("import", *arguments, "--json").stdout)
+
+
+def test_a_table_that_report_wrote(bench, tmp_path):
+    first = tmp_path / "first.csv"
+    first.write_text(f"{COLUMNS}\nresnet50,1,8,1024,150.5,a100,vision\nresnet50,2,8,1024,80.25,a100,vision\n")
+    sweep = imported(bench, "table", first)["sweep_id"]
+    written = tmp_path / "written.csv"
+    bench.ok("report", sweep, "--format", "csv", "-o", written)
+    bench.use_store("other.db")
+    second = imported(bench, "table", written)
+    assert len(second["added"]) == 2
+    again = tmp_path / "again.csv"
+    bench.ok("report", second["sweep_id"], "--format", "csv", "-o", again)
+    rows = [sorted(csv.DictReader(path.open()), key=lambda row: row["nodes"]) for path in (written, again)]
+    for column in ("workload", "nodes", "gpus_per_node", "global_batch", "scaling", "sku", "tags", "step_time_ns", "samples_per_s"):
+        assert [row[column] for row in rows[0]] == [row[column] for row in rows[1]], column
+    assert "says of its figures: imported" in bench.ok("show", second["added"][0]).stdout
+    text = written.read_text()
+    written.write_text(text.replace(",done,1,", ",failed,1,"))
+    refused = bench("import", "table", written)
+    assert refused.returncode == 2 and "no finished, valid run" in refused.stderr
+
+
+def test_a_global_batch_of_a_model_spread_over_gpus(bench, tmp_path):
+    table = tmp_path / "large.csv"
+    table.write_text("gpus,gpus_per_node,tp,pp,cp,accumulation,global_batch,throughput\n768,8,4,3,1,4,2048,1000\n")
+    run, = imported(bench, "table", table)["added"]
+    case = json.loads(bench.rows("select case_json from run where id = ?", run)[0][0])
+    assert (case["batch_per_gpu"], case["accumulate"]) == (32, 4)
+    table.write_text("gpus,gpus_per_node,global_batch,throughput\n768,8,2048,1000\n")
+    refused = bench("import", "table", table)
+    assert refused.returncode == 2 and "2048" in refused.stderr
+
+
+MEGATRON = """using world size: 16, data-parallel size: 4, context-parallel size: 1, tensor-model-parallel size: 2, pipeline-model-parallel size: 2
+ [2025-04-13 23:41:12] iteration       10/    1000 | consumed samples:          160 | elapsed time per iteration (ms): 1147.6 | learning rate: 0.0E+00 | global batch size:    16 | lm loss: 1.082E+01 | loss scale: 8388608.0 |
+some other line
+ [2025-04-13 23:41:22] iteration       20/    1000 | consumed samples:          320 | elapsed time per iteration (ms): 430.0 | learning rate: 1.3E-04 | global batch size:    16 | lm loss: 7.399415E+00 | loss scale: 16384.0 |
+ [2025-04-13 23:41:27] iteration       30/    1000 | consumed samples:          480 | elapsed time per iteration (ms): 450.0 | learning rate: 1.3E-04 | global batch size:    16 | lm loss: 7.1E+00 | loss scale: 16384.0 |
+"""
+DEEPSPEED = "".join(
+    f"[2023-11-07 01:55:{second:02},711] [INFO] [timer.py:260:stop] epoch=0/micro_step={4 * step}/global_step={step}, "
+    f"RunningAvgSamplesPerSec=25.0, CurrSamplesPerSec=25.7, MemAllocated=4.32GB, MaxMemAllocated=38.49GB\n"
+    for step, second in ((10, 3), (20, 8), (30, 12)))
+TITAN = "".join(
+    f"[rank{rank}]:[titan] 2025-01-11 12:00:{second:02},500 - root - INFO - \x1b[31mstep: {step:2}  \x1b[32mloss: {8.5 - step / 10:.4f}  "
+    f"\x1b[33mmemory: 10.2GiB(10.8%)  \x1b[34mtps: 5,432  \x1b[36mtflops: 100.2  \x1b[35mmfu: 30.1%\x1b[39m\n"
+    for step, second in ((1, 1), (2, 3), (3, 4), (4, 5)) for rank in (0, 1))
+COMPOSER = "".join(
+    f"[batch={batch}/4800]:\n\t Train time/batch: {batch - 1}\n\t Train loss/train/total: 11.7\n"
+    f"\t Train throughput/batches_per_sec: {rate}\n\t Train throughput/samples_per_sec: {256 * rate}\n"
+    for batch, rate in ((1, 0.1), (2, 0.2), (3, 0.25)))
+MLPERF = "noise\n" + "".join(
+    ("1: " if step > 1 else "") + ":::MLLOG " + json.dumps(
+        {"namespace": "", "time_ms": 1698000000000 + step, "event_type": "POINT_IN_TIME", "key": "tracked_stats",
+         "value": {"train_step_time": seconds, "loss": 4.5}, "metadata": {"file": "a.py", "lineno": 3, "step": step}}) + "\n"
+    for step, seconds in ((1, 0.9), (2, 0.5), (3, 0.4)))
+MLPERF_RATES = "".join(
+    ":::MLLOG " + json.dumps({"key": key, "value": value, "metadata": {"step": step}}) + "\n"
+    for key, value, step in (("global_batch_size", 512, 0), ("throughput", 256.0, 1), ("throughput", 1024.0, 2)))
+
+
+def step_times_ms(bench, run):
+    rows = bench.rows("select duration_ns from step join run using (run_key) where id = ? order by step", run)
+    return [row[0] / 1e6 for row in rows]
+
+
+def test_logs_of_training_programs(bench, tmp_path):
+    """As their programs print them (lines of public logs, shortened)."""
+    for name, text, options, expected in (
+            ("megatron", MEGATRON, ["--gpus-per-node", "8"], [1147.6, 430, 450]),
+            ("deepspeed", DEEPSPEED, ["--gpus", "8", "--global-batch", "32"], [500, 400]),
+            ("torchtitan", TITAN, ["--gpus", "2"], [2000, 1000, 1000]),
+            ("composer", COMPOSER, ["--gpus", "8"], [10000, 5000, 4000]),
+            ("regex", "it 1 took 0.5 s\nit 2 took 0.25 s\n",
+             ["--gpus", "1", "--regex", r"it (\d+) took ([0-9.]+) s", "--groups", "step,step_time_s"], [500, 250])):
+        log = tmp_path / f"{name}.log"
+        log.write_text(text)
+        run, = imported(bench, "log", "--format", name, log, *options)["added"]
+        assert step_times_ms(bench, run) == expected, name
+        shown = bench.ok("show", run).stdout
+        assert "only step times, throughput and losses are known" in shown and "provenance: imported" in shown
+    case = json.loads(bench.rows("select case_json from run order by run_key limit 1")[0][0])
+    assert (case["nodes"], case["gpus_per_node"], case["batch_per_gpu"]) == (2, 8, 4)
+    assert case["strategy_options"] == {"tensor_parallel": "2", "pipeline_parallel": "2"}
+    again = imported(bench, "log", "--format", "megatron", tmp_path / "megatron.log", "--gpus-per-node", "8")
+    assert again["already_there"]
+    # Recognised by its content; without --gpus-per-node it is another run, whose nodes are not known.
+    run, = imported(bench, "auto", tmp_path / "megatron.log")["added"]
+    assert "16 ranks, GPUs per node not known" in bench.ok("show", run).stdout
+
+
+def test_logs_of_mlperf(bench, tmp_path):
+    for name, text, expected in (("times", MLPERF, [900, 500, 400]), ("rates", MLPERF_RATES, [2000, 500])):
+        log = tmp_path / f"{name}.log"
+        log.write_text(text)
+        run, = imported(bench, "mlperf", log, "--gpus", "8", "--gpus-per-node", "8")["added"]
+        assert step_times_ms(bench, run) == expected
+    shown = json.loads(bench.ok("show", "--json", run).stdout)
+    assert shown["run"]["provenance"] == ["imported"]
+    both = imported(bench, "mlperf", tmp_path / "times.log", tmp_path / "rates.log", "--gpus", "4")
+    assert [len(file["added"]) for file in both["files"]] == [1, 1]
+
+
+def test_damaged_logs_store_nothing(bench, tmp_path):
+    log = tmp_path / "damaged.log"
+
+    def refused(text, message, *arguments):
+        log.write_bytes(text if isinstance(text, bytes) else text.encode())
+        process = bench("import", *arguments, log)
+        assert process.returncode == 2 and message in process.stderr, (message, process.stderr)
+
+    megatron = ("log", "--format", "megatron")
+    refused("", "no line of a step", *megatron)
+    refused(b"\0\xff" * 5000, "no line of a step", *megatron)
+    refused(MEGATRON + MEGATRON, "line 7: step 10 follows step 30", *megatron)
+    refused(MEGATRON.replace("430.0", "0.0"), "step 20 takes 0 ms", *megatron)
+    refused(MEGATRON.replace("430.0", "1e300"), "which cannot be", *megatron)
+    refused(MEGATRON.replace("size:    16", "size:    17"), "17 cannot be shared by 4 copies", *megatron)
+    refused(MEGATRON.replace("using world size: 16", "x"), "state --gpus", *megatron)
+    refused(MEGATRON.replace("using world size: 16", "using world size: 99999999"), "too many", *megatron)
+    refused(MEGATRON, "--warmup leaves out 3", *megatron, "--warmup", "3")
+    refused(DEEPSPEED.splitlines()[0], "the time of a step needs two", "log", "--format", "deepspeed", "--gpus", "1")
+    refused(":::MLLOG {\n", "line 1: what follows :::MLLOG is no JSON object", "mlperf", "--gpus", "1")
+    refused(":::MLLOG " + "[" * 10000 + "\n", "is no JSON object", "mlperf", "--gpus", "1")
+    refused("x\n", "no ECMAScript pattern", "log", "--format", "regex", "--regex", "(", "--groups", "step")
+    refused("x\n", "has 1 groups and --groups 2", "log", "--format", "regex", "--regex", "(x)", "--groups", "step,loss")
+    refused("x\n", "which is no number", "log", "--format", "regex", "--regex", "(x)", "--groups", "step")
+    assert bench.rows("select count(*) from run")[0][0] == 0 if bench.db.exists() else True
