@@ -1,18 +1,13 @@
-#ifndef DDBENCH_INJECT_DDBENCH_H
-#define DDBENCH_INJECT_DDBENCH_H
+#ifndef DDBENCH_DDBENCH_H
+#define DDBENCH_DDBENCH_H
 
-/* For programs that want to say themselves where their steps are; plain C, callable through ctypes or dlsym.
- * Without `ddbench run` the symbols are absent: look them up with dlsym(RTLD_DEFAULT, "ddbench_step") and call
- * them when they are there.
- */
+/* For programs that say themselves where their steps are. Plain C, nothing to link but libdl where dlopen is not in the C library
+ * (find_package(ddbench) and the target ddbench::marks). Under `ddbench run` the calls reach ddbench_inject.so, which is preloaded; without
+ * it they do nothing: the first one looks the function up, the others test a pointer. */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The optimizer step of the calling rank ends, and the next begins. Call it after each optimizer.step(), from
- * one thread. */
-void ddbench_step(void);
 
 enum ddbench_phase {
   DDBENCH_DATA = 0,       /* waiting for a batch, with its number of samples */
@@ -26,13 +21,57 @@ enum ddbench_phase {
   DDBENCH_EVAL_MODE = 8   /* or to evaluate: begin_ns does not matter */
 };
 
-/* The calling thread was in `phase` from `begin_ns` (CLOCK_MONOTONIC, in nanoseconds) until now. `samples`: of a
- * batch, else 0. `id` tells data sets and optimizers apart. Unknown phases are ignored. */
+#ifdef DDBENCH_PROVIDES_MARKS /* ddbench_inject.so itself */
+void ddbench_step(void);
 void ddbench_region(int phase, long long begin_ns, unsigned long long samples, unsigned long long id);
-
-/* The program consists of the file `name`, relative to `folder`, beside its executable or script: a run of an edited file is
- * another case. Its content is read now. 0 where this process records nothing (yet). */
 int ddbench_program_file(const char* folder, const char* name);
+#else
+
+#include <dlfcn.h>
+#include <time.h>
+
+static inline void* ddbench_find(void** known, const char* name) {
+  static char absent;
+  void* found = __atomic_load_n(known, __ATOMIC_RELAXED);
+  if (found == 0) {
+    found = dlsym((void*)0, name); /* RTLD_DEFAULT */
+    if (found == 0) found = &absent;
+    __atomic_store_n(known, found, __ATOMIC_RELAXED);
+  }
+  return found == &absent ? 0 : found;
+}
+
+/* The step of the calling rank ends, and the next begins. Call it after each optimizer step, from one thread. What lies before
+ * the first call belongs to no step. */
+static inline void ddbench_step(void) {
+  static void* known;
+  void* const found = ddbench_find(&known, "ddbench_step");
+  if (found != 0) ((void (*)(void))found)();
+}
+
+/* CLOCK_MONOTONIC, in nanoseconds: the begin of a region. */
+static inline long long ddbench_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The calling thread was in `phase` from `begin_ns` (ddbench_now()) until now. `samples`: of a batch, else 0. `id` tells data sets and
+ * optimizers apart. Unknown phases are ignored. */
+static inline void ddbench_region(int phase, long long begin_ns, unsigned long long samples, unsigned long long id) {
+  static void* known;
+  void* const found = ddbench_find(&known, "ddbench_region");
+  if (found != 0) ((void (*)(int, long long, unsigned long long, unsigned long long))found)(phase, begin_ns, samples, id);
+}
+
+/* The program consists of the file `name`, relative to `folder`, beside its executable or script: a run of an edited file is another
+ * case. Its content is read now. 0 where this process records nothing (yet). */
+static inline int ddbench_program_file(const char* folder, const char* name) {
+  static void* known;
+  void* const found = ddbench_find(&known, "ddbench_program_file");
+  return found != 0 ? ((int (*)(const char*, const char*))found)(folder, name) : 0;
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -144,23 +144,26 @@ void PendingCall::end() const noexcept {
   track->record(span);
 }
 
-bool mark_step() noexcept {
+bool record_step(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
   static std::atomic<std::uint32_t> steps{0};
-  static std::atomic<std::int64_t> begin_ns{0};
   host::Recorder::Track* const track = track_of_thread(Lane::kMain);
-  const std::int64_t end_ns = now_ns();
-  const std::int64_t last_ns = begin_ns.exchange(end_ns);
   if (track == nullptr) return false;
   note_cpu_wait(*track, ThreadActivity::kOther);
-  if (last_ns == 0) return false;
+  if (begin_ns == 0) return false;
   Span span;
-  span.begin_ns = last_ns;
+  span.begin_ns = begin_ns;
   span.end_ns = end_ns;
   span.kind = SpanKind::kStep;
   span.name_id = name_id(CallName::kStep);
   span.step = steps.fetch_add(1);
   track->record(span);
   return true;
+}
+
+bool mark_step() noexcept {
+  static std::atomic<std::int64_t> begin_ns{0};
+  const std::int64_t end_ns = now_ns();
+  return record_step(begin_ns.exchange(end_ns), end_ns);
 }
 
 void record_phase(ProgramPhase phase, std::int64_t begin_ns, std::uint64_t samples, std::uint64_t id) noexcept {

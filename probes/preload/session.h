@@ -81,6 +81,9 @@ class PendingCall {
 /// A step ends, and the next begins, now. True where that is a step: the first call only begins one.
 bool mark_step() noexcept;
 
+/// The same for a step of these times (now_ns()), wherever the one before ended. False where nothing is recorded, or it begins at 0.
+bool record_step(std::int64_t begin_ns, std::int64_t end_ns) noexcept;
+
 /// The thread was in the phase from `begin_ns` (now_ns()) until now.
 void record_phase(ProgramPhase phase, std::int64_t begin_ns, std::uint64_t samples, std::uint64_t id) noexcept;
 

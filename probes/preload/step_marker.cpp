@@ -1,6 +1,7 @@
 #include <cstddef>
 
 #include "core/program_phase.h"
+#define DDBENCH_PROVIDES_MARKS
 #include "probes/preload/ddbench.h"
 #include "probes/preload/session/measuring_window.h"
 #include "probes/preload/session/process_recorder.h"

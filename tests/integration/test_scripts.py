@@ -2,12 +2,13 @@
 
 import importlib.util
 import json
+import pathlib
 import shutil
 import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
+from conftest import EXECUTABLE, ROOT
 
 PYTHON = sys.executable
 LOOPS = ROOT / "tests/integration/programs/loops"
@@ -109,6 +110,87 @@ def test_python_without_a_sitecustomize_of_its_own_starts_in_silence(bench):
     code = ("import os, sys; sys.path = [sys.argv[1]] + [p for p in sys.path if not os.path.exists(p + '/sitecustomize.py')]; "
             "import sitecustomize; assert sys.argv[1] not in sys.path and 'sitecustomize' in sys.modules")
     subprocess.run([PYTHON, "-S", "-c", code, ROOT / "probes/python"], check=True)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """What `cmake --install` puts elsewhere for programs that mark their steps."""
+    prefix = tmp_path_factory.mktemp("prefix")
+    build = pathlib.Path(EXECUTABLE).parents[1]
+    for room in ("preload", "python"):
+        subprocess.run(["cmake", "--install", build / "probes" / room, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
+    return prefix
+
+
+def steps_of(run):
+    facts = run["environment"]["facts"]
+    return facts["program.steps_from"], int(facts["program.steps"]), run["steps"]["measured"]
+
+
+def test_a_native_program_marks_its_steps(bench, installed):
+    project = bench.tmp / "marked"
+    project.mkdir()
+    shutil.copy(ROOT / "tests/integration/programs/marked.c", project)
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(marked LANGUAGES C)\nfind_package(ddbench 0.1 REQUIRED)\n"
+        "add_executable(marked marked.c)\ntarget_link_libraries(marked ddbench::marks)\n")
+    for command in (["-S", project, "-B", project, f"-DCMAKE_PREFIX_PATH={installed}"], ["--build", project]):
+        subprocess.run(["cmake", *command], check=True, stdout=subprocess.DEVNULL)
+    assert subprocess.run([project / "marked"], check=True, capture_output=True, text=True).stdout == "25 steps\n"
+    run = bench.run_json("--warmup", 0, "--", project / "marked")
+    assert steps_of(run) == ("marker", 25, 25) and set(files_of(run)) == {"marked"}
+    assert run["partition_ns"]["data_wait"] > 0 and float(run["environment"]["facts"]["program.samples_per_step"]) == 8
+    assert bench.run_json("--skip", 5, "--measure", 10, "--", project / "marked")["steps"]["measured"] == 10
+
+
+LOOP = """
+import {module}
+import sys
+{module}.step()
+for step in range(12):
+    with {module}.phase("data", samples=4):
+        batch = sum(range(20000))
+    with {module}.phase("forward"):
+        batch += sum(range(20000))
+    {module}.step()
+try:
+    {module}.phase("lunch").__enter__()
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("is_installed", [True, False], ids=["installed", "found under a run"])
+def test_a_python_loop_without_an_optimizer_marks_its_steps(bench, installed, is_installed):
+    script = bench.tmp / "loop.py"
+    script.write_text(LOOP.format(module="ddbench"))
+    if is_installed:
+        (module,) = installed.glob("lib/python*/*/ddbench.py")
+        bench.environment["PYTHONPATH"] = str(module.parent)
+        alone = subprocess.run([PYTHON, script], env=bench.environment, check=True, capture_output=True, text=True)
+        assert "'lunch' is no phase of a step" in alone.stdout
+    run = bench.run_json("--warmup", 0, "--", PYTHON, script)
+    assert steps_of(run) == ("marker", 12, 12)
+    assert set(files_of(run)) == {"loop.py"} and run["partition_ns"]["data_wait"] > 0
+
+
+def test_marks_where_a_colon_is_in_the_path_of_ddbench(bench):
+    """PYTHONPATH would take it for two folders."""
+    folder = bench.tmp / "at:12"
+    folder.symlink_to(pathlib.Path(EXECUTABLE).parents[1] / "lib/ddbench")
+    bench.environment["DDBENCH_MODULE_DIR"] = str(folder)
+    script = bench.tmp / "loop.py"
+    script.write_text(LOOP.format(module="ddbench") + "print([p for p in sys.path if '/python' in p and 'rank' in p])")
+    done = bench.ok("run", "--warmup", 0, "--json", "--", PYTHON, script)
+    assert steps_of(json.loads(done.stdout)) == ("marker", 12, 12)
+
+
+@pytest.mark.parametrize("tool", ["nvtx", "itt"])
+def test_ranges_of_steps_are_steps(bench, tool):
+    program = bench.tmp / "ranges"
+    subprocess.run(["cc", "-o", program, ROOT / "tests/integration/programs/ranges.c", "-ldl"], check=True)
+    run = bench.run_json("--warmup", 0, "--", program, tool)
+    assert steps_of(run) == ("marker", 20, 20)
 
 
 @pytest.mark.parametrize("sides, words", [

@@ -175,7 +175,8 @@ void describe(const RunCase& run_case, const analyzer::ProgramSteps& steps, Comp
     recording.notes.push_back(
         "nothing that the program did repeats itself as training does: its whole time counts as one step. "
         "Call "
-        "ddbench_step() after each optimizer step to mark them");
+        "ddbench_step() after each optimizer step to mark them (#include <ddbench/ddbench.h>, or in Python import ddbench and "
+        "ddbench.step())");
   }
 }
 

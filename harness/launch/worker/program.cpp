@@ -21,6 +21,8 @@
 namespace ddbench::launch {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kLibrary = "ddbench_inject.so";
 
 /// By which ways NCCL's ranks reach each other, a file a process beside its spool: what the plug-in cannot
@@ -33,40 +35,43 @@ void log_transports(const std::string& spool) {
   ::setenv("NCCL_DEBUG_FILE", (spool + ".%p" + kNcclLogSuffix).c_str(), 1);
 }
 
-/// NCCL, the CUDA driver and NVTX load what records them from where these variables say. Nothing is set that
+/// NCCL, the CUDA driver, NVTX and ITT load what records them from where these variables say. Nothing is set that
 /// this build does not have or the user set by himself, nor that only a machine with a GPU has a use for.
-void record_gpus(const std::string& preload) {
+void set_injected_libraries(const std::string& preload) {
   const auto set = [folder = std::filesystem::path(preload).parent_path()](const char* variable,
                                                                            const char* name) {
     const std::filesystem::path file = folder / name;
     if (::access(file.c_str(), R_OK) == 0) ::setenv(variable, file.c_str(), 0);
   };
   set("NCCL_PROFILER_PLUGIN", "ddbench_nccl_profiler.so");
-  if (::access("/dev/nvidiactl", F_OK) != 0) return;
+  set("INTEL_LIBITTNOTIFY64", kLibrary);
+  if (::access("/dev/nvidiactl", F_OK) != 0) return set("NVTX_INJECTION64_PATH", kLibrary);
   set("CUDA_INJECTION64_PATH", "ddbench_inject_cuda.so");
   set("NVTX_INJECTION64_PATH", "ddbench_inject_cupti.so");
 }
 
-/// The dynamic linker would silently take such a path for several, or for another one.
+/// The dynamic linker would silently take such a path for several, or for another one; Python one with a colon.
 bool fits_ld_preload(const std::string& path) {
   return path.find_first_of(" :$") == std::string::npos;
 }
+bool fits_python_path(const std::string& path) {
+  return path.find(':') == std::string::npos;
+}
 
-/// `library` by a path that LD_PRELOAD can hold: its own, or a link in `folder`.
-std::string preloadable(const std::string& library, const std::filesystem::path& folder) {
-  if (fits_ld_preload(library)) return library;
-  const std::string link = folder / kLibrary;
-  if (!fits_ld_preload(link)) {
-    throw Error(
-        ErrorCode::kEnvironment,
-        fmt::format("the program cannot be recorded: LD_PRELOAD takes no path with a blank, a colon or "
-                    "a dollar sign, and neither {} nor {} is without. Set DDBENCH_TMPDIR to a directory "
-                    "whose path is",
-                    library, link),
-        0, library);
+/// `path` as the linker or Python can hold it in a list: as it is, or through a link of this name in `folder`. `list`: in words.
+std::string listable(const std::string& path, const fs::path& folder, const char* name, bool (*fits)(const std::string&),
+                     std::string_view list) {
+  if (path.empty() || fits(path)) return path;
+  const std::string link = folder / name;
+  if (!fits(link)) {
+    throw Error(ErrorCode::kEnvironment,
+                fmt::format("the program cannot be recorded: {}, and neither {} nor {} is without. Set DDBENCH_TMPDIR to a "
+                            "directory whose path is",
+                            list, path, link),
+                0, path);
   }
   std::error_code error;
-  std::filesystem::create_symlink(library, link, error);
+  fs::create_symlink(path, link, error);
   if (error && error != std::errc::file_exists) {  // another rank here may have made it
     throw Error(ErrorCode::kEnvironment,
                 fmt::format("the program cannot be recorded: {}: {}", link, error.message()), error.value(),
@@ -75,18 +80,18 @@ std::string preloadable(const std::string& library, const std::filesystem::path&
   return link;
 }
 
-void prepare(const Program::Options& options, const std::string& library) {
+void prepare(const Program::Options& options, const std::string& library, const std::string& python) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const char* const before = std::getenv("LD_PRELOAD");
   const std::string preload = before != nullptr && *before != '\0' ? library + ":" + before : library;
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
-  record_gpus(options.preload);
+  set_injected_libraries(options.preload);
   log_transports(options.spool);
   ::setenv("DDBENCH_SPOOL", options.spool.c_str(), 1);
-  if (!options.python.empty()) {
+  if (!python.empty()) {
     const char* const path = std::getenv("PYTHONPATH");
     const std::string rest = path != nullptr && *path != '\0' ? std::string(":") + path : "";
-    ::setenv("PYTHONPATH", (options.python + rest).c_str(), 1);
+    ::setenv("PYTHONPATH", (python + rest).c_str(), 1);
   }
   if (!options.window.empty()) ::setenv("DDBENCH_WINDOW", options.window.c_str(), 1);
   ::setenv("DDBENCH_RUN_ID", options.run_id.c_str(), 1);
@@ -101,9 +106,12 @@ void prepare(const Program::Options& options, const std::string& library) {
 }  // namespace
 
 Program::Program(const Options& options) {
-  const std::string library =
-      preloadable(options.preload, std::filesystem::path(options.spool).parent_path());
-  const StartedCommand started = start_command(options.command, [&] { prepare(options, library); });
+  const fs::path folder = fs::path(options.spool).parent_path();
+  const std::string library = listable(options.preload, folder, kLibrary, fits_ld_preload,
+                                       "LD_PRELOAD takes no path with a blank, a colon or a dollar sign");
+  const std::string python =
+      listable(options.python, folder, "python", fits_python_path, "PYTHONPATH takes no path with a colon");
+  const StartedCommand started = start_command(options.command, [&] { prepare(options, library, python); });
   pid_ = started.pid;
   if (pid_ > 0) return;
   throw Error(ErrorCode::kRunFailed,
@@ -156,8 +164,7 @@ std::string python_folder() {
   for (const std::filesystem::path& directory : module::module_directories()) {
     std::error_code missing;
     const std::filesystem::path folder = std::filesystem::absolute(directory / "python");
-    if (std::filesystem::exists(folder / "sitecustomize.py", missing))
-      return folder.string().find(':') == std::string::npos ? folder.string() : std::string();
+    if (std::filesystem::exists(folder / "sitecustomize.py", missing)) return folder.string();
   }
   return {};
 }

@@ -21,7 +21,7 @@ class Program {
     std::string preload;
     std::string spool;  ///< prefix of the files that its processes record into
     std::string run_id;
-    std::string python;  ///< folder that goes first into PYTHONPATH (probes/python); empty: none
+    std::string python;  ///< folder that goes first into PYTHONPATH (probes/python), likewise; empty: none
     std::string window;  ///< window_for_program()
     int rank = -1;  ///< that it is; -1: it starts the ranks of its node by itself, and is none
   };
@@ -49,8 +49,7 @@ class Program {
 /// Where the shared object is that programs are started with. Throws Error{kEnvironment} when this build
 /// lacks it.
 std::string recording_library();
-/// Where the folder is that Python programs are started with; empty where this build lacks it or PYTHONPATH cannot hold
-/// its path.
+/// Where the folder is that Python programs are started with; empty where this build lacks it.
 std::string python_folder();
 
 }  // namespace ddbench::launch
