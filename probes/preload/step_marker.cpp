@@ -1,5 +1,6 @@
 #include <cstddef>
 
+#include "core/clock.h"
 #include "core/program_phase.h"
 #define DDBENCH_PROVIDES_MARKS
 #include "probes/preload/ddbench.h"
@@ -9,6 +10,10 @@
 
 void ddbench_step(void) {
   if (ddbench::inject::mark_step()) ddbench::inject::note_step_ended(0);
+}
+
+long long ddbench_now(void) {
+  return ddbench::now_ns();
 }
 
 void ddbench_region(int phase, long long begin_ns, unsigned long long samples, unsigned long long id) {
