@@ -10,7 +10,7 @@ namespace ddbench {
 
 /// What a program says of its training loop, or ddbench's module inside of a Python program (probes/python) for it.
 /// It travels as a span of kind kHost that has the phase's name, `bytes` samples and `correlation` to tell loops apart
-/// (which data set, which optimizer). Values are those of probes/preload/ddbench.h: append, never renumber.
+/// (which data set, which optimizer). Values are those of probes/preload/marks/ddbench.h: append, never renumber.
 enum class ProgramPhase : std::uint8_t {
   kData,        ///< in the loader: until it has a batch, of `bytes` samples; none while it only starts
   kForward,     ///< a model's forward pass with gradients

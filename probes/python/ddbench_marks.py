@@ -2,7 +2,7 @@
 
 Nothing is imported for it: each mark is put on when the program imports the module that has the function. Each wrapper
 keeps the arguments, the result and the exceptions of what it wraps, and tells of it through ddbench_region() of
-ddbench_inject.so (probes/preload/ddbench.h), one call at its end. Of nested calls of one kind only the outermost counts.
+ddbench_inject.so (probes/preload/marks/ddbench.h), one call at its end. Of nested calls of one kind only the outermost counts.
 """
 
 import atexit

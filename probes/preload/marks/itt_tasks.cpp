@@ -8,7 +8,7 @@
 #include <new>
 #include <string_view>
 
-#include "probes/preload/step_ranges.h"
+#include "probes/preload/marks/step_ranges.h"
 
 namespace {
 

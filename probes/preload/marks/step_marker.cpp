@@ -3,7 +3,7 @@
 #include "core/clock.h"
 #include "core/program_phase.h"
 #define DDBENCH_PROVIDES_MARKS
-#include "probes/preload/ddbench.h"
+#include "probes/preload/marks/ddbench.h"
 #include "probes/preload/session/measuring_window.h"
 #include "probes/preload/session/process_recorder.h"
 #include "probes/preload/session.h"

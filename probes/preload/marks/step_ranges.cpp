@@ -1,4 +1,4 @@
-#include "probes/preload/step_ranges.h"
+#include "probes/preload/marks/step_ranges.h"
 
 #include <array>
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "probes/preload/step_ranges.h"
+#include "probes/preload/marks/step_ranges.h"
 
 namespace {
 
