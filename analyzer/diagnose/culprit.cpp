@@ -169,6 +169,24 @@ double usual_swing(const WorkTable& table, const Culprit& culprit) {
   return std::sqrt(squares / static_cast<double>(means.size()));
 }
 
+/// The same of the culprits' own mean excess outside of the window, about its median there.
+double own_swing(const WorkTable& table, const Culprit& culprit) {
+  const std::size_t length = std::max<std::size_t>(culprit.window.size() / 2, 1);
+  std::vector<double> means;
+  for (std::size_t first = 0; first + length <= table.step_count(); first += length) {
+    if (first < culprit.window.end && first + length > culprit.window.first) continue;
+    const std::vector<double> own = mean_own(table, first, length);
+    double theirs = 0;
+    for (const std::size_t rank : culprit.ranks) theirs += own[rank] / static_cast<double>(culprit.ranks.size());
+    means.push_back(theirs - median_without(own, culprit.ranks));
+  }
+  constexpr std::size_t kFewest = 4;
+  if (means.size() < kFewest) return 0;
+  const double centre = median(means);
+  for (double& each : means) each = std::abs(each - centre);
+  return 1.4826 * median(std::move(means));
+}
+
 double mean_step_ns(const WorkTable& table, StepWindowRows window) {
   const auto first = table.step_ns.begin() + static_cast<std::ptrdiff_t>(window.first);
   return std::accumulate(first, first + static_cast<std::ptrdiff_t>(window.size()), 0.0) /
@@ -208,11 +226,12 @@ Culprit culprit_in(const WorkTable& table, StepWindowRows window, const CulpritL
   }
   std::sort(culprit.ranks.begin(), culprit.ranks.end());
   const Loss in_steps = loss_without(table, window, culprit.ranks, 1);
-  culprit.cost_ns = in_steps.saved_ns;
-  culprit.cost_share = culprit.cost_ns / std::max(mean_step_ns(table, window), 1.0);
   if (in_steps.explained() < kLeastExplainedInSteps) culprit.explained = std::min(culprit.explained, in_steps.explained());
   measure_excess(table, limits, culprit);
-  culprit.usual_swing_ns = usual_swing(table, culprit);
+  // In single steps chance makes anybody the slowest: what they are not slower by on the whole is not their cost.
+  culprit.cost_ns = std::clamp(in_steps.saved_ns, 0.0, std::max(culprit.excess_ns, 0.0));
+  culprit.cost_share = culprit.cost_ns / std::max(mean_step_ns(table, window), 1.0);
+  culprit.usual_swing_ns = std::max(usual_swing(table, culprit), own_swing(table, culprit));
   find_part(table, culprit);
   return culprit;
 }
@@ -233,7 +252,7 @@ std::optional<Culprit> find_culprit(const WorkTable& table, const CulpritLimits&
   if (found.empty()) return std::nullopt;
   double most = 0;
   for (const Culprit& culprit : found) most = std::max(most, total_cost_ns(culprit));
-  std::erase_if(found, [&](const Culprit& culprit) { return total_cost_ns(culprit) < 0.9 * most; });
+  std::erase_if(found, [&](const Culprit& culprit) { return total_cost_ns(culprit) < 0.97 * most; });
   return *std::min_element(found.begin(), found.end(), [](const Culprit& a, const Culprit& b) {
     return a.window.size() < b.window.size();
   });

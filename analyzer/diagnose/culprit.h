@@ -32,9 +32,9 @@ struct Culprit {
   double part_share = 0;             ///< of the excess
   double part_ratio = 0;             ///< part on these ranks / its median on the others; 0: the others have none
   double excess_ns = 0;              ///< own work above the median of the others, a step; mean over ranks and steps
-  double usual_swing_ns = 0;         ///< of the other ranks' mean excess over windows as long; 0: fewer than three of these
+  double usual_swing_ns = 0;         ///< of mean excesses over windows as long: of the other ranks, and of these outside; 0: too few
   double slowdown_low = 0;           ///< lower end of the interval of own work / median of the others, far values drawn in
-  double cost_ns = 0;                ///< a step: by how much its slowest rank's work would be shorter
+  double cost_ns = 0;                ///< a step: by how much its slowest rank's work would be shorter; at most excess_ns
   double cost_share = 0;             ///< of the step time in the window
   double explained = 0;              ///< of the excess of the slowest rank over the median, single steps smoothed
   double typical_share = 0;          ///< excess of the median step / mean excess; near 0 when few steps have it all
@@ -51,7 +51,7 @@ Culprit culprit_in(const WorkTable& table, StepWindowRows window, const CulpritL
 bool is_accused(const Culprit& culprit, const CulpritLimits& limits = {});
 
 /// The culprit that costs the run most, over windows between the change points of each rank's excess and the whole run. The
-/// shortest window that has nine tenths of that cost. Nothing when nobody is accused in any window.
+/// shortest window that has 97% of that cost. Nothing when nobody is accused in any window.
 std::optional<Culprit> find_culprit(const WorkTable& table, const CulpritLimits& limits = {});
 
 /// Own work of a rank minus the median of the other ranks', by step.

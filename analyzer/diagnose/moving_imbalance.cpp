@@ -9,6 +9,7 @@
 namespace ddbench::analyzer {
 namespace {
 
+constexpr std::size_t kLeastSteps = 40;
 constexpr double kLeastLost = 0.10;
 constexpr double kLeastPart = 0.8;
 constexpr double kLeastStandsOut = 1.0;
@@ -58,7 +59,7 @@ Lead lead_in(const WorkTable& table, std::size_t row, std::vector<double>& devia
 /// With two ranks nobody else is there to agree: leads that are seldom small stand out instead. Of normal works that are alike
 /// 36% of the leads are below half of the median lead.
 double stands_out_of_two(const std::vector<double>& leads) {
-  constexpr double kSmallShare = 0.15;
+  constexpr double kSmallShare = 0.12;
   const double half = median(leads) / 2;
   const auto small = std::count_if(leads.begin(), leads.end(), [&](double lead) { return lead < half; });
   return kSmallShare * static_cast<double>(leads.size()) / static_cast<double>(std::max<std::ptrdiff_t>(small, 1));
@@ -81,6 +82,7 @@ MovingImbalance moving_imbalance(const WorkTable& table) {
   }
   const double rows = static_cast<double>(leads.size());
   const double total = std::accumulate(leads.begin(), leads.end(), 0.0);
+  found.steps = leads.size();
   found.lost_share = total / std::max(std::accumulate(table.step_ns.begin(), table.step_ns.end(), 0.0), 1.0);
   const auto part = std::max_element(parts.begin(), parts.end());
   found.part = static_cast<OwnPart>(part - parts.begin());
@@ -93,7 +95,7 @@ MovingImbalance moving_imbalance(const WorkTable& table) {
 
 bool is_moving_imbalance(const MovingImbalance& found, std::size_t ranks) {
   const double too_often = ranks == 2 ? 0.75 : 0.6;
-  return found.lost_share >= kLeastLost && found.stands_out >= kLeastStandsOut && found.part_share >= kLeastPart &&
+  return found.steps >= kLeastSteps && found.lost_share >= kLeastLost && found.stands_out >= kLeastStandsOut && found.part_share >= kLeastPart &&
          found.most_often <= too_often && (found.part == OwnPart::kCompute || found.part == OwnPart::kDataWait);
 }
 

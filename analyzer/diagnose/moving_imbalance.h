@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "analyzer/diagnose/own_work.h"
 
 namespace ddbench::analyzer {
@@ -12,6 +14,7 @@ struct MovingImbalance {
   double most_often = 0;            ///< share of steps in which the most frequent slowest rank was it
   /// The lead / what chance would give ranks that are alike: the others of a step agree, and one stands out.
   double stands_out = 0;
+  std::size_t steps = 0;
 };
 
 /// What the slowest rank of each step does longer than the others, whoever it is.

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "analyzer/collectives/micro_table.h"
+#include "analyzer/diagnose/diagnose_run.h"
 #include "analyzer/diagnose/stragglers.h"
 #include "analyzer/run/run_figures.h"
 #include "analyzer/scaling/curve_groups.h"
@@ -86,7 +87,12 @@ analyzer::Figure or_reason(const char* title, const Make& make) {
 
 analyzer::Figure stragglers_of(JobContext& context, const store::RunId& run) {
   const auto report = analyzer::find_stragglers(context.store(), run, kStragglerSteps);
-  if (report) return analyzer::straggler_figure(*report);
+  if (report) {
+    analyzer::Figure figure = analyzer::straggler_figure(*report);
+    if (const auto diagnosis = analyzer::diagnose_run(context.store(), run))
+      figure.notes.insert(figure.notes.begin(), analyzer::verdict_in_words(*diagnosis));
+    return figure;
+  }
   analyzer::Figure figure;
   figure.title = "Wait that each rank caused";
   figure.notes = {report.reason()};

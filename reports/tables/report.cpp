@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/diagnose/diagnose_run.h"
 #include "analyzer/run/run_figures.h"
 #include "analyzer/scaling/sweep_figures.h"
 
@@ -27,6 +28,7 @@ RunReport run_report(const store::RunStore& store, const store::RunId& id) {
   RunReport report;
   report.summary = analyzer::summarize(store, id);
   const RunSummary& summary = report.summary;
+  report.diagnosis = analyzer::diagnose_run(store, id);
   report.advice = analyzer::advice_of(store, summary.run);
   const std::vector<store::StepRecord> steps = store.steps(id);
   if (summary.probed_steps > 0)

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/diagnose/diagnosis.h"
 #include "analyzer/figure/figure.h"
 #include "analyzer/predict/advice.h"
 #include "analyzer/run/run_summary.h"
@@ -15,6 +16,7 @@ namespace ddbench::reports {
 /// What a report of one run tells; the HTML and Markdown writers take it.
 struct RunReport {
   analyzer::RunSummary summary;
+  Measured<analyzer::Diagnosis> diagnosis = Measured<analyzer::Diagnosis>::missing("not asked for");
   Measured<analyzer::AdviceReport> advice = Measured<analyzer::AdviceReport>::missing("not asked for");
   std::vector<analyzer::Figure>
       figures;  ///< waterfall, partition, step time, ranks, bandwidth, loss: those with data

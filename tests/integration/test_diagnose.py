@@ -30,6 +30,11 @@ def test_a_slow_operator_of_one_rank_is_named_with_its_onset(bench):
     assert found["explained"] >= 0.8 and found["cost_share"] >= 0.1
     assert found["evidence"] and all(e["rank"] == 1 and e["step"] >= 45 for e in found["evidence"])
     text = bench.ok("diagnose").stdout
+    assert found["verdict"][:40] in bench.ok("show").stdout
+    for form in ("html", "markdown"):
+        written = bench.tmp / f"report.{form}"
+        bench.ok("report", "last", "--format", form, "-o", written)
+        assert found["verdict"].split(" (")[0] + " (node 0" in written.read_text()
     assert text.startswith("rank 1 (node 0") and "Next" in text
     assert '"injected":"paced=8ms' in json.dumps(json.loads(bench.ok("show", "--json").stdout), separators=(",", ":"))
 

@@ -3,6 +3,7 @@
 
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/collectives/micro_table.h"
+#include "analyzer/diagnose/diagnose_run.h"
 #include "analyzer/predict/advice.h"
 #include "analyzer/run/run_summary.h"
 #include "harness/cli/options/open_store.h"
@@ -10,6 +11,7 @@
 #include "harness/cli/options/output.h"
 #include "harness/cli/options/recover.h"
 #include "harness/cli/options/shared_options.h"
+#include "reports/formats/diagnose/diagnosis.h"
 #include "reports/formats/json/json.h"
 #include "reports/formats/predict/prediction.h"
 #include "reports/formats/terminal/micro.h"
@@ -42,6 +44,8 @@ int show(const ShowOptions& options) {
     return 0;
   }
   print(reports::run_text(summary, stdout_style()));
+  if (const auto diagnosis = analyzer::diagnose_run(store, run.id))
+    print(reports::diagnosis_section(run.id, *diagnosis, stdout_style()));
   if (const auto advice = analyzer::advice_of(store, summary.run); advice && !advice->advice.empty())
     print(reports::advice_section(*advice, stdout_style()));
   return 0;

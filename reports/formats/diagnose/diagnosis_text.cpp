@@ -60,6 +60,13 @@ std::vector<std::string> figures_of(const Diagnosis& diagnosis) {
 
 }  // namespace
 
+std::string diagnosis_section(const store::RunId& run, const Diagnosis& diagnosis, const TextStyle& style) {
+  DiagnosisText text(style);
+  text.add_list("Who is slow", {analyzer::verdict_in_words(diagnosis)});
+  if (diagnosis.cause != analyzer::Cause::kHealthy) text.add(Tone::kFaint, "evidence and next checks: ddbench diagnose " + run, "  ", "  ");
+  return text.text();
+}
+
 std::string diagnosis_text(const store::RunRecord& run, const Measured<Diagnosis>& diagnosis, const TextStyle& style) {
   DiagnosisText text(style);
   const bool ended_well = run.state == store::RunState::kDone || run.state == store::RunState::kRunning;

@@ -28,6 +28,7 @@ std::string run_html(const RunReport& report) {
   page.alarms(run_alarms(summary));
   page.tiles(run_tiles(summary));
   page.verdict(run_verdict(summary));
+  if (report.diagnosis) page.verdict(analyzer::verdict_in_words(*report.diagnosis));
   page.notes(run_notes(summary));
   if (!report.figures.empty()) page.heading("Charts");
   page.figures(report.figures);

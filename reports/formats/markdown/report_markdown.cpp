@@ -15,6 +15,7 @@ std::string run_markdown(const RunReport& report) {
   markdown::Document document(run_title(summary));
   document.alarms(run_alarms(summary));
   document.paragraph(run_verdict(summary));
+  if (report.diagnosis) document.paragraph(analyzer::verdict_in_words(*report.diagnosis));
   document.tiles(run_tiles(summary));
   document.notes(run_notes(summary));
   document.table(partition_data(summary));

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Injects random faults into runs of the real ddbench and counts how often `ddbench diagnose` finds cause, victim and onset, and how
+often it accuses somebody in a healthy run. README.md says how to run it and what it has shown.
+
+    DDBENCH_EXECUTABLE=build/release/bin/ddbench tests/faults/diagnose/campaign.py --runs 200 --healthy 100
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+WARMUP = 5
+PACE_MS = {2: 5, 3: 7, 4: 8, 6: 12, 8: 16}  # of a step, by ranks: on two cores the rest of a step grows with them
+CAUSES = {"operator": "slow_compute", "data": "data_loading", "host": "host_gaps", "moving": "moving_imbalance",
+          "pauses": "pauses", "busy": "contention"}
+ONSET_TOLERANCE = 0.05
+
+
+class Campaign:
+    def __init__(self, executable, folder):
+        self.executable = executable
+        self.environment = dict(os.environ, DDBENCH_DB=str(folder / "results.db"), DDBENCH_TMPDIR=str(folder))
+
+    def run(self, fault):
+        """Runs the case with its fault; what diagnose says of it."""
+        environment = dict(self.environment)
+        if fault["inject"]:
+            environment["DDBENCH_INJECT"] = fault["inject"]
+        command = [self.executable, "run", "--gpus", fault["ranks"], "--steps", fault["steps"], "--warmup", WARMUP,
+                   "-O", f"hidden={fault['hidden']}", "--batch-per-gpu", fault.get("batch", 64), "--no-baseline", "--quiet",
+                   "--timeout", 30]
+        process = subprocess.Popen([*map(str, command)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        disturbance = {"pauses": pause_now_and_then, "busy": keep_core_busy}.get(fault["kind"])
+        ended = threading.Event()
+        thread = threading.Thread(target=disturbance, args=(process.pid, fault, ended)) if disturbance else None
+        if thread:
+            thread.start()
+        _, said = process.communicate(timeout=300)
+        ended.set()
+        if thread:
+            thread.join()
+        if process.returncode != 0:
+            raise SystemExit(f"{command} ended with {process.returncode}: {said.decode()}")
+        done = subprocess.run([self.executable, "diagnose", "--json"], env=self.environment, capture_output=True, check=True)
+        return json.loads(done.stdout)
+
+
+def rank_process(launcher, rank):
+    """The process of a rank, once it is there."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if b"worker" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                continue
+            status = pathlib.Path(f"/proc/{pid}/stat").read_text()
+            variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        parent = int(status[status.rindex(")"):].split()[2])
+        if f"RANK={rank}".encode() in variables and (parent == launcher or is_below(parent, launcher)):
+            return int(pid)
+    return None
+
+
+def is_below(pid, ancestor):
+    while pid > 1:
+        try:
+            status = pathlib.Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            return False
+        pid = int(status[status.rindex(")"):].split()[2])
+        if pid == ancestor:
+            return True
+    return False
+
+
+def pause_now_and_then(launcher, fault, ended):
+    """SIGSTOP and SIGCONT to one rank at regular times."""
+    victim = None
+    while victim is None and not ended.wait(0.02):
+        victim = rank_process(launcher, fault["victim"])
+    while not ended.wait(fault["period_s"]):
+        try:
+            os.kill(victim, signal.SIGSTOP)
+            time.sleep(fault["pause_s"])
+            os.kill(victim, signal.SIGCONT)
+        except ProcessLookupError:
+            return
+
+
+def keep_core_busy(_launcher, fault, ended):
+    """A loop on the core to which the rank is pinned."""
+    core = sorted(os.sched_getaffinity(0))[fault["victim"]]
+    busy = subprocess.Popen([sys.executable, "-c", f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile True: pass"])
+    ended.wait()
+    busy.kill()
+    busy.wait()
+
+
+def draw_fault(rng, kinds, ranks):
+    kind = rng.choice(kinds)
+    n = 2 if kind == "busy" else rng.choice(ranks)
+    steps = rng.randrange(120, 181)
+    fault = {"kind": kind, "ranks": n, "victim": rng.randrange(n), "steps": steps, "hidden": 32, "onset": WARMUP}
+    if kind in ("operator", "data", "host") and rng.random() < 0.6:
+        fault["onset"] = WARMUP + rng.randrange(steps // 4, 3 * steps // 5)
+    pace = PACE_MS[n]
+    extra = round(pace * rng.uniform(0.6, 1.2))
+    if kind == "pauses":
+        fault.update(steps=300, period_s=rng.uniform(0.25, 0.4), pause_s=rng.uniform(0.12, 0.2))
+        fault["inject"] = f"paced={pace}ms"
+    elif kind == "busy":
+        fault.update(hidden=1024, batch=512, steps=80, inject="")
+    elif kind == "moving":
+        fault["inject"] = f"paced={pace}ms,moving={extra}ms"
+    elif kind == "healthy":
+        fault["inject"] = f"paced={pace}ms"
+    else:
+        fault["inject"] = f"paced={pace}ms,{kind}={extra}ms,rank={fault['victim']},from={fault['onset']}"
+    return fault
+
+
+SHORT = [{"kind": "operator", "ranks": 2, "victim": 1, "onset": 40, "inject": "paced=10ms,operator=15ms,rank=1,from=40"},
+         {"kind": "data", "ranks": 3, "victim": 2, "onset": WARMUP, "inject": "paced=10ms,data=15ms,rank=2,from=5"},
+         {"kind": "moving", "ranks": 2, "victim": 0, "onset": WARMUP, "inject": "paced=10ms,moving=15ms"},
+         {"kind": "healthy", "ranks": 2, "victim": 0, "onset": WARMUP, "inject": "paced=10ms"}]
+
+
+def is_right(fault, found):
+    if fault["kind"] == "healthy":
+        return not found["accused"]
+    _, victim, onset = judged(fault, found)
+    return victim and (onset or 0) <= ONSET_TOLERANCE
+
+
+def short_form(campaign, attempts=3):
+    """Four runs; each again where the machine was too busy for it. 0 when all were right."""
+    wrong = 0
+    for fault in (dict(fault, steps=70, hidden=32) for fault in SHORT):
+        for attempt in range(1, attempts + 1):
+            found = campaign.run(fault)
+            right = is_right(fault, found)
+            print(f"{fault['kind']}, attempt {attempt}: {'right' if right else 'wrong'}: {found['verdict']}", flush=True)
+            if right:
+                break
+        wrong += not right
+    return 1 if wrong else 0
+
+
+def judged(fault, found):
+    """Whether cause, victim and onset are right; the onset only where one was drawn and the victim is right."""
+    cause = found["cause"] == CAUSES[fault["kind"]]
+    victim = cause and found["ranks"] == ([] if fault["kind"] == "moving" else [fault["victim"]])
+    onset = None
+    if victim and fault["kind"] in ("operator", "data", "host"):
+        onset = abs(found["first_step"] - fault["onset"]) / fault["steps"]
+    return cause, victim, onset
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=200, help="runs with a fault")
+    parser.add_argument("--healthy", type=int, default=100, help="runs without one")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ranks", default="2,3,4,6,8")
+    parser.add_argument("--kinds", default="operator,data,host,moving,pauses",
+                        help="of these and busy, which needs cores that nothing else uses")
+    parser.add_argument("--seconds", type=float, default=0, help="stop after so long (0: never)")
+    parser.add_argument("--short", action="store_true", help="four runs with set faults, for CI; exit code 1 where one is wrong")
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    ranks = [int(n) for n in options.ranks.split(",")]
+    kinds = options.kinds.split(",")
+    plan = [draw_fault(rng, kinds, ranks) for _ in range(options.runs)]
+    plan += [draw_fault(rng, ["healthy"], ranks) for _ in range(options.healthy)]
+    rng.shuffle(plan)
+    executable = os.environ.get("DDBENCH_EXECUTABLE", "build/release/bin/ddbench")
+    counts = collections.defaultdict(collections.Counter)
+    onsets = []
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="ddbench-campaign-") as folder:
+        campaign = Campaign(executable, pathlib.Path(folder))
+        if options.short:
+            return short_form(campaign)
+        for fault in plan:
+            if options.seconds and time.monotonic() - began > options.seconds:
+                break
+            found = campaign.run(fault)
+            count = counts[fault["kind"]]
+            count["runs"] += 1
+            if fault["kind"] == "healthy":
+                count["accused"] += found["accused"]
+                count["jitter"] += found["cause"] == "jitter"
+                wrong = found["accused"]
+            else:
+                cause, victim, onset = judged(fault, found)
+                count["cause"] += cause
+                count["victim"] += victim
+                if onset is not None:
+                    onsets.append(onset)
+                wrong = not victim or (onset or 0) > ONSET_TOLERANCE
+            if wrong:
+                print(f"wrong: {fault['kind']} on {fault['ranks']} ranks, victim {fault['victim']}, {fault['inject']}: "
+                      f"{found['verdict']}", flush=True)
+    report(counts, onsets)
+    return 0
+
+
+def report(counts, onsets):
+    print(f"{'fault':10} {'runs':>5} {'cause':>6} {'cause and victim':>17}")
+    faults = collections.Counter()
+    for kind in CAUSES:
+        if counts[kind]["runs"]:
+            faults.update(counts[kind])
+            print(f"{kind:10} {counts[kind]['runs']:5} {counts[kind]['cause']:6} {counts[kind]['victim']:17}")
+    if faults["runs"]:
+        print(f"all faults: victim and cause right in {faults['victim']} of {faults['runs']} "
+              f"({100 * faults['victim'] / faults['runs']:.1f}%; goal 95%)")
+    if onsets:
+        near = sum(onset <= ONSET_TOLERANCE for onset in onsets)
+        print(f"onset within 5% of the steps in {near} of {len(onsets)}; median error {100 * sorted(onsets)[len(onsets) // 2]:.1f}%")
+    healthy = counts["healthy"]
+    if healthy["runs"]:
+        print(f"healthy: somebody accused in {healthy['accused']} of {healthy['runs']} (goal 1%), jitter in {healthy['jitter']}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
