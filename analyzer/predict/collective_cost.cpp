@@ -117,6 +117,18 @@ Measured<CollectiveCost> CollectiveCosts::carried(const Found& found, const std:
   return cost;
 }
 
+/// Latency is what no bytes take.
+Measured<CollectiveCost> CollectiveCosts::nominal(const std::string& function, double bytes, const ClusterShape& shape) const {
+  const Measured<double> whole = nccl_model_ns(*nominal_, function, bytes, shape);
+  if (!whole) return Missing::missing(whole.reason());
+  const double latency = *nccl_model_ns(*nominal_, function, 0, shape);
+  const bool network = shape.nodes > 1;
+  CollectiveCost cost;
+  cost.ns = latency * (network ? latency_scale_ : 1) + (*whole - latency) * (network ? per_byte_scale_ : 1);
+  cost.relative_error = kNcclModelError;
+  return cost;
+}
+
 Measured<CollectiveCost> CollectiveCosts::linked(const std::string& function, double bytes,
                                                  const ClusterShape& shape) const {
   const RingTerms terms = ring_terms(function, shape.gpus());
@@ -139,6 +151,7 @@ Measured<CollectiveCost> CollectiveCosts::linked(const std::string& function, do
 Measured<CollectiveCost> CollectiveCosts::cost(const std::string& function, double bytes,
                                                const ClusterShape& shape) const {
   if (shape.gpus() <= 1) return CollectiveCost{};
+  if (nominal_) return nominal(function, bytes, shape);
   const bool network = shape.nodes > 1;
   const bool by_link = network && link_.has_value();
   if (const Found found = same_shape(function, shape); found.curve != nullptr && !by_link)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/extrapolate/size_law.h"
+#include "analyzer/predict/nccl_model.h"
 #include "analyzer/predict/step_recording.h"
 #include "core/measured.h"
 
@@ -42,9 +43,11 @@ class CollectiveCosts {
  public:
   void add(const std::string& function, CostCurve curve);
   void set_link(const SpecifiedLink& link) { link_ = link; }
+  /// Nodes as NCCL's tuning model has them: they tell what collectives cost on every shape, instead of curves and link.
+  void set_nominal(const NcclNode& node) { nominal_ = node; }
   /// Scales what later calls of cost() say: latency, and time per byte, of links between nodes.
   void scale_network(double latency, double per_byte) { latency_scale_ = latency, per_byte_scale_ = per_byte; }
-  bool empty() const noexcept { return curves_.empty() && !link_; }
+  bool empty() const noexcept { return curves_.empty() && !link_ && !nominal_; }
 
   /// Missing, with what to measure, for a tier that was neither measured nor specified, or a curve of a single size
   /// that does not tell other sizes.
@@ -59,10 +62,12 @@ class CollectiveCosts {
   Found of_tier(const std::string& function, bool network, const ClusterShape& near) const;
   Measured<CollectiveCost> carried(const Found& found, const std::string& function, double bytes,
                                    const ClusterShape& shape, bool network) const;
+  Measured<CollectiveCost> nominal(const std::string& function, double bytes, const ClusterShape& shape) const;
   Measured<CollectiveCost> linked(const std::string& function, double bytes, const ClusterShape& shape) const;
 
   std::multimap<std::string, CostCurve> curves_;
   std::optional<SpecifiedLink> link_;
+  std::optional<NcclNode> nominal_;
   double latency_scale_ = 1;
   double per_byte_scale_ = 1;
 };

@@ -109,18 +109,18 @@ void add_costs(const StepRecording& recording, CollectiveCosts& costs) {
   }
 }
 
-void add_costs(const store::RunStore& store, const store::RunRecord& run, CollectiveCosts& costs) {
-  if (run.run_case.workload == kNcclTestsWorkload) {
-    CostCurve curve{{run.run_case.nodes, run.run_case.gpus_per_node}, {}, 0};
-    std::string function;
-    for (const store::CollectiveRecord& row : store.collectives(run.id)) {
-      function = row.function;
-      if (row.bytes > 0 && row.transfer_ns > 0)
-        curve.time_ns[static_cast<double>(row.bytes)] = static_cast<double>(row.transfer_ns);
-    }
-    costs.add(function, std::move(curve));
-    return;
+void add_costs(const RunCase& run_case, const std::vector<store::CollectiveRecord>& measured, CollectiveCosts& costs) {
+  CostCurve curve{{run_case.nodes, run_case.gpus_per_node}, {}, 0};
+  std::string function;
+  for (const store::CollectiveRecord& row : measured) {
+    function = row.function;
+    if (row.bytes > 0 && row.transfer_ns > 0) curve.time_ns[static_cast<double>(row.bytes)] = static_cast<double>(row.transfer_ns);
   }
+  costs.add(function, std::move(curve));
+}
+
+void add_costs(const store::RunStore& store, const store::RunRecord& run, CollectiveCosts& costs) {
+  if (run.run_case.workload == kNcclTestsWorkload) return add_costs(run.run_case, store.collectives(run.id), costs);
   if (run.run_case.workload != kMicroWorkload) {
     const Measured<StepRecording> recording = recording_of(store, run);
     if (!recording)

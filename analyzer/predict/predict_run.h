@@ -18,6 +18,8 @@ namespace ddbench::analyzer {
 /// nccl-tests, else the mean transfer of each collective of a run of training. Throws Error{kBadInput} where the run
 /// tells no cost.
 void add_costs(const store::RunStore& store, const store::RunRecord& run, CollectiveCosts& costs);
+/// The same of a test of nccl-tests, with a collective for each size.
+void add_costs(const RunCase& run_case, const std::vector<store::CollectiveRecord>& measured, CollectiveCosts& costs);
 /// The same of a recording.
 void add_costs(const StepRecording& recording, CollectiveCosts& costs);
 

@@ -110,6 +110,21 @@ def test_validation_predicts_each_size_from_the_smaller_ones(recorded, tmp_path)
     assert recorded("predict", "--validate", "no-such-sweep").returncode == 2
 
 
+def test_a_sku_stands_for_its_nominal_network(recorded, tmp_path):
+    def step_ns(*arguments):
+        report = checked(recorded.ok("predict", "profile", "--gpus", "8", *arguments, "--json"), "prediction")
+        return [p["step_time_ns"]["value"] for p in report["predictions"]]
+
+    fast = step_ns("--nodes", "2,64", "--network", "Standard_ND96asr_v4")
+    assert fast[0] < fast[1]
+    slow = step_ns("--nodes", "2", "--link", "10mbit,50us")
+    assert fast[0] < slow[0] / 10
+    done = recorded("predict", "profile", "--network", "Standard_NC24")
+    assert done.returncode == 2 and "no constants of K80" in done.stderr
+    (tmp_path / "log").write_text("nothing of nccl-tests")
+    assert recorded("predict", "profile", "--network", tmp_path / "log").returncode == 2
+
+
 def test_a_sweep_tells_how_far_replays_are_off(recorded):
     """The network decides: 2 and 4 ranks, of whom all wait for it."""
     recorded.ok("sweep", "--workload", "mlp", "--nodes", "2,4", "--gpus", "1", "--link", "1gbit", "--steps", "8", "--warmup",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "analyzer/catalogue/sku_catalogue.h"
+#include "analyzer/import/imported_run.h"
+#include "analyzer/import/nccl_tests/nccl_tests.h"
 #include "analyzer/import/numbers.h"
 #include "analyzer/predict/advice.h"
 #include "analyzer/predict/back_test.h"
@@ -136,9 +139,25 @@ analyzer::StepRecording recording(const store::RunStore& store, const store::Run
   return *found;
 }
 
+/// A node size of the catalogue, a file of nccl-tests, or a stored run.
+void add_network(const store::RunStore& store, const analyzer::SkuCatalogue& catalogue, const std::string& name,
+                 analyzer::CollectiveCosts& costs) {
+  if (const analyzer::Sku* sku = catalogue.find_sku(name); sku != nullptr) {
+    const auto node = analyzer::nccl_node(*sku);
+    if (!node) throw_bad(fmt::format("--network {}: {}", name, node.reason()));
+    costs.set_nominal(*node);
+  } else if (std::filesystem::is_regular_file(name)) {
+    for (const imports::ImportedRun& run : imports::read_nccl_tests(imports::read_file(name), name, {}))
+      analyzer::add_costs(run.run.run_case, run.collectives, costs);
+  } else {
+    analyzer::add_costs(store, store.find(name), costs);
+  }
+}
+
 analyzer::CollectiveCosts network_costs(const store::RunStore& store, const PredictCommand& command) {
   analyzer::CollectiveCosts costs;
-  for (const std::string& network : command.networks) analyzer::add_costs(store, store.find(network), costs);
+  const analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(command.skus);
+  for (const std::string& network : command.networks) add_network(store, catalogue, network, costs);
   if (!command.link.empty()) costs.set_link(link_from(command.link));
   return costs;
 }
@@ -212,7 +231,8 @@ void add_common(CLI::App& app, PredictCommand& command) {
   app.add_option("run", command.run, "Run to replay: an id, a name, or \"last\"");
   add_db_option(app, command.db);
   app.add_option("--network", command.networks,
-                 "Runs that tell what collectives cost: of `ddbench micro`, imported nccl-tests, or of training")
+                 "What tells the cost of collectives: a run of `ddbench micro` or of training, a file or an imported run of "
+                 "nccl-tests, or a SKU of the catalogue (nominal: NCCL's tuning model)")
       ->delimiter(',');
 }
 
@@ -246,6 +266,7 @@ void add_predict_command(CLI::App& app, Action& action) {
   add_json_option(*predicted, command->json, "prediction.schema.json, with --validate validation.schema.json");
   add_examples(*predicted, {{"predict last --nodes 2,8 --link 10gbit,20us", "the newest run over a network as specified"},
                             {"predict RUN --nodes 64 --network MICRO", "over the network that a run of micro measured"},
+                            {"predict RUN --nodes 64 --gpus 8 --network Standard_ND96asr_v4", "over the nominal network of a SKU"},
                             {"predict RUN --bucket-mb 25", "the same size with other buckets"}});
   predicted->callback([&action, command] { action = [command] { return predict(*command); }; });
 }

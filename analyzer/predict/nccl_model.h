@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "analyzer/extrapolate/size_law.h"
+#include "core/measured.h"
+
+namespace ddbench::analyzer {
+
+/// GPUs whose constants NCCL's tuning model has.
+enum class NcclGpu { kVolta, kAmpere, kHopper, kBlackwell };
+
+/// Nodes as NCCL's tuning model sees them. Rates in GB/s (1e9 bytes).
+struct NcclNode {
+  NcclGpu gpu = NcclGpu::kAmpere;
+  bool nvlink = true;
+  double intra_gb_per_s = 0;  ///< of a ring through the GPUs of a node
+  double inter_gb_per_s = 0;  ///< of all NICs of a node, each direction; 0: no network between nodes is known
+  int channels = 0;           ///< rings beside each other; caps what LL and LL128 reach
+};
+
+/// The nodes of a SKU: NVLinks of its GPU or PCIe inside, and its RDMA fabric, else what sockets get, between them.
+/// Missing, with the reason, where the catalogue does not tell GPU or link.
+Measured<NcclNode> nccl_node(const Sku& sku);
+
+/// What NCCL's own tuning model says a collective takes: the fastest of ring and tree with the protocols LL, LL128 and
+/// Simple. `bytes` as nccl-tests count them. The constants and formulas are those of NVIDIA/nccl src/graph/tuning.cc,
+/// 2.30.7: time = latency + bytes over the algorithm's bandwidth. Two figures of a machine, not its topology: beside
+/// published all_reduces of 2 to 8 A100 it is 4 to 35% too fast from 16 MiB on (tests/unit/analyzer/predict/nccl_model_test.cpp).
+/// Functions without an algorithm there (all_to_all) are taken as one step of all bytes. Missing where several nodes
+/// have no known network.
+Measured<double> nccl_model_ns(const NcclNode& node, const std::string& function, double bytes, const ClusterShape& shape);
+
+/// Standard deviation that predictions take for granted of such a time.
+inline constexpr double kNcclModelError = 0.25;
+
+}  // namespace ddbench::analyzer
