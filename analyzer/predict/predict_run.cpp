@@ -22,7 +22,6 @@ constexpr double kNormal95 = 1.959964;
 constexpr double kModelError = 0.02;
 constexpr double kErrorPerDoubling = 0.01;
 constexpr std::size_t kStepsOfReplicate = 64;
-constexpr double kMostEvents = 3e7;  // of all replicates: about half a second
 
 using Blocks = std::vector<std::pair<std::size_t, std::size_t>>;
 
@@ -60,12 +59,12 @@ Transfers transfers_on(const StepRecording& recording, const CollectiveCosts& co
   return result;
 }
 
-/// Number of steps with which all replicates together are replayed in about half a second.
-std::size_t steps_of_replicate(const StepRecording& recording, const ClusterShape& shape, std::size_t replicates) {
+/// Number of steps with which all replicates together stay within the bound.
+std::size_t steps_of_replicate(const StepRecording& recording, const ClusterShape& shape, const PredictOptions& options) {
   std::size_t events = recording.collectives.size() + 1;
   for (const RankStep& rank : recording.steps.front().ranks) events = std::max(events, rank.events.size());
-  const double of_step = shape.gpus() * static_cast<double>(events) * static_cast<double>(replicates);
-  return static_cast<std::size_t>(std::clamp(kMostEvents / of_step, 4.0, static_cast<double>(kStepsOfReplicate)));
+  const double of_step = shape.gpus() * static_cast<double>(events) * static_cast<double>(options.replicates);
+  return static_cast<std::size_t>(std::clamp(options.most_events / of_step, 4.0, static_cast<double>(kStepsOfReplicate)));
 }
 
 Blocks drawn(const Blocks& blocks, std::mt19937_64& random) {
@@ -153,7 +152,7 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
   const Transfers transfers = transfers_on(changed_steps, costs, shape, options);
   if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
   const Blocks blocks = blocks_of(changed_steps);
-  const std::size_t steps = steps_of_replicate(changed_steps, shape, options.replicates);
+  const std::size_t steps = steps_of_replicate(changed_steps, shape, options);
   std::mt19937_64 random(options.seed);
   ReplayPrediction result;
   result.shape = shape;

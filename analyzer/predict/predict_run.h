@@ -42,6 +42,7 @@ struct PredictOptions {
   double model_error = 0;  ///< of ln(step time), as back-tests said; 2% where that is less
   std::uint64_t seed = 1;
   std::size_t replicates = 20;
+  double most_events = 3e7;  ///< that all replicates may replay together, half a second's worth; at least 4 steps each
 };
 
 /// The step of `recording`, with the changes, on `shape`.

@@ -19,9 +19,10 @@ enum class PageId {
   kNetwork,
   kBatch,
   kCost,
-  kRegressions
+  kRegressions,
+  kWhatIf
 };
-inline constexpr int kPageCount = 9;
+inline constexpr int kPageCount = 10;
 
 /// Which runs the pages are about.
 struct Subject {

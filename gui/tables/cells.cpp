@@ -66,6 +66,19 @@ Cell provenance_cell(ProvenanceSet provenance) {
   return {provenance_text(provenance), {}, {}, false};
 }
 
+CellTable cell_table(const reports::DataTable& table) {
+  CellTable result;
+  for (const reports::DataColumn& column : table.columns) result.columns.push_back(QString::fromStdString(column.title));
+  for (const std::vector<reports::DataCell>& row : table.rows) {
+    std::vector<Cell>& cells = result.rows.emplace_back();
+    for (const reports::DataCell& cell : row) {
+      cells.push_back(cell.sort_by ? number_cell(*cell.sort_by, QString::fromStdString(cell.text)) : text_cell(cell.text));
+      if (!cell.why.empty()) cells.back().tip = QString::fromStdString(cell.why);
+    }
+  }
+  return result;
+}
+
 QString spaced(std::string text) {
   std::replace(text.begin(), text.end(), '_', ' ');
   return QString::fromStdString(text);

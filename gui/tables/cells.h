@@ -5,6 +5,7 @@
 #include "analyzer/statistics/ratio_interval.h"
 #include "core/provenance.h"
 #include "gui/models/cell_table_model.h"
+#include "reports/tables/data_table.h"
 
 namespace ddbench::gui {
 
@@ -19,6 +20,8 @@ Cell percent_interval_cell(double share, const Measured<ConfidenceInterval>& int
 Cell ratio_cell(const Measured<analyzer::RunRatio>& ratio);
 Cell count_cell(double count);
 Cell provenance_cell(ProvenanceSet provenance);
+/// A table that reports show too.
+CellTable cell_table(const reports::DataTable& table);
 /// "all_reduce" as "all reduce".
 QString spaced(std::string text);
 

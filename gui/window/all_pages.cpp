@@ -9,13 +9,15 @@
 #include "gui/pages/regressions_page.h"
 #include "gui/pages/speedup_page.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/pages/what_if_page.h"
 
 namespace ddbench::gui {
 
 QString page_title(PageId page) {
   static constexpr const char* kTitles[kPageCount] = {"Overview",   "Speedup",     "Breakdown",
                                                       "Timeline",   "Collectives", "Network",
-                                                      "Batch & LR", "SKU & cost",  "Regressions"};
+                                                      "Batch & LR", "SKU & cost",  "Regressions",
+                                                      "What if"};
   return QString::fromLatin1(kTitles[static_cast<int>(page)]);
 }
 
@@ -30,6 +32,7 @@ Page* make_page(PageId page, Workspace& workspace) {
     case PageId::kBatch: return new BatchPage(workspace);
     case PageId::kCost: return new CostPage(workspace);
     case PageId::kRegressions: return new RegressionsPage(workspace);
+    case PageId::kWhatIf: return new WhatIfPage(workspace);
   }
   return nullptr;
 }

@@ -101,7 +101,7 @@ QWidget* MainWindow::make_rail() {
     button->setObjectName(QStringLiteral("railButton"));
     button->setText(page_title(static_cast<PageId>(i)).replace(QLatin1Char('&'), QLatin1String("&&")));
     button->setAccessibleName(QStringLiteral("Page ") + page_title(static_cast<PageId>(i)));
-    button->setToolTip(QStringLiteral("%1 (Ctrl+%2)").arg(page_title(static_cast<PageId>(i))).arg(i + 1));
+    button->setToolTip(QStringLiteral("%1 (Ctrl+%2)").arg(page_title(static_cast<PageId>(i))).arg((i + 1) % 10));
     button->setCheckable(true);
     button->setAutoExclusive(true);
     button->setFocusPolicy(Qt::StrongFocus);
@@ -155,7 +155,8 @@ QWidget* MainWindow::make_status() {
 
 void MainWindow::make_shortcuts() {
   for (int i = 0; i < kPageCount; ++i) {
-    connect(new QShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)), this),
+    // Ctrl+1 to Ctrl+9, and Ctrl+0 for the tenth.
+    connect(new QShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + (i + 1) % 10)), this),
             &QShortcut::activated, this, [this, i] { open_page(static_cast<PageId>(i)); });
   }
   connect(new QShortcut(QKeySequence::Open, this), &QShortcut::activated, this, [this] { ask_for_store(); });

@@ -63,6 +63,7 @@ std::vector<std::filesystem::path> make_screenshots(const std::filesystem::path&
         window.open_page(page);
         QString name = page_title(page).toLower();
         name.replace(QLatin1String(" & "), QLatin1String("-"));
+        name.replace(QLatin1Char(' '), QLatin1Char('-'));
         shoot(name.toStdString(), dark, size);
       }
     }

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QSlider>
 #include <QTest>
 #include <QTreeView>
 
@@ -17,6 +18,7 @@
 #include "gui/pages/regressions_page.h"
 #include "gui/pages/speedup_page.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/pages/what_if_page.h"
 #include "gui/tables/data_table.h"
 #include "gui/tables/table_card.h"
 #include "gui/timeline/timeline_view.h"
@@ -49,7 +51,7 @@ class Pages : public testing::Test {
 
 TEST_F(Pages, OpenByMouseAndKeyboardWithoutAnError) {
   for (int i = 0; i < kPageCount; ++i) {
-    QTest::keyClick(&window, static_cast<Qt::Key>(Qt::Key_1 + i), Qt::ControlModifier);
+    QTest::keyClick(&window, static_cast<Qt::Key>(Qt::Key_0 + (i + 1) % 10), Qt::ControlModifier);
     settle(window);
     EXPECT_EQ(window.page_id(), static_cast<PageId>(i));
     EXPECT_EQ(window.page(window.page_id()).error_text(), QString())
@@ -137,6 +139,23 @@ TEST_F(Pages, BreakdownFollowsAClickOnABar) {
   ASSERT_NE(window.workspace().current_run(), nullptr);
   EXPECT_EQ(window.workspace().current_run()->run().run_case.world_size(), 1);
   EXPECT_TRUE(page.error_text().isEmpty());
+}
+
+TEST_F(Pages, WhatIfRedrawsWhenASliderMoves) {
+  auto& page = open<WhatIfPage>(PageId::kWhatIf);
+  const auto& figure = page.throughput().view().figure();
+  ASSERT_EQ(figure.series.size(), 3U);
+  EXPECT_FALSE(figure.series[0].points.empty());
+  EXPECT_EQ(figure.series[2].name, "recorded");
+  EXPECT_EQ(figure.series[0].points.size(), figure.series[1].points.size());
+  EXPECT_DOUBLE_EQ(figure.series[0].points.back().y, figure.series[1].points.back().y);
+  EXPECT_GT(page.advice().table().cells().rowCount(), 0);
+  ASSERT_TRUE(page.batch().isEnabled());
+  page.batch().setValue(3);
+  settle(window);
+  const auto& changed = page.throughput().view().figure();
+  EXPECT_GT(changed.series[1].points.back().y, changed.series[0].points.back().y);
+  EXPECT_EQ(page.error_text(), QString());
 }
 
 TEST_F(Pages, TimelineShowsAllSpansOfTheRunAndSearches) {

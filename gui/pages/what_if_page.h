@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "gui/pages/page.h"
+
+class QCheckBox;
+class QGridLayout;
+class QLabel;
+class QSlider;
+
+namespace ddbench::gui {
+
+class FigureCard;
+class TableCard;
+struct WhatIfStep;
+
+/// The recorded step of a run replayed on other sizes, networks, batches and buckets, and which single change gains most.
+class WhatIfPage : public Page {
+ public:
+  explicit WhatIfPage(Workspace& workspace);
+  ~WhatIfPage() override;
+
+  FigureCard& throughput() noexcept { return *throughput_; }
+  TableCard& advice() noexcept { return *advice_; }
+  QSlider& batch() noexcept { return *batch_.slider; }
+
+ protected:
+  void load() override;
+  std::string key() const override;
+
+ private:
+  struct Control {
+    QSlider* slider = nullptr;
+    QLabel* value = nullptr;
+  };
+  Control add_slider(QGridLayout& grid, int row, const QString& name, int low, int high);
+  void make_controls(QGridLayout& grid);
+  void show_values();
+  /// Redraws the curve with the changes that the controls say.
+  void predict();
+
+  FigureCard* throughput_;
+  TableCard* advice_;
+  Control nodes_;
+  Control bandwidth_;
+  Control latency_;
+  Control batch_;
+  Control bucket_;
+  QCheckBox* stragglers_ = nullptr;
+  QCheckBox* data_wait_ = nullptr;
+  QCheckBox* host_ = nullptr;
+  std::shared_ptr<const WhatIfStep> step_;
+};
+
+}  // namespace ddbench::gui
