@@ -65,7 +65,7 @@ class Adviser {
 
   /// The gain against a replay whose collectives come from the same source; empty where it is not known.
   std::optional<Advice> tried(const Trial& trial) {
-    const bool modelled = trial.what_if.changes_bytes() || trial.latency != 1 || trial.per_byte != 1;
+    const bool modelled = trial.what_if.changes_collectives() || trial.latency != 1 || trial.per_byte != 1;
     const Measured<ReplayPrediction> base = predict({}, modelled);
     const Measured<ReplayPrediction> with = predict(trial, modelled);
     if (!base || !with) {

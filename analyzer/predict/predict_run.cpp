@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/collectives/micro_table.h"
+#include "analyzer/predict/change_strategy.h"
 #include "analyzer/predict/recording.h"
 #include "analyzer/predict/replay.h"
 #include "analyzer/statistics/moments.h"
@@ -42,7 +43,7 @@ struct Transfers {
 Transfers transfers_on(const StepRecording& recording, const CollectiveCosts& costs, const ClusterShape& shape,
                        const PredictOptions& options) {
   Transfers result;
-  if (shape == recording.shape && !options.other_network && !options.what_if.changes_bytes()) return result;
+  if (shape == recording.shape && !options.other_network && !options.what_if.changes_collectives()) return result;
   double sum = 0;
   double error = 0;
   for (const StepCollective& collective : recording.collectives) {
@@ -146,9 +147,11 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
                                         const ClusterShape& shape, const PredictOptions& options) {
   if (shape.gpus() > 1 && recording.collectives.empty())
     return Measured<ReplayPrediction>::missing(
-        "the recorded steps have no collectives, so that what ranks would send each other is not known: record a run of "
-        "two ranks or more");
-  const StepRecording changed_steps = changed(recording, options.what_if);
+        "the recorded steps have no collectives that all recorded ranks share, so that what ranks would send each other is not "
+        "known: record a run of two ranks or more");
+  const std::string& strategy = options.what_if.strategy.empty() ? recording.strategy : options.what_if.strategy;
+  const StepRecording changed_steps =
+      changed(with_strategy(recording, strategy, static_cast<int>(shape.gpus())), options.what_if);
   const Transfers transfers = transfers_on(changed_steps, costs, shape, options);
   if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
   const Blocks blocks = blocks_of(changed_steps);

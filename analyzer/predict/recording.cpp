@@ -44,15 +44,23 @@ bool is_reduced(const std::vector<Span>& spans, const std::vector<std::string>& 
 
 class Recorder {
  public:
-  Recorder(const store::RunStore& store, const store::RunRecord& run, std::size_t most_steps)
-      : store_(store), run_(run), clocks_(store.ranks(run.id)), most_steps_(most_steps) {
+  Recorder(const store::RunStore& store, const store::RunRecord& run, const std::vector<store::RankRecord>& ranks,
+           std::size_t most_steps)
+      : store_(store), run_(run), clocks_(ranks), most_steps_(most_steps) {
     result_.run = run.id;
+    result_.strategy = run.run_case.strategy;
     result_.shape = {run.run_case.nodes, run.run_case.gpus_per_node};
     result_.samples_per_rank =
         static_cast<double>(run.run_case.global_batch()) / static_cast<double>(run.run_case.world_size());
     const auto slowdown = get_fact(run.environment.facts, fact_key<"analysis.compute_slowdown_percent">);
     if (slowdown) result_.slowdown = std::max(0.0, slowdown->value / 100);
-    for (int rank = 0; rank < run.run_case.world_size(); ++rank) names_.push_back(store.span_names(run.id, rank));
+    for (const store::RankRecord& rank : ranks) {
+      ranks_.push_back(rank.rank);
+      names_.push_back(store.span_names(run.id, rank.rank));
+    }
+    if (static_cast<int>(ranks.size()) < run.run_case.world_size())
+      result_.notes.push_back(fmt::format("{} of {} ranks were recorded: the others are taken to do what these did",
+                                          ranks.size(), run.run_case.world_size()));
   }
 
   Measured<StepRecording> record() {
@@ -70,10 +78,12 @@ class Recorder {
   }
 
  private:
-  LoadedRank load(int rank, std::uint32_t first) const {
+  /// By its place in the run's rank rows.
+  LoadedRank load(std::size_t place, std::uint32_t first) const {
+    const int rank = ranks_[place];
     const std::uint32_t last = first + kStepsAtOnce - 1;
     std::vector<Span> spans = store_.spans(run_.id, rank, first == 0 ? 0 : first - 1, last + 1);
-    std::vector<std::string> names = names_[static_cast<std::size_t>(rank)];
+    std::vector<std::string> names = names_[place];
     join_nccl_events(spans, names, first, last, static_cast<std::uint32_t>(run_.run_case.warmup));
     RankTimeline timeline(std::move(spans));
     LoadedRank steps;
@@ -90,7 +100,7 @@ class Recorder {
 
   void load_range(std::uint32_t first) {
     std::vector<LoadedRank> ranks;
-    for (int rank = 0; rank < run_.run_case.world_size(); ++rank) ranks.push_back(load(rank, first));
+    for (std::size_t place = 0; place < ranks_.size(); ++place) ranks.push_back(load(place, first));
     for (const auto& [step, ignored] : ranks.front()) {
       const bool everywhere =
           std::all_of(ranks.begin(), ranks.end(), [&, at = step](const auto& rank) { return rank.contains(at); });
@@ -161,6 +171,7 @@ class Recorder {
   const store::RunRecord& run_;
   ClockAlignment clocks_;
   std::size_t most_steps_;
+  std::vector<int> ranks_;
   std::vector<std::vector<std::string>> names_;
   StepRecording result_;
   std::size_t seen_ = 0;
@@ -175,7 +186,9 @@ Measured<StepRecording> recording_of(const store::RunStore& store, const store::
   if (run.run_case.workload == kMicroWorkload) return Missing::missing("a run of `ddbench micro` has no steps of training");
   const RunSummary summary = summarize_briefly(store, run);
   if (!summary.step_time_ns) return Missing::missing(summary.step_time_ns.reason());
-  Measured<StepRecording> recording = Recorder(store, run, most_steps).record();
+  const std::vector<store::RankRecord> ranks = store.ranks(run.id);
+  if (ranks.empty()) return Missing::missing("no rank of the run was recorded");
+  Measured<StepRecording> recording = Recorder(store, run, ranks, most_steps).record();
   if (!recording) return recording;
   StepRecording result = *recording;
   result.step_ns = summary.step_time_ns->value;

@@ -57,6 +57,7 @@ struct StepCollective {
 struct StepRecording {
   ClusterShape shape;
   std::string run;
+  std::string strategy;  ///< "ddp", "zero1", ...; of programs what their case says
   std::vector<StepCollective> collectives;  ///< in their order on the lane
   std::vector<RecordedStep> steps;          ///< in order; a gap in `step` ends a block
   double slowdown = 0;                      ///< compute beside communication takes 1 + this times as long

@@ -83,7 +83,7 @@ StepRecording changed(const StepRecording& recording, const WhatIf& what_if) {
   of(factors, WorkKind::kHost) = what_if.without_host ? 0 : 1;
   const std::vector<double> slower = straggler_factors(recording);
   for (RecordedStep& step : result.steps) {
-    if (what_if.changes_bytes()) step.transfer_ns.clear();
+    if (what_if.changes_collectives()) step.transfer_ns.clear();
     for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
       RankStep& own = step.ranks[rank];
       const double straggler = what_if.without_stragglers ? slower[rank] : 1;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "analyzer/predict/step_recording.h"
 
@@ -16,12 +17,13 @@ struct WhatIf {
   bool without_stragglers = false;     ///< ranks slower than the median rank are as fast as it
   bool without_data_wait = false;
   bool without_host = false;
+  std::string strategy;  ///< see with_strategy(); empty: as recorded
   bool ideal_overlap = false;  ///< gradients leave as evenly as the backward pass makes them: a bucket never waits for a core
 
-  bool changes_bytes() const noexcept { return bucket_bytes.has_value() || bytes_factor != 1; }
+  bool changes_collectives() const noexcept { return bucket_bytes.has_value() || bytes_factor != 1 || !strategy.empty(); }
 };
 
-/// The recording with the changes. Larger buckets join recorded ones, which is exact; smaller ones split them, with
+/// The recording with the changes but for the strategy, which depends on the number of ranks. Larger buckets join recorded ones, which is exact; smaller ones split them, with
 /// the gradients of a bucket taken as ready evenly over the time since the bucket before (a note says so). Recorded
 /// transfer times of collectives whose bytes change are empty afterwards.
 /// Throws Error{kBadInput} for factors that are not positive, and buckets where no collective has one.

@@ -75,7 +75,7 @@ def test_advice_is_ranked_and_leaves_out_what_gains_nothing(recorded):
     (["--link", "1gbit,soon"], "--link 1gbit,soon"),
     (["--without", "luck"], "--without luck"),
     (["-S", "hook=fp8"], "hook=fp8"),
-    (["--strategy", "zero1"], "record a run of zero1"),
+    (["--strategy", "ps"], "record a run of ps"),
     (["--sku", "V100 SXM2"], "FROM:TO"),
     (["--network", "nothing"], "nothing"),
     (["--network", "profile", "--nodes", "2"], "between nodes"),

@@ -116,10 +116,7 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
     what_if.bytes_factor = 0.5;
     assumptions.push_back("gradients are sent in half the bytes; converting them takes no time");
   }
-  if (!command.strategy.empty() && command.strategy != run_case.strategy) {
-    throw_bad(fmt::format("--strategy {}: the run's collectives are those of {}; record a run of {} to predict it",
-                          command.strategy, run_case.strategy, command.strategy));
-  }
+  if (!command.strategy.empty() && command.strategy != run_case.strategy) what_if.strategy = command.strategy;
   if (command.accumulate > 0) {
     if (run_case.accumulate > 1) throw_bad("--accumulate: the run itself accumulates; record one without");
     what_if.accumulate = command.accumulate;
@@ -240,7 +237,7 @@ void add_changes(CLI::App& app, PredictCommand& command) {
   app.add_option("--batch-per-gpu", command.batch_per_gpu, "Samples a GPU and step")->check(CLI::PositiveNumber);
   app.add_option("--bucket-mb", command.bucket_mb, "Size of gradient buckets in MiB")->check(CLI::PositiveNumber);
   app.add_option("-S,--strategy-option", command.strategy_options, "hook=fp16 or hook=bf16: gradients in half the bytes");
-  app.add_option("--strategy", command.strategy, "The strategy of the run: another one has other collectives");
+  app.add_option("--strategy", command.strategy, "ddp, zero1 or zero2, whatever of them the run was");
   app.add_option("--accumulate", command.accumulate, "Micro-batches a step")->check(CLI::PositiveNumber);
   app.add_option("--compute-scale", command.compute_scale, "Factor by which compute is faster")->check(CLI::PositiveNumber);
   app.add_option("--sku", command.sku, "FROM:TO, GPUs or SKUs of the catalogue: compute is faster as their peaks are");
