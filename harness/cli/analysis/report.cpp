@@ -18,6 +18,7 @@
 #include "reports/formats/markdown/markdown.h"
 #include "reports/formats/mlflow/mlflow.h"
 #include "reports/formats/perfetto/perfetto.h"
+#include "reports/formats/prometheus/prometheus.h"
 #include "reports/formats/terminal/text.h"
 #include "reports/text/output_file.h"
 
@@ -87,6 +88,8 @@ void write_report(const store::RunStore& store, const ReportSubject& subject, co
                   const reports::TextStyle& style, const reports::Sink& sink) {
   if (options.format == "csv") {
     write_csv(store, subject, options, sink);
+  } else if (options.format == "prometheus") {
+    sink(reports::runs_prometheus(summaries(store, subject)));
   } else if (subject.sweep_id.empty()) {
     write_run(store, subject.run_ids.front(), options, style, sink);
   } else {
@@ -139,8 +142,8 @@ void add_report_command(CLI::App& app, Action& action) {
       ->add_option(
           "--format", options->format,
           "terminal; markdown, for a pull request; html, one page; csv; json; perfetto, for ui.perfetto.dev; "
-          "mlflow, into a file store")
-      ->check(CLI::IsMember({"terminal", "markdown", "html", "csv", "json", "perfetto", "mlflow"}))
+          "prometheus, for its text file collector; mlflow, into a file store")
+      ->check(CLI::IsMember({"terminal", "markdown", "html", "csv", "json", "perfetto", "prometheus", "mlflow"}))
       ->capture_default_str();
   command
       ->add_option("-o,--output", options->output, "File to write (mlflow: directory); - is standard output")
@@ -154,6 +157,7 @@ void add_report_command(CLI::App& app, Action& action) {
   add_examples(*command, {{"report --format html -o run.html", "the newest run as one page"},
                           {"report last-sweep --format markdown", "a scaling table for a pull request"},
                           {"report --format perfetto -o trace.json", "a trace for ui.perfetto.dev"},
+                          {"report --format prometheus -o ddbench.prom", "gauges for Prometheus"},
                           {"report --format csv --rows steps -o steps.csv", "a row for each step and rank"}});
   command->callback([&action, options] { action = [options] { return report(*options); }; });
 }

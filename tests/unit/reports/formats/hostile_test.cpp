@@ -14,6 +14,7 @@
 #include "reports/formats/markdown/markdown.h"
 #include "reports/formats/mlflow/mlflow.h"
 #include "reports/formats/perfetto/perfetto.h"
+#include "reports/formats/prometheus/prometheus.h"
 #include "reports/formats/terminal/text.h"
 #include "sample_store_test.h"
 #include "tags.h"
@@ -152,6 +153,15 @@ TEST_P(Hostile, IsHarmlessEverywhere) {
   write_perfetto(store_, id_, [&](std::string_view piece) { trace += piece; });
   EXPECT_TRUE(nlohmann::json::accept(trace));
   EXPECT_FALSE(has_control_in_lines(trace));
+}
+
+TEST_P(Hostile, StaysInsideOfItsLineForPrometheus) {
+  const std::vector runs = {analyzer::summarize(store_, id_)};
+  const std::string text = runs_prometheus(runs);
+  EXPECT_FALSE(has_control_in_lines(text));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_TRUE(line.starts_with("# ") || line.starts_with("ddbench_")) << line;
 }
 
 TEST_P(Hostile, StaysInsideOfTheMlflowStore) {

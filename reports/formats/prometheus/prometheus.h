@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "analyzer/run/run_summary.h"
+
+namespace ddbench::reports {
+
+/// Runs as gauges in Prometheus's text exposition format (version 0.0.4), for a text file collector or a push gateway. Base
+/// units: seconds, bytes, and rates in units of 1. Each sample has the labels `run` and `name`; `ddbench_run_info` has those of the case
+/// and its environment. What was not measured has no sample: a rule that needs one uses absent(). Steps of failed or invalid
+/// runs have none either, but `ddbench_run_info` says their state.
+std::string runs_prometheus(std::span<const analyzer::RunSummary> runs);
+
+}  // namespace ddbench::reports
