@@ -35,6 +35,8 @@ extern const Target kNsys;
 extern const Target kNcclTests;
 /// What `ddbench import log` and `import mlperf` read.
 extern const Target kTrainingLogs;
+/// What `ddbench import nccl-inspector` reads: JSON lines.
+extern const Target kNcclInspector;
 /// What `ddbench import table` reads: CSV.
 extern const Target kTables;
 /// SKU catalogues and gate policies.
@@ -46,7 +48,7 @@ extern const Target kSafetensors;
 /// A log of NCCL's.
 extern const Target kNcclLogs;
 
-inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kKineto, &kNsys,     &kFlightRecorder, &kNcclTests, &kTrainingLogs, &kTables,
+inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kKineto, &kNsys,     &kFlightRecorder, &kNcclTests, &kTrainingLogs, &kNcclInspector, &kTables,
                                              &kToml,   &kRunCases, &kSafetensors, &kNcclLogs};
 
 inline std::string_view text_of(Bytes input) {

@@ -15,6 +15,7 @@
 #include "analyzer/import/flight_recorder/dump.h"
 #include "analyzer/import/flight_recorder/hang.h"
 #include "analyzer/import/kineto/rank_reader.h"
+#include "analyzer/import/nccl_inspector/nccl_inspector.h"
 #include "analyzer/import/nccl_tests/nccl_tests.h"
 #include "analyzer/import/nsys/nsys.h"
 #include "analyzer/import/table/table.h"
@@ -39,6 +40,15 @@ void expect_bad_input_at_most(const Read& read) {
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kBadInput) std::abort();
   }
+}
+
+/// The input as a file without a name on any disk.
+template <typename Read>
+void with_file(Bytes input, const Read& read) {
+  const UniqueFd memory(::memfd_create("trace", MFD_CLOEXEC));
+  if (memory.get() < 0 || ::write(memory.get(), input.data(), input.size()) != static_cast<ssize_t>(input.size()))
+    std::abort();
+  read("/proc/self/fd/" + std::to_string(memory.get()));
 }
 
 void read_nccl_tests(Bytes input) {
@@ -67,6 +77,12 @@ void read_training_logs(Bytes input) {
     expect_bad_input_at_most([&] { imports::read_training_log(text_of(input), "file", format, options); });
 }
 
+void read_nccl_inspector(Bytes input) {
+  with_file(input, [](const std::string& file) {
+    expect_bad_input_at_most([&] { imports::read_nccl_inspector({file}, "job"); });
+  });
+}
+
 void read_toml(Bytes input) {
   expect_bad_input_at_most([&] { analyzer::parse_policy(text_of(input), "file"); });
   expect_bad_input_at_most([&] {
@@ -88,15 +104,6 @@ void read_nccl_log(Bytes input) {
   collective::NcclTransports transports;
   transports.add(text_of(input));
   static_cast<void>(transports.text());
-}
-
-/// The input as a file without a name on any disk.
-template <typename Read>
-void with_file(Bytes input, const Read& read) {
-  const UniqueFd memory(::memfd_create("trace", MFD_CLOEXEC));
-  if (memory.get() < 0 || ::write(memory.get(), input.data(), input.size()) != static_cast<ssize_t>(input.size()))
-    std::abort();
-  read("/proc/self/fd/" + std::to_string(memory.get()));
 }
 
 /// Up to what is stored of it.
@@ -147,6 +154,7 @@ const Target kKineto{"kineto", read_kineto};
 const Target kNsys{"nsys", read_nsys};
 const Target kNcclTests{"nccl_tests", read_nccl_tests};
 const Target kTrainingLogs{"training_logs", read_training_logs};
+const Target kNcclInspector{"nccl_inspector", read_nccl_inspector};
 const Target kTables{"tables", read_table};
 const Target kToml{"toml", read_toml};
 const Target kRunCases{"run_cases", read_run_case};

@@ -137,3 +137,48 @@ def test_damaged_logs_store_nothing(bench, tmp_path):
     refused("x\n", "has 1 groups and --groups 2", "log", "--format", "regex", "--regex", "(x)", "--groups", "step,loss")
     refused("x\n", "which is no number", "log", "--format", "regex", "--regex", "(x)", "--groups", "step")
     assert bench.rows("select count(*) from run")[0][0] == 0 if bench.db.exists() else True
+
+
+def inspector_line(rank, sequence, time_us, size=65536, coll="AllReduce", ranks=2, id="0x9e7a479f95a66c", **more):
+    """As documented in NVIDIA/nccl ext-profiler/inspector, format v4.0."""
+    kind = "p2p" if coll in ("Send", "Recv") else "coll"
+    return json.dumps({
+        "header": {"id": id, "rank": rank, "n_ranks": ranks, "nnodes": 1},
+        "metadata": {"inspector_output_format_version": "v4.0", "git_rev": "75e61acda-dirty",
+                     "rec_mechanism": "nccl_profiler_interface", "dump_timestamp_us": 1749490229087081, "hostname": f"n{rank}",
+                     "pid": 468528 + rank},
+        f"{kind}_perf": {kind: coll, f"{kind}_sn": sequence, f"{kind}_msg_size_bytes": size, f"{kind}_exec_time_us": time_us,
+                         f"{kind}_timing_source": "kernel_gpu"} | more}) + "\n"
+
+
+def test_a_snapshot_of_nccl_inspector(bench, tmp_path):
+    """Hand-built files in the documented format."""
+    folder = tmp_path / "inspector"
+    folder.mkdir()
+    (folder / "n0.log").write_text("".join(inspector_line(0, i, 110 + 20 * i) for i in range(3)) + inspector_line(0, 9, 50, coll="Send"))
+    (folder / "n1.log").write_text("".join(inspector_line(1, i, 100) for i in range(3)) +
+                                   inspector_line(1, 3, 70, 4096, "AllGather", coll_algo="RING", coll_proto="LL") + '{"header": {"id"')
+    run, = imported(bench, "nccl-inspector", folder)["added"]
+    rows = bench.rows("select collective.* from collective join run using (run_key) where id = ? order by function", run)
+    got = [(row["function"], row["bytes"], row["count"], row["duration_ns"], row["transfer_ns"], row["peer_wait_ns"]) for row in rows]
+    assert got == [("all_gather", 4096, 1, 70000, 70000, 0), ("all_reduce", 65536, 3, 100000, 100000, 0),
+                   ("send", 65536, 1, 50000, 50000, 0)]
+    shown = " ".join(bench.ok("show", run).stdout.split())
+    assert "a snapshot" in shown and "it may hold a wait" in shown and "last line of 1 files is cut off" in shown and "RING LL" in shown
+    assert imported(bench, "auto", folder)["already_there"]
+
+
+def test_damaged_files_of_nccl_inspector_store_nothing(bench, tmp_path):
+    log = tmp_path / "damaged.log"
+    whole = inspector_line(0, 1, 10)
+    for text, message in (("", "no call"), ("{]\n" + whole, "line 1: it is no JSON"), ("{}\n", "it has no header"),
+                          (whole.replace('"rank": 0', '"rank": 2'), "rank is missing, or no number from 0 to 1"),
+                          (whole.replace(": 65536", ": -1"), "coll_msg_size_bytes is missing, or no number"),
+                          (whole.replace("us\": 10", "us\": 1e300"), "coll_exec_time_us"),
+                          (whole.replace("coll_perf", "x"), "neither coll_perf nor p2p_perf"),
+                          (whole + inspector_line(0, 1, 10, ranks=4), "has 4 ranks here and 2 before"),
+                          ("[" * 100000 + "\n", "line 1"), ("\0" * 1000 + "\n", "line 1")):
+        log.write_text(text)
+        refused = bench("import", "nccl-inspector", log)
+        assert refused.returncode == 2 and message in refused.stderr, (message, refused.stderr)
+    assert not bench.db.exists() or bench.rows("select count(*) from run")[0][0] == 0

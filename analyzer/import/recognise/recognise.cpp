@@ -21,7 +21,7 @@ constexpr std::size_t kMostFiles = 64;
 [[noreturn]] void refuse(const fs::path& path, std::string_view why) {
   throw Error(ErrorCode::kBadInput,
               fmt::format("{}: {}; the formats are traces of PyTorch's profiler (kineto), exports of Nsight Systems (nsys), "
-                          "dumps of PyTorch's Flight Recorder (flight-recorder), what nccl-tests print (nccl-tests), logs of MLPerf (mlperf) and of Megatron-LM, DeepSpeed, torchtitan and Composer (log), "
+                          "dumps of PyTorch's Flight Recorder (flight-recorder), what nccl-tests print (nccl-tests), NCCL Inspector's (nccl-inspector), logs of MLPerf (mlperf) and of Megatron-LM, DeepSpeed, torchtitan and Composer (log), "
                           "spools and tables (CSV)",
                           path.string(), why),
               0, path.string());
@@ -66,6 +66,7 @@ std::optional<Format> format_of(std::string_view text) {
   if (text.starts_with("SQLite format 3")) return is_store(text) ? std::nullopt : std::optional(Format::kNsys);
   const std::string_view content = trimmed(text);
   if (content.starts_with('{') || content.starts_with('[')) {
+    if (has_any(content, {"\"coll_perf\"", "\"p2p_perf\""})) return Format::kNcclInspector;
     if (has_any(content, {"\"traceEvents\"", "\"ph\""})) return Format::kKineto;
     if (has_any(content, {"\"pg_config\"", "\"collective_seq_id\""})) return Format::kFlightRecorder;
     if (has_any(content, {"out_of_place", "busbw"})) return Format::kNcclTests;
@@ -101,6 +102,7 @@ std::string_view to_string(Format format) noexcept {
     case Format::kNsys: return "nsys";
     case Format::kFlightRecorder: return "flight-recorder";
     case Format::kNcclTests: return "nccl-tests";
+    case Format::kNcclInspector: return "nccl-inspector";
     case Format::kSpools: return "spools";
     case Format::kMlperf: return "mlperf";
     case Format::kLog: return "log";

@@ -132,6 +132,7 @@ int import_auto(const ImportRequest& request) {
   options.json = request.json;
   options.files = request.paths;
   if (format == imports::Format::kNcclTests) return import_nccl_tests(std::move(options));
+  if (format == imports::Format::kNcclInspector) return import_nccl_inspector(request);
   if (format == imports::Format::kMlperf) return import_mlperf(request);
   if (request.paths.size() > 1)
     throw Error(ErrorCode::kBadInput, fmt::format("{} are imported one at a time", imports::to_string(format)));
@@ -201,6 +202,7 @@ void add_import_command(CLI::App& app, Action& action) {
   add_import_flight_recorder(*import, action);
   add_import_log(*import, action);
   add_import_mlperf(*import, action);
+  add_import_nccl_inspector(*import, action);
 }
 
 }  // namespace ddbench::cli

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "analyzer/import/nccl_inspector/nccl_inspector.h"
 #include "analyzer/import/recognise/recognise.h"
+#include "analyzer/import/trace/folder_files.h"
 #include "analyzer/import/training_log/training_log.h"
 #include "core/error.h"
 #include "harness/cli/data/import_shown.h"
@@ -76,7 +79,32 @@ void add_options(CLI::App& command, LogArguments& arguments) {
   add_json_option(command, arguments.json);
 }
 
+/// All files are one job, and one run.
+int import_nccl_inspector(LogArguments arguments) {
+  const std::vector<std::filesystem::path> paths(arguments.files.begin(), arguments.files.end());
+  const imports::InspectorContent content = imports::read_nccl_inspector(
+      imports::files_of_folders(paths, {".log", ".jsonl", ".json", ".log.gz", ".jsonl.gz", ".json.gz"}), arguments.options.name);
+  arguments.file = arguments.files.front();
+  return store_runs(arguments, [&](const imports::TakeRun& take) { take(imports::ImportedRun(content.run)); },
+                    fmt::format("nccl-inspector {:016x} {}", content.hash, arguments.options.name));
+}
+
 }  // namespace
+
+int import_nccl_inspector(const ImportRequest& request) {
+  return import_nccl_inspector(log_arguments(request));
+}
+
+void add_import_nccl_inspector(CLI::App& import, Action& action) {
+  const auto arguments = std::make_shared<LogArguments>();
+  CLI::App* command = import.add_subcommand(
+      "nccl-inspector", "What NCCL Inspector wrote, a file a process: a snapshot of a job's collectives as one run");
+  command->add_option("files", arguments->files, "The files, or folders that have them")->required();
+  command->add_option("--name", arguments->options.name, "Of the program (default: nccl-inspector)");
+  add_db_option(*command, arguments->db);
+  add_json_option(*command, arguments->json);
+  command->callback([&action, arguments] { action = [arguments] { return import_nccl_inspector(*arguments); }; });
+}
 
 int import_log(const ImportRequest& request) {
   LogArguments arguments = log_arguments(request);

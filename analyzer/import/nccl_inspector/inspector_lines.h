@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace ddbench::imports {
+
+/// One call on one rank.
+struct InspectorCall {
+  std::string communicator;  ///< "0x9e7a479f95a66c"
+  int rank = 0;
+  int ranks = 0;
+  int nodes = 0;  ///< 0: not said
+  std::string host;
+  std::string function;  ///< ddbench's word
+  std::uint64_t sequence = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t duration_ns = 0;
+  std::string manner;  ///< "RING LL128, 8 channels"; empty: not said
+};
+
+struct InspectorFile {
+  std::uint64_t hash = 0;
+  bool is_cut_off = false;  ///< its last line is not whole
+};
+
+/// Calls `take` for each line of a file. Errors as read_nccl_inspector.
+InspectorFile read_inspector_lines(const std::filesystem::path& file, const std::function<void(InspectorCall&&)>& take);
+
+}  // namespace ddbench::imports

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analyzer/import/imported_run.h"
+
+namespace ddbench::imports {
+
+struct InspectorContent {
+  ImportedRun run;
+  std::uint64_t hash = 0;  ///< of all files
+};
+
+/// Makes one run of the lines that NCCL Inspector (NCCL's profiler plug-in ext-profiler/inspector) wrote on the ranks of one
+/// job, a file a process: {"header": {...}, "metadata": {...}, "coll_perf" or "p2p_perf": {...}}. Files may be gzip.
+///
+/// It is a snapshot: the plug-in keeps the last calls of each communicator, and has no steps. Of a function, size and
+/// communicator the duration is the median over calls and ranks. A call's transfer is the shortest of its ranks' times (that of
+/// the rank that came last, where all told theirs), and peer wait what the others took longer; where only some ranks told of it,
+/// peer wait is unknown, and a note says that the transfer may hold some.
+///
+/// Throws Error{kBadInput} that names file and line for a line that is none of these, but of one that the end of a file cut off,
+/// and for files without any.
+InspectorContent read_nccl_inspector(const std::vector<std::filesystem::path>& files, const std::string& name);
+
+}  // namespace ddbench::imports
