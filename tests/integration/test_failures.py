@@ -55,7 +55,25 @@ def test_a_stopped_rank_is_named_by_the_watchdog(bench):
     process.communicate(timeout=60)
     assert process.returncode == 1
     reason = stored_run(bench)["reason"]
-    assert "rank 1" in reason and "all_reduce" in reason, reason
+    assert "rank 1" in reason and "all_reduce #" in reason and "of group 0 (all ranks)" in reason, reason
+    assert reason in " ".join(bench("diagnose").stdout.split())
+
+
+def test_sigusr1_says_where_each_rank_is_and_the_run_goes_on(bench):
+    process = bench.start("run", "--timeout", 60, *LONG)
+    bench.wait_for_step(process, 5, 4)
+    victim = bench.workers()[1]
+    os.kill(victim, signal.SIGSTOP)
+    time.sleep(3)
+    process.send_signal(signal.SIGUSR1)
+    time.sleep(1)
+    os.kill(victim, signal.SIGCONT)
+    os.kill(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    where = said.splitlines()
+    assert where[0].startswith("rank 1 (node 0") and "has not answered" in where[0] and "of group 0 (all ranks)" in where[0], said
+    assert [line.split(" (")[0].strip() for line in where[1:5]] == ["rank 0", "rank 1", "rank 2", "rank 3"]
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])

@@ -18,9 +18,14 @@ constexpr std::int64_t kSparse_ns = 10'000'000'000;
 
 volatile std::sig_atomic_t interrupting_signal = 0;
 volatile std::sig_atomic_t told_to_end = 0;
+volatile std::sig_atomic_t asked = 0;
 
 void on_sigterm(int /*signal*/) {
   told_to_end = 1;
+}
+
+void on_sigusr1(int /*signal*/) {
+  asked = 1;
 }
 
 /// A closed terminal is told more than once: by the kernel and by the shell.
@@ -58,8 +63,10 @@ std::string progress_text(const experiment::LiveProgress& progress) {
 ProgressLine::ProgressLine(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0) {
   interrupting_signal = 0;
   told_to_end = 0;
+  asked = 0;
   watch(SIGINT, on_interrupt, true);
   watch(SIGTERM, on_sigterm, true);
+  watch(SIGUSR1, on_sigusr1, true);
   // Ignored by nohup and by shells that start commands in the background: that is respected.
   watch(SIGHUP, on_hangup, false);
   watch(SIGQUIT, on_interrupt, false);
@@ -130,6 +137,17 @@ std::string ProgressLine::interruption() {
 
 bool ProgressLine::preempted() {
   return told_to_end != 0;
+}
+
+bool ProgressLine::asked_where() {
+  const bool was_asked = asked != 0;
+  asked = 0;
+  return was_asked;
+}
+
+void ProgressLine::on_where(const std::string& ranks) {
+  finish();  // also with --quiet: somebody asked
+  print_error(printable(ranks) + "\n");
 }
 
 void ProgressLine::finish() {

@@ -11,7 +11,7 @@ namespace ddbench::cli {
 /// Reports on standard error how a run goes: one line that renews itself on a terminal, a line every ten
 /// seconds elsewhere, nothing with `quiet`. While it lives, SIGINT (Ctrl-C), SIGTERM, SIGHUP (a closed
 /// terminal) and SIGQUIT end the run in order; a second SIGINT or SIGQUIT ends the program at once. SIGHUP
-/// and SIGQUIT stay ignored where they were (nohup).
+/// and SIGQUIT stay ignored where they were (nohup). SIGUSR1 asks where the ranks are.
 class ProgressLine : public experiment::RunObserver {
  public:
   explicit ProgressLine(bool quiet);
@@ -30,6 +30,8 @@ class ProgressLine : public experiment::RunObserver {
   bool interrupted() override;
   std::string interruption() override;
   bool preempted() override;
+  bool asked_where() override;
+  void on_where(const std::string& ranks) override;
   /// Ends the renewing line, so that other output starts on a line of its own.
   void finish();
 

@@ -23,6 +23,9 @@ class RunObserver {
   virtual std::string interruption() { return "interrupted"; }
   /// True: write a last checkpoint, where the case writes some, end the ranks and store the run as preempted.
   virtual bool preempted() { return false; }
+  /// True once for each time that a person asked where the ranks are; on_where() gets the answer, several lines.
+  virtual bool asked_where() { return false; }
+  virtual void on_where(const std::string& /*ranks*/) {}
 };
 
 }  // namespace ddbench::experiment

@@ -26,6 +26,8 @@ class LaunchRelay : public launch::LaunchObserver {
   bool interrupted() override { return failure_ || observer_.interrupted(); }
   std::string interruption() override;
   bool preempted() override { return observer_.preempted(); }
+  bool asked_where() override { return observer_.asked_where(); }
+  void on_where(const std::string& ranks) override { observer_.on_where(ranks); }
 
   /// When the ranks are gone. From here on the store is the caller's alone again.
   void finish();

@@ -56,6 +56,9 @@ class LaunchObserver {
   virtual std::string interruption() { return "interrupted"; }
   /// A scheduler wants the machines: end the ranks with their work kept.
   virtual bool preempted() { return false; }
+  /// A person wants to know where the ranks are (SIGUSR1). True once for each time that was asked.
+  virtual bool asked_where() { return false; }
+  virtual void on_where(const std::string& /*ranks*/) {}
 };
 
 struct LaunchOutcome {

@@ -199,6 +199,7 @@ void Supervisor::judge() {
         rank.phase == SupervisedRank::Phase::kJoined || rank.phase == SupervisedRank::Phase::kTraining;
     if (rank.alive && watched) views.push_back(rank.view());
   }
+  if (observer_.asked_where()) observer_.on_where(where_ranks_are(views, now));
   if (phase_ == Phase::kStarting) {
     // Ranks that find each other make no progress that a heartbeat tells; only silence counts.
     for (RankView& view : views) view.last_progress = now;

@@ -34,7 +34,8 @@ std::string name_all(const Views& ranks) {
 
 std::string name_collective(const RankView& rank) {
   const CollectiveState& state = rank.heartbeat.collective;
-  return fmt::format("{} #{} of step {}", state.function, state.sequence, rank.heartbeat.steps_completed);
+  return fmt::format("{} #{} of group 0 (all ranks) in step {}", state.function, state.sequence,
+                     rank.heartbeat.steps_completed);
 }
 
 std::uint64_t sequence_of(const RankView& rank) {
@@ -71,7 +72,34 @@ std::string blame_late(const Views& late, const RankView& furthest) {
                               : fmt::format("; in no collective for {}", since));
 }
 
+/// "rank 3 (node 1, pid 123): in all_reduce #41 of group 0 (all ranks) in step 7 for 5.0 s".
+std::string where_it_is(const RankView& rank, SteadyTime now) {
+  const CollectiveState& state = rank.heartbeat.collective;
+  const std::string since = describe_time(std::chrono::nanoseconds(state.for_ns) + (now - rank.last_heard));
+  std::string text = describe_rank(rank.rank, rank.node, rank.pid) + ": ";
+  if (state.function.empty()) {
+    text += fmt::format("in no collective yet, in step {}", rank.heartbeat.steps_completed);
+  } else if (state.inside) {
+    text += fmt::format("in {} for {}", name_collective(rank), since);
+  } else {
+    text += fmt::format("in no collective for {}, in step {}; the last was {} #{}", since, rank.heartbeat.steps_completed,
+                        state.function, state.sequence);
+  }
+  constexpr std::chrono::seconds kSoon{1};
+  if (now - rank.last_heard > kSoon) text += fmt::format("; has not answered for {}", describe_time(now - rank.last_heard));
+  return text;
+}
+
 }  // namespace
+
+std::string where_ranks_are(const std::vector<RankView>& ranks, SteadyTime now) {
+  constexpr std::chrono::milliseconds kHangsFor{2000};
+  constexpr std::size_t kMostRanks = 64;
+  std::string text = why_stalled(ranks, kHangsFor, now).value_or("no hang: within the last 2 s a rank went on");
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMostRanks); ++i) text += "\n  " + where_it_is(ranks[i], now);
+  if (ranks.size() > kMostRanks) text += fmt::format("\n  and {} more ranks", ranks.size() - kMostRanks);
+  return text;
+}
 
 std::chrono::milliseconds silence(std::chrono::milliseconds limit) {
   return std::min(std::chrono::milliseconds(2000), limit / 2);

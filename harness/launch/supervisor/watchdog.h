@@ -33,4 +33,8 @@ std::chrono::milliseconds silence(std::chrono::milliseconds limit);
 std::optional<std::string> why_stalled(const std::vector<RankView>& ranks, std::chrono::milliseconds limit,
                                        SteadyTime now);
 
+/// For a person who asks (SIGUSR1): what why_stalled says of a limit of two seconds, then for each rank the collective that
+/// it is in or was in last, one line a rank, at most 64.
+std::string where_ranks_are(const std::vector<RankView>& ranks, SteadyTime now);
+
 }  // namespace ddbench::launch

@@ -132,7 +132,7 @@ TEST_F(LaunchTest, AStoppedRankAndItsCollectiveAreNamed) {
   const LaunchOutcome outcome = launch("stop", 1);
   EXPECT_EQ(outcome.state, RunState::kFailed);
   EXPECT_TRUE(outcome.reason.starts_with(who(outcome, 1) + " has not answered for ")) << outcome.reason;
-  EXPECT_TRUE(outcome.reason.ends_with("; the others wait for it in all_reduce #9 of step 8"))
+  EXPECT_TRUE(outcome.reason.ends_with("; the others wait for it in all_reduce #9 of group 0 (all ranks) in step 8"))
       << outcome.reason;
   EXPECT_EQ(outcome.ranks[1].outcome, "killed by the launcher after step 7");
   EXPECT_EQ(outcome.ranks[0].outcome, "stopped by the launcher");
@@ -144,7 +144,7 @@ TEST_F(LaunchTest, ARankThatIsLateForTheCollectiveIsNamed) {
   const LaunchOutcome outcome = launch("late", 2);
   EXPECT_EQ(outcome.state, RunState::kFailed);
   EXPECT_TRUE(outcome.reason.starts_with(
-      who(outcome, 2) + " has not entered all_reduce #9 of step 8, in which the others wait"))
+      who(outcome, 2) + " has not entered all_reduce #9 of group 0 (all ranks) in step 8, in which the others wait"))
       << outcome.reason;
 }
 

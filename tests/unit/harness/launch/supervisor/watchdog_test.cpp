@@ -36,7 +36,7 @@ TEST(Watchdog, NamesTheRankThatDoesNotAnswer) {
   ranks[3].last_heard = kNow - 5s;
   EXPECT_EQ(why_stalled(ranks, kLimit, kNow).value_or(""),
             "rank 3 (node 1, pid 103) has not answered for 5.0 s; the others wait for it in all_reduce #41 "
-            "of step 7");
+            "of group 0 (all ranks) in step 7");
 }
 
 TEST(Watchdog, NamesSeveralThatDoNotAnswer) {
@@ -48,7 +48,7 @@ TEST(Watchdog, NamesSeveralThatDoNotAnswer) {
   EXPECT_EQ(why_stalled(ranks, kLimit, kNow).value_or(""),
             "rank 1 (node 0, pid 101) and rank 2 (node 1, pid 102) have not answered for 5.0 s; the others "
             "wait for them "
-            "in all_reduce #41 of step 7");
+            "in all_reduce #41 of group 0 (all ranks) in step 7");
 }
 
 TEST(Watchdog, SilenceAloneIsEnoughAfterTheLimit) {
@@ -66,20 +66,37 @@ TEST(Watchdog, NamesTheRankThatIsMissingFromTheCollective) {
       why_stalled({rank_in(0, "all_reduce", 41, true, 5s), rank_in(1, "all_reduce", 40, false, 6s)}, kLimit,
                   kNow)
           .value_or(""),
-      "rank 1 (node 0, pid 101) has not entered all_reduce #41 of step 7, in which the others wait; in no "
+      "rank 1 (node 0, pid 101) has not entered all_reduce #41 of group 0 (all ranks) in step 7, in which the others wait; in no "
       "collective for 6.0 s");
   EXPECT_EQ(
       why_stalled({rank_in(0, "all_reduce", 41, true, 5s), rank_in(1, "broadcast", 40, true, 6s)}, kLimit,
                   kNow)
           .value_or(""),
-      "rank 1 (node 0, pid 101) has not entered all_reduce #41 of step 7, in which the others wait; still in "
-      "broadcast #40 of step 7 for 6.0 s");
+      "rank 1 (node 0, pid 101) has not entered all_reduce #41 of group 0 (all ranks) in step 7, in which the others wait; still in "
+      "broadcast #40 of group 0 (all ranks) in step 7 for 6.0 s");
+}
+
+TEST(Watchdog, SaysWhereEachRankIs) {
+  std::vector<RankView> ranks = {rank_in(0, "all_reduce", 41, true, 3s), rank_in(1, "all_reduce", 40, false, 3s),
+                                 rank_in(2, "", 0, false, 3s)};
+  ranks[1].last_heard = kNow - 3s;
+  EXPECT_EQ(where_ranks_are(ranks, kNow),
+            "rank 1 (node 0, pid 101) has not answered for 3.0 s; the others wait for it in all_reduce #41 of group 0 (all ranks) "
+            "in step 7\n"
+            "  rank 0 (node 0, pid 100): in all_reduce #41 of group 0 (all ranks) in step 7 for 3.1 s\n"
+            "  rank 1 (node 0, pid 101): in no collective for 6.0 s, in step 7; the last was all_reduce #40; has not answered for "
+            "3.0 s\n"
+            "  rank 2 (node 1, pid 102): in no collective yet, in step 7");
+  ranks[0].last_progress = kNow;
+  ranks[1].last_heard = kNow;
+  EXPECT_TRUE(where_ranks_are(ranks, kNow).starts_with("no hang: within the last 2 s a rank went on\n"));
+  EXPECT_EQ(where_ranks_are({}, kNow), "no hang: within the last 2 s a rank went on");
 }
 
 TEST(Watchdog, BlamesTheNetworkWhenEverybodyWaits) {
   const auto reason = why_stalled(
       {rank_in(0, "all_reduce", 41, true, 5s), rank_in(1, "all_reduce", 41, true, 5s)}, kLimit, kNow);
-  EXPECT_NE(reason.value_or("").find("every rank has entered all_reduce #41 of step 7"), std::string::npos);
+  EXPECT_NE(reason.value_or("").find("every rank has entered all_reduce #41 of group 0 (all ranks) in step 7"), std::string::npos);
 }
 
 TEST(Watchdog, SaysWhenNobodyCommunicates) {
