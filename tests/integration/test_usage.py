@@ -135,3 +135,12 @@ def test_a_stack_that_is_too_small_is_said(bench, kib):
     done = subprocess.run(["sh", "-c", f"ulimit -s {kib}; exec {EXECUTABLE} list"], capture_output=True, text=True)
     assert done.returncode == 5
     assert done.stderr == "ddbench: the limit of the stack (`ulimit -s`) is below 256 KiB: raise it\n"
+
+
+def test_columns_is_the_width_of_what_is_piped(bench):
+    (bench.tmp / "t.csv").write_text("gpus,throughput,name\n2,100," + "long" * 20 + "\n")
+    bench.ok("import", "table", bench.tmp / "t.csv")
+    for columns, width in (("60", 60), ("200", 200), ("none", 100)):
+        bench.environment["COLUMNS"] = columns
+        longest = max(len(line) for line in bench.ok("list").stdout.splitlines())
+        assert longest <= width and (longest > 100) == (width == 200)

@@ -5,12 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include "analyzer/store/rows/run_store.h"
 #include "core/error.h"
+#include "core/text/number.h"
 
 namespace ddbench::cli {
 namespace {
@@ -49,7 +52,12 @@ reports::TextStyle stdout_style() {
   style.color = ::isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0') &&
                 terminal != nullptr && std::string_view(terminal) != "dumb";
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) style.width = size.ws_col;
+  const char* columns = std::getenv("COLUMNS");
+  if (const auto wanted = columns == nullptr ? std::nullopt : number_from<int>(columns); wanted && *wanted >= 40) {
+    style.width = std::min(*wanted, 10'000);
+  } else if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
+    style.width = size.ws_col;
+  }
   return style;
 }
 

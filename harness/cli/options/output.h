@@ -16,7 +16,7 @@ void flush_output();
 /// Writes to standard error. Nothing happens when it cannot be written to: its terminal may have been closed.
 void print_error(std::string_view text) noexcept;
 
-/// Colours on a terminal without NO_COLOR; the terminal's width, else 100 columns.
+/// Colours on a terminal without NO_COLOR; the width is COLUMNS (40 or more), else the terminal's, else 100.
 reports::TextStyle stdout_style();
 
 /// `text` with control characters other than line ends shown as \xNN: messages may quote what users gave us.
