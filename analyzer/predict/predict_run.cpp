@@ -23,6 +23,7 @@ constexpr double kNormal95 = 1.959964;
 constexpr double kModelError = 0.02;
 constexpr double kErrorPerDoubling = 0.01;
 constexpr std::size_t kStepsOfReplicate = 64;
+constexpr double kMostRanks = 65'536;  // some seconds and 100 MB
 
 using Blocks = std::vector<std::pair<std::size_t, std::size_t>>;
 
@@ -145,6 +146,9 @@ void add_costs(const store::RunStore& store, const store::RunRecord& run, Collec
 
 Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
                                         const ClusterShape& shape, const PredictOptions& options) {
+  if (shape.gpus() > kMostRanks)
+    return Measured<ReplayPrediction>::missing(
+        fmt::format("{:.0f} ranks are more than the {:.0f} that are replayed one by one", shape.gpus(), kMostRanks));
   if (shape.gpus() > 1 && recording.collectives.empty())
     return Measured<ReplayPrediction>::missing(
         "the recorded steps have no collectives that all recorded ranks share, so that what ranks would send each other is not "
@@ -174,7 +178,9 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
   }
   result.waited_ns = waited / static_cast<double>(options.replicates);
   const RunMoments moments = run_moments(result.replicates_ns);
-  const double doublings = std::abs(std::log2(shape.gpus() / recording.shape.gpus()));
+  // Passes do not take time in proportion to the batch for ever, as they are replayed.
+  const double doublings = std::abs(std::log2(shape.gpus() / recording.shape.gpus())) +
+                           2 * std::abs(std::log2(options.what_if.batch_factor));
   const double own = std::log(replay_over_recorded(recording));
   const double log_error =
       std::sqrt(moments.variance / (moments.mean * moments.mean) + std::pow(share * transfers.relative_error, 2) +

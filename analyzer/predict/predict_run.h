@@ -49,10 +49,10 @@ struct PredictOptions {
 ///
 /// Each replicate draws blocks of recorded steps with replacement, and replays steps that are drawn out of these for each
 /// node; so the spread over replicates is that of the mean of the recorded steps, and of the slowest rank. The 95%
-/// interval adds the error of the costs, and the model's own: what a replay of the run itself is off, 2%, and 1% for each
-/// doubling of ranks (assumed, not calibrated; tests/bench/predict/measured.py
+/// interval adds the error of the costs, and the model's own: what a replay of the run itself is off, 2%, 1% for each
+/// doubling of ranks, and 2% for each doubling of the batch (assumed, not calibrated; tests/bench/predict/measured.py
 /// shows the coverage). Missing with what to measure where costs do not tell a collective, and for several ranks where the
-/// recording, of one rank, has no collectives.
+/// recording, of one rank, has no collectives; and above 65,536 ranks.
 Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
                                         const ClusterShape& shape, const PredictOptions& options = {});
 

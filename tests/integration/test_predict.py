@@ -77,7 +77,10 @@ def test_advice_is_ranked_and_leaves_out_what_gains_nothing(recorded):
     (["-S", "hook=fp8"], "hook=fp8"),
     (["--strategy", "ps"], "record a run of ps"),
     (["--sku", "V100 SXM2"], "FROM:TO"),
+    (["--bucket-mb", "1e-9"], "--bucket-mb"),
+    (["--batch-per-gpu", "99999999"], "16 times"),
     (["--network", "nothing"], "nothing"),
+    (["--nodes", "65536", "--gpus", "65536", "--link", "1gbit,50us"], "4294967296 ranks"),
     (["--network", "profile", "--nodes", "2"], "between nodes"),
 ])
 def test_what_cannot_be_predicted_is_refused(recorded, arguments, words):

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@
 namespace ddbench::cli {
 namespace {
 
+constexpr double kMostBatchDoublings = 4;
 /// TCP over Ethernet with frames of 1,500 bytes: payload of what goes over the wire.
 constexpr double kPayloadShare = 1448.0 / 1538.0;
 
@@ -59,7 +61,7 @@ struct PredictCommand {
 analyzer::SpecifiedLink link_from(const std::string& text) {
   const std::size_t comma = text.find(',');
   analyzer::SpecifiedLink link;
-  link.bytes_per_s = static_cast<double>(launch::parse_link_rate(text.substr(0, comma)).bits_per_s) / 8 * kPayloadShare;
+  link.bytes_per_s = static_cast<double>(launch::parse_link_rate(text.substr(0, comma), {100'000'000'000'000}).bits_per_s) / 8 * kPayloadShare;
   if (comma == std::string::npos) return link;
   const std::string latency = text.substr(comma + 1);
   const std::size_t unit = latency.find_first_not_of("0123456789.");
@@ -107,6 +109,10 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
   set_without(command, what_if);
   if (command.batch_per_gpu > 0) {
     what_if.batch_factor = static_cast<double>(command.batch_per_gpu) / static_cast<double>(run_case.batch_per_gpu);
+    if (std::abs(std::log2(what_if.batch_factor)) > kMostBatchDoublings)
+      throw_bad(fmt::format("--batch-per-gpu {}: the run's batch of {} does not tell it: record a run with a batch that is at "
+                            "most 16 times smaller or larger",
+                            command.batch_per_gpu, run_case.batch_per_gpu));
     assumptions.push_back("passes and the loader take time in proportion to the batch");
   }
   if (command.bucket_mb > 0) what_if.bucket_bytes = command.bucket_mb * (1 << 20);
@@ -235,11 +241,11 @@ void add_common(CLI::App& app, PredictCommand& command) {
 
 void add_changes(CLI::App& app, PredictCommand& command) {
   app.add_option("--batch-per-gpu", command.batch_per_gpu, "Samples a GPU and step")->check(CLI::PositiveNumber);
-  app.add_option("--bucket-mb", command.bucket_mb, "Size of gradient buckets in MiB")->check(CLI::PositiveNumber);
+  app.add_option("--bucket-mb", command.bucket_mb, "Size of gradient buckets in MiB")->check(CLI::Range(0.01, 1e5));
   app.add_option("-S,--strategy-option", command.strategy_options, "hook=fp16 or hook=bf16: gradients in half the bytes");
   app.add_option("--strategy", command.strategy, "ddp, zero1 or zero2, whatever of them the run was");
-  app.add_option("--accumulate", command.accumulate, "Micro-batches a step")->check(CLI::PositiveNumber);
-  app.add_option("--compute-scale", command.compute_scale, "Factor by which compute is faster")->check(CLI::PositiveNumber);
+  app.add_option("--accumulate", command.accumulate, "Micro-batches a step")->check(CLI::Range(1, 10000));
+  app.add_option("--compute-scale", command.compute_scale, "Factor by which compute is faster")->check(CLI::Range(0.01, 1000.0));
   app.add_option("--sku", command.sku, "FROM:TO, GPUs or SKUs of the catalogue: compute is faster as their peaks are");
   add_skus_option(app, command.skus);
   app.add_option("--without", command.without, "stragglers, data-wait or host: as if there were none")->delimiter(',');

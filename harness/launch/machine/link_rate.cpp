@@ -16,7 +16,6 @@ struct Unit {
 };
 constexpr std::array kUnits = {Unit{"kbit", 1'000}, Unit{"mbit", 1'000'000}, Unit{"gbit", 1'000'000'000}};
 constexpr std::int64_t kLowest = 1'000'000;
-constexpr std::int64_t kHighest = 100'000'000'000;
 constexpr std::size_t kMostDigits = 12;  // keeps the exact arithmetic below far from overflow
 
 bool is_digit(char c) {
@@ -24,7 +23,7 @@ bool is_digit(char c) {
 }
 
 /// "2.5" in units of `unit` bits, exactly; -1 when `number` is no decimal number or has a fraction of a bit.
-std::int64_t scaled(std::string_view number, std::int64_t unit) {
+std::int64_t scaled(std::string_view number, std::int64_t unit, std::int64_t highest) {
   std::int64_t value = 0;
   std::int64_t fraction_unit = 0;  // 0: no point seen yet
   if (number.empty() || number.size() > kMostDigits || !is_digit(number.front()) || !is_digit(number.back()))
@@ -36,7 +35,7 @@ std::int64_t scaled(std::string_view number, std::int64_t unit) {
       return -1;
     } else if (fraction_unit == 0) {
       value = value * 10 + (c - '0') * unit;
-      if (value > kHighest) return -1;
+      if (value > highest) return -1;
     } else {
       if (fraction_unit % 10 != 0) return -1;
       fraction_unit /= 10;
@@ -48,18 +47,18 @@ std::int64_t scaled(std::string_view number, std::int64_t unit) {
 
 }  // namespace
 
-LinkRate parse_link_rate(std::string_view text) {
+LinkRate parse_link_rate(std::string_view text, LinkRate highest) {
   for (const Unit& unit : kUnits) {
     if (!text.ends_with(unit.name)) continue;
-    const std::int64_t bits = scaled(text.substr(0, text.size() - unit.name.size()), unit.bits);
-    if (bits >= kLowest && bits <= kHighest) return {bits};
+    const std::int64_t bits = scaled(text.substr(0, text.size() - unit.name.size()), unit.bits, highest.bits_per_s);
+    if (bits >= kLowest && bits <= highest.bits_per_s) return {bits};
   }
   throw Error(
       ErrorCode::kBadInput,
       fmt::format(
-          "link is \"{}\", but it must be a rate from 1mbit to 100gbit: a decimal number and kbit, mbit or "
+          "link is \"{}\", but it must be a rate from 1mbit to {}: a decimal number and kbit, mbit or "
           "gbit without a space, such as 100mbit, 2.5gbit or 10gbit",
-          text),
+          text, to_string(highest)),
       0, "link");
 }
 

@@ -12,9 +12,11 @@ struct LinkRate {
   friend bool operator==(LinkRate, LinkRate) = default;
 };
 
+inline constexpr LinkRate kHighestEmulatedRate{100'000'000'000};
+
 /// Reads "100mbit", "2.5gbit", "10gbit": a decimal number and kbit, mbit or gbit (powers of 1000), from 1mbit
-/// to 100gbit. Anything else is an Error{kBadInput} that names what is allowed.
-LinkRate parse_link_rate(std::string_view text);
+/// to `highest`, 100,000gbit at most. Anything else is an Error{kBadInput} that names what is allowed.
+LinkRate parse_link_rate(std::string_view text, LinkRate highest = kHighestEmulatedRate);
 
 /// The shortest form that parse_link_rate reads back to the same rate: "1gbit", "2.5gbit", "100mbit".
 std::string to_string(LinkRate rate);
