@@ -9,6 +9,7 @@
 
 #include "core/clock.h"
 #include "core/cpu_wait.h"
+#include "probes/preload/session/live_progress.h"
 #include "probes/preload/session/process_recorder.h"
 #include "probes/preload/thread_cpu_wait.h"
 #include "probes/preload/torch_operators.h"
@@ -109,6 +110,7 @@ Call::Call(CallName name, SpanKind kind, std::uint64_t bytes, std::uint64_t corr
   span_.bytes = bytes;
   span_.correlation = correlation;
   span_.begin_ns = now_ns();
+  if (kind == SpanKind::kCommunication) enter_collective(span_.begin_ns);
 }
 
 Call::Call(const char* operator_name, SpanKind kind) noexcept {
@@ -124,6 +126,7 @@ Call::~Call() {
   if (track_ == nullptr) return;
   span_.end_ns = now_ns();
   track_->record(span_);
+  if (span_.kind == SpanKind::kCommunication) leave_collective(span_.end_ns);
   note_cpu_wait(
       *track_, span_.kind == SpanKind::kCommunication ? ThreadActivity::kCollective : ThreadActivity::kOther);
 }

@@ -2,7 +2,10 @@
 
 import importlib.util
 import json
+import os
 import pathlib
+import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -191,6 +194,40 @@ def test_ranges_of_steps_are_steps(bench, tool):
     subprocess.run(["cc", "-o", program, ROOT / "tests/integration/programs/ranges.c", "-ldl"], check=True)
     run = bench.run_json("--warmup", 0, "--", program, tool)
     assert steps_of(run) == ("marker", 20, 20)
+
+
+def test_the_list_shows_command_lines(bench):
+    for command in (["sh", "-c", "exit 0 # a b"], ["true"], ["true"]):
+        bench("run", "--", *command)
+    lines = bench.ok("list").stdout.splitlines()
+    assert [line.split()[-2:] for line in lines[1:4]] == [["program", "1"], ["program", "1"], ["program", "2"]]
+    assert "program 1: true" in lines and any(line.startswith("program 2: sh -c") and "exit 0 # a b" in line for line in lines)
+    assert [run["command"] for run in json.loads(bench.ok("list", "--json").stdout)] == [["true"], ["true"], ["sh", "-c", "exit 0 # a b"]]
+
+
+def test_the_live_line_says_where_a_program_stands(bench):
+    """On a terminal, below what the program prints; a progress bar of its own passes through."""
+    script = bench.tmp / "loop.py"
+    script.write_text("import ddbench, sys, time\nfor step in range(300):\n    time.sleep(0.01)\n    ddbench.step()\n"
+                      "    print(f'\\r{step}/300 it', end='', flush=True)\n")
+    terminal, end = pty.openpty()
+    process = subprocess.Popen([EXECUTABLE, "run", "--", PYTHON, script], env=bench.environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=end)
+    os.close(end)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(terminal, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(terminal)
+    assert process.wait() == 0
+    seen = [int(steps) for steps in re.findall(rb"run: (\d+) steps? seen   [\d.]+ steps/s   0% communication", shown)]
+    assert seen and seen == sorted(seen) and seen[-1] <= 299
+    assert re.search(rb"\[rank 0\] \d+/300 it", shown), "the program's own bar"
 
 
 @pytest.mark.parametrize("sides, words", [

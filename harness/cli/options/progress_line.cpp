@@ -49,7 +49,14 @@ std::string time_left(double seconds) {
   return fmt::format("   {} min {:02} s left", whole / 60, whole % 60);
 }
 
+/// Where nobody says how many there are, and how many samples each has.
+std::string program_text(const experiment::LiveProgress& progress) {
+  return fmt::format("{} step{} seen   {:.4g} steps/s   {:.0f}% communication", progress.steps_done,
+                     progress.steps_done == 1 ? "" : "s", progress.steps_per_s, 100 * progress.communication_share);
+}
+
 std::string progress_text(const experiment::LiveProgress& progress) {
+  if (progress.steps_per_s > 0) return program_text(progress);
   std::string text = fmt::format("step {}", progress.steps_done);
   if (progress.steps_total > 0) text += fmt::format("/{}", progress.steps_total);
   if (progress.samples_per_s > 0) text += fmt::format("   {:.0f} samples/s", progress.samples_per_s);
@@ -116,7 +123,8 @@ void ProgressLine::on_progress(const experiment::LiveProgress& progress) {
 
 void ProgressLine::on_output(int rank, const std::string& line) {
   if (quiet_) return;
-  finish();
+  if (line_open_) print_error("\r\033[K");  // it comes back below what the program printed
+  line_open_ = false;
   print_error(fmt::format("[rank {}] {}\n", rank, printable(line)));
 }
 

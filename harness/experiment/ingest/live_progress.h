@@ -16,6 +16,9 @@ struct LiveProgress {
   double samples_per_s = 0;
   double loss = 0;           ///< mean over ranks of what each told last
   double seconds_left = 0;   ///< at that rate; 0 while it is unknown
+  /// Of programs, whose samples nobody counts while they run (read_program_progress).
+  double steps_per_s = 0;          ///< 0 until it is known
+  double communication_share = 0;  ///< of the time since the first step
 };
 
 /// Makes LiveProgress out of what the ranks tell, each at its own time.

@@ -213,7 +213,7 @@ class Execution {
 
   void run(const CheckpointFolder& checkpoints) {
     store::RunRecord started = kept_.run;
-    LaunchRelay relay(run_case_, ingest_, output_, observer_);
+    LaunchRelay relay(run_case_, directory_, ingest_, output_, observer_);
     launch::LaunchOutcome outcome = launch(checkpoints, relay);
     take_counts(outcome, samples_of(started, outcome));
     keep(ended(started, outcome), outcome);

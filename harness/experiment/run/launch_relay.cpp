@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "core/clock.h"
+#include "harness/experiment/ingest/program_progress.h"
 #include "probes/recorder/signals_blocked.h"
 
 namespace ddbench::experiment {
@@ -12,24 +13,33 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t kIngestEvery_ns = 2'000'000'000;
+constexpr std::int64_t kProgramEvery_ns = 500'000'000;
 
 }  // namespace
 
-LaunchRelay::LaunchRelay(const RunCase& run_case, SpanIngest& ingest, ProgramOutput& output,
-                         RunObserver& observer)
-    : tracker_(run_case), ingest_(ingest), output_(output), observer_(observer), last_ingest_ns_(now_ns()) {}
+LaunchRelay::LaunchRelay(const RunCase& run_case, const std::filesystem::path& run_directory, SpanIngest& ingest,
+                         ProgramOutput& output, RunObserver& observer)
+    : tracker_(run_case), run_directory_(run_directory), ingest_(ingest), output_(output), observer_(observer), last_ingest_ns_(now_ns()) {}
 
 void LaunchRelay::on_network(const std::string& network, const std::string& note) {
   observer_.on_network(network, note);
 }
 
 void LaunchRelay::on_progress(const launch::RankProgress& progress) {
-  if (output_.expected()) return;  // where a program stands is what it prints
+  if (output_.expected()) return;  // show_program()
   observer_.on_progress(tracker_.update(progress.rank, progress.step, progress.loss, now_ns()));
 }
 
-void LaunchRelay::on_tick() {
+/// What a program prints, and where it stands.
+void LaunchRelay::show_program() {
   output_.show(observer_);
+  if (!output_.expected() || now_ns() - last_program_ns_ < kProgramEvery_ns) return;
+  last_program_ns_ = now_ns();
+  if (const auto progress = read_program_progress(run_directory_)) observer_.on_progress(*progress);
+}
+
+void LaunchRelay::on_tick() {
+  show_program();
   if (ingesting_.valid()) {
     if (ingesting_.wait_for(0s) != std::future_status::ready) return;
     take_ingested();

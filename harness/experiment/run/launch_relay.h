@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <future>
 #include <string>
 
@@ -18,7 +19,8 @@ namespace ddbench::experiment {
 /// ranks run: it stops the ranks and is thrown by finish(), when they are gone.
 class LaunchRelay : public launch::LaunchObserver {
  public:
-  LaunchRelay(const RunCase& run_case, SpanIngest& ingest, ProgramOutput& output, RunObserver& observer);
+  LaunchRelay(const RunCase& run_case, const std::filesystem::path& run_directory, SpanIngest& ingest, ProgramOutput& output,
+              RunObserver& observer);
 
   void on_network(const std::string& network, const std::string& note) override;
   void on_progress(const launch::RankProgress& progress) override;
@@ -33,10 +35,13 @@ class LaunchRelay : public launch::LaunchObserver {
   void finish();
 
  private:
+  void show_program();
   void start_ingest();
   void take_ingested();
 
   ProgressTracker tracker_;
+  std::filesystem::path run_directory_;
+  std::int64_t last_program_ns_ = 0;
   SpanIngest& ingest_;
   ProgramOutput& output_;
   RunObserver& observer_;

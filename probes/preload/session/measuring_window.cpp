@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "core/clock.h"
+#include "probes/preload/session/live_progress.h"
 #include "probes/preload/session/process_recorder.h"
 
 namespace ddbench::inject {
@@ -63,13 +64,15 @@ void tell_worker(const char* what) noexcept {
 
 void note_step_ended(std::uint64_t id) noexcept {
   static const Window window = window_of_environment();
-  if (!window.ends() || closed.load(std::memory_order_relaxed)) return;
+  if (closed.load(std::memory_order_relaxed)) return;
   const std::int64_t end_ns = now_ns();
+  const long long steps = steps_of(id);
+  count_step(static_cast<std::uint64_t>(steps), end_ns);
+  if (!window.ends()) return;
   if (!announced.exchange(true)) {
     tell_worker("steps");
     if (window.skip == 0) begin_ns.store(end_ns);
   }
-  const long long steps = steps_of(id);
   if (steps == window.skip) begin_ns.store(end_ns);
   const std::int64_t since_ns = begin_ns.load();
   const bool is_over = (window.measure > 0 && steps >= window.skip + window.measure) ||

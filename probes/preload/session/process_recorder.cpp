@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/world_place.h"
+#include "probes/preload/session/live_progress.h"
 #include "probes/preload/session/nccl_plugin.h"
 #include "probes/preload/session/program_identity.h"
 #include "probes/recorder/spool_origin.h"
@@ -70,6 +71,7 @@ void stop_recording() noexcept {
 // A forked child has no drain thread: if it records at all, it gets a spool of its own. What the parent
 // recorded stays the parent's.
 void forget_parent() noexcept {
+  close_live_counts();
   set_nccl_plugin(nullptr);  // one of the parent's threads may hold its lock
   current.store(nullptr);
   opened_here = nullptr;
@@ -106,7 +108,10 @@ void open_for_rank() {
   const char* const prefix = std::getenv("DDBENCH_SPOOL");
   const std::optional<int> rank = rank_of_process();
   const char* const run_id = std::getenv("DDBENCH_RUN_ID");
-  if (prefix != nullptr && rank && run_id != nullptr) open(prefix, *rank, run_id);
+  if (prefix == nullptr || !rank || run_id == nullptr) return;
+  // Before there is a recorder: a file that the process makes is noted in it, which waits for this thread's lock.
+  open_live_counts(prefix);
+  open(prefix, *rank, run_id);
 }
 
 void open_alone(int rank) {

@@ -1,8 +1,10 @@
 #include <map>
 #include <string>
 
-#include "reports/tables/end_of_steps.h"
+#include "core/error.h"
+#include "core/run_case/program_case.h"
 #include "core/run_case/step_facts.h"
+#include "reports/tables/end_of_steps.h"
 #include "reports/formats/json/interval_json.h"
 #include "reports/formats/json/json.h"
 #include "reports/formats/json/json_values.h"
@@ -248,6 +250,17 @@ std::string run_json(const RunSummary& summary) {
   return dumped(json);
 }
 
+namespace {
+
+/// A program's; null for a workload of ddbench's.
+Json command_json(const RunCase& run_case) try {
+  return is_program(run_case) ? Json(program_command(run_case)) : Json(nullptr);
+} catch (const Error&) {
+  return Json(nullptr);
+}
+
+}  // namespace
+
 std::string run_list_json(const std::vector<RunSummary>& runs) {
   Json list = Json::array();
   for (const RunSummary& summary : runs) {
@@ -259,6 +272,7 @@ std::string run_list_json(const std::vector<RunSummary>& runs) {
                   {"reason", run.reason},
                   {"valid", run.valid},
                   {"workload", run.run_case.workload},
+                  {"command", command_json(run.run_case)},
                   {"nodes", run.run_case.nodes},
                   {"gpus_per_node", run.run_case.gpus_per_node},
                   {"world_size", run.run_case.world_size()},

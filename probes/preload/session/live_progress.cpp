@@ -1,0 +1,64 @@
+#include "probes/preload/session/live_progress.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <new>
+
+#include "probes/recorder/live_counts.h"
+
+namespace ddbench::inject {
+namespace {
+
+std::atomic<LiveCounts*> counts{nullptr};  // unmapped by the process's end
+std::atomic<int> in_collectives{0};
+std::atomic<std::int64_t> entered_ns{0};
+
+}  // namespace
+
+void open_live_counts(const char* prefix) noexcept {
+  std::array<char, 4096> file{};
+  std::snprintf(file.data(), file.size(), "%s.%d%s", prefix, static_cast<int>(::getpid()), kLiveSuffix);
+  const int opened = ::open(file.data(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (opened < 0) return;
+  void* mapped = MAP_FAILED;
+  if (::ftruncate(opened, sizeof(LiveCounts)) == 0)
+    mapped = ::mmap(nullptr, sizeof(LiveCounts), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+  ::close(opened);
+  if (mapped != MAP_FAILED) counts.store(new (mapped) LiveCounts);
+}
+
+void close_live_counts() noexcept {
+  counts.store(nullptr);
+  in_collectives.store(0);
+}
+
+void count_step(std::uint64_t steps, std::int64_t now_ns) noexcept {
+  LiveCounts* const live = counts.load(std::memory_order_relaxed);
+  if (live == nullptr || steps <= live->steps.load(std::memory_order_relaxed)) return;
+  const std::int64_t communication_ns = live->communication_ns.load(std::memory_order_relaxed);
+  if (steps == 1) {
+    live->first_step_ns.store(now_ns, std::memory_order_relaxed);
+    live->at_first_step_ns.store(communication_ns, std::memory_order_relaxed);
+  }
+  live->last_step_ns.store(now_ns, std::memory_order_relaxed);
+  live->at_last_step_ns.store(communication_ns, std::memory_order_relaxed);
+  live->steps.store(steps, std::memory_order_relaxed);
+}
+
+void enter_collective(std::int64_t now_ns) noexcept {
+  if (in_collectives.fetch_add(1) == 0) entered_ns.store(now_ns);
+}
+
+void leave_collective(std::int64_t now_ns) noexcept {
+  const std::int64_t since_ns = entered_ns.load();
+  if (in_collectives.fetch_sub(1) != 1) return;
+  LiveCounts* const live = counts.load(std::memory_order_relaxed);
+  if (live != nullptr && now_ns > since_ns) live->communication_ns.fetch_add(now_ns - since_ns, std::memory_order_relaxed);
+}
+
+}  // namespace ddbench::inject

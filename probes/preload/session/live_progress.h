@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ddbench::inject {
+
+/// What the launcher shows while the program runs (probes/recorder/live_counts.h). Nothing is counted, and nothing fails, where the file cannot be made.
+/// For the process's recorder: the file `<prefix>.<pid>.live` is made where one of ddbench's launchers asked for it.
+void open_live_counts(const char* prefix) noexcept;
+void close_live_counts() noexcept;  ///< a forked child counts anew
+
+/// Step number `steps` of a loop ended at `now_ns`. Two loads and three stores.
+void count_step(std::uint64_t steps, std::int64_t now_ns) noexcept;
+
+/// A thread enters a collective, and leaves it. An addition each, and a store where no other thread is in one.
+__attribute__((visibility("default"))) void enter_collective(std::int64_t now_ns) noexcept;
+__attribute__((visibility("default"))) void leave_collective(std::int64_t now_ns) noexcept;
+
+}  // namespace ddbench::inject
