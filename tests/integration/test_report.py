@@ -240,7 +240,7 @@ addEventListener('load', () => {
   if (page.scrollWidth > page.clientWidth) problems.push('the page is wider than the window: ' + page.scrollWidth);
   const table = document.querySelector('main > .scroll table');
   const heads = [...table.tHead.rows[0].cells];
-  const column = heads.findIndex(h => h.textContent.startsWith('time') || h.textContent.startsWith('GPUs'));
+  const column = heads.findIndex(h => ['time', 'step time', 'GPUs'].some(t => h.textContent.startsWith(t)));
   const values = () => [...table.tBodies[0].rows].map(r => Number(r.cells[column].dataset.v));
   const sorted = (v, sign) => v.every((x, i) => i === 0 || sign * (x - v[i - 1]) >= 0);
   heads[column].querySelector('button').click();
@@ -280,3 +280,16 @@ def test_prints(pages, tmp_path):
     target = tmp_path / "report.pdf"
     chromium(pages["run"], tmp_path, f"--print-to-pdf={target}")
     assert target.read_bytes().startswith(b"%PDF") and target.stat().st_size > 20_000
+
+
+@pytest.mark.parametrize("name, begin", [("r.html", "<!doctype html>"), ("r.md", "## "), ("r.json", "{"), ("r.csv", "run_id,"), ("r.txt", "run ")])
+def test_the_ending_of_the_file_tells_the_format(measured, name, begin):
+    target = measured.tmp / name
+    measured.ok("report", "last", "-o", target)
+    assert target.read_text().lower().startswith(begin)
+
+
+def test_an_unknown_ending_is_asked_about(measured):
+    done = measured("report", "last", "-o", measured.tmp / "report.doc")
+    assert done.returncode == 2 and "report.doc" in done.stderr and "--format" in done.stderr
+    assert not (measured.tmp / "report.doc").exists()

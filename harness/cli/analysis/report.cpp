@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
 #include <memory>
 
 #include "analyzer/catalogue/sku_catalogue.h"
@@ -27,7 +29,7 @@ namespace {
 
 struct ReportOptions {
   std::string reference = "last";
-  std::string format = "terminal";
+  std::string format;
   std::string rows = "runs";
   std::string output = "-";
   std::string db;
@@ -97,6 +99,20 @@ void write_report(const store::RunStore& store, const ReportSubject& subject, co
   }
 }
 
+/// By the file's ending; the terminal's text on standard output.
+std::string format_of(const std::string& output) {
+  static const std::map<std::string, std::string> kFormats = {
+      {".html", "html"}, {".htm", "html"}, {".md", "markdown"}, {".json", "json"}, {".csv", "csv"}, {".txt", "terminal"},
+      {".prom", "prometheus"}};
+  if (output == "-") return "terminal";
+  const auto found = kFormats.find(std::filesystem::path(output).extension().string());
+  if (found != kFormats.end()) return found->second;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("-o {}: which format is that? Name it with --format, or give the file one of the endings .html, .md, "
+                          ".json, .csv, .txt and .prom",
+                          output));
+}
+
 void check_options(const ReportOptions& options) {
   if (options.rows != "runs" && options.format != "csv") {
     throw Error(ErrorCode::kBadInput,
@@ -142,9 +158,9 @@ void add_report_command(CLI::App& app, Action& action) {
       ->add_option(
           "--format", options->format,
           "terminal; markdown, for a pull request; html, one page; csv; json; perfetto, for ui.perfetto.dev; "
-          "prometheus, for its text file collector; mlflow, into a file store")
-      ->check(CLI::IsMember({"terminal", "markdown", "html", "csv", "json", "perfetto", "prometheus", "mlflow"}))
-      ->capture_default_str();
+          "prometheus, for its text file collector; mlflow, into a file store. Default: by the ending of the file, on "
+          "standard output terminal")
+      ->check(CLI::IsMember({"terminal", "markdown", "html", "csv", "json", "perfetto", "prometheus", "mlflow"}));
   command
       ->add_option("-o,--output", options->output, "File to write (mlflow: directory); - is standard output")
       ->capture_default_str();
@@ -154,12 +170,18 @@ void add_report_command(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"runs", "steps", "collectives"}))
       ->capture_default_str();
   add_db_option(*command, options->db);
-  add_examples(*command, {{"report --format html -o run.html", "the newest run as one page"},
+  add_examples(*command, {{"report -o run.html", "the newest run as one page"},
                           {"report last-sweep --format markdown", "a scaling table for a pull request"},
                           {"report --format perfetto -o trace.json", "a trace for ui.perfetto.dev"},
                           {"report --format prometheus -o ddbench.prom", "gauges for Prometheus"},
                           {"report --format csv --rows steps -o steps.csv", "a row for each step and rank"}});
-  command->callback([&action, options] { action = [options] { return report(*options); }; });
+  command->callback([&action, options] {
+    action = [options] {
+      ReportOptions chosen = *options;
+      if (chosen.format.empty()) chosen.format = format_of(chosen.output);
+      return report(chosen);
+    };
+  });
 }
 
 }  // namespace ddbench::cli
