@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -69,12 +70,30 @@ double median_of(const std::vector<double>& values, std::size_t first, std::size
                                     values.begin() + static_cast<std::ptrdiff_t>(end)));
 }
 
+/// The split between these two levels with the least absolute deviations: ranks alone put it some values off.
+std::size_t refined(const std::vector<double>& values, std::size_t first, std::size_t end, std::size_t at) {
+  const double before = median_of(values, first, at);
+  const double after = median_of(values, at, end);
+  double gain = 0;
+  double most = -std::numeric_limits<double>::infinity();
+  std::size_t best = at;
+  for (std::size_t i = first; i < end; ++i) {
+    gain += std::abs(values[i] - after) - std::abs(values[i] - before);  // of this value before the split, not after it
+    const std::size_t split = i + 1;
+    if (split - first < kLeastSegment || end - split < kLeastSegment || gain <= most) continue;
+    most = gain;
+    best = split;
+  }
+  return best;
+}
+
 /// Splits until no part has two levels that differ by `least_move`.
 void split_further(const std::vector<double>& values, std::size_t first, std::size_t end, double least_move,
                    std::set<std::size_t>& changes) {
   if (end - first < 2 * kLeastSegment || changes.size() >= kMostChanges) return;
-  const Split split = best_split(values, first, end);
+  Split split = best_split(values, first, end);
   if (split.statistic < kKolmogorov) return;
+  split.at = refined(values, first, end, split.at);
   if (std::abs(median_of(values, split.at, end) - median_of(values, first, split.at)) < least_move) return;
   changes.insert(split.at);
   split_further(values, first, split.at, least_move, changes);
