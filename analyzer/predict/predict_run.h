@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/predict/collective_cost.h"
+#include "analyzer/predict/network/collective_cost.h"
 #include "analyzer/predict/step_recording.h"
 #include "analyzer/predict/what_if.h"
 #include "analyzer/statistics/statistics.h"

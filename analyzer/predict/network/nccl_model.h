@@ -27,7 +27,7 @@ Measured<NcclNode> nccl_node(const Sku& sku);
 /// What NCCL's own tuning model says a collective takes: the fastest of ring and tree with the protocols LL, LL128 and
 /// Simple. `bytes` as nccl-tests count them. The constants and formulas are those of NVIDIA/nccl src/graph/tuning.cc,
 /// 2.30.7: time = latency + bytes over the algorithm's bandwidth. Two figures of a machine, not its topology: beside
-/// published all_reduces of 2 to 8 A100 it is 4 to 35% too fast from 16 MiB on (tests/unit/analyzer/predict/nccl_model_test.cpp).
+/// published all_reduces of 2 to 8 A100 it is 4 to 35% too fast from 16 MiB on (tests/unit/analyzer/predict/network/nccl_model_test.cpp).
 /// Functions without an algorithm there (all_to_all) are taken as one step of all bytes. Missing where several nodes
 /// have no known network.
 Measured<double> nccl_model_ns(const NcclNode& node, const std::string& function, double bytes, const ClusterShape& shape);

@@ -1,4 +1,4 @@
-#include "analyzer/predict/collective_cost.h"
+#include "analyzer/predict/network/collective_cost.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "analyzer/predict/nccl_model.h"
+#include "analyzer/predict/network/nccl_model.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "analyzer/predict/collective_cost.h"
+#include "analyzer/predict/network/collective_cost.h"
 
 namespace ddbench::analyzer {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/extrapolate/size_law.h"
-#include "analyzer/predict/nccl_model.h"
+#include "analyzer/predict/network/nccl_model.h"
 #include "analyzer/predict/step_recording.h"
 #include "core/measured.h"
 

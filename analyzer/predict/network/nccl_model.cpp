@@ -1,4 +1,4 @@
-#include "analyzer/predict/nccl_model.h"
+#include "analyzer/predict/network/nccl_model.h"
 
 #include <fmt/format.h>
 
