@@ -8,7 +8,6 @@
 
 #include "analyzer/extrapolate/size_law.h"
 #include "analyzer/predict/network/nccl_model.h"
-#include "analyzer/predict/step_recording.h"
 #include "core/measured.h"
 
 namespace ddbench::analyzer {
