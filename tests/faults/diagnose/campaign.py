@@ -128,33 +128,6 @@ def draw_fault(rng, kinds, ranks):
     return fault
 
 
-SHORT = [{"kind": "operator", "ranks": 2, "victim": 1, "onset": 40, "inject": "paced=10ms,operator=15ms,rank=1,from=40"},
-         {"kind": "data", "ranks": 3, "victim": 2, "onset": WARMUP, "inject": "paced=10ms,data=15ms,rank=2,from=5"},
-         {"kind": "moving", "ranks": 2, "victim": 0, "onset": WARMUP, "inject": "paced=10ms,moving=15ms"},
-         {"kind": "healthy", "ranks": 2, "victim": 0, "onset": WARMUP, "inject": "paced=10ms"}]
-
-
-def is_right(fault, found):
-    if fault["kind"] == "healthy":
-        return not found["accused"]
-    _, victim, onset = judged(fault, found)
-    return victim and (onset or 0) <= ONSET_TOLERANCE
-
-
-def short_form(campaign, attempts=3):
-    """Four runs; each again where the machine was too busy for it. 0 when all were right."""
-    wrong = 0
-    for fault in (dict(fault, steps=70, hidden=32) for fault in SHORT):
-        for attempt in range(1, attempts + 1):
-            found = campaign.run(fault)
-            right = is_right(fault, found)
-            print(f"{fault['kind']}, attempt {attempt}: {'right' if right else 'wrong'}: {found['verdict']}", flush=True)
-            if right:
-                break
-        wrong += not right
-    return 1 if wrong else 0
-
-
 def judged(fault, found):
     """Whether cause, victim and onset are right; the onset only where one was drawn and the victim is right."""
     cause = found["cause"] == CAUSES[fault["kind"]]
@@ -174,7 +147,6 @@ def main():
     parser.add_argument("--kinds", default="operator,data,host,moving,pauses",
                         help="of these and busy, which needs cores that nothing else uses")
     parser.add_argument("--seconds", type=float, default=0, help="stop after so long (0: never)")
-    parser.add_argument("--short", action="store_true", help="four runs with set faults, for CI; exit code 1 where one is wrong")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     ranks = [int(n) for n in options.ranks.split(",")]
@@ -188,8 +160,6 @@ def main():
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ddbench-campaign-") as folder:
         campaign = Campaign(executable, pathlib.Path(folder))
-        if options.short:
-            return short_form(campaign)
         for fault in plan:
             if options.seconds and time.monotonic() - began > options.seconds:
                 break

@@ -1,0 +1,40 @@
+"""`ddbench diagnose` against faults that ranks inject into themselves. The campaign over many runs is in tests/faults/diagnose."""
+
+import json
+
+import pytest
+from attempts import up_to_three_attempts
+
+
+def diagnosed(bench, inject, ranks=2):
+    bench.ok("run", "--nodes", 1, "--gpus", ranks, "--steps", 80, "--warmup", 5, "-O", "hidden=32", "--no-baseline", "--quiet",
+             env=dict(bench.environment, DDBENCH_INJECT=inject))
+    return json.loads(bench.ok("diagnose", "--json").stdout)
+
+
+@up_to_three_attempts
+def test_a_slow_operator_of_one_rank_is_named_with_its_onset(bench):
+    found = diagnosed(bench, "paced=8ms,operator=12ms,rank=1,from=45")
+    assert found["cause"] == "slow_compute" and found["ranks"] == [1], found["verdict"]
+    assert found["operator"] == "paced"
+    assert abs(found["first_step"] - 45) <= 4
+    assert found["explained"] >= 0.8 and found["cost_share"] >= 0.1
+    assert found["evidence"] and all(e["rank"] == 1 and e["step"] >= 45 for e in found["evidence"])
+    text = bench.ok("diagnose").stdout
+    assert text.startswith("rank 1 (node 0") and "Next" in text
+
+
+@pytest.mark.parametrize("inject, cause, victims", [
+    ("paced=8ms,data=12ms,rank=2", "data_loading", [2]),
+    ("paced=10ms,moving=15ms", "moving_imbalance", []),
+])
+@up_to_three_attempts
+def test_other_causes_are_told_apart(bench, inject, cause, victims):
+    found = diagnosed(bench, inject, ranks=3 if victims else 2)
+    assert found["cause"] == cause and found["ranks"] == victims, found["verdict"]
+
+
+@up_to_three_attempts
+def test_nobody_is_accused_in_a_healthy_run(bench):
+    found = diagnosed(bench, "paced=10ms")
+    assert not found["accused"], found["verdict"]
