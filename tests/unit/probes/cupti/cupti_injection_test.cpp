@@ -53,6 +53,7 @@ TEST_F(CuptiInjection, AProgramsLastKernelsAreInItsSpool) {
 TEST_F(CuptiInjection, AProgramGoesOnWhereAnotherToolHoldsCupti) {
   cupti::fail("cuptiSubscribe", CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
   EXPECT_TRUE(spool_of([] {}).spans.empty());
+  std::erase_if(names_, [](const std::string& name) { return !name.starts_with("cupti."); });
   ASSERT_EQ(names_.size(), 1u);
   EXPECT_TRUE(names_[0].starts_with(reported(fact_key<"cupti.unavailable">, "another tool"))) << names_[0];
 }
