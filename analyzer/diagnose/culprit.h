@@ -20,7 +20,7 @@ struct CulpritLimits {
   double least_cost = 0.10;       ///< of the step time in the window
   double least_explained = 0.80;  ///< of the wait
   double level = 0.999;           ///< of the two-sided interval of the slowdown, whose lower end must be above 1
-  double least_swings = 3;        ///< the excess is so many of Culprit::usual_swing_ns
+  double least_swings = 3;        ///< the excess is at least this multiple of Culprit::usual_swing_ns
   std::size_t least_steps = 12;   ///< and a tenth of all
 };
 
@@ -41,7 +41,7 @@ struct Culprit {
 };
 
 /// The mean over the window of what the slowest rank's own work is above the median of the other ranks' own work: what a step
-/// loses to waiting. `smooth`: own work is averaged over so many steps first, so that chance evens out.
+/// loses to waiting. `smooth`: the number of steps over which own work is averaged first, to even out chance.
 double lost_to_waiting_ns(const WorkTable& table, StepWindowRows window, std::size_t smooth);
 
 /// The fewest ranks without whose excess the slowest rank would be no slower than usual: taken one after the other, the one

@@ -14,8 +14,8 @@ constexpr double kLeastLost = 0.10;
 constexpr double kLeastPart = 0.8;
 constexpr double kLeastStandsOut = 1.0;
 
-/// Of three or more normal works that are alike, the slowest leads the median of the others by at most so many standard
-/// deviations on average (8 ranks: 1.42 and the spread of the median); the rest is asked for beyond chance.
+/// Standard deviations by which the slowest of three or more equal ranks may lead the median of the others by chance. On average
+/// it leads by less (8 ranks: 1.42 and the spread of the median); what is above that is a margin.
 constexpr double kLeadOfChance = 3.0;
 
 double robust_deviation(std::vector<double> values) {

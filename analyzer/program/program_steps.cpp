@@ -195,6 +195,16 @@ class StepSearch {
 
 }  // namespace
 
+const char* name_of(StepSource source) noexcept {
+  switch (source) {
+    case StepSource::kMarker: return "marker";
+    case StepSource::kPattern: return "pattern";
+    case StepSource::kWindow: return "window";
+    case StepSource::kOptimizer: return "optimizer";
+  }
+  return "";
+}
+
 ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup, HostTime host, const KeptSteps& kept) {
   ProgramSteps result;
   StepSearch search(ranks);

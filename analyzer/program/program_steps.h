@@ -12,6 +12,8 @@ namespace ddbench::analyzer {
 /// How the steps were found. `kOptimizer`: by marks of the optimizer's steps (core/program_phase.h). `kWindow`: they were
 /// not; the whole recording counts as one.
 enum class StepSource : std::uint8_t { kMarker, kPattern, kWindow, kOptimizer };
+/// As the fact program.steps_from has it: "marker", "pattern", "window", "optimizer".
+const char* name_of(StepSource source) noexcept;
 
 /// Where a program's host time comes from.
 enum class HostTime : std::uint8_t {

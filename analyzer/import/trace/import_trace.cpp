@@ -39,16 +39,6 @@ std::string identity_of(const TraceJob& job, const TraceOrigin& origin) {
   return fmt::format("{}-{:016x}", origin.id, hash);
 }
 
-const char* name_of(analyzer::StepSource source) {
-  switch (source) {
-    case analyzer::StepSource::kMarker: return "marker";
-    case analyzer::StepSource::kPattern: return "pattern";
-    case analyzer::StepSource::kWindow: return "window";
-    case analyzer::StepSource::kOptimizer: return "optimizer";
-  }
-  return "";
-}
-
 /// Where ranks are missing, nobody knows when the last one came to a collective of a group whose size is not known.
 void forget_groups_of_unknown_size(TraceJob& job) {
   if (static_cast<int>(job.traces.size()) == job.world_size) return;
@@ -137,7 +127,7 @@ analyzer::ProgramSteps assign_steps(TraceJob& job, int warmup) {
 
 void describe(const analyzer::ProgramSteps& steps, const TraceOrigin& origin, store::RunRecord& run, std::vector<std::string>& notes) {
   Facts& facts = run.environment.facts;
-  set_fact(facts, fact_key<"program.steps_from">, name_of(steps.source));
+  set_fact(facts, fact_key<"program.steps_from">, analyzer::name_of(steps.source));
   set_fact(facts, fact_key<"program.steps">, steps.steps);
   set_fact(facts, fact_key<"program.outside_steps_ns">, steps.outside_ns);
   run.run_case.steps = std::max(1, static_cast<int>(steps.steps) - run.run_case.warmup);

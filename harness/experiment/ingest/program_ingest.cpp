@@ -86,16 +86,6 @@ std::string time_outside(const analyzer::ProgramSteps& steps) {
                      static_cast<double>(steps.outside_ns) / 1e9);
 }
 
-const char* name_of(analyzer::StepSource source) {
-  switch (source) {
-    case analyzer::StepSource::kMarker: return "marker";
-    case analyzer::StepSource::kPattern: return "pattern";
-    case analyzer::StepSource::kWindow: return "window";
-    case analyzer::StepSource::kOptimizer: return "optimizer";
-  }
-  return "";
-}
-
 /// What counted as compute.
 enum class ComputeSource : std::uint8_t { kKernels, kOperators, kLibraries, kNone };
 
@@ -158,7 +148,7 @@ void describe_window(const RunCase& run_case, const analyzer::ProgramSteps& step
 
 void describe(const RunCase& run_case, const analyzer::ProgramSteps& steps, ComputeSource compute,
               ProgramRecording& recording) {
-  set_fact(recording.facts, fact_key<"program.steps_from">, name_of(steps.source));
+  set_fact(recording.facts, fact_key<"program.steps_from">, analyzer::name_of(steps.source));
   set_fact(recording.facts, fact_key<"program.steps">, steps.steps);
   recording.notes.push_back(meaning_of_compute(compute, steps.phases.has_value()));
   if (steps.phases) describe_phases(*steps.phases, recording);
