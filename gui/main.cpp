@@ -1,6 +1,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <cstdio>
+#include <cstdlib>
 
 #include "analyzer/store/rows/run_store.h"
 #include "core/error.h"
@@ -21,6 +22,9 @@ Arguments parse(const QCoreApplication& app) {
   parser.setApplicationDescription(QStringLiteral(
       "The dashboard of ddbench: speedup, where the time went, networks, SKUs and regressions."));
   parser.addHelpOption();
+  const QCommandLineOption version({QStringLiteral("v"), QStringLiteral("version")},
+                                   QStringLiteral("Version and licence"));
+  parser.addOption(version);
   const QCommandLineOption db(
       QStringLiteral("db"),
       QStringLiteral("Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)"),
@@ -36,6 +40,12 @@ Arguments parse(const QCoreApplication& app) {
     throw Error(ErrorCode::kBadInput, parser.errorText().toStdString() + "\nTry: ddbench gui --help");
   }
   if (parser.isSet(QStringLiteral("help"))) parser.showHelp(0);
+  if (parser.isSet(version)) {
+    std::puts(
+        "ddbench-gui " DDBENCH_VERSION
+        "\nThis executable links Qt Charts and is distributed under GPL-3.0; ddbench itself is Apache-2.0.");
+    std::exit(0);
+  }
   if (!parser.positionalArguments().isEmpty()) {
     throw Error(ErrorCode::kBadInput, "unknown argument \"" +
                                           parser.positionalArguments().front().toStdString() +

@@ -17,9 +17,10 @@ using reports::svg::ValueAxis;
 constexpr double kTickGap = 8;
 constexpr std::size_t kMostOwnTicks = 8;
 constexpr double kTurnedRoom = 70;
+constexpr double kTitleRoom = 22;
 
 double text_width(const QString& text) {
-  static const QFontMetricsF kMetrics(font_of(11.5));
+  static const QFontMetricsF kMetrics(font_of(kChartLabelPx));
   return kMetrics.horizontalAdvance(text);
 }
 
@@ -127,6 +128,10 @@ std::vector<AxisTick> band_ticks(const Chart& chart) {
   return ticks;
 }
 
+std::size_t labels_every(double least_px, double band_px) {
+  return static_cast<std::size_t>(std::max(1.0, std::ceil(least_px / band_px)));
+}
+
 void lay_out_rows(const Chart& chart, const QRectF& area, ChartFrame& frame) {
   double value_room = 0;
   for (const auto& label : chart.end_labels)
@@ -136,14 +141,14 @@ void lay_out_rows(const Chart& chart, const QRectF& area, ChartFrame& frame) {
   frame.plot = area.adjusted(frame.band_label_room + kTickGap, 4, -value_room - 14, -38);
   frame.y_ticks = ticks_for(frame.y, chart.log_y, chart.log_y_unit,
                             std::clamp(static_cast<int>(frame.plot.width() / 80), 2, 8));
+  frame.label_every = labels_every(12.5, frame.band_size());
 }
 
 void lay_out_columns(const Chart& chart, const QRectF& area, ChartFrame& frame) {
   frame.y_ticks = ticks_for(frame.y, chart.log_y, chart.log_y_unit,
                             std::clamp(static_cast<int>(area.height() / 44), 2, 9));
-  const double left = widest(frame.y_ticks) + kTickGap;
-  double below = 38;
-  frame.plot = area.adjusted(left, 24, -14, -below);
+  const double left = widest(frame.y_ticks) + kTickGap + (chart.y_title.empty() ? 0 : kTitleRoom);
+  frame.plot = area.adjusted(left, 10, -14, -38);
   if (chart.bands.empty()) {
     frame.x_ticks = x_ticks(chart, frame.x, frame.plot.width());
     if (!frame.x_ticks.empty()) {  // the last label may reach beyond the plot
@@ -162,6 +167,7 @@ void lay_out_columns(const Chart& chart, const QRectF& area, ChartFrame& frame) 
     frame.plot.setBottom(area.bottom() - 22 - frame.band_label_room * 0.71 - 10);
     frame.plot.setLeft(
         std::max(frame.plot.left(), area.left() + frame.band_label_room * 0.75 - frame.band_size() / 2));
+    frame.label_every = labels_every(15, frame.band_size());
   }
 }
 
@@ -184,10 +190,15 @@ double ChartFrame::band_size() const {
   return (horizontal ? plot.height() : plot.width()) / (x.high - x.low);
 }
 
+BarSpan span_of(const reports::svg::Bar& bar) {
+  const double share = 2 * kHalfBar / static_cast<double>(bar.slots);
+  const double begin = static_cast<double>(bar.band) - kHalfBar + share * static_cast<double>(bar.slot);
+  return {begin, begin + share * (bar.slots > 1 ? 0.92 : 1)};
+}
+
 QRectF ChartFrame::bar(const reports::svg::Bar& bar, double from, double to) const {
-  const double share = 0.68 / static_cast<double>(bar.slots);
-  const double begin = static_cast<double>(bar.band) - 0.34 + share * static_cast<double>(bar.slot);
-  return QRectF(at(begin, from), at(begin + share * (bar.slots > 1 ? 0.92 : 1), to)).normalized();
+  const BarSpan span = span_of(bar);
+  return QRectF(at(span.begin, from), at(span.end, to)).normalized();
 }
 
 AxisRange whole_x(const Chart& chart) {

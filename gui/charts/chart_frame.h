@@ -9,6 +9,15 @@
 
 namespace ddbench::gui {
 
+/// Lines of more marks than this are drawn without markers, their intervals as a band.
+inline constexpr std::size_t kMostMarkers = 32;
+
+/// Font size of ticks, titles of axes and values at bars, pixels.
+inline constexpr double kChartLabelPx = 11.5;
+
+/// Half of the width of a band's bars, in bands.
+inline constexpr double kHalfBar = 0.34;
+
 /// A stretch of an axis, in positions: the value itself, or its logarithm (base 10) on a logarithmic axis.
 struct AxisRange {
   double low = 0;
@@ -23,6 +32,13 @@ struct AxisTick {
 
 double position_of(double value, bool logarithmic);
 
+/// Where a bar lies on the axis of the bands.
+struct BarSpan {
+  double begin = 0;
+  double end = 0;
+};
+BarSpan span_of(const reports::svg::Bar& bar);
+
 /// Where a chart's values lie on the screen. Bands lie at positions 0, 1, 2, ...; with `horizontal` bars they
 /// run down the page and values to the right.
 struct ChartFrame {
@@ -32,7 +48,8 @@ struct ChartFrame {
   AxisRange y;
   std::vector<AxisTick> x_ticks;
   std::vector<AxisTick> y_ticks;
-  bool turned_labels = false;  ///< of the bands
+  bool turned_labels = false;   ///< of the bands
+  std::size_t label_every = 1;  ///< only each n-th band is labelled, where more do not fit
   double band_label_room = 0;
 
   QPointF at(double x_position, double y_position) const;

@@ -1,18 +1,17 @@
 #include "gui/charts/chart_view.h"
 
-#include <QKeyEvent>
-#include <QMouseEvent>
+#include <QEvent>
 #include <QPainter>
 #include <algorithm>
 
+#include "gui/charts/chart_series.h"
+#include "gui/charts/theme.h"
 #include "reports/chart/chart_alt_text.h"
 
 namespace ddbench::gui {
 namespace {
 
-constexpr double kZoomStep = 1.5;
 constexpr double kMostZoom = 1000;
-constexpr double kReach = 14;  ///< pixels from which a mark answers
 
 AxisRange zoomed(AxisRange range, AxisRange whole, double factor, double share) {
   const double size = std::clamp((range.high - range.low) / factor, (whole.high - whole.low) / kMostZoom,
@@ -31,10 +30,18 @@ AxisRange moved(AxisRange range, AxisRange whole, double share) {
 
 }  // namespace
 
-ChartView::ChartView(QWidget* parent) : QWidget(parent) {
-  setMouseTracking(true);
+ChartView::ChartView(QWidget* parent) : QChartView(parent) {
+  setFrameShape(QFrame::NoFrame);
+  setBackgroundBrush(Qt::NoBrush);
+  setRenderHint(QPainter::Antialiasing);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setViewportUpdateMode(QGraphicsView::FullViewportUpdate);
+  viewport()->setAutoFillBackground(false);
+  viewport()->setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+  prepare_chart(*QChartView::chart());
 }
 
 void ChartView::set_figure(analyzer::Figure figure) {
@@ -52,24 +59,74 @@ void ChartView::set_hidden(std::set<std::string> series) {
   rebuild();
 }
 
-void ChartView::rebuild() {
-  // Emptied rather than removed: the others keep their colours.
+bool ChartView::can_switch_x() const {
+  if (chart_.empty() || !chart_.bands.empty()) return false;
+  for (const auto& series : figure_.series) {
+    for (const auto& point : series.points) {
+      if (!(point.x > 0)) return false;
+    }
+  }
+  return true;
+}
+
+bool ChartView::can_switch_y() const {
+  if (chart_.empty()) return false;
+  for (const auto& series : figure_.series) {
+    const bool stands_on_zero =
+        series.shape != analyzer::SeriesShape::kLine && series.shape != analyzer::SeriesShape::kPoints;
+    if (stands_on_zero) return false;
+    for (const auto& point : series.points) {
+      if (!(point.y > 0)) return false;
+    }
+  }
+  return true;
+}
+
+void ChartView::set_log_x(bool logarithmic) {
+  log_x_ = logarithmic;
+  zoomed_ = false;
+  rebuild();
+}
+
+void ChartView::set_log_y(bool logarithmic) {
+  log_y_ = logarithmic;
+  zoomed_ = false;
+  rebuild();
+}
+
+analyzer::Figure ChartView::shown_figure() const {
   analyzer::Figure shown = figure_;
+  // Emptied rather than removed: the others keep their colours.
   for (analyzer::Series& series : shown.series) {
     if (hidden_.count(reports::svg::display_name(series.name)) != 0) series.points.clear();
   }
+  if (log_x_) shown.x.logarithmic = *log_x_;
+  if (log_y_) shown.y.logarithmic = *log_y_;
+  return shown;
+}
+
+void ChartView::rebuild() {
+  const analyzer::Figure shown = shown_figure();
   chart_ = reports::svg::make_chart(shown);
   setAccessibleDescription(QString::fromStdString(reports::svg::describe(shown, chart_)));
   if (!zoomed_) x_ = whole_x(chart_), y_ = whole_y(chart_);
+  series_run_down_.reset();
   lay_out();
   if (on_zoom) on_zoom();
 }
 
 void ChartView::lay_out() {
   frame_ = lay_out_frame(chart_, QRectF(rect()).adjusted(4, 2, -4, -2), x_, y_);
+  QChart& drawn = *QChartView::chart();
+  drawn.setVisible(!chart_.empty());
+  if (!chart_.empty() && frame_.plot.isValid()) {
+    if (series_run_down_ != frame_.horizontal) set_series(drawn, chart_, frame_.horizontal);
+    series_run_down_ = frame_.horizontal;
+    set_axes(drawn, chart_, frame_);
+  }
   spots_ = spots_of(chart_, frame_);
   if (current_ >= static_cast<int>(spots_.size())) current_ = -1;
-  update();
+  redraw();
 }
 
 void ChartView::set_ranges(AxisRange x, AxisRange y) {
@@ -100,22 +157,6 @@ void ChartView::show_all() {
   set_ranges(whole_x(chart_), whole_y(chart_));
 }
 
-int ChartView::spot_at(QPointF at) const {
-  int found = -1;
-  double nearest = kReach;
-  for (std::size_t i = 0; i < spots_.size(); ++i) {
-    if (spots_[i].is_bar) {
-      if (spots_[i].area.adjusted(-1, -1, 1, 1).contains(at)) found = static_cast<int>(i);
-      continue;
-    }
-    const double distance = QLineF(at, spots_[i].anchor).length();
-    if (distance > nearest) continue;
-    nearest = distance;
-    found = static_cast<int>(i);
-  }
-  return found;
-}
-
 void ChartView::paint_empty(QPainter& painter) const {
   const std::string why = !hidden_.empty()        ? "All series are hidden: choose some in the legend."
                           : figure_.notes.empty() ? "Nothing to show."
@@ -126,130 +167,45 @@ void ChartView::paint_empty(QPainter& painter) const {
                    QString::fromStdString(why));
 }
 
-void ChartView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
+void ChartView::drawBackground(QPainter* painter, const QRectF&) {
+  if (!chart_.empty()) paint_intervals(*painter, chart_, frame_);
+}
+
+void ChartView::drawForeground(QPainter* painter, const QRectF&) {
   if (chart_.empty()) {
-    paint_empty(painter);
+    paint_empty(*painter);
   } else {
-    paint_chart(painter, chart_, frame_);
+    paint_overlay(*painter, chart_, frame_);
     if (drag_from_) {
       QColor fill = theme().accent;
       fill.setAlphaF(0.15F);
-      painter.setPen(theme().accent);
-      painter.setBrush(fill);
-      painter.drawRect(QRectF(*drag_from_, drag_to_).normalized().intersected(frame_.plot));
-    } else if (current_ >= 0) {
-      paint_callout(painter, spots_[static_cast<std::size_t>(current_)], QRectF(rect()));
+      painter->setPen(theme().accent);
+      painter->setBrush(fill);
+      painter->drawRect(QRectF(*drag_from_, drag_to_).normalized().intersected(frame_.plot));
+    } else {
+      if (crosshair_) paint_crosshair(*painter, frame_, *crosshair_);
+      if (current_ >= 0) paint_callout(*painter, spots_[static_cast<std::size_t>(current_)], QRectF(rect()));
     }
   }
   if (hasFocus()) {
-    painter.setPen(QPen(theme().accent, 2));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 6, 6);
+    painter->setPen(QPen(theme().accent, 2));
+    painter->setBrush(Qt::NoBrush);
+    painter->drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 6, 6);
   }
 }
 
-void ChartView::resizeEvent(QResizeEvent*) {
+void ChartView::resizeEvent(QResizeEvent* event) {
+  QChartView::resizeEvent(event);
   lay_out();
 }
 
-void ChartView::mouseMoveEvent(QMouseEvent* event) {
-  if (drag_from_) {
-    drag_to_ = event->position();
-    update();
-    return;
+void ChartView::changeEvent(QEvent* event) {
+  QChartView::changeEvent(event);
+  // Series have the colours of the theme in them.
+  if (event->type() == QEvent::PaletteChange) {
+    QMetaObject::invokeMethod(
+        this, [this] { rebuild(); }, Qt::QueuedConnection);
   }
-  const int found = spot_at(event->position());
-  if (found == current_) return;
-  current_ = found;
-  setCursor(found >= 0 && on_click ? Qt::PointingHandCursor : Qt::ArrowCursor);
-  update();
-}
-
-void ChartView::mousePressEvent(QMouseEvent* event) {
-  setFocus(Qt::MouseFocusReason);
-  if (event->button() == Qt::LeftButton && chart_.bands.empty() && frame_.plot.contains(event->position())) {
-    drag_from_ = drag_to_ = event->position();
-  }
-}
-
-void ChartView::mouseReleaseEvent(QMouseEvent* event) {
-  const QRectF box =
-      drag_from_ ? QRectF(*drag_from_, drag_to_).normalized().intersected(frame_.plot) : QRectF();
-  drag_from_.reset();
-  if (box.width() > 8 && box.height() > 8) {
-    const auto part = [](AxisRange range, double from, double to) {
-      const double size = range.high - range.low;
-      return AxisRange{range.low + from * size, range.low + to * size};
-    };
-    const QRectF plot = frame_.plot;
-    set_ranges(
-        part(x_, (box.left() - plot.left()) / plot.width(), (box.right() - plot.left()) / plot.width()),
-        part(y_, (plot.bottom() - box.bottom()) / plot.height(),
-             (plot.bottom() - box.top()) / plot.height()));
-    return;
-  }
-  const int found = spot_at(event->position());
-  if (found >= 0 && on_click && event->button() == Qt::LeftButton) {
-    const ChartSpot spot = spots_[static_cast<std::size_t>(found)];
-    on_click(spot);
-    return;
-  }
-  update();
-}
-
-void ChartView::mouseDoubleClickEvent(QMouseEvent*) {
-  show_all();
-}
-
-void ChartView::leaveEvent(QEvent*) {
-  if (hasFocus()) return;
-  current_ = -1;
-  update();
-}
-
-void ChartView::wheelEvent(QWheelEvent* event) {
-  // Without Ctrl the wheel scrolls the page.
-  if (!(event->modifiers() & Qt::ControlModifier) || !chart_.bands.empty()) {
-    event->ignore();
-    return;
-  }
-  zoom(event->angleDelta().y() > 0 ? kZoomStep : 1 / kZoomStep, event->position());
-  event->accept();
-}
-
-void ChartView::keyPressEvent(QKeyEvent* event) {
-  const bool shift = event->modifiers() & Qt::ShiftModifier;
-  const int last = static_cast<int>(spots_.size()) - 1;
-  const auto step = [&](int by) {
-    if (last < 0) return;
-    current_ = current_ < 0 ? (by > 0 ? 0 : last) : std::clamp(current_ + by, 0, last);
-    update();
-  };
-  switch (event->key()) {
-    case Qt::Key_Right: return shift ? move(0.1, 0) : step(1);
-    case Qt::Key_Left: return shift ? move(-0.1, 0) : step(-1);
-    case Qt::Key_Up:
-      if (shift) return move(0, 0.1);
-      break;
-    case Qt::Key_Down:
-      if (shift) return move(0, -0.1);
-      break;
-    case Qt::Key_Plus:
-    case Qt::Key_Equal: return zoom(kZoomStep);
-    case Qt::Key_Minus: return zoom(1 / kZoomStep);
-    case Qt::Key_Home: return show_all();
-    case Qt::Key_Escape:
-      if (current_ < 0) break;
-      current_ = -1;
-      return update();
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      if (current_ >= 0 && on_click) return on_click(ChartSpot(spots_[static_cast<std::size_t>(current_)]));
-      break;
-    default: break;
-  }
-  QWidget::keyPressEvent(event);
 }
 
 }  // namespace ddbench::gui

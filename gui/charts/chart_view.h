@@ -1,6 +1,6 @@
 #pragma once
 
-#include <QWidget>
+#include <QtCharts/QChartView>
 #include <functional>
 #include <optional>
 #include <set>
@@ -8,19 +8,22 @@
 #include <vector>
 
 #include "analyzer/figure/figure.h"
-#include "gui/charts/chart_painter.h"
+#include "gui/charts/chart_overlay.h"
 
 namespace ddbench::gui {
 
-/// Draws a Figure. Pointer: hover for value and interval, drag a box to zoom, Ctrl and wheel zoom too, a
-/// double click shows all. Keyboard: Left and Right go from value to value, + and - zoom, Shift and arrows
-/// move, Home shows all. Belongs to the GUI thread.
-class ChartView : public QWidget {
+/// Draws a Figure with Qt Charts. Pointer: hover for value and interval, drag a box or turn the wheel to
+/// zoom, double click to show all. Keyboard: Left and Right go from value to value, + and - zoom, Shift and
+/// arrows move, Home shows all. Charts of a window whose x axes are the same share a crosshair. Belongs to
+/// the GUI thread.
+class ChartView : public QChartView {
  public:
   explicit ChartView(QWidget* parent = nullptr);
 
   void set_figure(analyzer::Figure figure);
   const analyzer::Figure& figure() const noexcept { return figure_; }
+  /// As drawn: hidden series have no points, axes are as the user switched them.
+  analyzer::Figure shown_figure() const;
   /// As drawn: without the hidden series.
   const reports::svg::Chart& chart() const noexcept { return chart_; }
   /// Of all series, hidden ones too.
@@ -28,6 +31,13 @@ class ChartView : public QWidget {
 
   void set_hidden(std::set<std::string> series);
   const std::set<std::string>& hidden() const noexcept { return hidden_; }
+
+  /// Whether a logarithmic scale can be chosen: a numeric axis with positive values, and no stacked bars.
+  bool can_switch_x() const;
+  bool can_switch_y() const;
+  /// Stays when the figure is refreshed.
+  void set_log_x(bool logarithmic);
+  void set_log_y(bool logarithmic);
 
   /// Numeric charts only; ranges in positions.
   void zoom(double factor, std::optional<QPointF> about = std::nullopt);
@@ -38,17 +48,23 @@ class ChartView : public QWidget {
   const std::vector<ChartSpot>& spots() const noexcept { return spots_; }
   /// Index of the spot whose value is shown; -1: none.
   int current_spot() const noexcept { return current_; }
+  /// Position on the x axis; none where the pointer is in no chart with this axis.
+  std::optional<double> crosshair() const noexcept { return crosshair_; }
 
   std::function<void()> on_zoom;
   /// A click on a spot, or Return on it.
   std::function<void(const ChartSpot&)> on_click;
+  /// Where a menu is asked for; the text of the spot there, or none.
+  std::function<void(QPoint global, std::optional<QString> value)> on_menu;
 
   QSize sizeHint() const override { return {420, 190}; }
   QSize minimumSizeHint() const override { return {240, 170}; }
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
+  void drawBackground(QPainter* painter, const QRectF& area) override;
+  void drawForeground(QPainter* painter, const QRectF& area) override;
   void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
@@ -56,12 +72,15 @@ class ChartView : public QWidget {
   void leaveEvent(QEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
   void rebuild();
   void lay_out();
   void set_ranges(AxisRange x, AxisRange y);
   void move(double share_x, double share_y);
+  void share_crosshair(std::optional<double> x_position);
+  void redraw() { viewport()->update(); }
   int spot_at(QPointF at) const;
   void paint_empty(QPainter& painter) const;
 
@@ -69,12 +88,16 @@ class ChartView : public QWidget {
   reports::svg::Chart chart_;
   std::vector<reports::svg::LegendEntry> legend_;
   std::set<std::string> hidden_;
+  std::optional<bool> log_x_;  ///< as the user switched it
+  std::optional<bool> log_y_;
   AxisRange x_;
   AxisRange y_;
   bool zoomed_ = false;
   ChartFrame frame_;
+  std::optional<bool> series_run_down_;  ///< how the series were built
   std::vector<ChartSpot> spots_;
   int current_ = -1;
+  std::optional<double> crosshair_;
   std::optional<QPointF> drag_from_;
   QPointF drag_to_;
 };

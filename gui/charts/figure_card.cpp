@@ -82,6 +82,7 @@ FigureCard::FigureCard(QWidget* parent) : QFrame(parent) {
     all_notes_ = !all_notes_;
     show_notes();
   });
+  view_->on_menu = [this](QPoint at, const std::optional<QString>& value) { show_menu(at, value); };
   view_->on_zoom = [this] { all_->setVisible(view_->is_zoomed()); };
   make_menu();
 }
@@ -90,20 +91,60 @@ void FigureCard::make_menu() {
   auto* menu = new QMenu(this);
   menu_->setPopupMode(QToolButton::InstantPopup);
   menu_->setMenu(menu);
-  connect(menu->addAction(QStringLiteral("Copy image")), &QAction::triggered, this, [this] { copy(); });
-  menu->addSeparator();
+  add_exports(*menu);
+}
+
+void FigureCard::add_exports(QMenu& menu) {
+  menu.addAction(QStringLiteral("Copy image"), this, [this] { copy(); });
+  menu.addSeparator();
   for (const char* suffix : {"png", "svg", "csv"}) {
     const QString name = QString::fromLatin1(suffix);
-    connect(menu->addAction(QStringLiteral("Save as %1…").arg(name.toUpper())), &QAction::triggered, this,
-            [this, name] { ask_and_export(name); });
+    menu.addAction(QStringLiteral("Save as %1…").arg(name.toUpper()), this,
+                   [this, name] { ask_and_export(name); });
   }
-  menu->addSeparator();
-  connect(menu->addAction(QStringLiteral("Print…")), &QAction::triggered, this, [this] { print(); });
+  menu.addSeparator();
+  menu.addAction(QStringLiteral("Print…"), this, [this] { print(); });
+}
+
+void FigureCard::show_menu(QPoint at, const std::optional<QString>& value) {
+  QMenu menu;
+  const auto add = [&](const QString& text, bool enabled, auto act) {
+    menu.addAction(text, this, act)->setEnabled(enabled);
+  };
+  const auto add_switch = [&](const QString& text, bool on, auto act) {
+    QAction* action = menu.addAction(text, this, act);
+    action->setCheckable(true);
+    action->setChecked(on);
+  };
+  add(QStringLiteral("Copy value"), value.has_value(),
+      [value] { QApplication::clipboard()->setText(value.value_or(QString())); });
+  add(QStringLiteral("Copy data"), !view_->chart().empty(), [this] { copy_data(); });
+  add(QStringLiteral("Show all"), view_->is_zoomed(), [this] { view_->show_all(); });
+  menu.addSeparator();
+  if (view_->can_switch_x()) {
+    const bool on = view_->chart().log_x;
+    add_switch(QStringLiteral("Logarithmic x axis"), on, [this, on] { view_->set_log_x(!on); });
+  }
+  if (view_->can_switch_y()) {
+    const bool on = view_->chart().log_y;
+    add_switch(QStringLiteral("Logarithmic y axis"), on, [this, on] { view_->set_log_y(!on); });
+  }
+  menu.addSeparator();
+  add_exports(menu);
+  menu.exec(at);
+}
+
+void FigureCard::copy_data() const {
+  QApplication::clipboard()->setText(QString::fromStdString(figure_csv(view_->shown_figure())));
 }
 
 void FigureCard::set_figure(analyzer::Figure figure) {
   title_->setText(QString::fromStdString(figure.title));
   view_->set_figure(std::move(figure));
+  const bool zooms = !view_->chart().empty() && view_->chart().bands.empty();
+  view_->setStatusTip(zooms
+                          ? QStringLiteral("Drag or wheel: zoom · double click: show all · right click: more")
+                          : QStringLiteral("Right click: copy values or data, save"));
   make_legend();
   show_notes();
 }
@@ -133,12 +174,6 @@ void FigureCard::make_legend() {
       view_->set_hidden(std::move(hidden));
     });
     flow->addWidget(button);
-  }
-}
-
-void FigureCard::toggle(const std::string& series) {
-  for (auto* button : legend_->findChildren<QToolButton*>()) {
-    if (button->text().toStdString() == series) button->toggle();
   }
 }
 
@@ -181,14 +216,6 @@ void FigureCard::changeEvent(QEvent* event) {
   QFrame::changeEvent(event);
 }
 
-analyzer::Figure FigureCard::shown_figure() const {
-  analyzer::Figure figure = view_->figure();
-  for (analyzer::Series& series : figure.series) {
-    if (view_->hidden().count(reports::svg::display_name(series.name)) != 0) series.points.clear();
-  }
-  return figure;
-}
-
 QImage FigureCard::picture() const {
   FigureCard copy;
   copy.all_notes_ = true;
@@ -214,9 +241,9 @@ void FigureCard::export_to(const std::string& file) const {
   const std::string suffix = std::filesystem::path(file).extension().string();
   std::string content;
   if (suffix == ".svg") {
-    content = reports::figure_svg(shown_figure());
+    content = reports::figure_svg(view_->shown_figure());
   } else if (suffix == ".csv") {
-    content = figure_csv(shown_figure());
+    content = figure_csv(view_->shown_figure());
   } else if (suffix == ".png") {
     QByteArray bytes;
     QBuffer buffer(&bytes);

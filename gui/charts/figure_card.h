@@ -7,6 +7,7 @@
 #include "gui/charts/chart_view.h"
 
 class QLabel;
+class QMenu;
 class QToolButton;
 
 namespace ddbench::gui {
@@ -24,11 +25,11 @@ class FigureCard : public QFrame {
   ChartView& view() noexcept { return *view_; }
   const ChartView& view() const noexcept { return *view_; }
 
-  void toggle(const std::string& series);
-
   /// The figure as a picture of its own, in the colours of the theme, all notes below.
   QImage picture() const;
   void copy() const;
+  /// The shown values as CSV.
+  void copy_data() const;
   /// By the file's ending: .png, .svg or .csv. Throws Error{kBadInput} on another, and as OutputFile does.
   void export_to(const std::string& file) const;
 
@@ -37,11 +38,12 @@ class FigureCard : public QFrame {
 
  private:
   void make_menu();
+  void add_exports(QMenu& menu);
+  void show_menu(QPoint at, const std::optional<QString>& value);
   void make_legend();
   void show_notes();
   void ask_and_export(const QString& suffix);
   void print();
-  analyzer::Figure shown_figure() const;
 
   QLabel* title_;
   QToolButton* all_;

@@ -72,14 +72,16 @@ void draw_marker(QPainter& painter, const reports::Ink& ink, QPointF at, const Q
   painter.restore();
 }
 
-QBrush hatch_brush(Hatch hatch, const QColor& color) {
-  if (hatch == Hatch::kNone) return Qt::NoBrush;
+QBrush fill_brush(const reports::Ink& ink, const Theme& theme) {
+  const QColor color = theme.ink(ink);
+  if (ink.hatch == Hatch::kNone) return color;
   QPixmap tile(8, 8);
-  tile.fill(Qt::transparent);
+  tile.fill(color);
   QPainter painter(&tile);
   painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(QPen(color, hatch == Hatch::kDots ? 1.6 : 1));
-  draw_hatch(painter, hatch);
+  painter.setOpacity(0.55);
+  painter.setPen(QPen(theme.surface, ink.hatch == Hatch::kDots ? 1.6 : 1));
+  draw_hatch(painter, ink.hatch);
   return QBrush(tile);
 }
 
@@ -94,9 +96,7 @@ QPixmap legend_swatch(const reports::svg::LegendEntry& entry, const Theme& theme
   const QColor color = theme.ink(*entry.ink);
   if (!entry.is_line) {
     const QRectF box(2, 1, 14, 12);
-    painter.fillRect(box, color);
-    const QBrush hatch = hatch_brush(entry.ink->hatch, theme.surface);
-    if (hatch.style() != Qt::NoBrush) painter.fillRect(box, hatch);
+    painter.fillRect(box, fill_brush(*entry.ink, theme));
     return pixmap;
   }
   if (entry.joined) {

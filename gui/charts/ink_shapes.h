@@ -14,8 +14,8 @@ namespace ddbench::gui {
 void draw_marker(QPainter& painter, const reports::Ink& ink, QPointF at, const QColor& color,
                  double scale = 1);
 
-/// Strokes over an area, so that it is told apart without colour too; no brush for Hatch::kNone.
-QBrush hatch_brush(reports::Hatch hatch, const QColor& color);
+/// The filling of a series' areas: its colour, with its hatch in the surface's colour.
+QBrush fill_brush(const reports::Ink& ink, const Theme& theme);
 
 /// What stands beside the name of a series.
 QPixmap legend_swatch(const reports::svg::LegendEntry& entry, const Theme& theme, bool shown,

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "gui/pages/page.h"
+#include "gui/workspace/page.h"
 
 class QLineEdit;
 

@@ -8,7 +8,7 @@
 #include "analyzer/run/run_fields.h"
 #include "analyzer/scaling/curve_groups.h"
 #include "gui/charts/figure_card.h"
-#include "gui/pages/field_box.h"
+#include "gui/workspace/field_box.h"
 #include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
 

@@ -11,7 +11,8 @@
 #include <set>
 
 #include "gui/charts/figure_card.h"
-#include "gui/pages/compared_runs.h"
+#include "gui/charts/theme.h"
+#include "gui/workspace/compared_runs.h"
 #include "gui/tables/data_table.h"
 
 namespace ddbench::gui {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gui/models/run_filter.h"
-#include "gui/pages/page.h"
+#include "gui/workspace/page.h"
 
 class QLabel;
 class QLineEdit;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gui/pages/page.h"
+#include "gui/workspace/page.h"
 
 class QComboBox;
 class QLabel;

@@ -7,7 +7,7 @@
 #include "analyzer/scaling/curve_groups.h"
 #include "core/text/quantity.h"
 #include "gui/charts/figure_card.h"
-#include "gui/pages/field_box.h"
+#include "gui/workspace/field_box.h"
 #include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "gui/pages/page.h"
+#include "gui/workspace/page.h"
 
 class QCheckBox;
 class QGridLayout;

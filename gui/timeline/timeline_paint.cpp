@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/charts/chart_painter.h"
+#include "gui/charts/chart_overlay.h"
+#include "gui/charts/theme.h"
 #include "gui/timeline/timeline_colors.h"
 #include "gui/timeline/timeline_view.h"
 #include "reports/chart/axis.h"

@@ -14,10 +14,9 @@
 namespace ddbench::gui {
 
 QString page_title(PageId page) {
-  static constexpr const char* kTitles[kPageCount] = {"Overview",   "Speedup",     "Breakdown",
-                                                      "Timeline",   "Collectives", "Network",
-                                                      "Batch & LR", "SKU & cost",  "Regressions",
-                                                      "What if"};
+  static constexpr const char* kTitles[kPageCount] = {"Overview",    "Speedup", "Breakdown",  "Timeline",
+                                                      "Collectives", "Network", "Batch & LR", "SKU & cost",
+                                                      "Regressions", "What if"};
   return QString::fromLatin1(kTitles[static_cast<int>(page)]);
 }
 

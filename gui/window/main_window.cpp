@@ -5,10 +5,11 @@
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QProgressBar>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QShortcut>
 #include <QStackedWidget>
+#include <QStatusTipEvent>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -17,6 +18,8 @@
 
 #include "gui/pages/start_page.h"
 #include "gui/window/all_pages.h"
+#include "gui/window/keys.h"
+#include "gui/window/status_bar.h"
 
 namespace ddbench::gui {
 namespace {
@@ -55,7 +58,13 @@ MainWindow::MainWindow(WindowOptions options)
   stack_->addWidget(start_);
   make_pages();
   right->addWidget(stack_, 1);
-  right->addWidget(make_status());
+  status_ = new StatusBar;
+  status_->on_cancel = [this] {
+    jobs_.cancel_all();
+    listing_ = false;
+    status_->show_activity({});
+  };
+  right->addWidget(status_);
   row->addLayout(right, 1);
   setCentralWidget(central);
   make_shortcuts();
@@ -69,7 +78,7 @@ MainWindow::MainWindow(WindowOptions options)
         std::clamp(settings_->value(QStringLiteral("page"), 0).toInt(), 0, kPageCount - 1));
   }
   set_theme_choice(theme_choice_);
-  jobs_.on_activity = [this](const JobActivity& activity) { show_activity(activity); };
+  jobs_.on_activity = [this](const JobActivity& activity) { status_->show_activity(activity); };
   watch_.on_change = [this] { list_again(); };
   open_store(jobs_.file());
 }
@@ -101,7 +110,8 @@ QWidget* MainWindow::make_rail() {
     button->setObjectName(QStringLiteral("railButton"));
     button->setText(page_title(static_cast<PageId>(i)).replace(QLatin1Char('&'), QLatin1String("&&")));
     button->setAccessibleName(QStringLiteral("Page ") + page_title(static_cast<PageId>(i)));
-    button->setToolTip(QStringLiteral("%1 (Ctrl+%2)").arg(page_title(static_cast<PageId>(i))).arg((i + 1) % 10));
+    button->setToolTip(
+        QStringLiteral("%1 (Ctrl+%2)").arg(page_title(static_cast<PageId>(i))).arg((i + 1) % 10));
     button->setCheckable(true);
     button->setAutoExclusive(true);
     button->setFocusPolicy(Qt::StrongFocus);
@@ -125,34 +135,6 @@ QWidget* MainWindow::make_rail() {
   return rail;
 }
 
-QWidget* MainWindow::make_status() {
-  auto* bar = new QFrame;
-  bar->setObjectName(QStringLiteral("statusBar"));
-  bar->setFixedHeight(30);
-  auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(kPagePadding, 0, 12, 0);
-  status_ = new QLabel;
-  status_->setObjectName(QStringLiteral("statusText"));
-  status_->setTextFormat(Qt::PlainText);
-  progress_ = new QProgressBar;
-  progress_->setFixedWidth(140);
-  progress_->setTextVisible(false);
-  progress_->setAccessibleName(QStringLiteral("Progress of loading"));
-  cancel_ = new QPushButton(QStringLiteral("Cancel"));
-  cancel_->setStyleSheet(QStringLiteral("padding: 1px 10px; font-size: 12px;"));
-  row->addWidget(status_, 1);
-  row->addWidget(progress_);
-  row->addWidget(cancel_);
-  progress_->hide();
-  cancel_->hide();
-  connect(cancel_, &QPushButton::clicked, this, [this] {
-    jobs_.cancel_all();
-    listing_ = false;
-    show_activity({});
-  });
-  return bar;
-}
-
 void MainWindow::make_shortcuts() {
   for (int i = 0; i < kPageCount; ++i) {
     // Ctrl+1 to Ctrl+9, and Ctrl+0 for the tenth.
@@ -165,6 +147,12 @@ void MainWindow::make_shortcuts() {
   connect(new QShortcut(QKeySequence(Qt::Key_F5), this), &QShortcut::activated, this, [this] {
     list_again();
     page(page_).reload();
+  });
+  connect(new QShortcut(QKeySequence(Qt::Key_F1), this), &QShortcut::activated, this, [this] {
+    QMessageBox box(QMessageBox::NoIcon, QStringLiteral("Keys and gestures"), keys_text(), QMessageBox::Close,
+                    this);
+    box.setTextFormat(Qt::RichText);
+    box.exec();
   });
   connect(new QShortcut(QKeySequence::Quit, this), &QShortcut::activated, this, [this] { close(); });
 }
@@ -201,7 +189,7 @@ void MainWindow::read_list() {
   };
   jobs_.start(
       this, "list",
-      [this, known, deliver, unreadable](JobContext& context) -> StoreJobs::Deliver {
+      [known, deliver, unreadable](JobContext& context) -> StoreJobs::Deliver {
         context.store().on_unreadable([unreadable](const store::UnreadableRun&) { ++*unreadable; });
         RunList list = list_runs(context.store(), *known);
         const auto unmeasured = [](const RunEntry& entry) {
@@ -232,8 +220,8 @@ void MainWindow::take_list(RunList list, bool complete, int unreadable) {
     if (!subject_chosen_) choose_subject();
     open_page(page_);
   }
-  status_->setText(QString::fromStdString(jobs_.file().string()) + QStringLiteral(" · ") +
-                   runs_text(workspace_.runs->size()) + unreadable_text(unreadable));
+  status_->show_store(QString::fromStdString(jobs_.file().string()) + QStringLiteral(" · ") +
+                      runs_text(workspace_.runs->size()) + unreadable_text(unreadable));
   tell_pages();
   if (complete && list_again_) read_list();
 }
@@ -267,14 +255,6 @@ void MainWindow::tell_pages() {
   for (Page* page : pages_) page->refresh();
 }
 
-void MainWindow::show_activity(const JobActivity& activity) {
-  const bool busy = activity.jobs > 0;
-  progress_->setVisible(busy);
-  cancel_->setVisible(busy);
-  progress_->setRange(0, activity.total);
-  progress_->setValue(activity.done);
-}
-
 void MainWindow::ask_for_store() {
   const QString file = QFileDialog::getOpenFileName(this, QStringLiteral("Open store"), {},
                                                     QStringLiteral("ddbench stores (*.db);;All files (*)"));
@@ -290,6 +270,14 @@ void MainWindow::set_theme_choice(ThemeChoice choice) {
 
 void MainWindow::next_theme() {
   set_theme_choice(static_cast<ThemeChoice>((static_cast<int>(theme_choice_) + 1) % 3));
+}
+
+bool MainWindow::event(QEvent* event) {
+  if (event->type() == QEvent::StatusTip) {
+    status_->show_hint(static_cast<QStatusTipEvent*>(event)->tip());
+    return true;
+  }
+  return QMainWindow::event(event);
 }
 
 void MainWindow::changeEvent(QEvent* event) {

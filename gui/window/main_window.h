@@ -7,10 +7,8 @@
 
 #include "gui/charts/theme.h"
 #include "gui/models/store_watch.h"
-#include "gui/pages/page.h"
+#include "gui/workspace/page.h"
 
-class QLabel;
-class QProgressBar;
 class QPushButton;
 class QStackedWidget;
 class QToolButton;
@@ -19,6 +17,7 @@ class QVBoxLayout;
 namespace ddbench::gui {
 
 class StartPage;
+class StatusBar;
 
 struct WindowOptions {
   std::filesystem::path store;
@@ -45,13 +44,13 @@ class MainWindow : public QMainWindow {
   void set_theme_choice(ThemeChoice choice);
 
  protected:
+  bool event(QEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
   void make_pages();
   QWidget* make_rail();
-  QWidget* make_status();
   void make_shortcuts();
   void list_again();
   void read_list();
@@ -59,7 +58,6 @@ class MainWindow : public QMainWindow {
   void list_failed(const JobFailure& failure);
   void choose_subject();
   void tell_pages();
-  void show_activity(const JobActivity& activity);
   void ask_for_store();
   void next_theme();
 
@@ -77,9 +75,7 @@ class MainWindow : public QMainWindow {
   StartPage* start_ = nullptr;
   std::array<Page*, kPageCount> pages_{};
   std::array<QPushButton*, kPageCount> rail_{};
-  QLabel* status_ = nullptr;
-  QProgressBar* progress_ = nullptr;
-  QPushButton* cancel_ = nullptr;
+  StatusBar* status_ = nullptr;
   QToolButton* theme_button_ = nullptr;
 };
 

@@ -1,7 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
 #include <QImage>
 #include <QTest>
+#include <QToolButton>
+#include <QWheelEvent>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -9,6 +14,7 @@
 #include "core/error.h"
 #include "gui/charts/figure_card.h"
 #include "gui/charts/figure_csv.h"
+#include "gui/charts/theme.h"
 #include "gui_window.h"
 
 namespace ddbench::gui {
@@ -57,6 +63,18 @@ double value_at(double pixel, double low_pixel, double high_pixel, AxisRange ran
   return std::pow(10, range.low + (pixel - low_pixel) / (high_pixel - low_pixel) * (range.high - range.low));
 }
 
+void click_legend(FigureCard& card, const QString& series) {
+  for (auto* button : card.findChildren<QToolButton*>(QStringLiteral("legend"))) {
+    if (button->text() == series) button->click();
+  }
+}
+
+/// Where Qt Charts draws a point of ours, both in positions of the axes.
+QPointF drawn_at(const ChartView& view, double x, double y) {
+  QChart& chart = *static_cast<const QChartView&>(view).chart();
+  return chart.mapToPosition({x, y}, chart.series().front());
+}
+
 TEST(Charts, PointsDrawnAreThoseOfTheFigure) {
   ChartView view;
   show(view);
@@ -82,6 +100,10 @@ TEST(Charts, PointsDrawnAreThoseOfTheFigure) {
   EXPECT_NEAR((eight.x() - one.x()) / (two.x() - one.x()), 3, 0.01);
   EXPECT_NEAR((one.y() - eight.y()) / (one.y() - two.y()), std::log(5.5) / std::log(1.8), 0.01);
   EXPECT_NEAR(value_at(two.x(), one.x(), eight.x(), {0, std::log10(8)}), 2, 0.01);
+  // What Qt Charts draws lies where the callouts point to.
+  const QPointF by_qt = drawn_at(view, std::log10(2), std::log10(1.8));
+  EXPECT_NEAR(by_qt.x(), two.x(), 0.5);
+  EXPECT_NEAR(by_qt.y(), two.y(), 0.5);
   EXPECT_NE(spots[3].tip.indexOf(QStringLiteral("1.80")), -1) << spots[3].tip.toStdString();
   EXPECT_NE(spots[3].tip.indexOf(QStringLiteral("95%")), -1) << spots[3].tip.toStdString();
 }
@@ -99,20 +121,111 @@ TEST(Charts, StackedBarsStandOnEachOther) {
   for (const ChartSpot& spot : view.spots()) EXPECT_TRUE(QRectF(view.rect()).contains(spot.area));
 }
 
+/// The colours at the middles of the bars are those of their series: Qt Charts fills what the spots say.
+TEST(Charts, BarsAreFilledWhereTheirValuesSay) {
+  ChartView view;
+  show(view);
+  Figure figure = parts();
+  for (const bool logarithmic : {false, true}) {
+    figure.y.logarithmic = logarithmic;
+    for (auto& series : figure.series)
+      series.shape = logarithmic ? SeriesShape::kBars : SeriesShape::kStackedBars;
+    view.set_figure(figure);
+    const QImage image = view.grab().toImage();
+    const double scale = image.devicePixelRatio();
+    std::size_t bar = 0;
+    ASSERT_EQ(view.spots().size(), 4U);
+    for (const ChartSpot& spot : view.spots()) {
+      const QColor ink = theme().ink(*view.chart().bars[bar++].ink);
+      int alike = 0;
+      for (int dx = -4; dx <= 4; ++dx) {
+        for (int dy = -4; dy <= 4; ++dy) {
+          alike += image.pixelColor(((spot.area.center() + QPointF(dx, dy)) * scale).toPoint()) == ink;
+        }
+      }
+      EXPECT_GE(alike, 20) << "bar " << bar << (logarithmic ? ", logarithmic" : "");
+      const QPointF outside(spot.area.left() - 4, spot.area.top() - 4);
+      EXPECT_NE(image.pixelColor((outside * scale).toPoint()), ink);
+    }
+  }
+}
+
+TEST(Charts, TheScalesCanBeSwitchedAndStaySoWhenTheFigureIsRefreshed) {
+  FigureCard card;
+  show(card);
+  card.set_figure(speedups());
+  ChartView& view = card.view();
+  ASSERT_TRUE(view.can_switch_x());
+  ASSERT_TRUE(view.can_switch_y());
+  view.set_log_x(false);
+  const auto& spots = view.spots();
+  ASSERT_EQ(spots.size(), 5U);
+  EXPECT_NEAR((spots[4].anchor.x() - spots[2].anchor.x()) / (spots[3].anchor.x() - spots[2].anchor.x()), 7,
+              0.05);
+  card.set_figure(speedups());
+  EXPECT_FALSE(view.chart().log_x);
+  EXPECT_TRUE(view.chart().log_y);
+  card.set_figure(parts());
+  EXPECT_FALSE(view.can_switch_y()) << "stacked bars have no logarithms";
+  Figure negative = speedups();
+  negative.series[1].points[0].y = -1;
+  card.set_figure(negative);
+  EXPECT_FALSE(view.can_switch_y());
+}
+
+TEST(Charts, TheWheelZoomsAndLeavesThePageItsTurnsWhenAllIsShown) {
+  ChartView view;
+  show(view);
+  view.set_figure(speedups());
+  const auto turn = [&](int by) {
+    const QPointF at = QRectF(view.rect()).center();
+    QWheelEvent event(at, view.viewport()->mapToGlobal(at), {}, {0, by}, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
+    QApplication::sendEvent(view.viewport(), &event);
+    return event.isAccepted();
+  };
+  EXPECT_FALSE(turn(-120)) << "nothing to zoom out of: the page scrolls";
+  EXPECT_TRUE(turn(120));
+  EXPECT_TRUE(view.is_zoomed());
+  EXPECT_TRUE(turn(-120));
+  EXPECT_FALSE(view.is_zoomed());
+}
+
+TEST(Charts, ChartsWithTheSameAxisShareTheCrosshair) {
+  QWidget page;
+  auto* row = new QHBoxLayout(&page);
+  std::vector<ChartView*> views;
+  for (int i = 0; i < 3; ++i) row->addWidget(views.emplace_back(new ChartView));
+  Figure other = speedups();
+  other.x.label = "ranks";
+  views[0]->set_figure(speedups());
+  views[1]->set_figure(speedups());
+  views[2]->set_figure(other);
+  page.resize(1000, 400);
+  page.show();
+  ASSERT_TRUE(QTest::qWaitForWindowExposed(&page));
+  QTest::mouseMove(views[0]->viewport(), views[0]->spots()[3].anchor.toPoint());
+  ASSERT_TRUE(views[1]->crosshair().has_value());
+  EXPECT_NEAR(*views[1]->crosshair(), std::log10(2), 0.02);
+  EXPECT_FALSE(views[2]->crosshair().has_value());
+  QTest::mouseMove(views[2]->viewport(), views[2]->spots()[3].anchor.toPoint());
+  EXPECT_TRUE(views[2]->crosshair().has_value());
+}
+
 TEST(Charts, LegendTogglesASeriesAndOthersKeepTheirColour) {
   FigureCard card;
   show(card);
   card.set_figure(speedups());
   const auto* ink = card.view().chart().lines[1].ink;
-  card.toggle("ideal");
+  click_legend(card, QStringLiteral("ideal"));
   ASSERT_EQ(card.view().chart().lines.size(), 1U);
   EXPECT_EQ(card.view().chart().lines[0].ink, ink);
   card.set_figure(speedups());
   EXPECT_EQ(card.view().chart().lines.size(), 1U) << "a refresh must not bring hidden series back";
-  card.toggle("measured");
+  click_legend(card, QStringLiteral("measured"));
   EXPECT_TRUE(card.view().chart().empty());
-  card.toggle("ideal");
-  card.toggle("measured");
+  click_legend(card, QStringLiteral("ideal"));
+  click_legend(card, QStringLiteral("measured"));
   EXPECT_EQ(card.view().chart().lines.size(), 2U);
 }
 
@@ -142,12 +255,12 @@ TEST(Charts, ADragZoomsIntoItsBoxAndADoubleClickShowsAll) {
   view.set_figure(speedups());
   const QPoint from = view.spots()[3].anchor.toPoint() + QPoint(-40, -60);
   const QPoint to = view.spots()[3].anchor.toPoint() + QPoint(40, 60);
-  QTest::mousePress(&view, Qt::LeftButton, {}, from);
-  QTest::mouseMove(&view, to);
-  QTest::mouseRelease(&view, Qt::LeftButton, {}, to);
+  QTest::mousePress(view.viewport(), Qt::LeftButton, {}, from);
+  QTest::mouseMove(view.viewport(), to);
+  QTest::mouseRelease(view.viewport(), Qt::LeftButton, {}, to);
   EXPECT_TRUE(view.is_zoomed());
   ASSERT_EQ(view.spots().size(), 1U) << "only the value in the box is left";
-  QTest::mouseDClick(&view, Qt::LeftButton);
+  QTest::mouseDClick(view.viewport(), Qt::LeftButton);
   EXPECT_FALSE(view.is_zoomed());
 }
 
@@ -156,7 +269,7 @@ TEST(Charts, ExportsWhatIsShown) {
   FigureCard card;
   show(card);
   card.set_figure(speedups());
-  card.toggle("ideal");
+  click_legend(card, QStringLiteral("ideal"));
   for (const char* name : {"chart.png", "chart.svg", "chart.csv"})
     card.export_to((directory / name).string());
   const QImage image(QString::fromStdString((directory / "chart.png").string()));
@@ -172,6 +285,8 @@ TEST(Charts, ExportsWhatIsShown) {
   EXPECT_THROW(card.export_to((directory / "chart.doc").string()), Error);
   EXPECT_THROW(card.export_to("/nowhere/chart.csv"), Error);
   card.copy();
+  card.copy_data();
+  EXPECT_EQ(QApplication::clipboard()->text().toStdString(), content_of(directory / "chart.csv"));
 }
 
 TEST(Charts, AnEmptyFigureSaysWhyAndReadersAreTold) {

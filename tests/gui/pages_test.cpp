@@ -134,7 +134,7 @@ TEST_F(Pages, BreakdownFollowsAClickOnABar) {
   EXPECT_FALSE(page.ranks().view().chart().empty());
   EXPECT_FALSE(page.waterfall().view().chart().empty());
   const ChartSpot first = page.sizes().view().spots().front();
-  QTest::mouseClick(&page.sizes().view(), Qt::LeftButton, {}, first.anchor.toPoint());
+  QTest::mouseClick(page.sizes().view().viewport(), Qt::LeftButton, {}, first.anchor.toPoint());
   settle(window);
   ASSERT_NE(window.workspace().current_run(), nullptr);
   EXPECT_EQ(window.workspace().current_run()->run().run_case.world_size(), 1);

@@ -120,8 +120,6 @@ def test_rooms_have_no_cycles():
 def test_rooms_stay_small():
     sizes = collections.Counter(room_of(p) for p in sources())
     large = {room: size for room, size in sizes.items() if size > LARGEST_ROOM}
-    # Each page of the dashboard is a pair of files, and all pages are alike.
-    large.pop("gui/pages", None)
     assert not large, f"rooms with more than {LARGEST_ROOM} source files: {large}"
 
 

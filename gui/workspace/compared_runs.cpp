@@ -1,4 +1,4 @@
-#include "gui/pages/compared_runs.h"
+#include "gui/workspace/compared_runs.h"
 
 #include <algorithm>
 #include <span>

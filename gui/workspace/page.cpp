@@ -1,4 +1,4 @@
-#include "gui/pages/page.h"
+#include "gui/workspace/page.h"
 
 #include <QComboBox>
 #include <QFrame>

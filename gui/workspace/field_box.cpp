@@ -1,4 +1,4 @@
-#include "gui/pages/field_box.h"
+#include "gui/workspace/field_box.h"
 
 #include <QComboBox>
 #include <QSignalBlocker>

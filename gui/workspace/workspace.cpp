@@ -1,4 +1,4 @@
-#include "gui/pages/workspace.h"
+#include "gui/workspace/workspace.h"
 
 namespace ddbench::gui {
 

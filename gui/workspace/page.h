@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "gui/pages/workspace.h"
+#include "gui/workspace/workspace.h"
 
 class QComboBox;
 class QFrame;
