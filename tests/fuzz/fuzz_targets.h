@@ -29,6 +29,10 @@ extern const Target kSpanChunks;
 extern const Target kFlightRecorder;
 /// What `ddbench import kineto` reads: JSON, or gzip of it.
 extern const Target kKineto;
+/// What `ddbench import horovod` reads: a Chrome trace.
+extern const Target kHorovod;
+/// What `ddbench import nccl-ras` reads: JSON.
+extern const Target kNcclRas;
 /// What `ddbench import nsys` reads: an SQLite file.
 extern const Target kNsys;
 /// What `ddbench import nccl-tests` reads: text or JSON.
@@ -48,8 +52,9 @@ extern const Target kSafetensors;
 /// A log of NCCL's.
 extern const Target kNcclLogs;
 
-inline constexpr const Target* kTargets[] = {&kSpools, &kMessages, &kSpanChunks,  &kKineto, &kNsys,     &kFlightRecorder, &kNcclTests, &kTrainingLogs, &kNcclInspector, &kTables,
-                                             &kToml,   &kRunCases, &kSafetensors, &kNcclLogs};
+inline constexpr const Target* kTargets[] = {&kSpools,    &kMessages, &kSpanChunks,    &kKineto,        &kNsys,   &kHorovod, &kFlightRecorder,
+                                             &kNcclTests, &kNcclRas,  &kTrainingLogs, &kNcclInspector, &kTables, &kToml,    &kRunCases,
+                                             &kSafetensors, &kNcclLogs};
 
 inline std::string_view text_of(Bytes input) {
   return {reinterpret_cast<const char*>(input.data()), input.size()};

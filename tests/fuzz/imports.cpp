@@ -14,8 +14,10 @@
 #include "harness/collective/nccl_log.h"
 #include "analyzer/import/flight_recorder/dump.h"
 #include "analyzer/import/flight_recorder/hang.h"
+#include "analyzer/import/horovod/horovod.h"
 #include "analyzer/import/kineto/rank_reader.h"
 #include "analyzer/import/nccl_inspector/nccl_inspector.h"
+#include "analyzer/import/nccl_ras/nccl_ras.h"
 #include "analyzer/import/nccl_tests/nccl_tests.h"
 #include "analyzer/import/nsys/nsys.h"
 #include "analyzer/import/table/table.h"
@@ -83,6 +85,10 @@ void read_nccl_inspector(Bytes input) {
   });
 }
 
+void read_nccl_ras(Bytes input) {
+  expect_bad_input_at_most([&] { imports::read_nccl_ras(text_of(input), "file", "job"); });
+}
+
 void read_toml(Bytes input) {
   expect_bad_input_at_most([&] { analyzer::parse_policy(text_of(input), "file"); });
   expect_bad_input_at_most([&] {
@@ -126,6 +132,16 @@ void read_kineto(Bytes input) {
   });
 }
 
+void read_horovod(Bytes input) {
+  with_file(input, [](const std::string& file) {
+    expect_bad_input_at_most([&] {
+      std::vector<imports::RankTrace> traces;
+      traces.push_back(imports::horovod_trace(imports::read_horovod_timeline(file), file, {}));
+      read_job(std::move(traces));
+    });
+  });
+}
+
 /// SQLite wants a file with a name.
 void read_nsys(Bytes input) {
   const test::TemporaryDirectory folder;
@@ -151,6 +167,8 @@ void read_flight_dump(Bytes input) {
 
 const Target kFlightRecorder{"flight_recorder", read_flight_dump};
 const Target kKineto{"kineto", read_kineto};
+const Target kHorovod{"horovod", read_horovod};
+const Target kNcclRas{"nccl_ras", read_nccl_ras};
 const Target kNsys{"nsys", read_nsys};
 const Target kNcclTests{"nccl_tests", read_nccl_tests};
 const Target kTrainingLogs{"training_logs", read_training_logs};

@@ -182,3 +182,70 @@ def test_damaged_files_of_nccl_inspector_store_nothing(bench, tmp_path):
         refused = bench("import", "nccl-inspector", log)
         assert refused.returncode == 2 and message in refused.stderr, (message, refused.stderr)
     assert not bench.db.exists() or bench.rows("select count(*) from run")[0][0] == 0
+
+
+def ras_rank(rank, launched, **status):
+    """As NVIDIA documents `ncclras -f json` (NCCL 2.28.7)."""
+    return {"rank": rank, "host": f"172.16.64.{245 + rank // 2}", "pid": 1524344 + rank, "cuda_dev": rank % 2, "nvml_dev": rank % 2,
+            "status": {"init_state": 0, "async_error": 0, "finalize_called": False, "destroy_flag": False, "abort_flag": False} | status,
+            "collective_counts": {"Broadcast": 1, "Reduce": 0, "AllGather": 0, "ReduceScatter": 0, "AllReduce": launched}}
+
+
+def ras_missing(rank, **status):
+    place = {key: value for key, value in ras_rank(rank, 0).items() if key not in ("status", "collective_counts")}
+    return place | {"status": {"unresponsive": True, "considered_dead": False} | status}
+
+
+def ras_status(ranks, missing=(), **more):
+    communicator = {"hash": "0xae94423cfbb2ef4a", "secondary_hash": "0xb7e7187447156001:0xb8242ed28a71381e",
+                    "size": len(ranks) + len(missing), "ranks_count": len(ranks), "missing_ranks_count": len(missing),
+                    "ranks": ranks, "missing_ranks": list(missing)}
+    return {"nccl_version": "2.29.1", "cuda_runtime_version": 13000, "cuda_driver_version": 13000,
+            "timestamp": "2025-12-19 13:06:53", "communicators_count": 1, "communicators": [communicator],
+            "ras": {"collection_time_sec": 0.0, "timeouts_count": 0}} | more
+
+
+def test_a_snapshot_of_nccl_ras(bench, tmp_path):
+    file = tmp_path / "ras.json"
+    file.write_text(json.dumps(ras_status([ras_rank(0, 6650), ras_rank(1, 6649), ras_rank(2, 6650), ras_rank(3, 6650)])))
+    working = imported(bench, "nccl-ras", file)
+    assert working["findings"] == [] and working["world_size"] == 4
+    assert working["unequal"] == ["of all_reduce in communicator 0xae94423cfbb2ef4a of 4 ranks, ranks 1 have launched 6649 and the "
+                                  "others 6650"]
+    shown = " ".join(bench.ok("show", working["added"][0]).stdout.split())
+    assert "2 nodes × 2 GPUs = 4 ranks" in shown and "a snapshot: what NCCL 2.29.1's RAS told at 2025-12-19 13:06:53" in shown
+    assert "1 communicator of 4 ranks: 6650 all_reduce, 1 broadcast launched" in shown and "unequal numbers are usual" in shown
+    # NCCL 2.28.9 leaves a comma out.
+    text = json.dumps(ras_status([ras_rank(0, 7), ras_rank(1, 7, async_error=6)], [ras_missing(3), ras_missing(2, considered_dead=True)]),
+                      indent=2)
+    file.write_text("OK\n" + text.replace('"nvml_dev": 1,\n          "status": {\n            "unresponsive"',
+                                          '"nvml_dev": 1\n          "status": {\n            "unresponsive"'))
+    broken = imported(bench, "auto", file)
+    where = "of the 4 of communicator 0xae94423cfbb2ef4a"
+    assert broken["findings"] == [
+        f"rank 2 {where} (GPU 0, process 1524346 on 172.16.64.246) is considered dead: nothing reaches its process",
+        f"rank 3 {where} (GPU 1, process 1524347 on 172.16.64.246) does not answer",
+        f"rank 1 {where} (GPU 1, process 1524345 on 172.16.64.245) reports an error of a remote process"]
+    assert "failed" in bench.ok("show", broken["added"][0]).stdout and imported(bench, "nccl-ras", file)["already_there"]
+    assert "does not answer" in bench.ok("import", "nccl-ras", file).stdout
+
+
+def test_damaged_snapshots_of_nccl_ras_store_nothing(bench, tmp_path):
+    file = tmp_path / "ras.json"
+    whole = json.dumps(ras_status([ras_rank(0, 7)], [ras_missing(1)]))
+    for text, message in (
+            ("", "is empty"), ("{", "no valid JSON"), ("{" * 100_000, "no valid JSON"), (whole + whole, "more than one document"),
+            ("{}", "no communicators"), ('{"event": "PEER_DEAD"}', "an event of `ncclras -m`"),
+            ("Job summary\n===\n\nCommunicators... (0.00s)\n", "`ncclras -f json` prints what can be imported"),
+            ("hello", "does not begin with {"), (json.dumps(ras_status([], communicators=[])), "it has no communicator"),
+            (whole.replace('"size": 2', '"size": 0'), "communicators[0].size is missing, or no integer from 1"),
+            (whole.replace('"size": 2', '"size": 99999999999'), "communicators[0].size"),
+            (whole.replace('"rank": 1', '"rank": 2'), "communicators[0].missing_ranks[0].rank is missing, or no integer from 0 to 1"),
+            (whole.replace('"rank": 1', '"rank": 0'), "has rank 0 twice"), (whole.replace('"AllReduce": 7', '"AllReduce": -7'), "is no count"),
+            (whole.replace('"async_error": 0', '"async_error": "x"'), "communicators[0].ranks[0].status.async_error"),
+            (whole.replace('"communicators": [', '"communicators": [1, '), "communicators[0] is no object"),
+            (json.dumps({"communicators": {}}), "communicators is missing, or no list")):
+        file.write_text(text)
+        refused = bench("import", "nccl-ras", file, timeout=60)
+        assert refused.returncode == 2 and message in refused.stderr and file.name in refused.stderr, (text[:60], refused.stderr)
+    assert not bench.db.exists() or bench.rows("select count(*) from run")[0][0] == 0

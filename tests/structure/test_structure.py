@@ -178,3 +178,11 @@ def test_every_part_has_a_readme():
     parts = {part_of(room_of(p)).split("/")[0] for p in sources()}
     missing = [part for part in parts if not (ROOT / part / "README.md").is_file()]
     assert not missing, missing
+
+
+@pytest.mark.parametrize("folder", ["integration", "calibration"])
+def test_ctest_runs_every_test_file(folder):
+    listed = (ROOT / "tests" / folder / "CMakeLists.txt").read_text()
+    missing = [file.name for file in sorted((ROOT / "tests" / folder).glob("test_*.py"))
+               if not re.search(rf"\b{re.escape(file.stem.removeprefix('test_'))}\b", listed)]
+    assert not missing, missing

@@ -80,7 +80,13 @@ struct Scan {
 
 }  // namespace
 
-TraceText::TraceText(FileBytes& file) : file_(file), buffer_(kBufferBytes + kPaddingBytes) {}
+TraceText::TraceText(FileBytes& file, AtCutOff at_cut_off)
+    : file_(file), buffer_(kBufferBytes + kPaddingBytes), at_cut_off_(at_cut_off) {}
+
+void TraceText::cut_off(std::size_t at, std::string_view why) {
+  if (at_cut_off_ == AtCutOff::kRefuse || state_ != State::kEvents) fail(at, why);
+  is_cut_off_ = true;
+}
 
 void TraceText::fail(std::size_t at, std::string_view why) const {
   throw Error(ErrorCode::kBadInput,
@@ -109,7 +115,9 @@ char TraceText::peek_token() {
     while (at_ < end_ && is_space(buffer_[at_])) ++at_;
     if (at_ < end_) return buffer_[at_];
     if (at_ > 1) drop(at_ - 1);  // events() needs the byte before an event
-    if (!fill()) fail(at_, state_ == State::kBegin ? "the file is empty" : "the file ends within the trace: it was cut off");
+    if (fill()) continue;
+    cut_off(at_, state_ == State::kBegin ? "the file is empty" : "the file ends within the trace: it was cut off");
+    return ']';
   }
 }
 
@@ -126,7 +134,7 @@ JsonPiece TraceText::piece_of(std::size_t from, std::size_t to) {
 }
 
 std::string_view TraceText::next_key() {
-  if (peek_token() != '"') fail(at_, "this is no trace of PyTorch's profiler: the name of a member was expected here");
+  if (peek_token() != '"') fail(at_, "this is no Chrome trace: the name of a member was expected here");
   const std::size_t from = at_ + 1;
   std::size_t to = from;
   while (to == end_ || buffer_[to] != '"') {
@@ -157,7 +165,8 @@ JsonPiece TraceText::events() {
     } else if (last != 0) {
       break;
     } else if (!fill()) {
-      fail(end_, "the file ends within an event: it was cut off");
+      cut_off(end_, "the file ends within an event: it was cut off");
+      return {};
     }
   }
   restore_at_ = last;
@@ -173,7 +182,7 @@ TraceText::What TraceText::next(std::string_view& key, JsonPiece& piece) {
   if (restore_at_ != 0) buffer_[std::exchange(restore_at_, 0)] = restored_;
   if (state_ == State::kBegin) {
     const char first = peek_token();
-    if (first != '{' && first != '[') fail(at_, "this is no trace of PyTorch's profiler: it is no JSON object or array");
+    if (first != '{' && first != '[') fail(at_, "this is no Chrome trace: it is no JSON object or array");
     is_object_ = first == '{';
     state_ = is_object_ ? State::kMembers : State::kEvents;
     ++at_;
@@ -181,7 +190,9 @@ TraceText::What TraceText::next(std::string_view& key, JsonPiece& piece) {
   if (state_ == State::kEvents) {
     if (peek_token() == ',' && std::exchange(needs_comma_, true)) ++at_;
     needs_comma_ = true;
-    if (peek_token() != ']') return piece = events(), What::kEvents;
+    if (peek_token() != ']') piece = events();
+    if (is_cut_off_) return state_ = State::kDone, What::kEnd;
+    if (restore_at_ != 0) return What::kEvents;
     ++at_;
     state_ = is_object_ ? State::kMembers : State::kDone;
     needs_comma_ = true;

@@ -21,7 +21,10 @@ struct JsonPiece {
 /// of values alone and knows nothing of what is between them: whether a piece is JSON the parser says.
 class TraceText {
  public:
-  explicit TraceText(FileBytes& file);
+  /// What a file is that ends within its list of events: damaged, or one that its program could not end, of which all whole
+  /// events count.
+  enum class AtCutOff { kRefuse, kEnd };
+  explicit TraceText(FileBytes& file, AtCutOff at_cut_off = AtCutOff::kRefuse);
 
   enum class What { kMember, kEvents, kEnd };
   /// kMember: `key` and `piece` are one of the outermost members; kEvents: `piece` is an array of events, of which more
@@ -29,13 +32,17 @@ class TraceText {
   /// ends too early or is no trace, or for a single value of more than 64 MB; and as FileBytes.
   What next(std::string_view& key, JsonPiece& piece);
 
+  /// After kEnd: whether the file ended within its events (AtCutOff::kEnd).
+  bool is_cut_off() const noexcept { return is_cut_off_; }
+
  private:
   enum class State { kBegin, kMembers, kEvents, kDone };
 
   [[noreturn]] void fail(std::size_t at, std::string_view why) const;
   bool fill();                ///< more of the file behind what is there; false at its end
+  void cut_off(std::size_t at, std::string_view why);  ///< the file ends here: as AtCutOff says
   void drop(std::size_t to);  ///< forgets what lies before
-  char peek_token();          ///< the next character that is no white space; at_ is there
+  char peek_token();          ///< the next character that is no white space; at_ is there. ']' where the file is cut off
   std::size_t end_of_value();
   std::string_view next_key();
   JsonPiece events();
@@ -52,6 +59,8 @@ class TraceText {
   std::size_t restore_at_ = 0;  ///< where a separator was overwritten
   char restored_ = 0;
   std::vector<char> key_;
+  AtCutOff at_cut_off_;
+  bool is_cut_off_ = false;
 };
 
 }  // namespace ddbench::imports

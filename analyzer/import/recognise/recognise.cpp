@@ -21,7 +21,8 @@ constexpr std::size_t kMostFiles = 64;
 [[noreturn]] void refuse(const fs::path& path, std::string_view why) {
   throw Error(ErrorCode::kBadInput,
               fmt::format("{}: {}; the formats are traces of PyTorch's profiler (kineto), exports of Nsight Systems (nsys), "
-                          "dumps of PyTorch's Flight Recorder (flight-recorder), what nccl-tests print (nccl-tests), NCCL Inspector's (nccl-inspector), logs of MLPerf (mlperf) and of Megatron-LM, DeepSpeed, torchtitan and Composer (log), "
+                          "dumps of PyTorch's Flight Recorder (flight-recorder), timelines of Horovod (horovod), what nccl-tests print (nccl-tests), NCCL Inspector's (nccl-inspector), what ncclras "
+                          "-f json prints (nccl-ras), logs of MLPerf (mlperf) and of Megatron-LM, DeepSpeed, torchtitan and Composer (log), "
                           "spools and tables (CSV)",
                           path.string(), why),
               0, path.string());
@@ -65,14 +66,17 @@ std::optional<Format> format_of(std::string_view text) {
   if (text.starts_with('\x80')) return Format::kFlightRecorder;
   if (text.starts_with("SQLite format 3")) return is_store(text) ? std::nullopt : std::optional(Format::kNsys);
   const std::string_view content = trimmed(text);
+  if (has_any(content, {"\"communicators_count\""})) return Format::kNcclRas;
   if (content.starts_with('{') || content.starts_with('[')) {
     if (has_any(content, {"\"coll_perf\"", "\"p2p_perf\""})) return Format::kNcclInspector;
+    if (has_any(content, {"\"NEGOTIATE_", "\"start_time_since_epoch_in_micros\""})) return Format::kHorovod;
     if (has_any(content, {"\"traceEvents\"", "\"ph\""})) return Format::kKineto;
     if (has_any(content, {"\"pg_config\"", "\"collective_seq_id\""})) return Format::kFlightRecorder;
     if (has_any(content, {"out_of_place", "busbw"})) return Format::kNcclTests;
     return std::nullopt;
   }
   if (has_any(content, {"# nThread", "# Collective test starting", "algbw   busbw"})) return Format::kNcclTests;
+  if (has_any(content, {"Communicators..."}) && has_any(content, {"Job summary"})) return Format::kNcclRas;
   if (has_any(content, {":::MLLOG "})) return Format::kMlperf;
   if (!log_format(content).empty()) return Format::kLog;
   if (is_table(content)) return Format::kTable;
@@ -101,6 +105,8 @@ std::string_view to_string(Format format) noexcept {
     case Format::kKineto: return "kineto";
     case Format::kNsys: return "nsys";
     case Format::kFlightRecorder: return "flight-recorder";
+    case Format::kHorovod: return "horovod";
+    case Format::kNcclRas: return "nccl-ras";
     case Format::kNcclTests: return "nccl-tests";
     case Format::kNcclInspector: return "nccl-inspector";
     case Format::kSpools: return "spools";

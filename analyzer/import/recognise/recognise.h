@@ -8,7 +8,7 @@
 
 namespace ddbench::imports {
 
-enum class Format : std::uint8_t { kKineto, kFlightRecorder, kNsys, kNcclTests, kNcclInspector, kSpools, kMlperf, kLog, kTable };
+enum class Format : std::uint8_t { kKineto, kFlightRecorder, kNsys, kHorovod, kNcclTests, kNcclInspector, kNcclRas, kSpools, kMlperf, kLog, kTable };
 std::string_view to_string(Format format) noexcept;  ///< the subcommand of `ddbench import`: "kineto", "flight-recorder", ...
 
 /// What a file is, by the beginning of its content, gzip or not; a folder by its files. Throws Error{kBadInput} that names

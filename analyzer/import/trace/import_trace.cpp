@@ -118,8 +118,14 @@ analyzer::ProgramSteps assign_steps(TraceJob& job, int warmup) {
     trace.spans.spans.insert(trace.spans.spans.end(), trace.steps.begin(), trace.steps.end());
     ranks.push_back(std::move(trace.spans));
   }
-  const analyzer::ProgramSteps steps =
-      analyzer::assign_program_steps(ranks, warmup, analyzer::HostTime::kRecorded);
+  const analyzer::HostTime host =
+      job.traces.front().compute == ComputeSource::kNone ? analyzer::HostTime::kRest : analyzer::HostTime::kRecorded;
+  analyzer::ProgramSteps steps = analyzer::assign_program_steps(ranks, warmup, host);
+  if (const MarkedBy& by = job.traces.front().marked_by; steps.source == analyzer::StepSource::kMarker && !by.pattern.empty()) {
+    steps.source = analyzer::StepSource::kPattern;
+    steps.confidence = by.confidence;
+    steps.pattern = by.pattern;
+  }
   for (analyzer::ProgramRank& rank : ranks) take_in_what_reaches_into_steps(rank);
   for (std::size_t i = 0; i < ranks.size(); ++i) job.traces[i].spans = std::move(ranks[i]);
   return steps;
@@ -154,6 +160,7 @@ bool store_job(const fs::path& store_file, store::RunRecord& run, const TraceJob
   for (std::size_t i = 0; i < job.traces.size(); ++i)
     store.append_spans(run.id, job.ranks[i], job.traces[i].spans.spans, job.traces[i].spans.names);
   analyzer::finalize_run(store, run.id);
+  if (const auto& told = job.traces.front().told_collectives; !told.empty()) store.put_collectives(run.id, told);
   batch.commit();
   return true;
 }

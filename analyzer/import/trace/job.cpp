@@ -78,7 +78,9 @@ void check_one_job(const std::vector<RankTrace>& traces) {
   check_alike(traces, "the backend", [](const RankTrace& trace) { return trace.info.backend; });
   check_alike(traces, "NCCL's version", [](const RankTrace& trace) { return trace.info.nccl_version; });
   check_alike(traces, "what is recorded", [](const RankTrace& trace) {
-    return std::string(trace.compute == ComputeSource::kKernels ? "kernels" : "operators on the CPU");
+    return std::string(trace.compute == ComputeSource::kKernels     ? "kernels"
+                       : trace.compute == ComputeSource::kOperators ? "operators on the CPU"
+                                                                    : "communication alone");
   });
   std::map<std::string, std::pair<int, const RankTrace*>> groups;
   for (const RankTrace& trace : traces) {

@@ -10,6 +10,7 @@
 
 #include "analyzer/program/program_steps.h"
 #include "analyzer/import/trace/trace_info.h"
+#include "core/run_case/records.h"
 
 namespace ddbench::imports {
 
@@ -24,8 +25,14 @@ struct TraceCollective {
   std::int64_t enqueued_ns = 0;           ///< when the program asked for it, or else when it began
 };
 
-/// What a trace has in place of kernels.
-enum class ComputeSource : std::uint8_t { kKernels, kOperators };
+/// What a trace has in place of kernels. kNone: nothing that was computed.
+enum class ComputeSource : std::uint8_t { kKernels, kOperators, kNone };
+
+/// What the marks of steps are taken from, where it is not the program that set them.
+struct MarkedBy {
+  double confidence = 0;
+  std::string pattern;  ///< "20 of 22 tensors are reduced 100 times, once a step"; empty: the program marked them
+};
 
 /// One trace, reduced to spans. Times are as in the file with its base added: nanoseconds since 1970, or since the
 /// profiler's begin where the file does not say.
@@ -39,7 +46,10 @@ struct RankTrace {
   /// In order of what they are, not of time.
   analyzer::ProgramRank spans;
   std::vector<Span> steps;  ///< as the profiler marked them; `bytes` is their number, "ProfilerStep#7"
+  MarkedBy marked_by;
   std::vector<TraceCollective> collectives;
+  /// Rows that one trace has for all ranks; where there are any, they are the run's.
+  std::vector<store::CollectiveRecord> told_collectives;
   std::size_t kernels_without_launch = 0;  ///< whose call the trace lacks: what pass they are of is not known
   std::size_t launches_without_kernel = 0;  ///< kernels that were launched before the last kernel and are not there
   std::size_t kernels = 0;

@@ -7,6 +7,11 @@
 namespace ddbench::imports {
 
 void note_compute(const TraceJob& job, const TraceOrigin& origin, store::RunRecord& run, std::vector<std::string>& notes) {
+  if (job.traces.front().compute == ComputeSource::kNone) {
+    notes.emplace_back("nothing that the program computed was recorded: communication that it hid behind that counts as exposed, "
+                       "and the rest of a step as host time");
+    return;
+  }
   const bool has_kernels = job.traces.front().compute == ComputeSource::kKernels;
   notes.emplace_back(has_kernels
                          ? "compute is what kernels take on the GPU, by the pass that launched them; copies and fills of "

@@ -126,6 +126,8 @@ int import_auto(const ImportRequest& request) {
   const imports::Format format = imports::recognise(paths);
   if (format == imports::Format::kKineto) return import_kineto(request);
   if (format == imports::Format::kNsys) return import_nsys(request);
+  if (format == imports::Format::kHorovod) return import_horovod(request);
+  if (format == imports::Format::kNcclRas) return import_nccl_ras(request);
   if (format == imports::Format::kFlightRecorder) return import_flight_recorder(request);
   ImportOptions options;
   options.db = request.db;
@@ -199,10 +201,12 @@ void add_import_command(CLI::App& app, Action& action) {
   add_auto(*import, action);
   add_import_kineto(*import, action);
   add_import_nsys(*import, action);
+  add_import_horovod(*import, action);
   add_import_flight_recorder(*import, action);
   add_import_log(*import, action);
   add_import_mlperf(*import, action);
   add_import_nccl_inspector(*import, action);
+  add_import_nccl_ras(*import, action);
 }
 
 }  // namespace ddbench::cli

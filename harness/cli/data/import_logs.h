@@ -8,10 +8,12 @@ namespace ddbench::cli {
 void add_import_log(CLI::App& import, Action& action);
 void add_import_mlperf(CLI::App& import, Action& action);
 void add_import_nccl_inspector(CLI::App& import, Action& action);
+void add_import_nccl_ras(CLI::App& import, Action& action);
 
 // With defaults, for `import auto`; they return the exit code.
 int import_log(const ImportRequest& request);
 int import_mlperf(const ImportRequest& request);
 int import_nccl_inspector(const ImportRequest& request);
+int import_nccl_ras(const ImportRequest& request);
 
 }  // namespace ddbench::cli

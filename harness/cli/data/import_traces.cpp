@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/import/horovod/horovod.h"
 #include "analyzer/import/kineto/kineto.h"
 #include "analyzer/import/nsys/nsys.h"
+#include "core/error.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/options/run_options.h"
 #include "harness/cli/options/shared_options.h"
@@ -24,6 +26,7 @@ struct TraceArguments {
   std::vector<std::string> files;
   std::string db;
   imports::NsysOptions options;  ///< of all formats; what only nsys has is empty elsewhere
+  int ranks = 0;  ///< of a Horovod timeline
   bool json = false;
 };
 
@@ -91,6 +94,15 @@ int import_nsys(const TraceArguments& arguments) {
   });
 }
 
+int import_horovod(const TraceArguments& arguments) {
+  if (arguments.files.size() != 1)
+    throw Error(ErrorCode::kBadInput, "Horovod's rank 0 writes one timeline for all ranks: name one file");
+  return import_shown(arguments, [&](const imports::FileProgress&) {
+    return imports::import_horovod(store_path(arguments.db), arguments.files.front(),
+                                   {arguments.options.trace, arguments.ranks});
+  });
+}
+
 TraceArguments trace_arguments(const ImportRequest& request) {
   TraceArguments arguments;
   arguments.files = request.paths;
@@ -99,9 +111,9 @@ TraceArguments trace_arguments(const ImportRequest& request) {
   return arguments;
 }
 
-void add_trace_options(CLI::App& command, TraceArguments& arguments) {
+void add_trace_options(CLI::App& command, TraceArguments& arguments, const char* files = "The files, or folders that have them") {
   imports::TraceOptions& options = arguments.options.trace;
-  command.add_option("files", arguments.files, "The files, or folders that have them")->required();
+  command.add_option("files", arguments.files, files)->required();
   command.add_option("--name", options.name, "Of the program (default: from the first file's name)");
   command
       .add_option("--batch-per-gpu", options.batch_per_gpu,
@@ -124,6 +136,10 @@ int import_nsys(const ImportRequest& request) {
   return import_nsys(trace_arguments(request));
 }
 
+int import_horovod(const ImportRequest& request) {
+  return import_horovod(trace_arguments(request));
+}
+
 void add_import_kineto(CLI::App& import, Action& action) {
   const auto arguments = std::make_shared<TraceArguments>();
   CLI::App* command = import.add_subcommand(
@@ -140,6 +156,16 @@ void add_import_nsys(CLI::App& import, Action& action) {
   command->add_option("--step-range", arguments->options.step_range,
                       "NVTX range that marks a step, with or without a number behind it (default: ProfilerStep#)");
   command->callback([&action, arguments] { action = [arguments] { return import_nsys(*arguments); }; });
+}
+
+void add_import_horovod(CLI::App& import, Action& action) {
+  const auto arguments = std::make_shared<TraceArguments>();
+  CLI::App* command = import.add_subcommand(
+      "horovod", "The timeline that Horovod wrote (HOROVOD_TIMELINE): negotiation apart from transfer");
+  add_trace_options(*command, *arguments, "The file");
+  command->add_option("--ranks", arguments->ranks, "Ranks of the job (default: those that the timeline names)")
+      ->check(CLI::Range(1, 65536));
+  command->callback([&action, arguments] { action = [arguments] { return import_horovod(*arguments); }; });
 }
 
 }  // namespace ddbench::cli

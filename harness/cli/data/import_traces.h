@@ -17,11 +17,13 @@ struct ImportRequest {
 // Formats of `ddbench import` that hold what happened when. Each adds itself to `import`.
 void add_import_kineto(CLI::App& import, Action& action);
 void add_import_nsys(CLI::App& import, Action& action);
+void add_import_horovod(CLI::App& import, Action& action);
 void add_import_flight_recorder(CLI::App& import, Action& action);
 
 // With the format's defaults; they return the exit code.
 int import_kineto(const ImportRequest& request);
 int import_nsys(const ImportRequest& request);
+int import_horovod(const ImportRequest& request);
 int import_flight_recorder(const ImportRequest& request);
 
 }  // namespace ddbench::cli

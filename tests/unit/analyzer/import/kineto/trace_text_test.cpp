@@ -82,7 +82,7 @@ TEST(TraceText, NamesThePlaceWhereATraceEndsTooEarly) {
     EXPECT_ERROR(ErrorCode::kBadInput, "trace.json, byte ", pieces_of(whole.substr(0, size)));
   }
   EXPECT_ERROR(ErrorCode::kBadInput, "the file is empty", pieces_of("  \n"));
-  EXPECT_ERROR(ErrorCode::kBadInput, "this is no trace", pieces_of("step 1, step 2"));
+  EXPECT_ERROR(ErrorCode::kBadInput, "this is no Chrome trace", pieces_of("step 1, step 2"));
 }
 
 TEST(TraceEvent, TimesAreExactToTheNanosecond) {
