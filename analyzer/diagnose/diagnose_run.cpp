@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "analyzer/clocks/clock_alignment.h"
-#include "analyzer/diagnose/slow_operator.h"
+#include "analyzer/diagnose/common_causes.h"
+#include "analyzer/diagnose/operators/slow_operator.h"
 #include "analyzer/statistics/statistics.h"
 #include "core/error.h"
 #include "core/run_case/program_case.h"
@@ -100,7 +101,8 @@ void add_counts(const store::RunRecord& run, const WorkTable& table, Diagnosis& 
 
 }  // namespace
 
-Measured<Diagnosis> diagnose_run(const store::RunStore& store, const store::RunId& id) {
+Measured<Diagnosis> diagnose_run(const store::RunStore& store, const store::RunId& id,
+                                 const std::optional<store::RunRecord>& reference) {
   const std::optional<store::RunRecord> run = store.run(id);
   if (!run) throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
   if (run->run_case.world_size() == 1) return Measured<Diagnosis>::missing("single rank: nobody waits for it");
@@ -111,6 +113,9 @@ Measured<Diagnosis> diagnose_run(const store::RunStore& store, const store::RunI
   if (!found) return found;
   Diagnosis diagnosis = *found;
   if (diagnosis.cause == Cause::kSlowCompute) name_operator(store, id, table, diagnosis);
+  look_for_slow_link(store, id, table, diagnosis);
+  look_for_slow_operator(store, id, table, diagnosis);
+  if (reference) compare_operators(store, *run, *reference, table, diagnosis);
   if (!is_accusation(diagnosis.cause)) look_for_late_start(store, *run, table, diagnosis);
   add_counts(*run, table, diagnosis);
   return diagnosis;

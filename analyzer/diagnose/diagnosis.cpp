@@ -105,13 +105,25 @@ void set_pauses(const WorkTable& table, const Pauses& pauses, Diagnosis& diagnos
   diagnosis.explained = pauses.explained;
   if (pauses.is_regular) diagnosis.period_steps = pauses.period_steps;
   diagnosis.confidence = fmt::format("{}: {} steps were held up, {}", pauses.rows.size() >= 8 ? "high" : "medium",
-                                     pauses.rows.size(), pauses.is_regular ? "at regular times" : "at no regular times");
+                                     pauses.rows.size() + pauses.unprobed, pauses.is_regular ? "at regular times" : "at no regular times");
   add_evidence(table, pauses.ranks, pauses.rows, diagnosis);
 }
 
 bool accuses(const Pauses& pauses) {
   const CulpritLimits limits;
   return pauses.cost_share >= limits.least_cost && pauses.explained >= limits.least_explained;
+}
+
+/// Whom nothing is laid to, as they were held up inside of collectives or with the probes off.
+void look_at_held_up_steps(const WorkTable& table, Diagnosis& diagnosis) {
+  const HeldUpSteps held = held_up_steps(table);
+  constexpr std::size_t kSeveral = 3;
+  if (held.count < kSeveral || held.cost_share < kLostInHealthy) return;
+  diagnosis.cause = Cause::kJitter;
+  diagnosis.pause_ns = held.length_ns;
+  diagnosis.notes.push_back(fmt::format("{} steps were held up for {}, {:.0f}% of the time, and by which rank was not seen often enough: inside of "
+                                        "collectives or with the probes off it cannot be",
+                                        held.count, quantity(held.length_ns, "ns"), 100 * held.cost_share));
 }
 
 void judge(const WorkTable& table, Diagnosis& diagnosis) {
@@ -131,6 +143,7 @@ void judge(const WorkTable& table, Diagnosis& diagnosis) {
     return;
   }
   if (moving.lost_share >= kLostInHealthy) diagnosis.cause = Cause::kJitter;
+  look_at_held_up_steps(table, diagnosis);
 }
 
 std::vector<std::string> checks_for(const Diagnosis& diagnosis) {
@@ -151,6 +164,8 @@ std::vector<std::string> checks_for(const Diagnosis& diagnosis) {
       return {"share out work evenly: batches of equal length or cost (bucketing, packing), or fewer, larger micro-batches"};
     case Cause::kJitter:
       return {"pin ranks to cores, look for other load on the machines, and measure more steps"};
+    case Cause::kSlowLink:
+    case Cause::kSlowOperator:
     case Cause::kHealthy: break;
   }
   return {};
@@ -168,6 +183,8 @@ std::string_view to_string(Cause cause) noexcept {
     case Cause::kPauses: return "pauses";
     case Cause::kLateStart: return "late_start";
     case Cause::kMovingImbalance: return "moving_imbalance";
+    case Cause::kSlowLink: return "slow_link";
+    case Cause::kSlowOperator: return "slow_operator";
     case Cause::kJitter: return "jitter";
   }
   return "healthy";

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/diagnose/link/slow_link.h"
 #include "analyzer/diagnose/own_work.h"
 #include "core/measured.h"
 
@@ -20,6 +21,8 @@ enum class Cause : std::uint8_t {
   kPauses,           ///< they stop now and then
   kLateStart,        ///< they began later than the others
   kMovingImbalance,  ///< another rank in each step
+  kSlowLink,         ///< a node's link, or that between two of them, is slower than the others
+  kSlowOperator,     ///< one operator takes longer on all ranks than before, or than in another run
   kJitter,           ///< ranks wait for each other, and no cause explains 80% of it
 };
 std::string_view to_string(Cause cause) noexcept;  ///< "healthy", "slow_compute", ...
@@ -53,6 +56,8 @@ struct Diagnosis {
   double pause_ns = 0;
   std::string operator_name;  ///< that has most of the excess, where one has
   double operator_share = 0;  ///< of the excess
+  std::optional<SlowLink> link;  ///< of kSlowLink
+  store::RunId reference;     ///< of kSlowOperator: the run that it is compared with; empty: steps before
   std::string confidence;     ///< "high" or "medium", and why
   std::vector<Evidence> evidence;
   std::vector<std::string> next_checks;

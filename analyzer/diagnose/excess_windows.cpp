@@ -113,6 +113,11 @@ std::vector<std::size_t> changes_of(const std::vector<double>& medians, std::siz
 
 }  // namespace
 
+std::vector<std::size_t> level_changes(const std::vector<double>& values, double least_move) {
+  const std::size_t group = std::max<std::size_t>(1, values.size() / kMostGroups);
+  return changes_of(grouped_medians(values, group), group, values.size(), least_move);
+}
+
 std::vector<StepWindowRows> excess_windows(const WorkTable& table, std::size_t least_steps) {
   const std::size_t rows = table.step_count();
   const std::size_t group = std::max<std::size_t>(1, rows / kMostGroups);

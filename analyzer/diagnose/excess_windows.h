@@ -12,4 +12,7 @@ namespace ddbench::analyzer {
 /// Windows of fewer than `least_steps` are left out; at most some hundred are given.
 std::vector<StepWindowRows> excess_windows(const WorkTable& table, std::size_t least_steps);
 
+/// Where a series changes its level by `least_move` or more, in the same way: places in it, ascending, its ends included.
+std::vector<std::size_t> level_changes(const std::vector<double>& values, double least_move);
+
 }  // namespace ddbench::analyzer

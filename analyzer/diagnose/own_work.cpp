@@ -1,6 +1,7 @@
 #include "analyzer/diagnose/own_work.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/cpu_wait.h"
 #include "core/provenance.h"
@@ -31,17 +32,27 @@ double mean_duration(std::span<const store::StepRecord> of_step) {
   return sum / static_cast<double>(of_step.size());
 }
 
+double mean_exposed(std::span<const store::StepRecord> of_step) {
+  double sum = 0;
+  for (const store::StepRecord& record : of_step) sum += static_cast<double>(record.partition.exposed_communication_ns());
+  return sum / static_cast<double>(of_step.size());
+}
+
 double transfer_of(const store::StepRecord& record) {
   return static_cast<double>(std::max<std::int64_t>(0, record.communication_ns - record.peer_wait_ns));
 }
 
-/// All ranks recorded it, each once, with the probes on.
+/// All ranks recorded it, each once.
 bool is_whole(std::span<const store::StepRecord> of_step, std::span<const store::RankRecord> ranks) {
   if (of_step.size() != ranks.size()) return false;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (of_step[i].rank != ranks[i].rank || !of_step[i].probes_on || of_step[i].duration_ns <= 0) return false;
+    if (of_step[i].rank != ranks[i].rank || of_step[i].duration_ns <= 0) return false;
   }
   return true;
+}
+
+bool is_probed(std::span<const store::StepRecord> of_step) {
+  return std::all_of(of_step.begin(), of_step.end(), [](const store::StepRecord& record) { return record.probes_on; });
 }
 
 std::map<std::uint32_t, double> by_step(const std::vector<std::pair<std::uint32_t, double>>& values) {
@@ -68,17 +79,22 @@ WorkTable work_table(std::span<const store::StepRecord> records, std::span<const
                      std::span<const RunQueueDelay> delays, std::uint32_t first_step) {
   WorkTable table;
   for (const store::RankRecord& rank : ranks) table.ranks.push_back({rank.rank, rank.node, rank.host});
-  double origin_ns = 0;
+  std::optional<double> origin_ns;
   for (std::size_t begin = 0, end = 0; begin < records.size(); begin = end) {
     while (end < records.size() && records[end].step == records[begin].step) ++end;
     const auto of_step = records.subspan(begin, end - begin);
     const std::uint32_t step = of_step.front().step;
     if (step < first_step || !is_whole(of_step, ranks)) continue;
     const auto began_ns = static_cast<double>(of_step.front().begin_ns);
-    if (table.steps.empty()) origin_ns = began_ns;
+    if (!origin_ns) origin_ns = began_ns;
+    if (!is_probed(of_step)) {
+      table.unprobed.push_back({step, began_ns - *origin_ns, mean_duration(of_step)});
+      continue;
+    }
     table.steps.push_back(step);
     table.step_ns.push_back(mean_duration(of_step));
-    table.begin_ns.push_back(began_ns - origin_ns);
+    table.exposed_ns.push_back(mean_exposed(of_step));
+    table.begin_ns.push_back(began_ns - *origin_ns);
     for (std::size_t i = 0; i < of_step.size(); ++i) {
       const bool known = i < delays.size();
       table.work.push_back(own_work(of_step[i], known ? value_at(delays[i].main_ns, step) : 0,

@@ -31,6 +31,13 @@ struct WorkRank {
   std::string host;
 };
 
+/// A measured step that all ranks recorded with the probes off: only how long it took.
+struct UnprobedStep {
+  std::uint32_t step = 0;
+  double begin_ns = 0;     ///< as WorkTable::begin_ns
+  double duration_ns = 0;  ///< mean over ranks
+};
+
 /// The measured steps that all ranks recorded with the probes on, rank by rank: `work[step * ranks + rank]`.
 struct WorkTable {
   std::vector<WorkRank> ranks;
@@ -38,7 +45,9 @@ struct WorkTable {
   std::vector<OwnWork> work;
   std::vector<double> step_ns;       ///< of each step: mean duration over ranks
   std::vector<double> transfer_ns;   ///< as `work`: union of communication without its peer wait, exposed or not
-  std::vector<double> begin_ns;      ///< of each step: when its first rank began, since the first of these steps
+  std::vector<double> exposed_ns;    ///< of each step: communication that compute did not hide, mean over ranks
+  std::vector<double> begin_ns;      ///< of each step: when its first rank began, since the first whole step
+  std::vector<UnprobedStep> unprobed;
   bool shares_cores = false;         ///< ranks outnumber the cores
   bool delay_known = false;          ///< run-queue delay was measured, so that compute has none of it
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "analyzer/diagnose/culprit.h"
@@ -11,6 +12,7 @@ namespace ddbench::analyzer {
 namespace {
 
 constexpr std::size_t kFewest = 4;
+constexpr std::size_t kFewestSeen = 2;  // with the probes on
 constexpr double kShareOfStep = 0.5;
 constexpr double kDeviations = 8;
 constexpr double kInMost = 0.6;       // of the steps that can be laid to someone
@@ -50,9 +52,11 @@ Regularity regularity_of(const std::vector<double>& times) {
 struct HeldUp {
   std::vector<std::size_t> rows;
   std::vector<double> beyond_ns;
+  std::vector<UnprobedStep> unprobed;
+  double unprobed_ns = 0;  ///< beyond the median step, together
 };
 
-HeldUp held_up_steps(const WorkTable& table, double usual_ns) {
+HeldUp held_up(const WorkTable& table, double usual_ns) {
   const double least_ns =
       std::max(kShareOfStep * usual_ns, kDeviations * median_deviation(table.step_ns, usual_ns));
   HeldUp held;
@@ -61,7 +65,39 @@ HeldUp held_up_steps(const WorkTable& table, double usual_ns) {
     held.rows.push_back(row);
     held.beyond_ns.push_back(table.step_ns[row] - usual_ns);
   }
+  for (const UnprobedStep& step : table.unprobed) {
+    if (step.duration_ns - usual_ns < least_ns) continue;
+    held.unprobed.push_back(step);
+    held.unprobed_ns += step.duration_ns - usual_ns;
+  }
   return held;
+}
+
+/// Without those that are far shorter than the fourth longest: pauses are alike, and the rest is chance.
+HeldUp pauses_among(const HeldUp& held) {
+  constexpr double kLikeThem = 0.25;
+  std::vector<double> lengths = held.beyond_ns;
+  for (const UnprobedStep& step : held.unprobed) lengths.push_back(step.duration_ns);
+  if (lengths.size() < kFewest) return held;
+  std::nth_element(lengths.begin(), lengths.begin() + kFewest - 1, lengths.end(), std::greater<>());
+  const double least_ns = kLikeThem * lengths[kFewest - 1];
+  HeldUp pauses;
+  for (std::size_t i = 0; i < held.rows.size(); ++i) {
+    if (held.beyond_ns[i] < least_ns) continue;
+    pauses.rows.push_back(held.rows[i]);
+    pauses.beyond_ns.push_back(held.beyond_ns[i]);
+  }
+  pauses.unprobed_ns = held.unprobed_ns;
+  for (const UnprobedStep& step : held.unprobed) {
+    if (step.duration_ns >= least_ns) pauses.unprobed.push_back(step);
+  }
+  return pauses;
+}
+
+double time_of_all_steps(const WorkTable& table) {
+  double sum = std::accumulate(table.step_ns.begin(), table.step_ns.end(), 0.0);
+  for (const UnprobedStep& step : table.unprobed) sum += step.duration_ns;
+  return std::max(sum, 1.0);
 }
 
 /// How often each rank's own work has half of what a step was held up by, and which rows anyone's has.
@@ -85,7 +121,8 @@ Blame blame_for(const WorkTable& table, const HeldUp& held, const std::vector<st
   return blame;
 }
 
-void measure(const WorkTable& table, double usual_ns, const std::vector<std::vector<double>>& excess, Pauses& pauses) {
+void measure(const WorkTable& table, double usual_ns, const HeldUp& held, const std::vector<std::vector<double>>& excess,
+             Pauses& pauses) {
   std::vector<double> leads;
   for (std::size_t row = 0; row < table.step_count(); ++row)
     leads.push_back(lost_to_waiting_ns(table, {row, row + 1}, 1));
@@ -93,7 +130,7 @@ void measure(const WorkTable& table, double usual_ns, const std::vector<std::vec
   double lead_ns = 0;
   for (const double lead : leads) lead_ns += std::max(0.0, lead - usual_lead_ns);
   double explained_ns = 0;
-  double beyond_ns = 0;
+  double beyond_ns = held.unprobed_ns;
   std::vector<double> lengths;
   for (const std::size_t row : pauses.rows) {
     double theirs = 0;
@@ -103,17 +140,22 @@ void measure(const WorkTable& table, double usual_ns, const std::vector<std::vec
     lengths.push_back(table.step_ns[row] - usual_ns);
   }
   pauses.length_ns = median(std::move(lengths));
-  pauses.cost_share = beyond_ns / std::accumulate(table.step_ns.begin(), table.step_ns.end(), 0.0);
+  pauses.cost_share = beyond_ns / time_of_all_steps(table);
   pauses.explained = lead_ns > 0 ? explained_ns / lead_ns : 0;
 }
 
-void find_period(const WorkTable& table, Pauses& pauses) {
+void find_period(const WorkTable& table, const HeldUp& held, Pauses& pauses) {
   std::vector<double> steps;
   std::vector<double> times_ns;
   for (const std::size_t row : pauses.rows) {
     steps.push_back(table.steps[row]);
     times_ns.push_back(table.begin_ns[row]);
   }
+  for (const UnprobedStep& step : held.unprobed) {
+    steps.push_back(step.step);
+    times_ns.push_back(step.begin_ns);
+  }
+  for (auto* list : {&steps, &times_ns}) std::sort(list->begin(), list->end());
   const Regularity by_step = regularity_of(steps);
   const Regularity by_time = regularity_of(times_ns);
   pauses.is_regular = by_step.is_regular || by_time.is_regular;
@@ -126,22 +168,40 @@ void find_period(const WorkTable& table, Pauses& pauses) {
 std::optional<Pauses> find_pauses(const WorkTable& table) {
   if (table.rank_count() < 2 || table.step_count() < 2 * kFewest) return std::nullopt;
   const double usual_ns = median(table.step_ns);
-  const HeldUp held = held_up_steps(table, usual_ns);
-  if (held.rows.size() < kFewest || held.rows.size() * 3 > table.step_count()) return std::nullopt;
+  const HeldUp held = pauses_among(held_up(table, usual_ns));
+  if (held.rows.size() + held.unprobed.size() < kFewest || held.rows.size() * 3 > table.step_count()) return std::nullopt;
   std::vector<std::vector<double>> excess;
   for (std::size_t rank = 0; rank < table.rank_count(); ++rank) excess.push_back(excess_of(table, rank));
   const Blame blame = blame_for(table, held, excess);
-  if (blame.rows.size() < kFewest) return std::nullopt;
+  if (blame.rows.size() < kFewestSeen) return std::nullopt;
   Pauses pauses;
+  bool always = true;
   for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
     if (static_cast<double>(blame.times[rank]) >= kInMost * static_cast<double>(blame.rows.size()))
       pauses.ranks.push_back(rank);
+    always &= blame.times[rank] == 0 || blame.times[rank] == blame.rows.size();
   }
   if (pauses.ranks.empty() || pauses.ranks.size() * 2 > table.rank_count()) return std::nullopt;
   pauses.rows = blame.rows;
-  measure(table, usual_ns, excess, pauses);
-  find_period(table, pauses);
+  pauses.unprobed = held.unprobed.size();
+  measure(table, usual_ns, held, excess, pauses);
+  find_period(table, held, pauses);
+  if (blame.rows.size() < kFewest && !(always && pauses.is_regular)) return std::nullopt;
   return pauses;
+}
+
+HeldUpSteps held_up_steps(const WorkTable& table) {
+  HeldUpSteps found;
+  if (table.step_ns.empty()) return found;
+  const double usual_ns = median(table.step_ns);
+  const HeldUp held = held_up(table, usual_ns);
+  std::vector<double> lengths = held.beyond_ns;
+  for (const UnprobedStep& step : held.unprobed) lengths.push_back(step.duration_ns - usual_ns);
+  found.count = lengths.size();
+  if (lengths.empty()) return found;
+  found.cost_share = std::accumulate(lengths.begin(), lengths.end(), 0.0) / time_of_all_steps(table);
+  found.length_ns = median(std::move(lengths));
+  return found;
 }
 
 }  // namespace ddbench::analyzer

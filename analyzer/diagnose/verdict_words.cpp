@@ -48,6 +48,15 @@ std::string operator_of(const Diagnosis& diagnosis) {
   return fmt::format(" in {} ({} of the excess)", diagnosis.operator_name, percent(diagnosis.operator_share));
 }
 
+std::string link_in_words(const SlowLink& link) {
+  switch (link.kind) {
+    case SlowLink::Kind::kPair: return fmt::format("the link between nodes {} and {}", link.node, link.to_node);
+    case SlowLink::Kind::kDirection: return fmt::format("the link from node {} to node {}", link.node, link.to_node);
+    case SlowLink::Kind::kNode: break;
+  }
+  return fmt::format("node {}'s link", link.node);
+}
+
 std::string pauses(const Diagnosis& diagnosis) {
   const std::string verb = several(diagnosis) ? " pause together" : " pauses";
   const std::string every = diagnosis.period_steps > 0
@@ -79,7 +88,18 @@ std::string verdict_in_words(const Diagnosis& diagnosis) {
     case Cause::kMovingImbalance:
       return fmt::format("{} is unevenly shared out: another rank is the slowest in each step, which costs {} of the step",
                          diagnosis.operator_name, percent(diagnosis.cost_share));
+    case Cause::kSlowLink:
+      return fmt::format("{} runs at {:.2g} of the others", link_in_words(*diagnosis.link), diagnosis.link->ratio) + when(diagnosis) +
+             fmt::format(" and costs {} of the step", percent(diagnosis.cost_share));
+    case Cause::kSlowOperator:
+      return fmt::format("{} takes {} on all ranks", diagnosis.operator_name,
+                         diagnosis.slower > 0 ? percent(diagnosis.slower) + " longer" : std::string("longer")) +
+             (diagnosis.reference.empty() ? when(diagnosis) : fmt::format(" than in run {}", diagnosis.reference)) +
+             fmt::format(" and costs {} of the step", percent(diagnosis.cost_share));
     case Cause::kJitter:
+      if (diagnosis.lost_share < 0.10)
+        return fmt::format("jitter without a culprit: some steps are held up for {}, and no rank was seen to do it often enough",
+                           quantity(diagnosis.pause_ns, "ns"));
       return fmt::format("jitter without a culprit: ranks lose {} of the step to waiting for the slowest one, and no single cause "
                          "explains 80% of it",
                          percent(diagnosis.lost_share));

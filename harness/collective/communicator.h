@@ -57,6 +57,14 @@ struct Elements {
   ElementType type = ElementType::kFloat32;
 };
 
+/// What the kernel counted of the sending side of a connection to another rank, since it was made.
+struct LinkCounters {
+  int peer = 0;
+  std::uint64_t acknowledged_bytes = 0;
+  /// Data waited to be sent or acknowledged, and the receiver had room for it; in ticks of the kernel (1 to 10 ms), fair on average.
+  std::int64_t busy_ns = 0;
+};
+
 /// Collectives as work of a device's queue, which may be captured into a graph that runs them again and
 /// again. Every rank queues, captures and runs the same ones in the same order, and none of the
 /// communicator's blocking calls meanwhile.
@@ -108,6 +116,10 @@ class Communicator {
   /// them; empty where they are not known.
   virtual std::vector<int> transport_threads() const { return {}; }
 
+  /// One for each connection to another rank; none where the backend or the kernel does not tell. From any thread. `counters` is
+  /// overwritten, so that its memory is used again.
+  virtual void read_links(std::vector<LinkCounters>& counters) const { counters.clear(); }
+
   /// nullptr where collectives are no work of a device's queue: all but NCCL.
   virtual QueuedCollectives* queued() noexcept { return nullptr; }
 
@@ -126,7 +138,7 @@ std::unique_ptr<Communicator> make_communicator(std::string_view backend, const 
 void check_backend(std::string_view backend);
 
 /// What the modules of backends export (ddbench/module/module.h).
-inline constexpr const char* kCommunicatorInterface = "communicator/3";
+inline constexpr const char* kCommunicatorInterface = "communicator/4";
 using CommunicatorFactory = std::unique_ptr<Communicator>(const CommunicatorOptions& options,
                                                           KeyValueStore& rendezvous);
 

@@ -40,6 +40,12 @@ void set(FaultPlan& plan, std::string_view item) {
   const std::string_view value = equals == std::string_view::npos ? std::string_view() : item.substr(equals + 1);
   if (key == "rank") {
     plan.rank = static_cast<int>(count_from(item, value));
+  } else if (key == "node") {
+    plan.node = static_cast<int>(count_from(item, value));
+  } else if (key == "link") {
+    plan.link = value;
+  } else if (key == "everywhere") {
+    plan.everywhere = time_from(item, value);
   } else if (key == "from") {
     plan.from = count_from(item, value);
   } else if (key == "paced") {
@@ -53,7 +59,7 @@ void set(FaultPlan& plan, std::string_view item) {
   } else if (key == "moving") {
     plan.moving = time_from(item, value);
   } else {
-    refuse(item, "the keys are paced, operator, data, host, moving, rank and from");
+    refuse(item, "the keys are paced, operator, data, host, moving, everywhere, link, node, rank and from");
   }
 }
 
@@ -102,6 +108,7 @@ void InjectedFaults::begin_step(std::uint32_t step, workload::Probe& probe) cons
   }
   Time length = plan_.paced + (is_hit ? plan_.op : Time(0));
   if (step >= plan_.from && plan_.moving.count() > 0 && drawn_rank(step, world_size_) == rank_) length += plan_.moving;
+  if (step >= plan_.from) length += plan_.everywhere;
   if (length.count() == 0) return;
   const auto span = probe.host_span(SpanKind::kForward, operator_name_);
   std::this_thread::sleep_for(length);

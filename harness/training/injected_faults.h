@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "harness/model/probe.h"
@@ -17,6 +18,9 @@ struct FaultPlan {
   Time data{0};      ///< "data": the rank waits so much longer for its batch
   Time host{0};      ///< "host": the rank is busy with something else for so long
   Time moving{0};    ///< "moving": the operator takes so much longer on one rank of each step, drawn anew
+  Time everywhere{0};  ///< "everywhere": the operator takes so much longer on all ranks
+  std::string link;    ///< "link": the rate of the node's link, by the launcher of a run over namespaces
+  int node = -1;
   int rank = -1;
   std::uint32_t from = 0;  ///< the first step with the fault, counted with warm-up
 };

@@ -18,6 +18,7 @@
 #include "harness/training/optimizer/loss_scale.h"
 #include "harness/training/optimizer/optimizer.h"
 #include "harness/training/optimizer/parameters.h"
+#include "harness/training/step/link_watch.h"
 #include "harness/training/step/run_queue_watch.h"
 #include "harness/training/step/step_clock.h"
 #include "harness/training/step/step_graphs.h"
@@ -136,6 +137,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   StepClock clock(run_case, recorder, probe);
   CommunicationThread communication(communicator, recorder, monitor, kernels);
   RunQueueWatch run_queue(recorder, communication.threads());
+  LinkWatch links(recorder, communicator);
   TargetWatch target(run_case, rank, *device, communication, recorder);
   LossScale loss_scale(run_case);
   StepGraphs graphs(run_case, *device, communication, recorder, probe, clock, kernels);
@@ -202,10 +204,11 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
     last_step = step;
     monitor.on_step(step, loss);
     run_queue.end_step(step, is_probed(step, run_case.warmup));
+    links.end_step(step, is_probed(step, run_case.warmup));
     monitor.on_step_time(step, clock.end_step());
   }
   recorder.set_enabled(true);
-  record_probe_cost(recorder, run_queue.cost_ns(), first_step, last_step, run_case.warmup);
+  record_probe_cost(recorder, run_queue.cost_ns() + links.cost_ns(), first_step, last_step, run_case.warmup);
   result.parameter_hash = hash_of(strategy->parameters(), *device);
   return result;
 }

@@ -35,6 +35,26 @@ def test_other_causes_are_told_apart(bench, inject, cause, victims):
 
 
 @up_to_three_attempts
+def test_a_slow_link_of_one_node_is_named(bench):
+    bench.ok("run", "--nodes", 3, "--gpus", 1, "--steps", 80, "--warmup", 5, "-O", "hidden=192", "--no-baseline", "--quiet", "--link", "400mbit",
+             env=dict(bench.environment, DDBENCH_INJECT="paced=5ms,link=120mbit,node=2"))
+    found = json.loads(bench.ok("diagnose", "--json").stdout)
+    assert found["cause"] == "slow_link" and found["nodes"] == [2], found["verdict"]
+    assert found["link"]["ratio"] == pytest.approx(0.3, abs=0.12)
+
+
+@up_to_three_attempts
+def test_an_operator_that_is_slow_everywhere_is_named_with_its_onset(bench):
+    found = diagnosed(bench, "paced=8ms,everywhere=6ms,from=45")
+    assert found["cause"] == "slow_operator" and found["operator"] == "paced", found["verdict"]
+    assert abs(found["first_step"] - 45) <= 4
+    healthy = json.loads(bench.ok("show", "--json").stdout)["run"]["id"]
+    diagnosed(bench, "paced=16ms")
+    found = json.loads(bench.ok("diagnose", "--reference", healthy, "--json").stdout)
+    assert found["cause"] == "slow_operator" and found["reference"] == healthy, found["verdict"]
+
+
+@up_to_three_attempts
 def test_nobody_is_accused_in_a_healthy_run(bench):
     found = diagnosed(bench, "paced=10ms")
     assert not found["accused"], found["verdict"]

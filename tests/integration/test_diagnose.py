@@ -46,4 +46,26 @@ def test_nothing_is_said_of_a_rank_alone_or_of_few_steps(bench):
 
 def test_what_cannot_be_injected_is_refused(bench):
     done = bench(*RUN, "--gpus", 2, "--steps", 5, env=dict(bench.environment, DDBENCH_INJECT="speed=1ms"))
-    assert done.returncode == 1 and "DDBENCH_INJECT" in done.stdout and "speed=1ms" in done.stdout
+    assert done.returncode == 2 and "DDBENCH_INJECT" in done.stderr and "speed=1ms" in done.stderr
+
+
+def test_connections_between_nodes_are_counted_and_a_reference_must_be_of_the_same_case(bench):
+    """That a slow link is found is judged by calibration and by the campaign."""
+    run(bench, "paced=1ms", steps=20)
+    bench.ok("run", "--nodes", 2, "--gpus", 1, "--warmup", 5, "--steps", 24, "-O", "hidden=64", "--no-baseline", "--quiet", "--name", "two")
+    counted = bench.rows("select rank, name, max(value) from step_value where name like 'link.%.sent_bytes' group by 1, 2")
+    assert {rank for rank, _, _ in counted} == {0, 1}
+    assert all(sent > 100_000 for _, _, sent in counted)
+    document = diagnosed(bench)
+    assert document["link"] is None and document["reference"] is None
+    refused = bench("diagnose", "two", "--reference", "two", "--json")
+    assert refused.returncode == 0
+    bench.ok("run", "--nodes", 1, "--gpus", 2, "--warmup", 5, "--steps", 20, "-O", "hidden=48", "--no-baseline", "--quiet")
+    refused = bench("diagnose", "last", "--reference", "two")
+    assert refused.returncode == 2 and "hidden" in refused.stderr
+
+
+def test_a_link_that_cannot_be_injected_is_refused(bench):
+    for inject in ("link=10mbit,node=1", "link=fast,node=0"):
+        done = bench(*RUN, "--gpus", 2, "--steps", 5, env=dict(bench.environment, DDBENCH_INJECT=inject))
+        assert done.returncode == 2 and "DDBENCH_INJECT" in done.stderr or "link" in done.stderr, done.stderr

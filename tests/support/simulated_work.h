@@ -79,6 +79,7 @@ inline analyzer::WorkTable simulate(const SimulatedRun& run, std::mt19937_64& ra
     }
     table.steps.push_back(static_cast<std::uint32_t>(step + 5));
     table.begin_ns.push_back(begin_ns);
+    table.exposed_ns.push_back(kUsualTransfer_ns);
     table.step_ns.push_back(slowest_ns + kUsualTransfer_ns);
     begin_ns += table.step_ns.back();
   }

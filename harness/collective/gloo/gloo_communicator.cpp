@@ -158,7 +158,8 @@ void GlooCommunicator::watch_peers(const std::set<SocketIdentity>& sockets_befor
     }
     if (ranks.empty()) continue;  // a socket of somebody else in this process
     const std::string who = ranks.size() == 1 ? fmt::format("rank {}", ranks[0]) : "a rank";
-    connections.push_back({std::move(mesh_socket.socket), fmt::format("{} at {}", who, mesh_socket.peer)});
+    connections.push_back({std::move(mesh_socket.socket), fmt::format("{} at {}", who, mesh_socket.peer),
+                           ranks.size() == 1 ? ranks[0] : -1});
   }
   watch_ = std::make_unique<PeerWatch>(std::move(connections), [this](const std::string& peer) {
     interrupt_.raise(peer + " closed its connection");

@@ -25,6 +25,8 @@ class GlooCommunicator final : public Communicator {
   std::string transport() const override { return transport_; }
   std::vector<int> transport_threads() const override { return transport_threads_; }
 
+  void read_links(std::vector<LinkCounters>& counters) const override { watch_->read_links(counters); }
+
   void all_reduce_sum(Elements data) override;
   void broadcast(Elements data, int root) override;
   void reduce_sum(Elements data, int root) override;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "harness/collective/gloo/socket_counters.h"
 
 namespace ddbench::collective::gloo_backend {
 
@@ -20,6 +21,16 @@ PeerWatch::PeerWatch(std::vector<PeerConnection> connections, std::function<void
 PeerWatch::~PeerWatch() {
   eventfd_write(stop_.get(), 1);
   thread_.join();
+}
+
+void PeerWatch::read_links(std::vector<LinkCounters>& counters) const {
+  counters.clear();
+  for (const PeerConnection& connection : connections_) {
+    if (connection.rank < 0) continue;
+    if (const auto counted = read_counters(connection.socket.get())) {
+      counters.push_back({connection.rank, counted->acknowledged_bytes, counted->busy_ns});
+    }
+  }
 }
 
 void PeerWatch::shut_down() noexcept {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "harness/collective/communicator.h"
 #include "harness/collective/gloo/mesh_sockets.h"
 
 namespace ddbench::collective::gloo_backend {
@@ -15,6 +16,7 @@ namespace ddbench::collective::gloo_backend {
 struct PeerConnection {
   UniqueFd socket;
   std::string peer;
+  int rank = -1;  ///< of the peer; -1: not known
 };
 
 /// A thread that sleeps until a peer's end of a connection closes, and then tells. Costs nothing until then.
@@ -28,6 +30,9 @@ class PeerWatch {
 
   /// The peer of the first connection that is lost by now, or empty. Any thread, returns at once.
   std::string lost_peer() const;
+
+  /// Communicator::read_links.
+  void read_links(std::vector<LinkCounters>& counters) const;
 
   /// Shuts every connection down, so that the ranks at the other ends learn of it at once. Any thread.
   void shut_down() noexcept;

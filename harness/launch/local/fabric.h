@@ -25,7 +25,12 @@ enum class Isolation {
 struct FabricPlan {
   int nodes = 1;
   int ranks_per_node = 1;
+  /// Of a node's link; nothing: as fast as the machine.
+  std::optional<LinkRate> link_of(int node) const { return node == slow_node ? slow_link : link; }
+  bool shapes_links() const { return link || slow_link; }
   std::optional<LinkRate> link;
+  std::optional<LinkRate> slow_link;               ///< of one node, in the place of `link`: a fault to be found
+  int slow_node = -1;
   bool runs_program = false;                       ///< which ddbench did not write
   bool shares_gpus = false;                        ///< LaunchOptions
   std::vector<std::string> command;                ///< of every rank; "--control-fd N" follows

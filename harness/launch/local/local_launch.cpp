@@ -5,16 +5,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
 #include "core/error.h"
+#include "core/run_case/injected.h"
 #include "core/run_case/program_case.h"
 #include "harness/launch/local/fabric.h"
 #include "harness/launch/local/network_plan.h"
 #include "harness/launch/machine/link_rate.h"
 #include "harness/launch/start/network_settings.h"
 #include "harness/launch/supervisor/supervisor.h"
+#include "harness/training/injected_faults.h"
 
 namespace ddbench::launch {
 namespace {
@@ -47,6 +50,20 @@ std::string network_name(Isolation isolation, const std::optional<LinkRate>& lin
   return link ? "veth@" + to_string(*link) : "veth";
 }
 
+/// The link that DDBENCH_INJECT makes slower than the others.
+void take_injected(FabricPlan& plan) {
+  const char* const text = std::getenv(kInjectVariable);
+  if (text == nullptr) return;
+  const ddp::FaultPlan faults = ddp::fault_plan(text);
+  if (faults.link.empty()) return;
+  if (faults.node < 0 || faults.node >= plan.nodes || plan.nodes < 2) {
+    throw Error(ErrorCode::kBadInput, fmt::format("{}: link={} needs node=, one of several nodes; the run has {}", kInjectVariable,
+                                                  faults.link, plan.nodes));
+  }
+  plan.slow_link = parse_link_rate(faults.link);
+  plan.slow_node = faults.node;
+}
+
 /// The strongest isolation that this machine gives.
 Network make_network(const FabricPlan& plan) {
   Network network;
@@ -59,11 +76,11 @@ Network make_network(const FabricPlan& plan) {
       return network;
     } catch (const Error& error) {
       if (isolation == Isolation::kNone) throw;
-      if (isolation == Isolation::kLinks && plan.link) {
+      if (isolation == Isolation::kLinks && plan.shapes_links()) {
         throw Error(
             ErrorCode::kEnvironment,
             fmt::format("links cannot be shaped to {} here: {}. Without --link none of this is needed",
-                        to_string(*plan.link), error.message()),
+                        to_string(plan.link ? *plan.link : *plan.slow_link), error.message()),
             error.native_code(), "link");
       }
       if (network.note.empty()) {
@@ -92,6 +109,7 @@ LaunchOutcome launch_local(const RunCase& run_case, const LaunchOptions& options
   plan.nodes = run_case.nodes;
   plan.ranks_per_node = run_case.gpus_per_node;
   if (!run_case.link.empty()) plan.link = parse_link_rate(run_case.link);
+  take_injected(plan);
   plan.runs_program = is_program(run_case);
   plan.shares_gpus = options.shares_gpus;
   plan.environment = network_settings(run_case.requested_network);

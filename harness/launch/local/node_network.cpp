@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
+#include <optional>
 #include <sstream>
 
 #include "core/error.h"
@@ -62,12 +64,12 @@ NodeNetwork::Facts NodeNetwork::set_up() {
   set_fact(facts, fact_key<"network.tcp_congestion_control">, congestion_control_of(routes));
   set_fact(facts, fact_key<"network.nodes">,
            fmt::format("{} namespaces, veth pairs and a bridge on one machine", plan_.nodes));
-  if (!plan_.link) return facts;
+  if (!plan_.shapes_links()) return facts;
   shape_links();
   const ToolCall show{{"tc", "qdisc", "show"}, {}, -1, {}};
   const std::string ports = run_tool(show);
-  prove_rate(ports, nodes_.size());
-  for (const UniqueFd& node : nodes_) prove_rate(run_tool({{"tc", "qdisc", "show"}, {}, node.get(), {}}), 1);
+  prove_rates(ports);
+  if (!plan_.link) return facts;
   set_fact(facts, fact_key<"network.link_rate">, to_string(*plan_.link));
   const std::size_t begin = ports.find("qdisc tbf");
   set_fact(facts, fact_key<"network.link_qdisc">, ports.substr(begin, ports.find(" \n", begin) - begin));
@@ -87,27 +89,38 @@ void NodeNetwork::join_nodes() {
 }
 
 void NodeNetwork::shape_links() {
-  const Shaping shaping = shaping_for(*plan_.link);
   std::string ports;
   for (int node = 0; node < plan_.nodes; ++node) {
+    if (!plan_.link_of(node)) continue;
+    const Shaping shaping = shaping_for(*plan_.link_of(node));
     ports += shaping_command(port_name(node), shaping);
     run_tool({{"tc", "-batch", "-"}, shaping_command("eth0", shaping), namespace_of(node), {}});
   }
   run_tool({{"tc", "-batch", "-"}, ports, -1, {}});
 }
 
-void NodeNetwork::prove_rate(const std::string& qdiscs, std::size_t links) const {
+void NodeNetwork::prove_rates(const std::string& ports) const {
+  std::map<LinkRate, std::size_t, decltype([](LinkRate a, LinkRate b) { return a.bits_per_s < b.bits_per_s; })> asked;
+  for (int node = 0; node < plan_.nodes; ++node) {
+    const std::optional<LinkRate> rate = plan_.link_of(node);
+    if (!rate) continue;
+    ++asked[*rate];
+    prove_rate(run_tool({{"tc", "qdisc", "show"}, {}, namespace_of(node), {}}), *rate, 1);
+  }
+  for (const auto& [rate, links] : asked) prove_rate(ports, rate, links);
+}
+
+void NodeNetwork::prove_rate(const std::string& qdiscs, LinkRate asked, std::size_t links) const {
   std::istringstream lines(qdiscs);
   std::size_t proved = 0;
   for (std::string line; std::getline(lines, line);) {
     const std::optional<LinkRate> rate = rate_from_qdisc(line);
     if (!rate) continue;
-    const auto asked = static_cast<double>(plan_.link->bits_per_s);
-    if (std::abs(static_cast<double>(rate->bits_per_s) / asked - 1) <= kCutOffByTc) ++proved;
+    if (std::abs(static_cast<double>(rate->bits_per_s) / static_cast<double>(asked.bits_per_s) - 1) <= kCutOffByTc) ++proved;
   }
   if (proved != links) {
     throw Error(ErrorCode::kEnvironment, fmt::format("{} of {} links are shaped to {} according to tc",
-                                                     proved, links, to_string(*plan_.link)));
+                                                     proved, links, to_string(asked)));
   }
 }
 
@@ -117,7 +130,7 @@ NodeNetwork::Facts NodeNetwork::read_statistics() {
   std::int64_t sent = 0;
   for (const UniqueFd& node : nodes_) sent += sent_bytes(node.get());
   set_fact(facts, fact_key<"network.sent_bytes">, sent);
-  if (!plan_.link) return facts;
+  if (!plan_.shapes_links()) return facts;
   std::int64_t dropped = dropped_packets(run_tool({{"tc", "-s", "qdisc", "show"}, {}, -1, {}}));
   for (const UniqueFd& node : nodes_) {
     dropped += dropped_packets(run_tool({{"tc", "-s", "qdisc", "show"}, {}, node.get(), {}}));

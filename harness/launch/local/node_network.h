@@ -30,7 +30,8 @@ class NodeNetwork {
  private:
   void join_nodes();
   void shape_links();
-  void prove_rate(const std::string& qdiscs, std::size_t links) const;
+  void prove_rates(const std::string& ports) const;
+  void prove_rate(const std::string& qdiscs, LinkRate asked, std::size_t links) const;
 
   const FabricPlan& plan_;
   Isolation isolation_;

@@ -23,6 +23,7 @@ class WatchedCommunicator final : public collective::Communicator, public collec
   std::uint16_t id() const noexcept override { return real_.id(); }
   std::string transport() const override { return real_.transport(); }
   std::vector<int> transport_threads() const override { return real_.transport_threads(); }
+  void read_links(std::vector<collective::LinkCounters>& counters) const override { real_.read_links(counters); }
   void all_reduce_sum(collective::Elements data) override {
     watch([&] { real_.all_reduce_sum(data); });
   }

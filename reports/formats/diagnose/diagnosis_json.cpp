@@ -13,6 +13,17 @@ Json evidence_json(const analyzer::Diagnosis& diagnosis) {
   return list;
 }
 
+Json link_json(const analyzer::SlowLink& link) {
+  constexpr double kGigabytePerNs = 1.0;  // a byte a nanosecond is 1 GB/s
+  const bool is_node = link.kind == analyzer::SlowLink::Kind::kNode;
+  return {{"node", link.node},
+          {"to_node", is_node ? Json(nullptr) : Json(link.to_node)},
+          {"both_ways", link.kind != analyzer::SlowLink::Kind::kDirection},
+          {"ratio", link.ratio},
+          {"gb_per_s", link.rate / kGigabytePerNs},
+          {"others_gb_per_s", link.others_rate / kGigabytePerNs}};
+}
+
 }  // namespace
 
 std::string diagnosis_json(const store::RunRecord& run, const Measured<analyzer::Diagnosis>& diagnosis) {
@@ -37,6 +48,8 @@ std::string diagnosis_json(const store::RunRecord& run, const Measured<analyzer:
   json["period_steps"] = diagnosis->period_steps > 0 ? Json(diagnosis->period_steps) : Json(nullptr);
   json["pause_ns"] = diagnosis->pause_ns > 0 ? Json(diagnosis->pause_ns) : Json(nullptr);
   json["operator"] = diagnosis->operator_name.empty() ? Json(nullptr) : Json(diagnosis->operator_name);
+  json["reference"] = diagnosis->reference.empty() ? Json(nullptr) : Json(diagnosis->reference);
+  json["link"] = diagnosis->link ? link_json(*diagnosis->link) : Json(nullptr);
   json["confidence"] = diagnosis->confidence;
   json["steps"] = diagnosis->steps;
   json["evidence"] = evidence_json(*diagnosis);

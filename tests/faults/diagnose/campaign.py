@@ -21,7 +21,8 @@ import time
 WARMUP = 5
 PACE_MS = {2: 5, 3: 7, 4: 8, 6: 12, 8: 16}  # of a step, by ranks: on two cores the rest of a step grows with them
 CAUSES = {"operator": "slow_compute", "data": "data_loading", "host": "host_gaps", "moving": "moving_imbalance",
-          "pauses": "pauses", "busy": "contention"}
+          "pauses": "pauses", "busy": "contention", "link": "slow_link", "everywhere": "slow_operator"}
+WITH_ONSET = ("operator", "data", "host", "everywhere")
 ONSET_TOLERANCE = 0.05
 
 
@@ -35,9 +36,12 @@ class Campaign:
         environment = dict(self.environment)
         if fault["inject"]:
             environment["DDBENCH_INJECT"] = fault["inject"]
-        command = [self.executable, "run", "--gpus", fault["ranks"], "--steps", fault["steps"], "--warmup", WARMUP,
+        nodes = fault.get("nodes", 1)
+        command = [self.executable, "run", "--nodes", nodes, "--gpus", fault["ranks"] // nodes, "--steps", fault["steps"], "--warmup", WARMUP,
                    "-O", f"hidden={fault['hidden']}", "--batch-per-gpu", fault.get("batch", 64), "--no-baseline", "--quiet",
                    "--timeout", 30]
+        if fault.get("rate"):
+            command += ["--link", fault["rate"]]
         process = subprocess.Popen([*map(str, command)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         disturbance = {"pauses": pause_now_and_then, "busy": keep_core_busy}.get(fault["kind"])
         ended = threading.Event()
@@ -110,19 +114,31 @@ def draw_fault(rng, kinds, ranks):
     n = 2 if kind == "busy" else rng.choice(ranks)
     steps = rng.randrange(120, 181)
     fault = {"kind": kind, "ranks": n, "victim": rng.randrange(n), "steps": steps, "hidden": 32, "onset": WARMUP}
-    if kind in ("operator", "data", "host") and rng.random() < 0.6:
+    if kind == "everywhere" or kind in WITH_ONSET and rng.random() < 0.6:
         fault["onset"] = WARMUP + rng.randrange(steps // 4, 3 * steps // 5)
     pace = PACE_MS[n]
     extra = round(pace * rng.uniform(0.6, 1.2))
     if kind == "pauses":
-        fault.update(steps=300, period_s=rng.uniform(0.25, 0.4), pause_s=rng.uniform(0.12, 0.2))
+        fault.update(steps=max(300, 4000 // pace), period_s=rng.uniform(0.25, 0.4), pause_s=rng.uniform(0.12, 0.2))
         fault["inject"] = f"paced={pace}ms"
     elif kind == "busy":
         fault.update(hidden=1024, batch=512, steps=80, inject="")
     elif kind == "moving":
         fault["inject"] = f"paced={pace}ms,moving={extra}ms"
+    elif kind == "link":
+        nodes = rng.choice([3, 4])
+        rate = rng.choice([200, 400])
+        slow = round(rate * rng.uniform(0.3, 0.5))
+        fault.update(nodes=nodes, ranks=nodes * rng.choice([1, 2]), victim=rng.randrange(nodes), steps=100, hidden=192, rate=f"{rate}mbit")
+        fault["inject"] = f"paced={PACE_MS[fault['ranks']]}ms,link={slow}mbit,node={fault['victim']}"
+    elif kind == "everywhere":
+        fault["inject"] = f"paced={pace}ms,everywhere={extra}ms,from={fault['onset']}"
     elif kind == "healthy":
         fault["inject"] = f"paced={pace}ms"
+        if rng.random() < 0.3:
+            fault.update(nodes=n, hidden=128)
+            if rng.random() < 0.5:
+                fault.update(rate=f"{rng.choice([100, 200, 400])}mbit")
     else:
         fault["inject"] = f"paced={pace}ms,{kind}={extra}ms,rank={fault['victim']},from={fault['onset']}"
     return fault
@@ -131,9 +147,14 @@ def draw_fault(rng, kinds, ranks):
 def judged(fault, found):
     """Whether cause, victim and onset are right; the onset only where one was drawn and the victim is right."""
     cause = found["cause"] == CAUSES[fault["kind"]]
-    victim = cause and found["ranks"] == ([] if fault["kind"] == "moving" else [fault["victim"]])
+    if fault["kind"] == "link":
+        victim = cause and found["nodes"] == [fault["victim"]]
+    elif fault["kind"] == "everywhere":
+        victim = cause and found["operator"] == "paced"
+    else:
+        victim = cause and found["ranks"] == ([] if fault["kind"] == "moving" else [fault["victim"]])
     onset = None
-    if victim and fault["kind"] in ("operator", "data", "host"):
+    if victim and fault["kind"] in WITH_ONSET:
         onset = abs(found["first_step"] - fault["onset"]) / fault["steps"]
     return cause, victim, onset
 
@@ -144,9 +165,10 @@ def main():
     parser.add_argument("--healthy", type=int, default=100, help="runs without one")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ranks", default="2,3,4,6,8")
-    parser.add_argument("--kinds", default="operator,data,host,moving,pauses",
+    parser.add_argument("--kinds", default="operator,data,host,moving,pauses,link,everywhere",
                         help="of these and busy, which needs cores that nothing else uses")
     parser.add_argument("--seconds", type=float, default=0, help="stop after so long (0: never)")
+    parser.add_argument("--keep", help="an existing folder in which the runs stay, to look at them with ddbench")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     ranks = [int(n) for n in options.ranks.split(",")]
@@ -159,7 +181,7 @@ def main():
     onsets = []
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ddbench-campaign-") as folder:
-        campaign = Campaign(executable, pathlib.Path(folder))
+        campaign = Campaign(executable, pathlib.Path(options.keep or folder))
         for fault in plan:
             if options.seconds and time.monotonic() - began > options.seconds:
                 break
@@ -179,7 +201,7 @@ def main():
                 wrong = not victim or (onset or 0) > ONSET_TOLERANCE
             if wrong:
                 print(f"wrong: {fault['kind']} on {fault['ranks']} ranks, victim {fault['victim']}, {fault['inject']}: "
-                      f"{found['verdict']}", flush=True)
+                      f"{found['verdict']} (run {found['run']})", flush=True)
     report(counts, onsets)
     return 0
 

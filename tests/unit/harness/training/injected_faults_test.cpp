@@ -8,12 +8,15 @@ namespace ddbench::ddp {
 namespace {
 
 TEST(FaultPlan, ReadsWhatAndWhoAndWhen) {
-  const FaultPlan plan = fault_plan("paced=3ms,operator=2ms,data=7ms,host=1ms,moving=4ms,rank=5,from=40");
+  const FaultPlan plan = fault_plan("paced=3ms,operator=2ms,data=7ms,host=1ms,moving=4ms,everywhere=6ms,link=100mbit,node=2,rank=5,from=40");
   EXPECT_EQ(plan.paced, std::chrono::milliseconds(3));
   EXPECT_EQ(plan.op, std::chrono::milliseconds(2));
   EXPECT_EQ(plan.data, std::chrono::milliseconds(7));
   EXPECT_EQ(plan.host, std::chrono::milliseconds(1));
   EXPECT_EQ(plan.moving, std::chrono::milliseconds(4));
+  EXPECT_EQ(plan.everywhere, std::chrono::milliseconds(6));
+  EXPECT_EQ(plan.link, "100mbit");
+  EXPECT_EQ(plan.node, 2);
   EXPECT_EQ(plan.rank, 5);
   EXPECT_EQ(plan.from, 40U);
   EXPECT_EQ(fault_plan("").rank, -1);

@@ -1,30 +1,16 @@
-#include "analyzer/diagnose/slow_operator.h"
+#include "analyzer/diagnose/operators/slow_operator.h"
 
 #include <algorithm>
 #include <map>
 
 #include "analyzer/attribution/reduced_step.h"
+#include "analyzer/diagnose/operators/compute_by_name.h"
 #include "analyzer/statistics/statistics.h"
 
 namespace ddbench::analyzer {
 namespace {
 
 constexpr double kLeastShare = 0.5;
-
-using TimeByName = std::map<std::string, double>;
-
-TimeByName compute_by_name(const store::RunStore& store, const store::RunId& run, int rank,
-                           std::span<const std::uint32_t> steps) {
-  const std::vector<std::string> names = store.span_names(run, rank);
-  TimeByName time;
-  for (const std::uint32_t step : steps) {
-    for (const Span& span : store.spans(run, rank, step, step)) {
-      if (!is_compute(span.kind) || span.end_ns < span.begin_ns || span.name_id >= names.size()) continue;
-      time[names[span.name_id]] += static_cast<double>(span.duration_ns());
-    }
-  }
-  return time;
-}
 
 std::map<std::string, std::vector<double>> times_on(const store::RunStore& store, const store::RunId& run,
                                                     std::span<const int> ranks, std::span<const std::uint32_t> steps) {

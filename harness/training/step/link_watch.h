@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/collective/communicator.h"
+#include "probes/recorder/recorder.h"
+
+namespace ddbench::ddp {
+
+/// Records what a rank has sent to which other one, and how long its connections were busy with it (core/run_case/link_counters.h), so that
+/// a link that is slower than the others is found though a ring makes all ranks wait alike. A reading every kEvery steps, of
+/// steps with the probes on: about a microsecond a connection. One thread.
+class LinkWatch {
+ public:
+  static constexpr std::uint32_t kEvery = 8;
+  static constexpr std::size_t kMostLinks = 64;
+
+  LinkWatch(host::Recorder& recorder, const collective::Communicator& communicator)
+      : recorder_(recorder), communicator_(communicator) {}
+
+  void end_step(std::uint32_t step, bool is_probed);
+  /// What the readings have taken so far.
+  std::int64_t cost_ns() const noexcept { return cost_ns_; }
+
+ private:
+  struct Link {
+    int peer = 0;
+    std::uint64_t told_bytes = 0;
+    std::string bytes_name;
+    std::string busy_name;
+  };
+  Link* link_to(const collective::LinkCounters& counters, std::uint32_t step);
+
+  host::Recorder& recorder_;
+  const collective::Communicator& communicator_;
+  std::vector<collective::LinkCounters> counters_;
+  std::vector<Link> links_;
+  std::uint32_t next_step_ = 0;
+  std::int64_t cost_ns_ = 0;
+};
+
+}  // namespace ddbench::ddp
