@@ -9,9 +9,9 @@
 #include <span>
 
 #include "core/error.h"
+#include "harness/cli/help/usage_error.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
-#include "harness/cli/usage_error.h"
 
 namespace ddbench::cli {
 namespace {
@@ -62,6 +62,9 @@ int parse_and_act(int argc, char** argv) {
   add_compare_command(app, action);
   add_import_command(app, action);
   add_db_command(app, action);
+  add_explain_command(app, action);
+  add_completion_command(app, action);
+  add_man_command(app, action);
   add_worker_command(app, action);
   app.footer(kFooter);  // after the subcommands, which would inherit it
   if (argc > 0) check_command(app, {argv + 1, argv + argc});

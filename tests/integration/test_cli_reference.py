@@ -46,3 +46,53 @@ def test_examples_parse(commands, tmp_path):
                               env=environment, timeout=60)
         # What follows a good command line is that the store or a file is missing.
         assert "--help" not in done.stderr, (example, done.stderr)
+
+
+def output_of(*words):
+    return subprocess.run([EXECUTABLE, *words], capture_output=True, text=True, timeout=60)
+
+
+def test_every_term_is_explained_with_its_section():
+    names = [name for line in output_of("explain").stdout.splitlines() if not line.startswith(" ") for name in line.split(", ")]
+    assert len(names) > 50 and {"busbw", "exposed transfer", "peer wait", "efficiency", "MFU"} <= set(names)
+    for name in names[::7]:
+        done = output_of("explain", *name.upper().replace(" ", "_").split())
+        assert done.returncode == 0 and len(done.stdout.splitlines()) > 4, (name, done.stderr)
+    assert "last rank arrived" in output_of("explain", "peer-wait").stdout
+    misspelt = output_of("explain", "exposed", "tranfer")
+    assert misspelt.returncode == 2 and 'did you mean "exposed transfer"?' in misspelt.stderr
+
+
+COMPLETE = """
+source <({executable} completion bash)
+COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _ddbench; printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.mark.parametrize("words, completed", [
+    ("ddbench dia", ["diagnose"]),
+    ("ddbench db mer", ["merge"]),
+    ("ddbench run --workl", ["--workload", "--workload-option"]),
+    ("ddbench --db x.db rep", ["report"]),
+    ("ddbench run --device c", ["cpu", "cuda"]),
+    ("ddbench db merge --db ''", [""]),  # any file: left to the shell
+    ("ddbench run -- python --no", [""]),
+])
+def test_bash_completes(words, completed):
+    script = COMPLETE.format(executable=shlex.quote(str(EXECUTABLE)), words=words)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split("\n")[:-1] == completed, done.stderr
+
+
+def test_every_command_has_a_manual_page(commands, tmp_path):
+    assert output_of("man", str(tmp_path / "man")).returncode == 0
+    pages = {page.name: page.read_text() for page in (tmp_path / "man").iterdir()}
+    assert set(pages) == {"-".join(("ddbench", *words)) + ".1" for words, _ in commands}
+    macros = re.compile(r"\.(TH|SH|TP|B|BR|nf|fi)\b")
+    for name, page in pages.items():
+        assert page.startswith(".TH ") and ".SH SYNOPSIS" in page, name
+        strange = [line for line in page.splitlines() if line.startswith((".", "'")) and not macros.match(line)]
+        assert not strange, (name, strange)
+    assert "\\-\\-nodes" in pages["ddbench-run.1"] and ".SH COMMANDS" in pages["ddbench-db.1"]
+    taken = output_of("man", str(tmp_path / "man/ddbench.1"))
+    assert taken.returncode == 2 and "cannot write" in taken.stderr

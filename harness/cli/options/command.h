@@ -32,6 +32,9 @@ void add_batch_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_import_command(CLI::App& app, Action& action);
 void add_db_command(CLI::App& app, Action& action);
+void add_explain_command(CLI::App& app, Action& action);
+void add_completion_command(CLI::App& app, Action& action);
+void add_man_command(CLI::App& app, Action& action);
 void add_worker_command(CLI::App& app, Action& action);
 
 }  // namespace ddbench::cli

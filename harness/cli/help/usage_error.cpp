@@ -1,60 +1,24 @@
-#include "harness/cli/usage_error.h"
+#include "harness/cli/help/usage_error.h"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <vector>
 
 #include "core/error.h"
+#include "core/text/nearest.h"
+#include "harness/cli/help/command_tree.h"
 
 namespace ddbench::cli {
 namespace {
-
-/// Letters to insert, delete, replace or swap with their neighbour.
-std::size_t typing_errors(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> errors(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) errors[i][0] = i;
-  std::iota(errors[0].begin(), errors[0].end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      errors[i][j] = std::min({errors[i - 1][j] + 1, errors[i][j - 1] + 1,
-                               errors[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        errors[i][j] = std::min(errors[i][j], errors[i - 2][j - 2] + 1);
-    }
-  }
-  return errors[a.size()][b.size()];
-}
-
-/// The candidate that was probably meant: one begins with the word, or differs in at most a third of its
-/// letters. Empty where none does.
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t fewest = word.size() / 3 + 1;
-  for (const std::string& candidate : candidates) {
-    const bool begins = word.size() >= 2 && candidate.starts_with(word);
-    const std::size_t errors = begins ? 1 : typing_errors(word, candidate);
-    if (errors < fewest || (errors == fewest && best.empty())) {
-      fewest = errors;
-      best = candidate;
-    }
-  }
-  return best;
-}
 
 /// The innermost command of the command line, as far as it was understood.
 const CLI::App& innermost(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
   return *command;
-}
-
-std::string full_name(const CLI::App& command) {
-  return command.get_parent() == nullptr ? command.get_name()
-                                         : full_name(*command.get_parent()) + " " + command.get_name();
 }
 
 std::vector<std::string> long_names(const CLI::App& command) {
