@@ -76,17 +76,22 @@ function(ddbench_group name)
   endforeach()
 endfunction()
 
-# ddbench_add_module(<name> SOURCES ... [PRIVATE libs...])
+# ddbench_add_module(<name> [CUDA] SOURCES ... [PRIVATE libs...])
 # A shared object lib/ddbench/ddbench_<name>.so that the executable opens at run time: one build serves
-# machines with and without the libraries it needs.
+# machines with and without the libraries it needs. CUDA: it belongs to the package ddbench-cuda.
 function(ddbench_add_module name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "CUDA" "" "SOURCES;PRIVATE" ${ARGN})
+  set(component ddbench)
+  if(ARG_CUDA)
+    set(component cuda)
+    set_property(GLOBAL PROPERTY DDBENCH_HAS_CUDA_MODULES TRUE)
+  endif()
   add_library(ddbench_${name} MODULE ${ARG_SOURCES})
   set_target_properties(ddbench_${name} PROPERTIES PREFIX "" CXX_EXTENSIONS OFF
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_include_directories(ddbench_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(ddbench_${name} PRIVATE ${ARG_PRIVATE} ddbench_build_options)
-  install(TARGETS ddbench_${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ddbench")
+  install(TARGETS ddbench_${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ddbench" COMPONENT ${component})
   set_property(GLOBAL APPEND PROPERTY DDBENCH_MODULES ddbench_${name})
   add_dependencies(programs ddbench_${name})
 endfunction()

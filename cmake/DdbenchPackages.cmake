@@ -1,0 +1,72 @@
+# What is installed beside the programs, and the packages that `cpack` makes of it: a .deb each for the command line, the
+# dashboard (GPL-3.0, see gui/README.md) and the CUDA modules, and one relocatable archive of everything.
+#   cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr && cmake --build --preset release && (cd build/release && cpack)
+
+set(documents "${CMAKE_BINARY_DIR}/documents")
+install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY reports/schema DESTINATION "${CMAKE_INSTALL_DATADIR}/ddbench" FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY reports/ci DESTINATION "${CMAKE_INSTALL_DATADIR}/ddbench")
+
+get_property(has_cuda GLOBAL PROPERTY DDBENCH_HAS_CUDA_MODULES)
+set(components ddbench)
+if(TARGET ddbench-gui)
+  list(APPEND components gui)
+endif()
+if(has_cuda)
+  list(APPEND components cuda)
+endif()
+
+# Debian's policy: licence and changelog in each package, by its name; compressed without a date.
+find_program(GZIP_EXECUTABLE gzip)
+foreach(component IN LISTS components)
+  set(package ddbench)
+  set(copyright cmake/packages/copyright)
+  if(NOT component STREQUAL "ddbench")
+    set(package ddbench-${component})
+  endif()
+  if(component STREQUAL "gui")
+    set(copyright cmake/packages/copyright-gui)
+  endif()
+  install(FILES ${copyright} DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${package}" RENAME copyright COMPONENT ${component})
+  if(GZIP_EXECUTABLE)
+    file(MAKE_DIRECTORY "${documents}")
+    execute_process(COMMAND "${GZIP_EXECUTABLE}" -9nc "${PROJECT_SOURCE_DIR}/CHANGELOG.md" OUTPUT_FILE "${documents}/changelog.gz")
+    install(FILES "${documents}/changelog.gz" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${package}" COMPONENT ${component})
+  endif()
+endforeach()
+
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PACKAGE_NAME ddbench)
+set(CPACK_PACKAGE_VENDOR "ddbench developers")
+set(DDBENCH_PACKAGE_CONTACT "ddbench developers <maintainers@ddbench.invalid>" CACHE STRING "Maintainer that packages name")
+set(CPACK_PACKAGE_CONTACT "${DDBENCH_PACKAGE_CONTACT}")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "scaling profiler and benchmark suite for distributed training")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_THREADS 0)
+set(CPACK_COMPONENTS_ALL ${components})
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_ARCHIVE_COMPONENT_INSTALL OFF)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+
+set(CPACK_DEBIAN_DDBENCH_PACKAGE_NAME ddbench)
+set(CPACK_DEBIAN_DDBENCH_PACKAGE_RECOMMENDS "iproute2, python3")
+set(CPACK_DEBIAN_DDBENCH_PACKAGE_SUGGESTS "ddbench-gui, openmpi-bin")
+set(CPACK_COMPONENT_DDBENCH_DESCRIPTION "Runs instrumented distributed data-parallel training, or measures programs that use
+NCCL, Gloo or MPI, and reports scaling efficiency, where it is lost, and what
+would change it. Keeps results in SQLite and fails CI builds on regressions.")
+set(CPACK_DEBIAN_GUI_PACKAGE_NAME ddbench-gui)
+set(CPACK_DEBIAN_GUI_PACKAGE_DEPENDS "ddbench (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_GUI_DESCRIPTION "The dashboard of ddbench: speedup curves, where each step goes, timelines,
+networks, SKUs and regressions, in a Qt window. Distributed under GPL-3.0.")
+set(CPACK_DEBIAN_CUDA_PACKAGE_NAME ddbench-cuda)
+set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "ddbench (= ${PROJECT_VERSION})")
+# CUDA, cuDNN and NCCL come from archives with names of their own, or without packages.
+set(CPACK_DEBIAN_CUDA_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_COMPONENT_CUDA_DESCRIPTION "The parts of ddbench that use NVIDIA GPUs: training on CUDA, collectives over
+NCCL, and probes of kernels through CUPTI. Needs the CUDA Toolkit, cuDNN and
+NCCL of the major versions that it was built with.")
+include(CPack)
