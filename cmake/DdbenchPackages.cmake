@@ -18,28 +18,31 @@ if(has_cuda)
 endif()
 
 # Debian's policy: licence and changelog in each package, by its name; compressed without a date.
-find_program(GZIP_EXECUTABLE gzip)
+set(DDBENCH_PACKAGE_CONTACT "ddbench developers <maintainers@ddbench.invalid>" CACHE STRING "Maintainer that packages name")
+find_program(GZIP_EXECUTABLE gzip REQUIRED)
 foreach(component IN LISTS components)
-  set(package ddbench)
-  set(copyright cmake/packages/copyright)
-  if(NOT component STREQUAL "ddbench")
-    set(package ddbench-${component})
+  set(package ddbench-${component})
+  set(copyright copyright)
+  if(component STREQUAL "ddbench")
+    set(package ddbench)
+  elseif(component STREQUAL "gui")
+    set(copyright copyright-gui)
   endif()
-  if(component STREQUAL "gui")
-    set(copyright cmake/packages/copyright-gui)
-  endif()
-  install(FILES ${copyright} DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${package}" RENAME copyright COMPONENT ${component})
-  if(GZIP_EXECUTABLE)
-    file(MAKE_DIRECTORY "${documents}")
-    execute_process(COMMAND "${GZIP_EXECUTABLE}" -9nc "${PROJECT_SOURCE_DIR}/CHANGELOG.md" OUTPUT_FILE "${documents}/changelog.gz")
-    install(FILES "${documents}/changelog.gz" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${package}" COMPONENT ${component})
-  endif()
+  configure_file(cmake/packages/changelog.in "${documents}/${package}/changelog" @ONLY)
+  execute_process(COMMAND "${GZIP_EXECUTABLE}" -9nf "${documents}/${package}/changelog")
+  set(folder "${CMAKE_INSTALL_DATADIR}/doc/${package}")
+  install(FILES cmake/packages/${copyright} DESTINATION "${folder}" RENAME copyright COMPONENT ${component})
+  install(FILES "${documents}/${package}/changelog.gz" DESTINATION "${folder}" COMPONENT ${component})
 endforeach()
+if(TARGET ddbench-gui)
+  configure_file(cmake/packages/ddbench-gui.1.in "${documents}/ddbench-gui.1" @ONLY)
+  execute_process(COMMAND "${GZIP_EXECUTABLE}" -9nf "${documents}/ddbench-gui.1")
+  install(FILES "${documents}/ddbench-gui.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT gui)
+endif()
 
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME ddbench)
 set(CPACK_PACKAGE_VENDOR "ddbench developers")
-set(DDBENCH_PACKAGE_CONTACT "ddbench developers <maintainers@ddbench.invalid>" CACHE STRING "Maintainer that packages name")
 set(CPACK_PACKAGE_CONTACT "${DDBENCH_PACKAGE_CONTACT}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "scaling profiler and benchmark suite for distributed training")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
@@ -55,18 +58,20 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DDBENCH_PACKAGE_NAME ddbench)
 set(CPACK_DEBIAN_DDBENCH_PACKAGE_RECOMMENDS "iproute2, python3")
 set(CPACK_DEBIAN_DDBENCH_PACKAGE_SUGGESTS "ddbench-gui, openmpi-bin")
-set(CPACK_COMPONENT_DDBENCH_DESCRIPTION "Runs instrumented distributed data-parallel training, or measures programs that use
-NCCL, Gloo or MPI, and reports scaling efficiency, where it is lost, and what
-would change it. Keeps results in SQLite and fails CI builds on regressions.")
+set(CPACK_COMPONENT_DDBENCH_DESCRIPTION "Runs instrumented distributed data-parallel training, or measures
+programs that use NCCL, Gloo or MPI, and reports scaling efficiency, where it
+is lost, and what would change it. Keeps results in SQLite and fails CI builds
+on regressions.")
 set(CPACK_DEBIAN_GUI_PACKAGE_NAME ddbench-gui)
 set(CPACK_DEBIAN_GUI_PACKAGE_DEPENDS "ddbench (= ${PROJECT_VERSION})")
-set(CPACK_COMPONENT_GUI_DESCRIPTION "The dashboard of ddbench: speedup curves, where each step goes, timelines,
-networks, SKUs and regressions, in a Qt window. Distributed under GPL-3.0.")
+set(CPACK_COMPONENT_GUI_DESCRIPTION "The dashboard of ddbench: speedup curves, where each step goes,
+timelines, networks, SKUs and regressions, in a Qt window. Distributed under
+GPL-3.0.")
 set(CPACK_DEBIAN_CUDA_PACKAGE_NAME ddbench-cuda)
-set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "ddbench (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "ddbench (= ${PROJECT_VERSION}), libc6, libgcc-s1, libstdc++6")
 # CUDA, cuDNN and NCCL come from archives with names of their own, or without packages.
 set(CPACK_DEBIAN_CUDA_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_COMPONENT_CUDA_DESCRIPTION "The parts of ddbench that use NVIDIA GPUs: training on CUDA, collectives over
-NCCL, and probes of kernels through CUPTI. Needs the CUDA Toolkit, cuDNN and
-NCCL of the major versions that it was built with.")
+set(CPACK_COMPONENT_CUDA_DESCRIPTION "The parts of ddbench that use NVIDIA GPUs: training on CUDA,
+collectives over NCCL, and probes of kernels through CUPTI. Needs the CUDA
+Toolkit, cuDNN and NCCL of the major versions that it was built with.")
 include(CPack)

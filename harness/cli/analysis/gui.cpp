@@ -30,12 +30,12 @@ int gui(const GuiOptions& options) {
   raw.push_back(nullptr);
   ::execv(executable.c_str(), raw.data());
   if (errno == ENOENT) {
-    throw Error(
-        ErrorCode::kEnvironment,
-        fmt::format("the dashboard was not built: there is no {}. Run `./quickstart gui` in the source "
-                    "folder of ddbench, "
-                    "which installs Qt and builds it; `ddbench report` writes the same figures without it",
-                    executable.string()));
+    throw Error(ErrorCode::kEnvironment, fmt::format("there is no dashboard here ({} is missing): install "
+                                                     "the package ddbench-gui, or run `./quickstart gui` "
+                                                     "in the source folder of ddbench, which installs Qt and "
+                                                     "builds it; `ddbench report` writes the same "
+                                                     "figures without it",
+                                                     executable.string()));
   }
   throw Error(ErrorCode::kEnvironment,
               fmt::format("cannot start {}: {}", executable.string(), std::strerror(errno)), errno);
