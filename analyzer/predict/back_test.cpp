@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyzer/predict/recording.h"
+#include "analyzer/statistics/quantiles.h"
 #include "core/error.h"
 
 namespace ddbench::analyzer {
@@ -14,10 +15,11 @@ ClusterShape shape_of(const RunCase& run_case) {
   return {run_case.nodes, run_case.gpus_per_node};
 }
 
-Measured<ReplayPrediction> predicted_from(const StepRecording& recording, const RunCase& from, const RunCase& to,
-                                          const CollectiveCosts& costs) {
+Measured<ReplayPrediction> predicted_from(const StepRecording& recording, const RunCase& from,
+                                          const RunCase& to, const CollectiveCosts& costs) {
   PredictOptions options;
-  options.what_if.batch_factor = static_cast<double>(to.batch_per_gpu) / static_cast<double>(from.batch_per_gpu);
+  options.what_if.batch_factor =
+      static_cast<double>(to.batch_per_gpu) / static_cast<double>(from.batch_per_gpu);
   return predict_step(recording, costs, shape_of(to), options);
 }
 
@@ -54,6 +56,16 @@ Measured<BackTest> back_test(const std::vector<ReplayedSize>& sizes) {
   if (result.sizes == 0) return Measured<BackTest>::missing("no size was predicted from a smaller one");
   result.log_error = std::sqrt(squares / static_cast<double>(result.sizes));
   return result;
+}
+
+double model_error(const BackTest& test) {
+  constexpr double kUsualSizes = 4;
+  const double sizes = static_cast<double>(test.sizes);
+  const double variance =
+      (kUsualSizes * kUsualModelError * kUsualModelError + sizes * test.log_error * test.log_error) /
+      (kUsualSizes + sizes);
+  // Intervals are taken as 1.96 of this.
+  return std::sqrt(variance) * t_quantile(0.975, kUsualSizes + sizes) / 1.959964;
 }
 
 Measured<BackTest> back_test_of(const store::RunStore& store, const store::RunRecord& run) {

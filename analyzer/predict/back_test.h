@@ -12,20 +12,25 @@ namespace ddbench::analyzer {
 struct ReplayedSize {
   ClusterShape shape;
   double samples_per_s = 0;  ///< measured, mean over the runs of the size
-  Measured<ReplayPrediction> predicted = Measured<ReplayPrediction>::missing("no smaller size with two ranks or more");
+  Measured<ReplayPrediction> predicted =
+      Measured<ReplayPrediction>::missing("no smaller size with two ranks or more");
 };
 
-/// Every size of the curve, by size. Each is predicted from the newest run of the largest smaller size that has two ranks
-/// or more, with what collectives cost in all smaller sizes and in `network`.
+/// Every size of the curve, by size. Each is predicted from the newest run of the largest smaller size that
+/// has two ranks or more, with what collectives cost in all smaller sizes and in `network`.
 std::vector<ReplayedSize> replayed_sizes(const store::RunStore& store, const ScalingCurve& curve,
                                          const CollectiveCosts& network);
 
-/// How far replays were off: the root mean square of ln(predicted / measured). Missing without a predicted size.
+/// How far replays were off: the root mean square of ln(predicted / measured). Missing without a predicted
+/// size.
 struct BackTest {
   double log_error = 0;
   std::size_t sizes = 0;
 };
 Measured<BackTest> back_test(const std::vector<ReplayedSize>& sizes);
+/// The model error for PredictOptions: kUsualModelError counts as four sizes more, and few sizes widen the
+/// interval as Student's t does.
+double model_error(const BackTest& test);
 /// That of the sweep which the run is of; missing with the reason where there is none.
 Measured<BackTest> back_test_of(const store::RunStore& store, const store::RunRecord& run);
 

@@ -20,7 +20,6 @@ namespace ddbench::analyzer {
 namespace {
 
 constexpr double kNormal95 = 1.959964;
-constexpr double kModelError = 0.02;
 constexpr double kErrorPerDoubling = 0.01;
 constexpr std::size_t kStepsOfReplicate = 64;
 constexpr double kMostRanks = 65'536;  // some seconds and 100 MB
@@ -184,7 +183,7 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
   const double own = std::log(replay_over_recorded(recording));
   const double log_error =
       std::sqrt(moments.variance / (moments.mean * moments.mean) + std::pow(share * transfers.relative_error, 2) +
-                own * own + std::pow(std::max(kModelError, options.model_error), 2) + std::pow(kErrorPerDoubling * doublings, 2));
+                own * own + std::pow(options.model_error, 2) + std::pow(kErrorPerDoubling * doublings, 2));
   result.step_ns = with_interval(moments.mean, log_error);
   const double samples = changed_steps.samples_per_rank * shape.gpus();
   result.samples_per_s = with_interval(samples * 1e9 / moments.mean, log_error);

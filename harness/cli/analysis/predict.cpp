@@ -181,10 +181,11 @@ void use_back_test(const store::RunStore& store, const store::RunRecord& run, an
                    std::vector<std::string>& assumptions) {
   const auto tested = analyzer::back_test_of(store, run);
   if (!tested) {
-    assumptions.push_back("the model is taken to be off by 2%: no sweep of this run tells (" + tested.reason() + ")");
+    assumptions.push_back(fmt::format("the model is taken to be off by {:.0f}%, as it was on CPU (tests/bench/predict): no sweep of "
+                                      "this run tells ({})", 100 * analyzer::kUsualModelError, tested.reason()));
     return;
   }
-  options.model_error = tested->log_error;
+  options.model_error = analyzer::model_error(*tested);
   assumptions.push_back(fmt::format("replays of {} {} of its sweep were off by {:.1f}% (root mean square)", tested->sizes,
                                     tested->sizes == 1 ? "size" : "sizes", 100 * tested->log_error));
 }

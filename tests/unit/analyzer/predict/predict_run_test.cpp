@@ -42,6 +42,14 @@ TEST(PredictStep, TheErrorOfBackTestsWidensTheInterval) {
   EXPECT_LT(usual->step_ns.interval.high, wide->step_ns.interval.high);
 }
 
+TEST(BackTest, FewSizesLeaveTheUsualErrorAndWidenIt) {
+  // Without a size: four of the usual error; t(4) over 1.96.
+  EXPECT_NEAR(model_error({0, 0}), kUsualModelError * 2.776445 / 1.959964, 1e-6);
+  EXPECT_LT(model_error({0.01, 1}), model_error({0, 0}));
+  EXPECT_GT(model_error({0.2, 1}), model_error({0, 0}));
+  EXPECT_NEAR(model_error({0.03, 1000}), 0.03, 0.0005);
+}
+
 TEST(BackTest, IsTheRootMeanSquareOfLogarithms) {
   const auto size = [](double measured, double predicted) {
     ReplayedSize result{{2, 1}, measured};
