@@ -11,6 +11,7 @@ find_package(OpenSSL 3.0 REQUIRED)  # OpenSSL::Crypto; every machine with ssh or
 find_package(PkgConfig REQUIRED)
 find_package(simdjson REQUIRED)  # simdjson::simdjson
 find_package(ZLIB REQUIRED)      # ZLIB::ZLIB
+pkg_check_modules(protobuf REQUIRED IMPORTED_TARGET protobuf-lite)  # PkgConfig::protobuf
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)  # headers only: Eigen3::Eigen

@@ -7,15 +7,14 @@ import os
 import pathlib
 import random
 import sqlite3
-import subprocess
 import sys
 
 import pytest
 
-from conftest import ROOT
-from ports import free_port
+from conftest import Bench, ROOT
 
 sys.path.insert(0, str(ROOT / "tests/support"))
+import chakra_trace  # noqa: E402
 import trace_reference  # noqa: E402
 
 SAMPLES = pathlib.Path(os.environ.get("DDBENCH_SAMPLES", ROOT.parent / "shared/samples")) / "kineto"
@@ -59,16 +58,35 @@ def test_samples_equal_the_reference(bench, names):
 
 @pytest.fixture(scope="module")
 def profiled(tmp_path_factory):
-    """The traces that PyTorch itself wrote on two ranks."""
+    """The traces that PyTorch itself wrote on two ranks, which ddbench recorded meanwhile: recorded.db beside them."""
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("profiled")
-    environment = dict(os.environ, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()), WORLD_SIZE="2")
-    ranks = [subprocess.Popen([sys.executable, ROOT / "tests/integration/programs/profiled.py", folder],
-                              env=dict(environment, RANK=str(rank)), stderr=subprocess.PIPE, text=True) for rank in range(2)]
-    for rank in ranks:
-        _, errors = rank.communicate(timeout=300)
-        assert rank.returncode == 0, errors
+    recorder = Bench(tmp_path_factory.mktemp("recorded"))
+    recorder.ok("run", "--gpus", 2, "--warmup", 2, "--no-baseline", "--", sys.executable,
+                ROOT / "tests/integration/programs/profiled.py", folder, timeout=300)
+    recorder.ok("report", "--format", "perfetto", "-o", folder.parent / "recorded.perfetto")
     return folder
+
+
+def collectives_of(perfetto):
+    """By rank and step: names, in order. Of Gloo's collectives this PyTorch's profiler does not tell the bytes."""
+    events = [event for event in json.loads(perfetto.read_text())["traceEvents"] if event.get("cat") == "communication"]
+    found = collections.defaultdict(list)
+    for event in sorted(events, key=lambda event: event["ts"]):
+        found[event["pid"], event["args"].get("step")].append(event["name"])
+    return found
+
+
+def test_ddbench_and_the_profiler_saw_the_same_collectives(bench, profiled):
+    """How long they and all else took is for tests/calibration/test_imports.py."""
+    run = imported(bench, profiled)["run"]
+    bench.ok("report", run, "--format", "perfetto", "-o", bench.tmp / "imported.perfetto")
+    recorded, told = collectives_of(profiled.parent / "recorded.perfetto"), collectives_of(bench.tmp / "imported.perfetto")
+    for rank in (1, 2):
+        for step in range(5):  # of six; the profiler may stop before Gloo's thread has told of the last one
+            assert told[rank, step] == recorded[rank, step + 2] != [], (rank, step)
+    flows = [event for event in json.loads((bench.tmp / "imported.perfetto").read_text())["traceEvents"] if "bind_id" in event]
+    assert {(event["pid"], event.get("flow_in", False) or event["flow_out"]) for event in flows} == {(1, True), (2, True)}
 
 
 def test_traces_of_real_pytorch_equal_the_reference(bench, profiled):
@@ -101,6 +119,28 @@ def test_an_imported_trace_is_a_run_like_any_other(bench, profiled):
     for form in ("html", "markdown", "perfetto", "csv"):
         bench.ok("report", run, "--format", form, "-o", bench.tmp / f"report.{form}")
     assert bench.ok("db", "check").returncode == 0
+
+
+def test_chakra_traces_have_what_the_run_has(bench, tmp_path):
+    for rank in range(2):
+        write(tmp_path / "traces", f"rank{rank}.json", gpu_trace(rank, 2, late=50 * rank))
+    run = imported(bench, tmp_path / "traces", "--gpus-per-node", "2")["run"]
+    bench.ok("report", run, "--format", "chakra", "-o", tmp_path / "chakra")
+    assert json.loads((tmp_path / "chakra/ddbench.comm_groups.json").read_text()) == {"1": [0, 1]}
+    for rank in range(2):
+        metadata, nodes = chakra_trace.nodes_of(tmp_path / f"chakra/ddbench.{rank}.et")
+        assert metadata["id"] == b"0.0.4"  # field 1 of GlobalMetadata is its version
+        assert [node["id"] for node in nodes] == list(range(1, 49)) and all(set(n["waits_for"]) < set(range(n["id"])) for n in nodes)
+        forward, backward, reduced, optimizer = nodes[4:8]  # of the second step
+        assert [node["name"] for node in nodes[4:8]] == [b"sgemm", b"dgrad", b"all_reduce", b"adam"]
+        assert [node["type"] for node in nodes[4:8]] == [4, 4, 7, 4]
+        assert (reduced["attributes"]["comm_type"], reduced["attributes"]["comm_size"], reduced["attributes"]["pg_name"]) == (0, 1_000_000, "1")
+        assert reduced["attributes"]["duration_ns"] == (300 - 50 * rank) * 1000 and forward["length_us"] == 200
+        assert forward["waits_for"] == [4] and backward["waits_for"] == [5]
+        # The collective waits for the forward pass, as backward goes on beside it; the optimizer for the collective's end.
+        assert reduced["waits_for"] == [3, 5] and optimizer["waits_for"] == [6, 7]
+    for arguments in (["-o", "-"], ["-o", tmp_path / "traces/rank0.json"], ["-o", "/proc/nowhere/x"]):
+        assert bench("report", run, "--format", "chakra", *arguments).returncode == 2, arguments
 
 
 def kernel(name, begin, length, stream=7, correlation=None, **arguments):

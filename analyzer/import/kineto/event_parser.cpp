@@ -211,22 +211,29 @@ EventParser::EventParser(std::filesystem::path file) : impl_(std::make_unique<Im
 EventParser::~EventParser() = default;
 EventParser::EventParser(EventParser&&) noexcept = default;
 
-void EventParser::parse_piece(const JsonPiece& piece, void (*call)(const void* to, const TraceEvent& event),
-                              const void* take) {
-  std::uint64_t offset = piece.offset;
+WindowRead EventParser::parse_piece(const JsonPiece& piece, void (*call)(const void* to, const TraceEvent& event),
+                                    const void* take) {
+  WindowRead read;
   try {
     ondemand::document document =
         impl_->parser_.iterate(simdjson::padded_string_view(piece.text.data(), piece.text.size(), piece.readable));
+    const auto here = [&] { return static_cast<std::size_t>(document.current_location() - piece.text.data()); };
     for (auto element : document.get_array()) {
       ondemand::object object = element.get_object();
-      const char* const begin = document.current_location();
-      offset = piece.offset + static_cast<std::uint64_t>(begin - piece.text.data());
+      read = {piece.text.rfind('{', here() - 1), false};
       TraceEvent event;
-      if (impl_->read(object, event, offset)) call(take, event);
+      if (!impl_->read(object, event, piece.offset + read.to)) continue;
+      const WindowRead behind{piece.is_window ? here() : read.to, true};
+      call(take, event);
+      read = behind;
     }
   } catch (const simdjson::simdjson_error& error) {
-    impl_->fail(offset, fmt::format("this is no event in JSON, or follows one that is not whole ({})", error.what()));
+    if (!piece.is_window)
+      impl_->fail(piece.offset + read.to, fmt::format("this is no event in JSON, or follows one that is not whole ({})", error.what()));
+  } catch (const Error&) {
+    if (!piece.is_window) throw;
   }
+  return read;
 }
 
 }  // namespace ddbench::imports

@@ -20,16 +20,16 @@ class EventParser {
   ~EventParser();
   EventParser(EventParser&&) noexcept;
 
-  /// Calls `take` for each complete event, in order; others (flows, marks, counters) are left out, and Python's functions.
-  /// Throws Error{kBadInput} that names the file and the offset for what is no JSON, and for an event without its times.
+  /// Calls `take` for each complete event, in order; others (flows, marks, counters) are left out, and Python's functions. Says
+  /// how far it came in a window, where nothing is an error: an exact piece then tells what is wrong. Throws Error{kBadInput} that names the file and the offset for what is no JSON, and for an event without its times.
   template <typename Take>
-  void parse(const JsonPiece& piece, const Take& take) {
-    parse_piece(piece, [](const void* to, const TraceEvent& event) { (*static_cast<const Take*>(to))(event); }, &take);
+  WindowRead parse(const JsonPiece& piece, const Take& take) {
+    return parse_piece(piece, [](const void* to, const TraceEvent& event) { (*static_cast<const Take*>(to))(event); }, &take);
   }
 
  private:
   class Impl;
-  void parse_piece(const JsonPiece& piece, void (*call)(const void* to, const TraceEvent& event), const void* take);
+  WindowRead parse_piece(const JsonPiece& piece, void (*call)(const void* to, const TraceEvent& event), const void* take);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -9,7 +9,7 @@
 namespace ddbench::imports {
 
 /// The bytes of a file in order, inflated where it is gzip (recognised by its first two bytes; of several members one
-/// after the other). Holds a fixed amount of it. Throws Error{kBadInput} that names the file, and how far it could be
+/// after the other). A file that is not small is read and inflated on a thread of its own. Holds a fixed amount of it. Throws Error{kBadInput} that names the file, and how far it could be
 /// read, when it cannot be read, is no sound gzip, or ends within it.
 class FileBytes {
  public:
@@ -19,8 +19,8 @@ class FileBytes {
 
   /// Writes up to `size` bytes; 0 at the end, and only there.
   std::size_t read(char* to, std::size_t size);
-  /// FNV-1a of what was read of the file as it lies there.
-  std::uint64_t hash() const noexcept;
+  /// Reads what is left, and gives FNV-1a of the file as it lies there.
+  std::uint64_t hash();
   const std::filesystem::path& file() const noexcept;
 
  private:

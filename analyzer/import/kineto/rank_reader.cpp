@@ -79,7 +79,7 @@ void take(const TraceEvent& event, RankBuilder& builder) {
 
 RankTrace read_rank_trace(const std::filesystem::path& file) {
   FileBytes bytes(file);
-  TraceText text(bytes);
+  TraceText text(bytes, TraceText::AtCutOff::kRefuse, TraceText::Pieces::kWindows);
   EventParser parser(file);
   RankBuilder builder(file);
   std::string_view key;
@@ -88,7 +88,8 @@ RankTrace read_rank_trace(const std::filesystem::path& file) {
   for (TraceText::What what; (what = text.next(key, piece)) != TraceText::What::kEnd;) {
     if (what == TraceText::What::kEvents) {
       has_events = true;
-      parser.parse(piece, [&](const TraceEvent& event) { take(event, builder); });
+      const WindowRead read = parser.parse(piece, [&](const TraceEvent& event) { take(event, builder); });
+      if (piece.is_window) text.took(read);
     } else {
       read_trace_member(key, piece, file, builder.info());
     }

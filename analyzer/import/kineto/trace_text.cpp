@@ -12,7 +12,7 @@
 namespace ddbench::imports {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
+constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
 constexpr std::size_t kLargestValueBytes = std::size_t{64} << 20;
 constexpr std::size_t kPaddingBytes = 64;  // SIMDJSON_PADDING
 
@@ -80,8 +80,8 @@ struct Scan {
 
 }  // namespace
 
-TraceText::TraceText(FileBytes& file, AtCutOff at_cut_off)
-    : file_(file), buffer_(kBufferBytes + kPaddingBytes), at_cut_off_(at_cut_off) {}
+TraceText::TraceText(FileBytes& file, AtCutOff at_cut_off, Pieces pieces)
+    : file_(file), buffer_(kBufferBytes + kPaddingBytes), at_cut_off_(at_cut_off), pieces_(pieces) {}
 
 void TraceText::cut_off(std::size_t at, std::string_view why) {
   if (at_cut_off_ == AtCutOff::kRefuse || state_ != State::kEvents) fail(at, why);
@@ -154,6 +154,32 @@ JsonPiece TraceText::events() {
   drop(at_ - 1);
   while (end_ + kPaddingBytes < buffer_.size() && fill()) {
   }
+  if (pieces_ == Pieces::kWindows && !std::exchange(is_next_exact_, false)) {
+    const void* const line_end = ::memrchr(buffer_.data() + at_, '\n', end_ - at_);
+    if (line_end != nullptr) return window(static_cast<std::size_t>(static_cast<const char*>(line_end) - buffer_.data()));
+  }
+  return exact_events();
+}
+
+/// What follows is blank, too: a parser that is in the midst of an event there must not see how it goes on.
+JsonPiece TraceText::window(std::size_t line_end) {
+  restore_at_ = line_end;
+  restored_ = {buffer_[line_end], buffer_[line_end + 1]};
+  buffer_[at_ - 1] = '[';
+  buffer_[line_end] = ']';
+  buffer_[line_end + 1] = ' ';
+  JsonPiece piece = piece_of(at_ - 1, line_end + 1);
+  piece.is_window = true;
+  return piece;
+}
+
+void TraceText::took(const WindowRead& read) {
+  is_next_exact_ = read.to <= 1;
+  is_behind_event_ = read.behind_event;
+  at_ += read.to - 1;
+}
+
+JsonPiece TraceText::exact_events() {
   Scan scan{at_};
   std::size_t last = 0;
   while (true) {
@@ -170,7 +196,7 @@ JsonPiece TraceText::events() {
     }
   }
   restore_at_ = last;
-  restored_ = buffer_[last];
+  restored_ = {buffer_[last], buffer_[last + 1]};
   buffer_[at_ - 1] = '[';
   buffer_[last] = ']';
   const JsonPiece piece = piece_of(at_ - 1, last + 1);
@@ -179,7 +205,7 @@ JsonPiece TraceText::events() {
 }
 
 TraceText::What TraceText::next(std::string_view& key, JsonPiece& piece) {
-  if (restore_at_ != 0) buffer_[std::exchange(restore_at_, 0)] = restored_;
+  if (restore_at_ != 0) std::memcpy(buffer_.data() + std::exchange(restore_at_, 0), restored_.data(), restored_.size());
   if (state_ == State::kBegin) {
     const char first = peek_token();
     if (first != '{' && first != '[') fail(at_, "this is no Chrome trace: it is no JSON object or array");
@@ -188,6 +214,8 @@ TraceText::What TraceText::next(std::string_view& key, JsonPiece& piece) {
     ++at_;
   }
   if (state_ == State::kEvents) {
+    if (std::exchange(is_behind_event_, false) && peek_token() != ',' && peek_token() != ']')
+      fail(at_, "',' or ']' was expected here");
     if (peek_token() == ',' && std::exchange(needs_comma_, true)) ++at_;
     needs_comma_ = true;
     if (peek_token() != ']') piece = events();

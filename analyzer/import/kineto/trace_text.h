@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -14,6 +15,13 @@ struct JsonPiece {
   std::string_view text;
   std::size_t readable = 0;  ///< bytes from text.data() on that may be read
   std::uint64_t offset = 0;  ///< of text.front() in the (inflated) file
+  bool is_window = false;    ///< an array that may end within an event: TraceText::took() says how far it was read
+};
+
+/// How far a window was read.
+struct WindowRead {
+  std::size_t to = 1;         ///< in JsonPiece::text: behind the last event that was taken, or at the one that was not
+  bool behind_event = false;  ///< the first of the two
 };
 
 /// Divides a trace, `{"key": value, ..., "traceEvents": [event, ...], ...}` or just `[event, ...]`, into pieces that a
@@ -24,13 +32,19 @@ class TraceText {
   /// What a file is that ends within its list of events: damaged, or one that its program could not end, of which all whole
   /// events count.
   enum class AtCutOff { kRefuse, kEnd };
-  explicit TraceText(FileBytes& file, AtCutOff at_cut_off = AtCutOff::kRefuse);
+  /// Windows end at the last end of a line that is there, as no text of JSON holds one: nobody has to look for the ends of
+  /// events, but an event may be cut, and the reader must say how far it came. Where it came nowhere, the next piece is exact.
+  enum class Pieces { kExact, kWindows };
+  explicit TraceText(FileBytes& file, AtCutOff at_cut_off = AtCutOff::kRefuse, Pieces pieces = Pieces::kExact);
 
   enum class What { kMember, kEvents, kEnd };
   /// kMember: `key` and `piece` are one of the outermost members; kEvents: `piece` is an array of events, of which more
   /// may come. Both are valid until the next call. Throws Error{kBadInput} with the file and the offset when the text
   /// ends too early or is no trace, or for a single value of more than 64 MB; and as FileBytes.
   What next(std::string_view& key, JsonPiece& piece);
+
+  /// After a window, before the next call of next().
+  void took(const WindowRead& read);
 
   /// After kEnd: whether the file ended within its events (AtCutOff::kEnd).
   bool is_cut_off() const noexcept { return is_cut_off_; }
@@ -46,6 +60,8 @@ class TraceText {
   std::size_t end_of_value();
   std::string_view next_key();
   JsonPiece events();
+  JsonPiece window(std::size_t line_end);
+  JsonPiece exact_events();
   JsonPiece piece_of(std::size_t from, std::size_t to);
 
   FileBytes& file_;
@@ -56,10 +72,13 @@ class TraceText {
   State state_ = State::kBegin;
   bool is_object_ = false;
   bool needs_comma_ = false;
-  std::size_t restore_at_ = 0;  ///< where a separator was overwritten
-  char restored_ = 0;
+  std::size_t restore_at_ = 0;  ///< where two characters, a separator and what follows, were overwritten
+  std::array<char, 2> restored_{};
   std::vector<char> key_;
   AtCutOff at_cut_off_;
+  Pieces pieces_;
+  bool is_next_exact_ = false;
+  bool is_behind_event_ = false;  ///< a separator must follow
   bool is_cut_off_ = false;
 };
 

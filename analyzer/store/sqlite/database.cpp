@@ -93,6 +93,14 @@ void Database::execute(const char* sql) const {
   if (status != SQLITE_OK) fail(status);
 }
 
+void Database::sync() const {
+  sqlite3_file* file = nullptr;
+  const int status = sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (status != SQLITE_OK) fail(status);
+  if (file == nullptr || file->pMethods == nullptr) return;  // in memory
+  if (const int synced = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL); synced != SQLITE_OK) fail(synced);
+}
+
 void Database::execute_when_free(const char* sql) const {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
   for (;;) {

@@ -34,6 +34,8 @@ class Database {
   Statement prepare(std::string_view sql) const { return Statement(*this, sql); }
   /// As execute, but waits for other processes where SQLite itself does not, up to kBusyTimeoutMs.
   void execute_when_free(const char* sql) const;
+  /// Returns when what was written to the file (not to its log) is on the disk.
+  void sync() const;
   /// Replaces the content of `target` by that of this database.
   void copy_to(const Database& target) const;
 

@@ -99,6 +99,14 @@ void create_or_migrate(const Database& database, std::span<const Migration> migr
   }
 }
 
+/// A new file waits for the disk once: nothing is in it yet that a journal could save.
+void make_ready_for_log(const Database& database) {
+  database.execute("PRAGMA synchronous = OFF");
+  database.execute_when_free("PRAGMA journal_mode = WAL");
+  database.sync();
+  database.execute("PRAGMA synchronous = NORMAL");
+}
+
 }  // namespace
 
 bool needs_migration(const Database& database, std::span<const Migration> migrations) {
@@ -124,7 +132,11 @@ void bring_up_to_date(const Database& database, std::span<const Migration> migra
   const bool outdated = is_empty(database) || needs_migration(database, migrations);
   // Only now is it known to be ours: nobody else's database is to be changed.
   if (database.is_read_only()) database.fail(SQLITE_READONLY);
-  database.execute_when_free("PRAGMA journal_mode = WAL");
+  if (is_empty(database)) {
+    make_ready_for_log(database);
+  } else {
+    database.execute_when_free("PRAGMA journal_mode = WAL");
+  }
   if (outdated) create_or_migrate(database, migrations);
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/run/run_summary.h"
@@ -14,6 +15,7 @@
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/options/shared_options.h"
+#include "reports/formats/chakra/chakra.h"
 #include "reports/formats/csv/csv.h"
 #include "reports/formats/html/html.h"
 #include "reports/formats/json/json.h"
@@ -39,6 +41,12 @@ std::vector<analyzer::RunSummary> summaries(const store::RunStore& store, const 
   std::vector<analyzer::RunSummary> result;
   for (const store::RunId& id : subject.run_ids) result.push_back(analyzer::summarize(store, id));
   return result;
+}
+
+[[noreturn]] void refuse_sweep(const std::string& sweep_id) {
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("a trace is of one run, and {} is a sweep: name one of its runs (ddbench list --sweep {})", sweep_id,
+                          sweep_id));
 }
 
 void write_csv(const store::RunStore& store, const ReportSubject& subject, const ReportOptions& options,
@@ -76,11 +84,7 @@ void write_sweep(const store::RunStore& store, const std::string& sweep_id, cons
   } else if (options.format == "json") {
     sink(reports::scaling_json(analyzer::scaling_table(store, sweep_id)) + "\n");
   } else if (options.format == "perfetto") {
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format(
-            "a trace is of one run, and {} is a sweep: name one of its runs (ddbench list --sweep {})",
-            sweep_id, sweep_id));
+    refuse_sweep(sweep_id);
   } else {
     sink(reports::scaling_text(analyzer::scaling_table(store, sweep_id), style));
   }
@@ -118,9 +122,23 @@ void check_options(const ReportOptions& options) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("--rows {} is for --format csv, not for {}", options.rows, options.format));
   }
-  if (options.format == "mlflow" && options.output == "-") {
-    throw Error(ErrorCode::kBadInput, "--format mlflow writes a directory: name it with -o, e.g. -o mlruns");
+  for (const auto& [format, example] : {std::pair("mlflow", "mlruns"), std::pair("chakra", "traces")}) {
+    if (options.format == format && options.output == "-")
+      throw Error(ErrorCode::kBadInput, fmt::format("--format {} writes a directory: name it with -o, e.g. -o {}", format, example));
   }
+}
+
+int report_chakra(const store::RunStore& store, const ReportSubject& subject, const std::string& folder) {
+  if (!subject.sweep_id.empty()) refuse_sweep(subject.sweep_id);
+  const reports::ChakraExport written = reports::export_chakra(store, subject.run_ids.front(), folder);
+  print_error(fmt::format("wrote {} nodes of {} rank{} to {}\n", written.nodes, written.ranks, written.ranks == 1 ? "" : "s",
+                          printable(folder)));
+  if (written.left_out > 0)
+    print_error(fmt::format("left out {} spans of communication that Chakra has no word for, or whose peer is not known\n",
+                            written.left_out));
+  if (written.unknown_size > 0)
+    print_error(fmt::format("{} collectives have no comm_size: what recorded them does not say it\n", written.unknown_size));
+  return 0;
 }
 
 int report(const ReportOptions& options) {
@@ -133,6 +151,7 @@ int report(const ReportOptions& options) {
                             subject.run_ids.size() == 1 ? "" : "s", printable(options.output)));
     return 0;
   }
+  if (options.format == "chakra") return report_chakra(store, subject, options.output);
   if (options.output == "-") {
     write_report(store, subject, options, stdout_style(), [](std::string_view text) { print(text); });
     return 0;
@@ -158,11 +177,11 @@ void add_report_command(CLI::App& app, Action& action) {
       ->add_option(
           "--format", options->format,
           "terminal; markdown, for a pull request; html, one page; csv; json; perfetto, for ui.perfetto.dev; "
-          "prometheus, for its text file collector; mlflow, into a file store. Default: by the ending of the file, on "
+          "prometheus, for its text file collector; mlflow, into a file store; chakra, execution traces for simulators. Default: by the ending of the file, on "
           "standard output terminal")
-      ->check(CLI::IsMember({"terminal", "markdown", "html", "csv", "json", "perfetto", "prometheus", "mlflow"}));
+      ->check(CLI::IsMember({"terminal", "markdown", "html", "csv", "json", "perfetto", "prometheus", "mlflow", "chakra"}));
   command
-      ->add_option("-o,--output", options->output, "File to write (mlflow: directory); - is standard output")
+      ->add_option("-o,--output", options->output, "File to write (mlflow and chakra: directory); - is standard output")
       ->capture_default_str();
   command
       ->add_option("--rows", options->rows,
@@ -173,6 +192,7 @@ void add_report_command(CLI::App& app, Action& action) {
   add_examples(*command, {{"report -o run.html", "the newest run as one page"},
                           {"report last-sweep --format markdown", "a scaling table for a pull request"},
                           {"report --format perfetto -o trace.json", "a trace for ui.perfetto.dev"},
+                          {"report --format chakra -o traces", "MLCommons Chakra execution traces, a file a rank"},
                           {"report --format prometheus -o ddbench.prom", "gauges for Prometheus"},
                           {"report --format csv --rows steps -o steps.csv", "a row for each step and rank"}});
   command->callback([&action, options] {

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace ddbench::imports {
+
+/// Runs a source of bytes on a thread of its own, some blocks ahead of whoever reads them. Holds 1 MB.
+class ReadAhead {
+ public:
+  /// Writes up to `size` bytes to `to`; 0 at the end. Called on the other thread alone; what it throws, read() throws.
+  using Source = std::function<std::size_t(char* to, std::size_t size)>;
+  explicit ReadAhead(Source source);
+  ~ReadAhead();
+
+  /// As the source. What the source did happened before this returns.
+  std::size_t read(char* to, std::size_t size);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ddbench::imports
