@@ -186,3 +186,14 @@ def test_ctest_runs_every_test_file(folder):
     missing = [file.name for file in sorted((ROOT / "tests" / folder).glob("test_*.py"))
                if not re.search(rf"\b{re.escape(file.stem.removeprefix('test_'))}\b", listed)]
     assert not missing, missing
+
+
+def test_links_of_documents_lead_somewhere():
+    documents = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    broken = []
+    for document in documents:
+        text = re.sub(r"```.*?```", "", (ROOT / document).read_text(), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+            if "://" not in target and not ((ROOT / document).parent / target).exists():
+                broken.append(f"{document}: {target}")
+    assert documents and not broken, broken
