@@ -5,6 +5,7 @@
 #include "core/name_table.h"
 #include "core/nccl_event.h"
 #include "core/world_place.h"
+#include "probes/preload/session/live_progress.h"
 #include "probes/preload/session/process_recorder.h"
 
 namespace ddbench::inject {
@@ -14,6 +15,7 @@ void report_size(CommunicatorUse& use) noexcept {
   const RecorderAccess access;
   use.reported_to = access.generation();
   if (access.get() == nullptr) return;
+  note_flight_group(use.number, use.ranks);
   try {
     access.get()->intern(communicator_size_name({use.number, use.ranks}));
   } catch (...) {  // without memory: the size stays unknown

@@ -110,7 +110,9 @@ Call::Call(CallName name, SpanKind kind, std::uint64_t bytes, std::uint64_t corr
   span_.bytes = bytes;
   span_.correlation = correlation;
   span_.begin_ns = now_ns();
-  if (kind == SpanKind::kCommunication) enter_collective(span_.begin_ns);
+  if (kind != SpanKind::kCommunication) return;
+  enter_collective(span_.begin_ns);
+  flight_ = note_flight_begin(kNames[static_cast<std::size_t>(name)], correlation, span_.begin_ns);
 }
 
 Call::Call(const char* operator_name, SpanKind kind) noexcept {
@@ -126,13 +128,18 @@ Call::~Call() {
   if (track_ == nullptr) return;
   span_.end_ns = now_ns();
   track_->record(span_);
-  if (span_.kind == SpanKind::kCommunication) leave_collective(span_.end_ns);
+  if (span_.kind == SpanKind::kCommunication) {
+    leave_collective(span_.end_ns);
+    note_flight_end(flight_, span_.end_ns);
+  }
   note_cpu_wait(
       *track_, span_.kind == SpanKind::kCommunication ? ThreadActivity::kCollective : ThreadActivity::kOther);
 }
 
 PendingCall::PendingCall(const Collective& collective) noexcept
-    : collective_(collective), begin_ns_(now_ns()), nested_(thread_state.depth > 0) {}
+    : collective_(collective), begin_ns_(now_ns()), nested_(thread_state.depth > 0) {
+  if (!nested_) flight_ = note_flight_begin(kNames[static_cast<std::size_t>(collective.name)], collective.correlation, begin_ns_);
+}
 
 void PendingCall::end() const noexcept {
   host::Recorder::Track* const track = nested_ ? nullptr : track_of_thread(Lane::kCommunication);
@@ -145,6 +152,7 @@ void PendingCall::end() const noexcept {
   span.begin_ns = begin_ns_;
   span.end_ns = now_ns();
   track->record(span);
+  note_flight_end(flight_, span.end_ns);
 }
 
 bool record_step(std::int64_t begin_ns, std::int64_t end_ns) noexcept {

@@ -61,6 +61,7 @@ class Call {
   bool begins(SpanKind kind) noexcept;
 
   host::Recorder::Track* track_ = nullptr;  // null: not recorded
+  std::uint64_t flight_ = 0;                // of note_flight_begin()
   Span span_;
 };
 
@@ -76,6 +77,7 @@ class PendingCall {
   Collective collective_;
   std::int64_t begin_ns_;
   bool nested_;
+  std::uint64_t flight_ = 0;
 };
 
 /// A step ends, and the next begins, now. True where that is a step: the first call only begins one.

@@ -13,7 +13,7 @@
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "harness/collective/nccl_log.h"
 #include "analyzer/import/flight_recorder/dump.h"
-#include "analyzer/import/flight_recorder/hang.h"
+#include "analyzer/diagnose/hang/hang.h"
 #include "analyzer/import/horovod/horovod.h"
 #include "analyzer/import/kineto/rank_reader.h"
 #include "analyzer/import/nccl_inspector/nccl_inspector.h"
@@ -159,7 +159,7 @@ void read_flight_dump(Bytes input) {
     std::vector<imports::FlightDump> dumps(2, imports::read_flight_dump(text_of(input), "file"));
     dumps[0].rank = 0;
     dumps[1].rank = 1;
-    static_cast<void>(imports::find_hang(dumps));
+    static_cast<void>(analyzer::find_hang(dumps));
   });
 }
 

@@ -49,17 +49,6 @@ def test_every_rank_can_be_the_one_that_dies(bench):
         assert any(f"rank {victim_rank}" in row["reason"] for row in bench.rows("select reason from run"))
 
 
-def test_a_stopped_rank_is_named_by_the_watchdog(bench):
-    process = bench.start("run", "--timeout", 3, *LONG)
-    bench.wait_for_step(process, 5, 4)
-    os.kill(bench.workers()[1], signal.SIGSTOP)
-    process.communicate(timeout=60)
-    assert process.returncode == 1
-    reason = stored_run(bench)["reason"]
-    assert "rank 1" in reason and "all_reduce #" in reason and "of group 0 (all ranks)" in reason, reason
-    assert reason in " ".join(bench("diagnose").stdout.split())
-
-
 def test_sigusr1_says_where_each_rank_is_and_the_run_goes_on(bench):
     process = bench.start("run", "--timeout", 60, *LONG, "--data-delay", "5ms")
     bench.wait_for_step(process, 5, 4)
@@ -89,6 +78,37 @@ def test_sigusr1_says_where_each_rank_is_and_the_run_goes_on(bench):
     at = next(i for i, line in enumerate(said) if line.startswith("rank 1 (node 0"))
     assert "has not answered" in said[at] and "of group 0 (all ranks)" in said[at], said[at]
     assert [line.split(" (")[0].strip() for line in said[at + 1:at + 5]] == ["rank 0", "rank 1", "rank 2", "rank 3"]
+
+
+def test_a_stopped_rank_is_told_while_the_run_goes_on_and_named_by_the_watchdog(bench):
+    metrics = bench.tmp / "run.prom"
+    process = bench.start("run", "--timeout", 4, "--metrics-file", metrics, *[argument for argument in LONG if argument != "--quiet"])
+    bench.wait_for_step(process, 5, 4)
+    os.kill(bench.workers()[3], signal.SIGSTOP)
+    _, told = process.communicate(timeout=90)
+    assert process.returncode == 1
+    hangs = [line for line in told.splitlines() if "hang: " in line]
+    assert all("hang: rank 3 (node 1" in hang and "all_reduce #" in hang and "of group 0 (all ranks)" in hang for hang in hangs), told
+    run = stored_run(bench)
+    assert "rank 3" in run["reason"] and "all_reduce #" in run["reason"] and "of group 0 (all ranks)" in run["reason"], run["reason"]
+    assert run["reason"] in " ".join(bench("diagnose").stdout.split())
+    notes = " ".join(value for key, value in json.loads(run["facts_json"]).items() if key.startswith("note."))
+    assert "when it hung, rank 3: in " in notes and "before: all_reduce #" in notes, notes
+    assert 'state="failed"' in metrics.read_text()
+
+
+def test_metrics_are_whole_and_what_cannot_be_written_is_refused(bench):
+    metrics = bench.tmp / "run.prom"
+    process = bench.start("run", "--metrics-file", metrics, *LONG, "--data-delay", "2ms")
+    bench.wait_for_step(process, 5, 4)
+    wait_until(lambda: metrics.exists() and "ddbench_live_steps_per_second" in metrics.read_text(), 60, "the rate is known")
+    text = metrics.read_text()
+    assert "ddbench_live_communication_ratio{" in text and 'verdict="' in text
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert "ddbench_run_info{" in metrics.read_text() and list(bench.tmp.glob("*.tmp")) == []
+    refused = bench("run", "--metrics-file", bench.tmp / "missing" / "run.prom", *LONG)
+    assert refused.returncode == 2 and "--metrics-file" in refused.stderr
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])

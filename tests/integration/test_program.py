@@ -2,11 +2,14 @@
 
 import importlib.util
 import json
+import os
+import pathlib
 import shutil
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 from conftest import ROOT, wait_until
@@ -328,3 +331,29 @@ def test_what_cannot_be_executed_is_refused_before_anything_starts(bench, comman
 def test_a_global_batch_cannot_be_set_for_a_program(bench):
     done = bench("run", "--nodes", 2, "--global-batch", 64, "--", "true")
     assert done.returncode == 2 and "--batch-per-gpu" in done.stderr
+
+
+@needs_torch
+def test_a_stopped_process_of_a_program_is_named_with_its_collective(bench):
+    process = bench.start("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--grace", 1, "--", *DDP, "--steps", 100000)
+    said = []
+    listener = threading.Thread(target=lambda: said.extend(iter(process.stderr.readline, "")), daemon=True)
+    listener.start()
+    wait_until(lambda: any("steps seen" in line for line in said), 60, "steps are seen")
+    victim, = [pid for pid in program_processes(DDP[1]) if b"RANK=1" in pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")]
+    os.kill(victim, signal.SIGSTOP)
+    wait_until(lambda: any("hang: " in line for line in said), 60, "the hang is told")
+    os.kill(victim, signal.SIGKILL)  # the run fails with it
+    process.wait(timeout=60)
+    hang, = [line for line in said if "hang: " in line]
+    assert "rank 1" in hang and "all_reduce #" in hang and "(all ranks)" in hang, hang
+
+
+def program_processes(script):
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            command = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+        except OSError:
+            continue
+        if str(script).encode() in command and b"python" in command[0]:
+            yield int(entry.name)

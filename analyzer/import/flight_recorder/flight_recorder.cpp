@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "analyzer/attribution/communicators.h"
+#include "analyzer/import/flight_recorder/dump.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"

@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/import/flight_recorder/hang.h"
+#include "analyzer/diagnose/hang/hang.h"
 #include "analyzer/import/imported_run.h"
 
 namespace ddbench::imports {
+
+using analyzer::find_hang;
+using analyzer::Hang;
+using analyzer::MissingRank;
 
 struct FlightRecording {
   ImportedRun run;      ///< failed, of no steps; its reason and its notes say who is missing

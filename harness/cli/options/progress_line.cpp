@@ -9,6 +9,7 @@
 
 #include "core/clock.h"
 #include "harness/cli/options/output.h"
+#include "reports/formats/prometheus/prometheus.h"
 
 namespace ddbench::cli {
 namespace {
@@ -100,6 +101,9 @@ void ProgressLine::set_heading(std::string heading) {
 void ProgressLine::on_start(const store::RunRecord& run) {
   last_shown_ns_ = 0;
   end_is_shown_ = false;
+  run_id_ = run.id;
+  run_name_ = run.run_case.name;
+  hang_.clear();
   show(fmt::format("{}: starting {} rank{} (run {})", heading_, run.run_case.world_size(),
                    run.run_case.world_size() == 1 ? "" : "s", run.id));
 }
@@ -156,6 +160,27 @@ bool ProgressLine::asked_where() {
 void ProgressLine::on_where(const std::string& ranks) {
   finish();  // also with --quiet: somebody asked
   print_error(printable(ranks) + "\n");
+}
+
+void ProgressLine::on_status(const experiment::LiveStatus& status) {
+  if (status.is_new && !quiet_) {
+    finish();
+    print_error(fmt::format("{}: {}\n", heading_, status.verdict.empty() ? "nobody holds the others up any more" : printable(status.verdict)));
+  }
+  if (!hang_.empty() && status.steps > hang_at_step_) hang_.clear();  // it goes on
+  if (hang_.empty()) hang_at_step_ = status.steps;
+  if (!metrics_file_.is_wanted()) return;
+  constexpr double kNsPerSecond = 1e9;
+  metrics_file_.replace(reports::live_prometheus({run_id_, run_name_, status.steps, status.steps_per_s, status.communication_share,
+                                                  hang_.empty() ? status.verdict : "hang: " + hang_,
+                                                  static_cast<double>(wall_ns()) / kNsPerSecond}));
+}
+
+void ProgressLine::on_hang(const std::string& who) {
+  hang_ = who;
+  if (quiet_) return;
+  finish();
+  print_error(fmt::format("{}: hang: {}\n", heading_, printable(who)));
 }
 
 void ProgressLine::finish() {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "harness/cli/options/metrics_file.h"
 #include "harness/experiment/run/execute_run.h"
 
 namespace ddbench::cli {
@@ -32,6 +34,10 @@ class ProgressLine : public experiment::RunObserver {
   bool preempted() override;
   bool asked_where() override;
   void on_where(const std::string& ranks) override;
+  void on_hang(const std::string& who) override;
+  void on_status(const experiment::LiveStatus& status) override;
+  /// Where how the run goes is written about once a second, also with `quiet`.
+  void set_metrics_file(MetricsFile file) { metrics_file_ = std::move(file); }
   /// Ends the renewing line, so that other output starts on a line of its own.
   void finish();
 
@@ -44,6 +50,11 @@ class ProgressLine : public experiment::RunObserver {
   bool quiet_;
   bool terminal_;
   std::string heading_;
+  MetricsFile metrics_file_;
+  std::string run_id_;
+  std::string run_name_;
+  std::string hang_;
+  std::uint64_t hang_at_step_ = 0;
   std::int64_t last_shown_ns_ = 0;
   bool end_is_shown_ = false;
   std::vector<std::pair<int, SignalHandler>> before_;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <set>
+#include <span>
 
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/run/run_summary.h"
@@ -21,6 +22,7 @@
 #include "harness/experiment/run/resume.h"
 #include "harness/experiment/sweep/repeat_rule.h"
 #include "reports/formats/json/json.h"
+#include "reports/formats/prometheus/prometheus.h"
 #include "reports/formats/terminal/text.h"
 
 namespace ddbench::cli {
@@ -155,9 +157,15 @@ int run(SingleRunOptions& options) {
   execute.checkpoint_directory = options.checkpoint_dir;
 
   ProgressLine progress(options.quiet);
+  const MetricsFile metrics = options.metrics_file.empty() ? MetricsFile() : MetricsFile(options.metrics_file);
+  progress.set_metrics_file(metrics);
   execute.baseline_id = obtain_baseline(options, execute, store, progress);
   const RepeatedRun repeated = run_repeatedly(options, std::move(execute), store, progress);
   print_result(options, store, catalogue, repeated.last);
+  if (metrics.is_wanted()) {
+    const analyzer::RunSummary summary = analyzer::summarize(store, repeated.last.id, catalogue);
+    metrics.replace(reports::runs_prometheus(std::span(&summary, 1)));
+  }
   if (options.repeats.most > 1 && exit_code_of(repeated.last) == 0) {
     if (!options.json)
       print("\n" + reports::scaling_text(analyzer::scaling_table(store, repeated.sweep_id), stdout_style()));
@@ -189,6 +197,9 @@ void add_run_command(CLI::App& app, Action& action) {
       ->add_option("--checkpoint-dir", options->checkpoint_dir,
                    "Where runs have their folders of checkpoints (default: <store>.checkpoints)")
       ->group("Checkpoints");
+  command->add_option("--metrics-file", options->metrics_file,
+                      "Write about once a second how the run goes, for Prometheus: steps, their rate, communication, who holds the "
+                      "others up; at the end what `report --format prometheus` tells");
   const auto emit_options = std::make_shared<EmitOptions>();
   add_emit_options(*command, *emit_options);
   add_examples(*command,

@@ -17,6 +17,7 @@ struct SingleRunOptions : RunOptions {
   bool baseline = false;  ///< also of a program, which is started only once without it
   std::string checkpoint_dir;
   std::string resume;  ///< only of `run`
+  std::string metrics_file;  ///< only of `run`
   bool go_on = false;  ///< --continue, only of `run`
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/run_case/run_case.h"
@@ -19,6 +20,15 @@ struct LiveProgress {
   /// Of programs, whose samples nobody counts while they run (read_program_progress).
   double steps_per_s = 0;          ///< 0 until it is known
   double communication_share = 0;  ///< of the time since the first step
+};
+
+/// How the run goes, from what ranks tell at the ends of their steps.
+struct LiveStatus {
+  std::uint64_t steps = 0;                    ///< fewest of all ranks; 0 while it is warming up
+  std::optional<double> steps_per_s;          ///< over the last seconds
+  std::optional<double> communication_share;  ///< of the time in which a rank is in a collective, hidden or not; mean over ranks
+  std::string verdict;                        ///< analyzer::LiveVerdict; empty while nobody is named
+  bool is_new = false;                        ///< the verdict has changed since the last time
 };
 
 /// Makes LiveProgress out of what the ranks tell, each at its own time.

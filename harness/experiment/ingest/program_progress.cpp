@@ -5,8 +5,12 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <string>
+#include <string_view>
 #include <system_error>
 
+#include "core/text/number.h"
 #include "probes/recorder/live_counts.h"
 
 namespace ddbench::experiment {
@@ -65,6 +69,23 @@ std::optional<LiveProgress> read_program_progress(const fs::path& run_directory)
   progress.steps_per_s = slowest;
   if (slowest > 0) progress.communication_share = std::clamp(shares / processes, 0.0, 1.0);
   return progress;
+}
+
+std::vector<analyzer::LiveReading> read_program_readings(const fs::path& run_directory) {
+  constexpr std::string_view kPrefix = "rank";
+  std::map<int, analyzer::LiveReading> readings;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(run_directory, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix) || !name.ends_with(kLiveSuffix)) continue;
+    const auto rank = leading_number<int>(std::string_view(name).substr(kPrefix.size()));
+    const std::optional<Counts> counts = read_counts(entry.path());
+    if (!rank || !counts || counts->steps <= readings[rank->value].steps) continue;
+    readings[rank->value] = {rank->value, counts->steps, counts->at_last_step_ns};
+  }
+  std::vector<analyzer::LiveReading> list;
+  for (const auto& [rank, reading] : readings) list.push_back(reading);
+  return list;
 }
 
 }  // namespace ddbench::experiment

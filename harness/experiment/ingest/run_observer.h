@@ -26,6 +26,10 @@ class RunObserver {
   /// True once for each time that a person asked where the ranks are; on_where() gets the answer, several lines.
   virtual bool asked_where() { return false; }
   virtual void on_where(const std::string& /*ranks*/) {}
+  /// About once a second while the ranks live.
+  virtual void on_status(const LiveStatus& /*status*/) {}
+  /// As launch::LaunchObserver::on_hang.
+  virtual void on_hang(const std::string& /*who*/) {}
 };
 
 }  // namespace ddbench::experiment

@@ -1,5 +1,6 @@
 #include "harness/experiment/run/launch_relay.h"
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
 
@@ -15,11 +16,17 @@ using namespace std::chrono_literals;
 constexpr std::int64_t kIngestEvery_ns = 2'000'000'000;
 constexpr std::int64_t kProgramEvery_ns = 500'000'000;
 
+std::vector<int> nodes_of(const RunCase& run_case) {
+  std::vector<int> nodes;
+  for (int rank = 0; rank < run_case.world_size(); ++rank) nodes.push_back(rank / run_case.gpus_per_node);
+  return nodes;
+}
+
 }  // namespace
 
 LaunchRelay::LaunchRelay(const RunCase& run_case, const std::filesystem::path& run_directory, SpanIngest& ingest,
                          ProgramOutput& output, RunObserver& observer)
-    : tracker_(run_case), run_directory_(run_directory), ingest_(ingest), output_(output), observer_(observer), last_ingest_ns_(now_ns()) {}
+    : tracker_(run_case), live_(nodes_of(run_case), static_cast<std::uint64_t>(std::max(run_case.warmup, 1))), run_directory_(run_directory), ingest_(ingest), output_(output), observer_(observer), last_ingest_ns_(now_ns()) {}
 
 void LaunchRelay::on_network(const std::string& network, const std::string& note) {
   observer_.on_network(network, note);
@@ -27,6 +34,7 @@ void LaunchRelay::on_network(const std::string& network, const std::string& note
 
 void LaunchRelay::on_progress(const launch::RankProgress& progress) {
   if (output_.expected()) return;  // show_program()
+  if (progress.collectives_ns > 0) live_.add({progress.rank, progress.step, progress.collectives_ns});
   observer_.on_progress(tracker_.update(progress.rank, progress.step, progress.loss, now_ns()));
 }
 
@@ -38,8 +46,17 @@ void LaunchRelay::show_program() {
   if (const auto progress = read_program_progress(run_directory_)) observer_.on_progress(*progress);
 }
 
+void LaunchRelay::tell_status() {
+  if (output_.expected()) {
+    for (const analyzer::LiveReading& reading : read_program_readings(run_directory_)) live_.add(reading);
+  }
+  const bool is_new = live_.look(now_ns());
+  observer_.on_status({live_.steps(), live_.steps_per_s(), live_.communication_share(), live_.verdict(), is_new});
+}
+
 void LaunchRelay::on_tick() {
   show_program();
+  tell_status();
   if (ingesting_.valid()) {
     if (ingesting_.wait_for(0s) != std::future_status::ready) return;
     take_ingested();

@@ -6,6 +6,7 @@
 #include <future>
 #include <string>
 
+#include "analyzer/diagnose/live/live_verdict.h"
 #include "harness/experiment/ingest/program_output.h"
 #include "harness/experiment/ingest/span_ingest.h"
 #include "harness/experiment/run/execute_run.h"
@@ -30,16 +31,19 @@ class LaunchRelay : public launch::LaunchObserver {
   bool preempted() override { return observer_.preempted(); }
   bool asked_where() override { return observer_.asked_where(); }
   void on_where(const std::string& ranks) override { observer_.on_where(ranks); }
+  void on_hang(const std::string& who) override { observer_.on_hang(who); }
 
   /// When the ranks are gone. From here on the store is the caller's alone again.
   void finish();
 
  private:
   void show_program();
+  void tell_status();
   void start_ingest();
   void take_ingested();
 
   ProgressTracker tracker_;
+  analyzer::LiveVerdict live_;
   std::filesystem::path run_directory_;
   std::int64_t last_program_ns_ = 0;
   SpanIngest& ingest_;

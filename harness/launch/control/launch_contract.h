@@ -40,6 +40,7 @@ struct RankProgress {
   int rank = 0;
   std::uint32_t step = 0;  ///< steps completed
   double loss = 0;
+  std::int64_t collectives_ns = 0;  ///< Heartbeat; 0 with the result
 };
 
 class LaunchObserver {
@@ -59,6 +60,8 @@ class LaunchObserver {
   /// A person wants to know where the ranks are (SIGUSR1). True once for each time that was asked.
   virtual bool asked_where() { return false; }
   virtual void on_where(const std::string& /*ranks*/) {}
+  /// Ranks wait in a collective for one that does not come, and have for some seconds: who, and where. Once for each time.
+  virtual void on_hang(const std::string& /*who*/) {}
 };
 
 struct LaunchOutcome {

@@ -59,6 +59,7 @@ void visit(Is<Heartbeat> auto& m, Field&& field) {
   field("for_ns", m.collective.for_ns);
   field("peak_memory_bytes", m.peak_memory_bytes);
   field("told_to_end", m.told_to_end);
+  field("collectives_ns", m.collectives_ns);
 }
 
 template <typename Field>

@@ -66,6 +66,7 @@ struct Heartbeat {
   CollectiveState collective;
   std::int64_t peak_memory_bytes = 0;
   bool told_to_end = false;  ///< SIGTERM came to the rank itself
+  std::int64_t collectives_ns = 0;  ///< that it has spent in collectives up to the end of the last completed step
 };
 
 struct KvSet {

@@ -199,13 +199,17 @@ void Supervisor::judge() {
         rank.phase == SupervisedRank::Phase::kJoined || rank.phase == SupervisedRank::Phase::kTraining;
     if (rank.alive && watched) views.push_back(rank.view());
   }
-  if (observer_.asked_where()) observer_.on_where(where_ranks_are(views, now));
+  if (observer_.asked_where()) observer_.on_where(where_ranks_are_now(views, now));
+  tell_of_hang(views, now);
   if (phase_ == Phase::kStarting) {
     // Ranks that find each other make no progress that a heartbeat tells; only silence counts.
     for (RankView& view : views) view.last_progress = now;
     if (now >= deadline_) return stop(store::RunState::kFailed, why_not_started());
   }
-  if (const auto reason = why_stalled(views, options_.watchdog, now)) stop(store::RunState::kFailed, *reason);
+  if (const auto reason = why_stalled(views, options_.watchdog, now)) {
+    keep_flights();
+    stop(store::RunState::kFailed, *reason);
+  }
 }
 
 void Supervisor::judge_deadline() {
@@ -281,20 +285,6 @@ void Supervisor::finish() {
 bool Supervisor::all_reached(SupervisedRank::Phase phase) const {
   return std::all_of(ranks_.begin(), ranks_.end(),
                      [&](const SupervisedRank& rank) { return rank.phase >= phase; });
-}
-
-std::string Supervisor::why_not_started() const {
-  const std::string time = describe_time(options_.start_deadline);
-  for (const SupervisedRank& rank : ranks_) {
-    if (rank.phase == SupervisedRank::Phase::kStarted) {
-      return fmt::format("{} did not report within {} of its start{}", rank.name(), time,
-                         processes_.trouble());
-    }
-  }
-  const auto missing = std::find_if(ranks_.begin(), ranks_.end(), [](const SupervisedRank& rank) {
-    return rank.phase < SupervisedRank::Phase::kTraining;
-  });
-  return fmt::format("{} was not connected to its peers within {}", missing->name(), time);
 }
 
 }  // namespace ddbench::launch

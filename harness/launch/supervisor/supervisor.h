@@ -37,6 +37,10 @@ class Supervisor {
   void judge();
   void judge_deadline();
   void forgive_own_absence(SteadyTime now);
+  std::string where_ranks_are_now(const std::vector<RankView>& views, SteadyTime now) const;
+  std::optional<std::string> who_hangs(const std::vector<RankView>& views, SteadyTime now) const;
+  void tell_of_hang(const std::vector<RankView>& views, SteadyTime now);
+  void keep_flights();
 
   void on(SupervisedRank& rank, const Hello& hello);
   void on(SupervisedRank& rank, const Inventory& inventory);
@@ -98,6 +102,8 @@ class Supervisor {
   SteadyTime deadline_;                            // of the current phase, where it has one
   SteadyTime next_tick_;
   SteadyTime last_look_;
+  SteadyTime next_hang_look_;
+  bool told_of_hang_ = false;
 };
 
 }  // namespace ddbench::launch

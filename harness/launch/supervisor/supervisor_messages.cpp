@@ -79,7 +79,7 @@ void Supervisor::on(SupervisedRank& rank, const Ready& ready) {
 void Supervisor::on(SupervisedRank& rank, const Heartbeat& heartbeat) {
   told_to_end_ |= heartbeat.told_to_end;
   if (rank.hear(heartbeat, Clock::now())) {
-    observer_.on_progress({rank.record.rank, heartbeat.steps_completed, heartbeat.loss});
+    observer_.on_progress({rank.record.rank, heartbeat.steps_completed, heartbeat.loss, heartbeat.collectives_ns});
   }
 }
 

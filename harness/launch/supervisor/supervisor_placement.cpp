@@ -74,4 +74,18 @@ void Supervisor::take_counts() {
   }
 }
 
+std::string Supervisor::why_not_started() const {
+  const std::string time = describe_time(options_.start_deadline);
+  for (const SupervisedRank& rank : ranks_) {
+    if (rank.phase == SupervisedRank::Phase::kStarted) {
+      return fmt::format("{} did not report within {} of its start{}", rank.name(), time,
+                         processes_.trouble());
+    }
+  }
+  const auto missing = std::find_if(ranks_.begin(), ranks_.end(), [](const SupervisedRank& rank) {
+    return rank.phase < SupervisedRank::Phase::kTraining;
+  });
+  return fmt::format("{} was not connected to its peers within {}", missing->name(), time);
+}
+
 }  // namespace ddbench::launch

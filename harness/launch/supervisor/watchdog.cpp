@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "analyzer/diagnose/hang/hang.h"
 #include "harness/launch/control/rank_wording.h"
 
 namespace ddbench::launch {
@@ -48,6 +49,36 @@ const RankView* furthest_waiting(const Views& waiting) {
       waiting.begin(), waiting.end(),
       [](const RankView* a, const RankView* b) { return sequence_of(*a) < sequence_of(*b); });
   return furthest == waiting.end() ? nullptr : *furthest;
+}
+
+SteadyTime last_progress(const std::vector<RankView>& ranks) {
+  SteadyTime progress = SteadyTime::min();
+  for (const RankView& rank : ranks) progress = std::max(progress, rank.last_progress);
+  return progress;
+}
+
+/// As flight recorders would tell it: each rank is in its collective, or has ended it, and in all before.
+Views missing_among(const std::vector<RankView>& ranks) {
+  const std::string group = "0";
+  std::vector<int> all;
+  for (const RankView& rank : ranks) all.push_back(rank.rank);
+  std::sort(all.begin(), all.end());
+  std::vector<analyzer::FlightDump> dumps;
+  for (const RankView& rank : ranks) {
+    const CollectiveState& state = rank.heartbeat.collective;
+    analyzer::FlightDump dump;
+    dump.rank = rank.rank;
+    dump.groups[group] = {"all ranks", all};
+    const auto sequence = static_cast<std::int64_t>(state.sequence);
+    dump.numbers[group] = group;
+    dump.progress[group] = {sequence, state.inside ? sequence - 1 : sequence};
+    if (!state.function.empty()) dump.operations.push_back({0, group, sequence, state.function, false, !state.inside});
+    dumps.push_back(std::move(dump));
+  }
+  const analyzer::Hang hang = analyzer::find_hang(dumps);
+  return select(ranks, [&](const RankView& rank) {
+    return std::any_of(hang.missing.begin(), hang.missing.end(), [&](const auto& missing) { return missing.rank == rank.rank; });
+  });
 }
 
 std::string blame_silent(const Views& silent, const Views& waiting, SteadyTime now) {
@@ -105,30 +136,35 @@ std::chrono::milliseconds silence(std::chrono::milliseconds limit) {
   return std::min(std::chrono::milliseconds(2000), limit / 2);
 }
 
-std::optional<std::string> why_stalled(const std::vector<RankView>& ranks, std::chrono::milliseconds limit,
-                                       SteadyTime now) {
+std::optional<std::string> who_is_awaited(const std::vector<RankView>& ranks, std::chrono::milliseconds limit,
+                                          SteadyTime now) {
   if (ranks.empty()) return std::nullopt;
-  SteadyTime progress = SteadyTime::min();
-  for (const RankView& rank : ranks) progress = std::max(progress, rank.last_progress);
-  const bool stalled = now - progress >= limit;
+  const bool stalled = now - last_progress(ranks) >= limit;
   const auto patience = stalled ? silence(limit) : limit;
   const auto is_silent = [&](const RankView& rank) { return now - rank.last_heard >= patience; };
   const Views silent = select(ranks, is_silent);
   const Views waiting = select(
       ranks, [&](const RankView& rank) { return !is_silent(rank) && rank.heartbeat.collective.inside; });
   if (!silent.empty()) return blame_silent(silent, waiting, now);
-  if (!stalled) return std::nullopt;
+  const RankView* const furthest = stalled ? furthest_waiting(waiting) : nullptr;
+  if (furthest == nullptr) return std::nullopt;
+  const Views late = missing_among(ranks);
+  if (late.empty()) return std::nullopt;
+  return blame_late(late, *furthest);
+}
 
-  const std::string time = describe_time(now - progress);
-  const RankView* furthest = furthest_waiting(waiting);
+std::optional<std::string> why_stalled(const std::vector<RankView>& ranks, std::chrono::milliseconds limit,
+                                       SteadyTime now) {
+  if (auto awaited = who_is_awaited(ranks, limit, now)) return awaited;
+  if (ranks.empty() || now - last_progress(ranks) < limit) return std::nullopt;
+  const std::string time = describe_time(now - last_progress(ranks));
+  const RankView* const furthest =
+      furthest_waiting(select(ranks, [](const RankView& rank) { return rank.heartbeat.collective.inside; }));
   if (furthest == nullptr) {
     return fmt::format("no rank has finished a step or entered a collective for {}; {} is in step {}", time,
                        describe_rank(ranks.front().rank, ranks.front().node, ranks.front().pid),
                        ranks.front().heartbeat.steps_completed);
   }
-  const Views late =
-      select(ranks, [&](const RankView& rank) { return sequence_of(rank) < sequence_of(*furthest); });
-  if (!late.empty()) return blame_late(late, *furthest);
   return fmt::format(
       "every rank has entered {}, but it has not ended for {}: the network between the ranks does not "
       "deliver",

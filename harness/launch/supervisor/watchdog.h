@@ -26,6 +26,11 @@ struct RankView {
 /// stopped, or starved of its core. Two seconds, less under a tight limit.
 std::chrono::milliseconds silence(std::chrono::milliseconds limit);
 
+/// For whom the others wait: ranks that have been silent for `limit` (in a run that stands still for so long, silence() is enough), else those that
+/// have not entered the collective in which others have been for `limit`. Nothing while that is not so. Pure.
+std::optional<std::string> who_is_awaited(const std::vector<RankView>& ranks, std::chrono::milliseconds limit,
+                                          SteadyTime now);
+
 /// Why a run does not go on, or nothing while it does. A run stands still when no rank has changed its step
 /// or collective for `limit`, or when one rank has been silent for that long. The reason names the ranks at
 /// fault: silent ones, else those that have not entered the collective in which the others wait. Pure: a

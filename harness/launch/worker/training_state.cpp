@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/span.h"
 
 namespace ddbench::launch {
 namespace {
@@ -15,6 +16,7 @@ constexpr double kPaceSteps = 8;  // over which the pace is a moving average
 
 void TrainingState::on_step(std::uint32_t step, double loss) {
   loss_.store(loss, std::memory_order_relaxed);
+  collectives_at_step_ns_.store(collectives_ns_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   steps_completed_.store(step + 1, std::memory_order_release);
   if (stop_requested()) throw Error(ErrorCode::kInterrupted, "stopped by the launcher");
 }
@@ -83,6 +85,11 @@ void TrainingState::set_last_step(std::uint32_t step, bool with_checkpoint) {
   changed_.notify_all();
 }
 
+void TrainingState::keep_flight(const std::string& file, std::uint16_t communicator) {
+  communicator_ = communicator;
+  flight_ = host::map_flight_ring(file.c_str());
+}
+
 void TrainingState::gather_step_times(int warmup) {
   const std::lock_guard lock(mutex_);
   windows_.emplace(warmup);
@@ -104,20 +111,27 @@ void TrainingState::on_collective_begin(std::string_view function, std::uint64_t
   std::memcpy(words.data(), function.data(), std::min(function.size(), sizeof words));
   for (std::size_t i = 0; i < kNameWords; ++i) function_[i].store(words[i], std::memory_order_relaxed);
   sequence_.store(sequence, std::memory_order_relaxed);
-  changed_ns_.store(now_ns(), std::memory_order_relaxed);
+  const std::int64_t at_ns = now_ns();
+  changed_ns_.store(at_ns, std::memory_order_relaxed);
   inside_.store(true, std::memory_order_release);
+  if (flight_ != nullptr) flight_place_ = flight_->enter(function, collective_key(communicator_, sequence), at_ns);
 }
 
 void TrainingState::on_collective_end(std::uint64_t sequence) noexcept {
   sequence_.store(sequence, std::memory_order_relaxed);
-  changed_ns_.store(now_ns(), std::memory_order_relaxed);
+  const std::int64_t at_ns = now_ns();
+  if (inside_.load(std::memory_order_relaxed))
+    collectives_ns_.fetch_add(at_ns - changed_ns_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  changed_ns_.store(at_ns, std::memory_order_relaxed);
   inside_.store(false, std::memory_order_release);
+  if (flight_ != nullptr) flight_->leave(flight_place_, at_ns);
 }
 
 Heartbeat TrainingState::snapshot() const {
   Heartbeat heartbeat;
   heartbeat.steps_completed = steps_completed_.load(std::memory_order_acquire);
   heartbeat.loss = loss_.load(std::memory_order_relaxed);
+  heartbeat.collectives_ns = collectives_at_step_ns_.load(std::memory_order_relaxed);
   heartbeat.collective.inside = inside_.load(std::memory_order_acquire);
   heartbeat.collective.sequence = sequence_.load(std::memory_order_relaxed);
   if (const std::int64_t changed_ns = changed_ns_.load(std::memory_order_relaxed); changed_ns != 0) {

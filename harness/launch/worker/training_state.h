@@ -7,11 +7,13 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "harness/launch/control/messages.h"
 #include "harness/launch/worker/step_windows.h"
 #include "harness/training/step/training_monitor.h"
+#include "probes/recorder/flight_ring.h"
 
 namespace ddbench::launch {
 
@@ -39,6 +41,9 @@ class TrainingState final : public ddp::TrainingMonitor {
   void set_last_step(std::uint32_t step, bool with_checkpoint);
   bool stop_requested() const noexcept { return stop_; }
 
+  /// From now on the last collectives are kept in this file (probes/recorder/flight_ring.h), where it can be made. Before the training
+  /// begins. `communicator`: of all collectives.
+  void keep_flight(const std::string& file, std::uint16_t communicator);
   /// From now on the times of steps are gathered for step_times(). Before the training begins.
   void gather_step_times(int warmup);
   /// Those since the last call; nothing where none are gathered.
@@ -72,12 +77,18 @@ class TrainingState final : public ddp::TrainingMonitor {
   std::optional<StepWindows> windows_;
   std::int64_t measured_from_ns_ = 0;  // when the first measured step began; 0: it has not
 
+  host::FlightRing* flight_ = nullptr;
+  std::uint16_t communicator_ = 0;
+  std::uint64_t flight_place_ = 0;  // of the thread that communicates
+
   std::atomic<std::uint32_t> steps_completed_{0};
   std::atomic<double> loss_{std::numeric_limits<double>::quiet_NaN()};
   std::array<std::atomic<std::uint64_t>, kNameWords> function_{};  // characters, zero padded
   std::atomic<std::uint64_t> sequence_{0};
   std::atomic<bool> inside_{false};
   std::atomic<std::int64_t> changed_ns_{0};
+  std::atomic<std::int64_t> collectives_ns_{0};          // ended ones
+  std::atomic<std::int64_t> collectives_at_step_ns_{0};  // at the end of the last step
 };
 
 }  // namespace ddbench::launch

@@ -150,6 +150,7 @@ class Worker {
     options.rank = assignment_.rank;
     options.run_id = assignment_.run_id;
     recorder_ = std::make_unique<host::Recorder>(options);
+    state_.keep_flight(std::filesystem::path(options.spool).replace_extension(host::kFlightSuffix), assignment_.communicator_id);
     session_.watch([this]() -> std::optional<Error> {
       const std::string failure = recorder_->failure();
       if (failure.empty()) return std::nullopt;

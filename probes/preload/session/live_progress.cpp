@@ -9,12 +9,14 @@
 #include <cstdio>
 #include <new>
 
+#include "probes/recorder/flight_ring.h"
 #include "probes/recorder/live_counts.h"
 
 namespace ddbench::inject {
 namespace {
 
 std::atomic<LiveCounts*> counts{nullptr};  // unmapped by the process's end
+std::atomic<host::FlightRing*> flight{nullptr};  // likewise
 std::atomic<int> in_collectives{0};
 std::atomic<std::int64_t> entered_ns{0};
 
@@ -30,10 +32,13 @@ void open_live_counts(const char* prefix) noexcept {
     mapped = ::mmap(nullptr, sizeof(LiveCounts), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
   ::close(opened);
   if (mapped != MAP_FAILED) counts.store(new (mapped) LiveCounts);
+  std::snprintf(file.data(), file.size(), "%s.%d%s", prefix, static_cast<int>(::getpid()), host::kFlightSuffix);
+  flight.store(host::map_flight_ring(file.data()));
 }
 
 void close_live_counts() noexcept {
   counts.store(nullptr);
+  flight.store(nullptr);
   in_collectives.store(0);
 }
 
@@ -59,6 +64,21 @@ void leave_collective(std::int64_t now_ns) noexcept {
   if (in_collectives.fetch_sub(1) != 1) return;
   LiveCounts* const live = counts.load(std::memory_order_relaxed);
   if (live != nullptr && now_ns > since_ns) live->communication_ns.fetch_add(now_ns - since_ns, std::memory_order_relaxed);
+}
+
+std::uint64_t note_flight_begin(const char* name, std::uint64_t correlation, std::int64_t now_ns) noexcept {
+  host::FlightRing* const ring = flight.load(std::memory_order_relaxed);
+  return ring == nullptr ? 0 : ring->enter(name, correlation, now_ns) + 1;
+}
+
+void note_flight_end(std::uint64_t number, std::int64_t now_ns) noexcept {
+  host::FlightRing* const ring = flight.load(std::memory_order_relaxed);
+  if (ring != nullptr && number != 0) ring->leave(number - 1, now_ns);
+}
+
+void note_flight_group(std::uint16_t communicator, int ranks) noexcept {
+  host::FlightRing* const ring = flight.load(std::memory_order_relaxed);
+  if (ring != nullptr && ranks > 0) ring->add_group(communicator, static_cast<std::uint32_t>(ranks));
 }
 
 }  // namespace ddbench::inject

@@ -16,4 +16,10 @@ void count_step(std::uint64_t steps, std::int64_t now_ns) noexcept;
 __attribute__((visibility("default"))) void enter_collective(std::int64_t now_ns) noexcept;
 __attribute__((visibility("default"))) void leave_collective(std::int64_t now_ns) noexcept;
 
+/// The same in the flight recorder of the process (probes/recorder/flight_ring.h), the file `<prefix>.<pid>.flight`. 0: there is none.
+__attribute__((visibility("default"))) std::uint64_t note_flight_begin(const char* name, std::uint64_t correlation, std::int64_t now_ns) noexcept;
+__attribute__((visibility("default"))) void note_flight_end(std::uint64_t number, std::int64_t now_ns) noexcept;
+/// How many ranks a communicator has.
+__attribute__((visibility("default"))) void note_flight_group(std::uint16_t communicator, int ranks) noexcept;
+
 }  // namespace ddbench::inject

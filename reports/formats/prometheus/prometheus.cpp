@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,8 +32,16 @@ std::string label_value(std::string_view text) {
 
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
-std::string braces(const RunSummary& summary, const Labels& labels) {
-  std::string text = fmt::format("{{run={},name={}", label_value(summary.run.id), label_value(summary.run.run_case.name));
+/// The run that a sample is of.
+struct Subject {
+  Subject(const RunSummary& summary) : run(summary.run.id), name(summary.run.run_case.name) {}  // NOLINT: implicit, as most are
+  explicit Subject(const LiveFigures& figures) : run(figures.run), name(figures.name) {}
+  std::string_view run;
+  std::string_view name;
+};
+
+std::string braces(const Subject& subject, const Labels& labels) {
+  std::string text = fmt::format("{{run={},name={}", label_value(subject.run), label_value(subject.name));
   for (const auto& [key, value] : labels) text += fmt::format(",{}={}", key, label_value(value));
   return text + "}";
 }
@@ -42,8 +51,8 @@ class Family {
  public:
   Family(std::string_view name, std::string_view help) : name_(name), help_(help) {}
 
-  void add(const RunSummary& summary, double value, const Labels& labels = {}) {
-    if (std::isfinite(value)) samples_ += fmt::format("{}{} {:.10g}\n", name_, braces(summary, labels), value);
+  void add(const Subject& subject, double value, const Labels& labels = {}) {
+    if (std::isfinite(value)) samples_ += fmt::format("{}{} {:.10g}\n", name_, braces(subject, labels), value);
   }
   template <typename Number>
   void add_measured(const RunSummary& summary, const Measured<Number>& value, double unit, const Labels& labels = {}) {
@@ -179,6 +188,21 @@ std::string runs_prometheus(std::span<const RunSummary> runs) {
     if (peak_bytes > 0) to.add(summary, static_cast<double>(peak_bytes));
   });
   return text;
+}
+
+std::string live_prometheus(const LiveFigures& figures) {
+  const auto one = [&](std::string_view name, std::string_view help, std::optional<double> value, const Labels& labels = {}) {
+    Family family(name, help);
+    if (value) family.add(Subject(figures), *value, labels);
+    return family.text();
+  };
+  return one("ddbench_live_steps", "Steps that all ranks have completed, warm-up included.", static_cast<double>(figures.steps)) +
+         one("ddbench_live_steps_per_second", "Rate of steps over the last seconds.", figures.steps_per_s) +
+         one("ddbench_live_communication_ratio", "Share of the time in which a rank is in a collective, mean over ranks.",
+             figures.communication_share) +
+         one("ddbench_live_verdict", "1 while a rank is named that holds the others up, or ranks hang; who is a label.",
+             figures.verdict.empty() ? 0.0 : 1.0, {{"verdict", figures.verdict}}) +
+         one("ddbench_live_updated_seconds", "When this was written, in seconds since 1970.", figures.updated_s);
 }
 
 }  // namespace ddbench::reports

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -12,5 +14,19 @@ namespace ddbench::reports {
 /// and its environment. What was not measured has no sample: a rule that needs one uses absent(). Steps of failed or invalid
 /// runs have none either, but `ddbench_run_info` says their state.
 std::string runs_prometheus(std::span<const analyzer::RunSummary> runs);
+
+/// How a run goes that is going on.
+struct LiveFigures {
+  std::string run;
+  std::string name;
+  std::uint64_t steps = 0;
+  std::optional<double> steps_per_s;
+  std::optional<double> communication_share;
+  std::string verdict;   ///< empty: nobody is named
+  double updated_s = 0;  ///< seconds since 1970
+};
+
+/// The same of a run that is going on, as gauges whose names begin with ddbench_live_.
+std::string live_prometheus(const LiveFigures& figures);
 
 }  // namespace ddbench::reports

@@ -34,7 +34,7 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(ready.clock.uncertainty_ns, 13);
 
   const Heartbeat heartbeat =
-      round_trip(Heartbeat{18, 2.25, {"all_reduce", 41, true, 5'000'000'000}, 1 << 30, true});
+      round_trip(Heartbeat{18, 2.25, {"all_reduce", 41, true, 5'000'000'000}, 1 << 30, true, 77});
   EXPECT_EQ(heartbeat.steps_completed, 18u);
   EXPECT_EQ(heartbeat.loss, 2.25);
   EXPECT_EQ(heartbeat.collective.function, "all_reduce");
@@ -43,6 +43,7 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(heartbeat.collective.for_ns, 5'000'000'000);
   EXPECT_EQ(heartbeat.peak_memory_bytes, 1 << 30);
   EXPECT_TRUE(heartbeat.told_to_end);
+  EXPECT_EQ(heartbeat.collectives_ns, 77);
 
   const Result result = round_trip(Result{2.5, 0.5, "abc", 7, 8, 3, 40, {1, 2, 3}});
   EXPECT_EQ(result.loss_first, 2.5);
@@ -225,6 +226,7 @@ TEST(Messages, ValuesThatCannotBeTrueAreRefused) {
   refused(Result{.dropped_spans = ~std::uint64_t{0}}, "the number of dropped spans is 18446744073709551615");
   refused(Heartbeat{.steps_completed = 0xFFFF'FFFF}, "the step is 4294967295");
   refused(Heartbeat{.collective = {.for_ns = kMax}}, "the time in a collective is 9223372036854775807");
+  refused(Heartbeat{.collectives_ns = -1}, "the time in all collectives is -1");
   refused(Heartbeat{.peak_memory_bytes = -1}, "the peak memory is -1");
   refused(Failure{.peak_memory_bytes = kMax}, "the peak memory is 9223372036854775807");
   refused(Holding{1, 0xFFFF'FFFF}, "the step is 4294967295");

@@ -30,6 +30,22 @@ TEST(TrainingState, TellsWhereTheTrainingIs) {
   EXPECT_FALSE(state.snapshot().collective.inside);
 }
 
+TEST(TrainingState, CountsTimeInCollectivesToTheEndOfTheStep) {
+  TrainingState state;
+  for (const std::uint64_t sequence : {1, 2}) {
+    state.on_collective_begin("all_reduce", sequence);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    state.on_collective_end(sequence);
+  }
+  EXPECT_EQ(state.snapshot().collectives_ns, 0);
+  state.on_step(0, 1);
+  const std::int64_t told_ns = state.snapshot().collectives_ns;
+  EXPECT_GE(told_ns, 4'000'000);
+  state.on_collective_end(2);  // a second end counts nothing
+  state.on_step(1, 1);
+  EXPECT_EQ(state.snapshot().collectives_ns, told_ns);
+}
+
 TEST(TrainingState, LongNamesAreCutNotOverrun) {
   TrainingState state;
   state.on_collective_begin(std::string(100, 'x'), 1);

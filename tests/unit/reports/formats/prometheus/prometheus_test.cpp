@@ -81,5 +81,21 @@ TEST(Prometheus, OfARunThatMustNotBeUsedOnlyItsStateIsKnown) {
   EXPECT_EQ(runs_prometheus({}), "");
 }
 
+TEST(LivePrometheus, TellsWhatIsKnownOfARunThatGoesOn) {
+  LiveFigures figures{"run1", "a\"b", 12, {}, {}, "", 1.5e9};
+  std::string text = live_prometheus(figures);
+  EXPECT_NE(text.find("ddbench_live_steps{run=\"run1\",name=\"a\\\"b\"} 12\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("ddbench_live_verdict{run=\"run1\",name=\"a\\\"b\",verdict=\"\"} 0\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("per_second"), std::string::npos) << "not known yet";
+  figures.steps_per_s = 50;
+  figures.communication_share = 0.25;
+  figures.verdict = "rank 2 (node 0) holds the others up\nsince";
+  text = live_prometheus(figures);
+  EXPECT_NE(text.find("ddbench_live_steps_per_second{run=\"run1\",name=\"a\\\"b\"} 50\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("ddbench_live_communication_ratio{run=\"run1\",name=\"a\\\"b\"} 0.25\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("up\nsince"), std::string::npos) << "a label has one line";
+  EXPECT_NE(text.find("\"} 1\n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ddbench::reports

@@ -1,4 +1,4 @@
-#include "analyzer/import/flight_recorder/hang.h"
+#include "analyzer/diagnose/hang/hang.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "analyzer/attribution/communicators.h"
 #include "core/text/number.h"
 
-namespace ddbench::imports {
+namespace ddbench::analyzer {
 namespace {
 
 class Search {
@@ -85,7 +85,7 @@ class Search {
     };
     if (add_those(is_elsewhere)) return;
     within_.insert(rank);
-    entered_.insert(fmt::format("{}, ranks {}", in_words(rank, operation), analyzer::ranks_in_words(members)));
+    entered_.insert(fmt::format("{}, ranks {}", in_words(rank, operation), ranks_in_words(members)));
   }
 
   void look_at_peer(int rank, const Operation& operation) {
@@ -185,4 +185,4 @@ Hang find_hang(const std::vector<FlightDump>& dumps) {
   return Search(dumps).search();
 }
 
-}  // namespace ddbench::imports
+}  // namespace ddbench::analyzer

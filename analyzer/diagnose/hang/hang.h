@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/import/flight_recorder/dump.h"
+#include "analyzer/diagnose/hang/flight.h"
 
-namespace ddbench::imports {
+namespace ddbench::analyzer {
 
 struct MissingRank {
   int rank = 0;
@@ -28,4 +28,4 @@ struct Hang {
 /// more, or are in a collective that others of the group have completed, or left no dump. Dumps are those of one job.
 Hang find_hang(const std::vector<FlightDump>& dumps);
 
-}  // namespace ddbench::imports
+}  // namespace ddbench::analyzer

@@ -1,0 +1,94 @@
+#include "probes/recorder/flight_ring.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <new>
+
+namespace ddbench::host {
+namespace {
+
+constexpr std::size_t kNameBytes = FlightEntry::kNameWords * sizeof(std::uint64_t);
+
+/// As the bytes of a FlightRing lie in the file.
+struct PlainEntry {
+  std::uint64_t correlation;
+  std::int64_t begin_ns;
+  std::int64_t end_ns;
+  std::array<char, kNameBytes> name;
+  std::uint64_t reserved;
+};
+struct PlainRing {
+  std::uint64_t magic;
+  std::uint64_t entered;
+  std::array<std::uint64_t, FlightRing::kGroups> groups;
+  std::array<PlainEntry, FlightRing::kEntries> entries;
+};
+static_assert(sizeof(PlainRing) == sizeof(FlightRing) && sizeof(PlainEntry) == sizeof(FlightEntry));
+
+std::string printable_name(const std::array<char, kNameBytes>& characters) {
+  std::string name(characters.begin(), std::find(characters.begin(), characters.end(), '\0'));
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return name;
+}
+
+}  // namespace
+
+std::uint64_t FlightRing::enter(std::string_view name, std::uint64_t correlation, std::int64_t now_ns) noexcept {
+  const std::uint64_t place = entered.fetch_add(1, std::memory_order_relaxed);
+  FlightEntry& entry = entries[place % kEntries];
+  std::array<std::uint64_t, FlightEntry::kNameWords> words{};
+  std::memcpy(words.data(), name.data(), std::min(name.size(), sizeof words));
+  entry.begin_ns.store(0, std::memory_order_relaxed);  // what is read meanwhile is no entry
+  entry.correlation.store(correlation, std::memory_order_relaxed);
+  entry.end_ns.store(0, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < words.size(); ++i) entry.name[i].store(words[i], std::memory_order_relaxed);
+  entry.begin_ns.store(now_ns, std::memory_order_release);
+  return place;
+}
+
+void FlightRing::leave(std::uint64_t place, std::int64_t now_ns) noexcept {
+  if (entered.load(std::memory_order_relaxed) - place > kEntries) return;  // written over
+  entries[place % kEntries].end_ns.store(now_ns, std::memory_order_release);
+}
+
+void FlightRing::add_group(std::uint16_t communicator, std::uint32_t ranks) noexcept {
+  const std::uint64_t packed = std::uint64_t{communicator} << 32 | ranks;
+  for (std::atomic<std::uint64_t>& group : groups) {
+    std::uint64_t there = 0;
+    if (group.compare_exchange_strong(there, packed) || there == packed) return;
+  }
+}
+
+FlightRing* map_flight_ring(const char* file) noexcept {
+  const int opened = ::open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (opened < 0) return nullptr;
+  void* mapped = MAP_FAILED;
+  if (::ftruncate(opened, sizeof(FlightRing)) == 0)
+    mapped = ::mmap(nullptr, sizeof(FlightRing), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+  ::close(opened);
+  return mapped == MAP_FAILED ? nullptr : new (mapped) FlightRing;
+}
+
+std::optional<FlightRecord> read_flight(const std::filesystem::path& file) {
+  PlainRing ring{};
+  if (!std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&ring), sizeof ring) || ring.magic != FlightRing::kMagic)
+    return std::nullopt;
+  FlightRecord record;
+  for (const std::uint64_t group : ring.groups) {
+    if (group != 0) record.sizes[static_cast<std::uint16_t>(group >> 32)] = static_cast<std::uint32_t>(group);
+  }
+  const std::uint64_t kept = std::min<std::uint64_t>(ring.entered, FlightRing::kEntries);
+  for (std::uint64_t place = ring.entered - kept; place < ring.entered; ++place) {
+    const PlainEntry& entry = ring.entries[place % FlightRing::kEntries];
+    if (entry.begin_ns <= 0) continue;
+    record.operations.push_back({printable_name(entry.name), entry.correlation, entry.begin_ns, entry.end_ns});
+  }
+  return record;
+}
+
+}  // namespace ddbench::host

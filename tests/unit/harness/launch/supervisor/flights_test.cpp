@@ -1,0 +1,109 @@
+// Flight recorders as ranks leave them in a run's folder, and who is missing where.
+#include "harness/launch/supervisor/flights.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/span.h"
+#include "temporary_directory.h"
+
+namespace ddbench::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::uint16_t kGroup = 0x1234;
+
+class Flights : public testing::Test {
+ protected:
+  /// All collectives up to `ended`, and one more where `inside`.
+  void write(int rank, std::uint64_t ended, bool inside, const char* file = nullptr, std::uint16_t group = kGroup, std::uint32_t size = 3) {
+    const std::string name = file != nullptr ? file : "rank" + std::to_string(rank) + ".77.flight";
+    host::FlightRing* const ring = host::map_flight_ring((folder_.path() / name).c_str());
+    ASSERT_NE(ring, nullptr);
+    ring->add_group(group, size);
+    for (std::uint64_t sequence = 1; sequence <= ended; ++sequence) {
+      const auto place = ring->enter("all_reduce", collective_key(group, sequence), static_cast<std::int64_t>(sequence) * 1000);
+      ring->leave(place, static_cast<std::int64_t>(sequence) * 1000 + 500);
+    }
+    if (inside) ring->enter("all_reduce", collective_key(group, ended + 1), kSecond);
+  }
+  std::optional<std::string> awaited(const std::set<int>& stopped = {}) {
+    return who_is_awaited(read_flights(folder_.path(), 3), 6 * kSecond, stopped);
+  }
+  test::TemporaryDirectory folder_;
+};
+
+TEST_F(Flights, TheRankThatDidNotComeIsNamedWithItsCollective) {
+  write(0, 40, true);
+  write(1, 40, false);
+  write(2, 40, true);
+  EXPECT_TRUE(stands_still(read_flights(folder_.path(), 3), 5s, 6 * kSecond));
+  EXPECT_FALSE(stands_still(read_flights(folder_.path(), 3), 5s, 5 * kSecond)) << "4 s ago one was entered";
+  EXPECT_EQ(awaited().value_or(""),
+            "rank 1 did not come to all_reduce #41 of group 1234 (all ranks), in which rank 0 waits; no collective has begun or ended "
+            "for 5.0 s");
+  EXPECT_NE(awaited({{1}}).value_or("").find("; rank 1 is stopped (SIGSTOP or a debugger); "), std::string::npos);
+  const auto lines = flights_in_words(read_flights(folder_.path(), 3), 6 * kSecond);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0], "rank 0: in all_reduce #41 of group 1234 for 5.0 s; before: all_reduce #40 (500 ns), all_reduce #39 (500 ns), "
+                      "all_reduce #38 (500 ns)");
+  EXPECT_TRUE(lines[1].starts_with("rank 1: in no collective for 6.0 s; the last was all_reduce #40 of group 1234")) << lines[1];
+}
+
+TEST_F(Flights, ARankWithoutAnyCollectiveIsAwaitedToo) {
+  write(0, 0, true);
+  write(2, 0, true);
+  EXPECT_TRUE(awaited().value_or("").starts_with("rank 1 did not come to all_reduce #1 of group 1234 (all ranks)")) << awaited().value_or("");
+}
+
+TEST_F(Flights, WhereAllHaveComeOnlyAStoppedOneIsNamed) {
+  for (const int rank : {0, 1, 2}) write(rank, 7, true);
+  EXPECT_FALSE(awaited());
+  EXPECT_TRUE(awaited({{2}}).value_or("").starts_with("rank 2 is stopped (SIGSTOP or a debugger), in all_reduce #8 of group 1234 (all ranks)"));
+}
+
+TEST_F(Flights, RanksThatComputeDoNotHang) {
+  for (const int rank : {0, 1, 2}) write(rank, 7, false);
+  EXPECT_FALSE(stands_still(read_flights(folder_.path(), 3), 5s, 60 * kSecond));
+  EXPECT_FALSE(stands_still({}, 5s, 60 * kSecond));
+}
+
+TEST_F(Flights, OfSeveralProcessesTheOneThatCommunicatesCounts) {
+  write(0, 3, true);
+  write(0, 0, false, "rank0.78.flight");
+  write(1, 4, false);
+  const auto flights = read_flights(folder_.path(), 3);
+  EXPECT_EQ(flights[0].record.operations.size(), 4U);
+  EXPECT_EQ(flights[2].record.operations.size(), 0U);
+}
+
+TEST_F(Flights, FilesThatAreNoneOfTheseAreLeftAlone) {
+  std::ofstream(folder_.path() / "rank0.flight") << "short";
+  std::ofstream(folder_.path() / "rank1.flight") << std::string(5000, 'x');
+  std::ofstream(folder_.path() / "rankx.flight") << "";
+  std::ofstream(folder_.path() / "rank99.flight") << "";
+  for (const RankFlight& flight : read_flights(folder_.path(), 3)) EXPECT_TRUE(flight.record.operations.empty());
+  EXPECT_EQ(read_flights(folder_.path() / "missing", 2).size(), 2U);
+  EXPECT_TRUE(stopped_ranks(folder_.path(), 3).empty());
+}
+
+TEST_F(Flights, OnlyTheLastCollectivesAreKeptAndLateEndsTouchNoOther) {
+  host::FlightRing* const ring = host::map_flight_ring((folder_.path() / "rank0.flight").c_str());
+  ASSERT_NE(ring, nullptr);
+  const auto first = ring->enter(std::string(100, 'n'), collective_key(1, 1), 10);
+  for (std::uint64_t sequence = 2; sequence <= 2 * host::FlightRing::kEntries; ++sequence) ring->enter("barrier", collective_key(1, sequence), 20);
+  ring->leave(first, 30);
+  const auto record = host::read_flight(folder_.path() / "rank0.flight");
+  ASSERT_TRUE(record);
+  ASSERT_EQ(record->operations.size(), host::FlightRing::kEntries);
+  for (const host::FlightOperation& operation : record->operations) EXPECT_EQ(operation.end_ns, 0);
+  for (std::uint16_t group = 1; group < 100; ++group) ring->add_group(group, 2);
+  ring->add_group(1, 2);
+  EXPECT_EQ(host::read_flight(folder_.path() / "rank0.flight")->sizes.size(), host::FlightRing::kGroups);
+}
+
+}  // namespace
+}  // namespace ddbench::launch
