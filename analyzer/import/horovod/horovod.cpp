@@ -168,14 +168,15 @@ class TraceMaker {
   std::map<int, std::vector<std::int64_t>> last_;  ///< by rank: how long after the second to last
 };
 
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
+  throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", file.string(), why), 0, file.string());
+}
+
 int ranks_of(const HorovodTimeline& timeline, const std::filesystem::path& file, int stated) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", file.string(), why), 0, file.string());
-  };
   if (stated == 0 && timeline.named_ranks == 0)
-    refuse("it names no ranks, as where Horovod had all tensors in its cache: state how many there are with --ranks");
+    refuse(file, "it names no ranks, as where Horovod had all tensors in its cache: state how many there are with --ranks");
   if (stated > 0 && stated < timeline.named_ranks)
-    refuse(fmt::format("it names rank {}, and --ranks is {}", timeline.named_ranks - 1, stated));
+    refuse(file, fmt::format("it names rank {}, and --ranks is {}", timeline.named_ranks - 1, stated));
   return stated > 0 ? stated : timeline.named_ranks;
 }
 
@@ -189,6 +190,7 @@ RankTrace horovod_trace(const HorovodTimeline& timeline, const std::filesystem::
   trace.info.rank = 0;
   trace.info.world_size = ranks_of(timeline, file, options.ranks);
   TraceMaker(timeline, *trace.info.world_size, trace).make();
+  if (trace.spans.spans.empty()) refuse(file, "it has no negotiation, copy or collective that ended");
   trace.marked_by = mark_steps(timeline, trace.steps);
   trace.notes.emplace_back("the timeline is that of Horovod's rank 0, which negotiates: what the other ranks did meanwhile is not known");
   if (timeline.is_cut_off) trace.notes.emplace_back("the file ends within its events: it was read up to the last whole one");

@@ -37,7 +37,7 @@ class ReadAhead::Impl {
 
  private:
   struct Block {
-    std::vector<char> bytes = std::vector<char>(std::size_t{256} << 10);
+    std::vector<char> bytes = std::vector<char>(std::size_t{64} << 10);
     std::size_t size = 0;
   };
 

@@ -6,7 +6,7 @@
 
 namespace ddbench::imports {
 
-/// Runs a source of bytes on a thread of its own, some blocks ahead of whoever reads them. Holds 1 MB.
+/// Runs a source of bytes on a thread of its own, some blocks ahead of whoever reads them. Holds 256 KB.
 class ReadAhead {
  public:
   /// Writes up to `size` bytes to `to`; 0 at the end. Called on the other thread alone; what it throws, read() throws.

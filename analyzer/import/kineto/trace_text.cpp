@@ -12,7 +12,7 @@
 namespace ddbench::imports {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
+constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
 constexpr std::size_t kLargestValueBytes = std::size_t{64} << 20;
 constexpr std::size_t kPaddingBytes = 64;  // SIMDJSON_PADDING
 

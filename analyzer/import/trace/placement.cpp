@@ -25,18 +25,32 @@ std::vector<int> nodes_by_host(const TraceJob& job) {
   return nodes;
 }
 
+/// The GPU that a rank's kernels ran on, where that is one.
+std::optional<int> device_of(const RankTrace& trace) {
+  if (trace.kernels_by_device.size() != 1) return std::nullopt;
+  return trace.kernels_by_device.begin()->first;
+}
+
+/// Why hosts of one name cannot be one machine; empty: they can. Ranks of a machine that see several GPUs use one each.
+std::string why_name_is_shared(const TraceJob& job, const std::vector<int>& hosts) {
+  std::map<std::pair<int, int>, int> users;  // of a GPU of a host: its rank
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const std::optional<int> device = device_of(job.traces[i]);
+    if (!device || job.traces[i].info.devices < 2) continue;
+    const auto [user, is_new] = users.try_emplace({hosts[i], *device}, job.ranks[i]);
+    if (is_new) continue;
+    return fmt::format("ranks {} and {} name the host {} and both use a GPU {}, so that several nodes may have this name", user->second,
+                       job.ranks[i], job.traces[i].info.host, *device);
+  }
+  return {};
+}
+
 /// Equally many ranks of each node; 0 where they are not.
 int ranks_of_each(const std::vector<int>& nodes) {
   std::map<int, int> counts;
   for (const int node : nodes) ++counts[node];
   const int first = counts.begin()->second;
   return std::all_of(counts.begin(), counts.end(), [&](const auto& count) { return count.second == first; }) ? first : 0;
-}
-
-/// The GPU that a rank's kernels ran on, where that is one.
-std::optional<int> device_of(const RankTrace& trace) {
-  if (trace.kernels_by_device.size() != 1) return std::nullopt;
-  return trace.kernels_by_device.begin()->first;
 }
 
 /// 0: the ids of GPUs do not tell.
@@ -75,7 +89,9 @@ Placement as_stated(const TraceJob& job, const std::vector<int>& hosts, int stat
 }  // namespace
 
 Placement find_placement(const TraceJob& job, int stated) {
-  const std::vector<int> hosts = nodes_by_host(job);
+  std::vector<int> hosts = nodes_by_host(job);
+  const std::string shared = why_name_is_shared(job, hosts);
+  if (!shared.empty()) hosts.clear();
   if (stated > 0) return as_stated(job, hosts, stated);
   if (job.world_size == 1) return by_number(job, 1, true, {});
   if (!hosts.empty()) {
@@ -86,11 +102,12 @@ Placement find_placement(const TraceJob& job, int stated) {
   }
   if (const int per_node = ranks_by_device(job); per_node > 0) {
     return by_number(job, per_node, true,
-                     fmt::format("{} ranks a node, by the ids of the GPUs that the ranks use", per_node));
+                     fmt::format("{} ranks a node, by the ids of the GPUs that the ranks use{}{}", per_node,
+                                 shared.empty() ? "" : ": ", shared));
   }
   return by_number(job, job.world_size, false,
-                   fmt::format("how many GPUs a node has is not known: the traces do not say which ranks share one; {}",
-                               kHowToSay));
+                   fmt::format("how many GPUs a node has is not known: {}; {}",
+                               shared.empty() ? "the traces do not say which ranks share one" : shared, kHowToSay));
 }
 
 }  // namespace ddbench::imports

@@ -51,6 +51,20 @@ TEST(Placement, WithoutGpusOrWithOthersThanTheirNumberItIsNotKnown) {
   EXPECT_TRUE(find_placement(job_of(1, 0, 0), 0).is_known) << "one rank is on one node";
 }
 
+TEST(Placement, NodesOfOneNameAreNotOneNode) {
+  TraceJob job = job_of(8, 4, 4);
+  for (RankTrace& trace : job.traces) trace.info.host = "localhost";
+  Placement placement = find_placement(job, 0);  // the ids of GPUs repeat after four
+  EXPECT_TRUE(placement.is_known);
+  EXPECT_EQ(placement.per_node, 4);
+  EXPECT_NE(placement.note.find("ranks 0 and 4 name the host localhost and both use a GPU 0"), std::string::npos) << placement.note;
+  job.traces[1].kernels_by_device = {{3, 100}};  // in another order
+  placement = find_placement(job, 0);
+  EXPECT_FALSE(placement.is_known);
+  EXPECT_NE(placement.note.find("several nodes may have this name"), std::string::npos) << placement.note;
+  EXPECT_EQ(find_placement(job, 4).per_node, 4) << "what is stated does not contradict such hosts";
+}
+
 TEST(Placement, HostsTellAlsoWhereRanksAreDealtOutInTurn) {
   TraceJob job = job_of(4, 1, 1);
   for (int rank = 0; rank < 4; ++rank) job.traces[static_cast<std::size_t>(rank)].info.host = rank % 2 == 0 ? "a" : "b";
