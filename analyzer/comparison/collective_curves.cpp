@@ -142,8 +142,9 @@ CollectiveCurves collective_curves(std::span<const RunSummary> runs, std::span<c
     note_link(summary.run);
     for (const CollectiveSummary& collective : summary.collectives) {
       const store::CollectiveRecord& record = collective.record;
+      if (!collective.algbw_gb_per_s) continue;
       add(worlds, summary.run, collective_world(summary.run, record.function, record.communicator),
-          static_cast<double>(record.bytes), static_cast<double>(record.transfer_ns));
+          static_cast<double>(record.bytes), static_cast<double>(*collective.transfer_ns));
     }
   }
   for (const MicroTable& table : micro) {

@@ -36,6 +36,7 @@ GroupRow row_of(const GroupCell& cell) {
   const CaseFigures figures = case_figures(cell.runs);
   row.runs = figures.runs;
   row.samples_per_s = figures.samples_per_s;
+  row.without_samples = figures.without_samples;
   row.step_time_ns = figures.step_time_ns.value;
   for (const RunSummary& summary : cell.runs)
     row.provenance = ProvenanceSet::from_bits(row.provenance.bits() | summary.run.provenance.bits());

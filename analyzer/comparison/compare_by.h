@@ -21,6 +21,7 @@ struct GroupRow {
                         ///< batch_per_gpu=32"
   std::vector<store::RunId> runs;
   double samples_per_s = 0;  ///< geometric mean over runs, here and below
+  std::string without_samples = {};  ///< as CaseFigures: why that is RunSummary::work_per_s instead; empty where it is not
   double step_time_ns = 0;
   Measured<double> exposed_ns =
       Measured<double>::missing("no partition");  ///< communication, a step

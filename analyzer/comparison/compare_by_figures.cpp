@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "analyzer/comparison/compare_by.h"
@@ -16,6 +17,7 @@ std::string size_in_words(const RunCase& run_case) {
 std::vector<Offer> offers_of(const GroupComparison& comparison) {
   std::vector<Offer> offers;
   for (const GroupRow& row : comparison.rows) {
+    if (!row.without_samples.empty()) continue;
     Offer offer;
     offer.sku = row.run_case.sku;
     offer.nodes = row.run_case.nodes;
@@ -34,14 +36,17 @@ Figure throughput_figure(const GroupComparison& comparison) {
   Figure figure;
   figure.title = fmt::format("Throughput by {}", comparison.field);
   figure.x = {"GPUs", "1", true};
-  figure.y = {"throughput", "samples/s", true};
+  const bool in_steps = std::any_of(comparison.rows.begin(), comparison.rows.end(),
+                                    [](const GroupRow& row) { return !row.without_samples.empty(); });
+  figure.y = {"throughput", in_steps ? "steps/s" : "samples/s", true};
   figure.notes = comparison.notes;
   for (const std::string& value : comparison.values) {
     Series series{value.empty() ? "(none)" : value, SeriesShape::kPoints, {}, {}};
     for (const GroupRow& row : comparison.rows) {
       if (row.value != value) continue;
       series.points.push_back(
-          {static_cast<double>(row.world_size), row.samples_per_s, {}, size_in_words(row.run_case)});
+          {static_cast<double>(row.world_size), in_steps ? 1e9 / row.step_time_ns : row.samples_per_s, {},
+           size_in_words(row.run_case)});
       series.provenance = ProvenanceSet::from_bits(series.provenance.bits() | row.provenance.bits());
     }
     figure.series.push_back(std::move(series));

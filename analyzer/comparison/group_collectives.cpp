@@ -32,12 +32,12 @@ TimesByKind times_by_kind(const std::vector<GroupCell>& cells, const GroupCompar
     for (const RunSummary& summary : cell.runs) {
       for (const CollectiveSummary& collective : summary.collectives) {
         const store::CollectiveRecord& record = collective.record;
-        if (record.transfer_ns <= 0 || cell.run_case().world_size() < 2 || record.communicator.ranks == 1) continue;
+        if (!collective.transfer_ns || (record.bytes > 0 && !collective.algbw_gb_per_s) || cell.run_case().world_size() < 2 || record.communicator.ranks == 1) continue;
         const CollectiveWorld world =
             without_field(collective_world(summary.run, record.function, record.communicator), result.field);
         Times& times = all[{world, record.bytes}][place];
         times.provenance = ProvenanceSet::from_bits(times.provenance.bits() | summary.run.provenance.bits());
-        times.transfer_ns.push_back(static_cast<double>(record.transfer_ns));
+        times.transfer_ns.push_back(static_cast<double>(*collective.transfer_ns));
         if (collective.busbw_gb_per_s) times.busbw.push_back(*collective.busbw_gb_per_s);
       }
     }

@@ -16,6 +16,7 @@
 #include "analyzer/predict/replay.h"
 #include "analyzer/run/run_summary.h"
 #include "core/facts/facts.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -50,8 +51,7 @@ class Recorder {
     result_.run = run.id;
     result_.strategy = run.run_case.strategy;
     result_.shape = {run.run_case.nodes, run.run_case.gpus_per_node};
-    result_.samples_per_rank =
-        static_cast<double>(run.run_case.global_batch()) / static_cast<double>(run.run_case.world_size());
+    set_samples(run);
     const auto slowdown = get_fact(run.environment.facts, fact_key<"analysis.compute_slowdown_percent">);
     if (slowdown) result_.slowdown = std::max(0.0, slowdown->value / 100);
     for (const store::RankRecord& rank : ranks) {
@@ -61,6 +61,15 @@ class Recorder {
     if (static_cast<int>(ranks.size()) < run.run_case.world_size())
       result_.notes.push_back(fmt::format("{} of {} ranks were recorded: the others are taken to do what these did",
                                           ranks.size(), run.run_case.world_size()));
+  }
+
+  void set_samples(const store::RunRecord& run) {
+    const auto seen = get_fact(run.environment.facts, fact_key<"program.samples_per_step">);
+    const bool of_case = has_known_batch(run.run_case);
+    result_.counts_samples = of_case || (seen && *seen > 0);
+    const double samples = of_case ? static_cast<double>(run.run_case.global_batch())
+                                   : seen.value_or(run.run_case.world_size());
+    result_.samples_per_rank = (result_.counts_samples ? samples : run.run_case.world_size()) / run.run_case.world_size();
   }
 
   Measured<StepRecording> record() {

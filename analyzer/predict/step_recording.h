@@ -61,7 +61,8 @@ struct StepRecording {
   std::vector<StepCollective> collectives;  ///< in their order on the lane
   std::vector<RecordedStep> steps;          ///< in order; a gap in `step` ends a block
   double slowdown = 0;                      ///< compute beside communication takes 1 + this times as long
-  double samples_per_rank = 0;              ///< a step
+  double samples_per_rank = 0;              ///< a step; 1 where nobody said how many it has
+  bool counts_samples = true;               ///< samples_per_rank is known
   double step_ns = 0;                       ///< as the run's step time has it
   std::vector<std::string> notes;
 };

@@ -10,11 +10,21 @@ namespace {
 
 constexpr std::size_t kReplicates = 4;
 
-Series series_of(const char* name, const WhatIfCurve& curve) {
+/// Steps of all ranks as steps, where samples are not known.
+double shown(const StepRecording& recording, double samples_per_s, double ranks) {
+  return recording.counts_samples ? samples_per_s : samples_per_s / ranks;
+}
+
+Series series_of(const char* name, const StepRecording& recording, const WhatIfCurve& curve) {
   Series series{name, SeriesShape::kLine, {}, {}};
   series.provenance.add(Provenance::kPredicted);
-  for (const ReplayPrediction& size : curve.sizes)
-    series.points.push_back({size.shape.gpus(), size.samples_per_s.value, size.samples_per_s.interval, {}});
+  for (const ReplayPrediction& size : curve.sizes) {
+    const double ranks = size.shape.gpus();
+    ConfidenceInterval interval = size.samples_per_s.interval;
+    interval.low = shown(recording, interval.low, ranks);
+    interval.high = shown(recording, interval.high, ranks);
+    series.points.push_back({ranks, shown(recording, size.samples_per_s.value, ranks), std::move(interval), {}});
+  }
   return series;
 }
 
@@ -46,12 +56,14 @@ Figure what_if_figure(const StepRecording& recording, const WhatIfCurve& unchang
   Figure figure;
   figure.title = "Predicted throughput";
   figure.x = {"GPUs", "1", true};
-  figure.y = {"throughput", "samples/s", true};
+  figure.y = {"throughput", recording.counts_samples ? "samples/s" : "steps/s", true};
   Series recorded{"recorded", SeriesShape::kPoints, {}, {}};
   recorded.provenance.add(Provenance::kMeasured);
+  const double ranks = recording.shape.gpus();
   recorded.points.push_back(
-      {recording.shape.gpus(), recording.samples_per_rank * recording.shape.gpus() * 1e9 / recording.step_ns, {}, {}});
-  figure.series = {series_of("as it was", unchanged), series_of("with the changes", changed), std::move(recorded)};
+      {ranks, shown(recording, recording.samples_per_rank * ranks * 1e9 / recording.step_ns, ranks), {}, {}});
+  figure.series = {series_of("as it was", recording, unchanged), series_of("with the changes", recording, changed),
+                   std::move(recorded)};
   figure.notes = changed.not_known;
   figure.notes.insert(figure.notes.end(), recording.notes.begin(), recording.notes.end());
   return figure;

@@ -5,16 +5,14 @@
 #include <optional>
 #include <set>
 
+#include "analyzer/program/host_gaps.h"
+
 namespace ddbench::analyzer {
 namespace {
 
 using Marks = std::vector<PhaseMark>;
 
-struct Segment {
-  std::int64_t begin_ns = 0;
-  std::int64_t end_ns = 0;
-  ProgramPhase phase = ProgramPhase::kData;
-};
+using Segment = PhaseSegment;
 
 struct OptimizerUse {
   std::uint64_t loop = 0;
@@ -271,6 +269,7 @@ PhaseTotals apply_phases(ProgramRank& rank, const Marks& marks, const ProgramWin
     rank.spans.push_back(wait);
   }
   add_samples(marks, steps, first_counted, totals);
+  totals.host_gap_ns = host_gaps(rank.spans, flat, steps, first_counted);
   return totals;
 }
 

@@ -44,6 +44,7 @@ ProgramWindows steps_of_phases(const std::vector<PhaseMark>& marks);
 /// Of the steps of a rank, by phase: nanoseconds in it, and samples that its loaders gave.
 struct PhaseTotals {
   std::array<std::int64_t, kPhaseNames.size()> ns{};
+  std::array<std::int64_t, 4> host_gap_ns{};  ///< by HostGap (host_gaps.h)
   std::uint64_t samples = 0;
   std::size_t steps_with_samples = 0;
 };

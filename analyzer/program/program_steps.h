@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@ struct ProgramPhases {
   std::int64_t forward_ns = 0;
   std::int64_t backward_ns = 0;
   std::int64_t optimizer_ns = 0;
+  std::array<std::int64_t, 4> host_gap_ns{};  ///< by HostGap (host_gaps.h)
   /// Over all ranks; 0: not known, as loaders gave batches in fewer than nine of ten steps.
   double samples = 0;
 };

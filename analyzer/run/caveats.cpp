@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "analyzer/run/case_figures.h"
@@ -234,6 +237,22 @@ void note_peer_wait(const RunSummary& summary, Notes& notes) {
   }
 }
 
+/// Which bandwidths are not shown although there were bytes, by reason.
+void note_bandwidths(const RunSummary& summary, Notes& notes) {
+  std::map<std::string, std::size_t> kinds;
+  for (const CollectiveSummary& collective : summary.collectives) {
+    if (collective.record.bytes > 0 && collective.record.communicator.ranks != 1 && collective.record.transfer_ns > 0 &&
+        !collective.algbw_gb_per_s)
+      ++kinds[collective.algbw_gb_per_s.reason()];
+  }
+  constexpr std::size_t kMost = 3;
+  if (kinds.size() > kMost) kinds.erase(std::next(kinds.begin(), kMost), kinds.end());
+  for (const auto& [reason, count] : kinds) {
+    notes.push_back(fmt::format("bandwidth of {} of {} kinds of collectives is not known: {}", count,
+                                summary.collectives.size(), reason));
+  }
+}
+
 void note_cpu_wait(const RunSummary& summary, Notes& notes) {
   if (summary.cpu_wait_ns || summary.probed_steps == 0) return;
   if (summary.run.provenance.has(Provenance::kImported)) return;
@@ -284,6 +303,7 @@ std::vector<std::string> notes_on(const RunSummary& summary) {
   note_missing_kernels(summary, notes);
   note_cpu_wait(summary, notes);
   note_peer_wait(summary, notes);
+  note_bandwidths(summary, notes);
   note_overhead(summary, notes);
   return notes;
 }

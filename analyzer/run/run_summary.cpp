@@ -8,9 +8,6 @@
 #include <utility>
 
 #include "analyzer/clocks/clock_alignment.h"
-#include "analyzer/collectives/bus_factor.h"
-#include "analyzer/collectives/communicator_label.h"
-#include "analyzer/collectives/micro_table.h"
 #include "analyzer/rate/run_partition.h"
 #include "analyzer/run/case_figures.h"
 #include "analyzer/run/caveats.h"
@@ -111,37 +108,6 @@ void judge_peer_wait(RunSummary& summary) {
     summary.peer_wait_ns = Wait::missing(fmt::format(
         "below clock resolution ({:.1f} us)", static_cast<double>(worst_wait_uncertainty_ns(summary)) / 1e3));
   }
-}
-
-std::string unknown_size(const store::RunRecord& run) {
-  return "the size of the communicator is not known: " +
-         get_fact(run.environment.facts, fact_key<"analysis.communicators_unknown">)
-             .value_or("the run was stored by a ddbench that did not record it");
-}
-
-CollectiveSummary summarize_collective(const store::CollectiveRecord& record, const store::RunRecord& run) {
-  using Bandwidth = Measured<double>;
-  const int ranks = record.communicator.ranks;
-  CollectiveSummary summary;
-  summary.record = record;
-  summary.communicator = communicator_label(record.communicator, run.run_case.world_size());
-  if (record.transfer_ns <= 0 || record.bytes == 0) return summary;
-  summary.clock_uncertainty_share =
-      static_cast<double>(record.transfer_uncertainty_ns) / static_cast<double>(record.transfer_ns);
-  // Bytes a nanosecond are 1e9 bytes a second.
-  const double algbw = static_cast<double>(record.bytes) / static_cast<double>(record.transfer_ns);
-  summary.algbw_gb_per_s = algbw;
-  if (ranks == 0) {
-    summary.busbw_gb_per_s = Bandwidth::missing(unknown_size(run));
-    return summary;
-  }
-  try {
-    summary.busbw_gb_per_s = ranks > 1 ? Bandwidth(algbw * bus_factor(record.function, ranks))
-                                       : Bandwidth::missing("one rank uses no bus");
-  } catch (const Error& error) {
-    summary.busbw_gb_per_s = Bandwidth::missing(error.message());
-  }
-  return summary;
 }
 
 /// The mean over ranks of the loss at the first (or last) step for which all ranks have one.

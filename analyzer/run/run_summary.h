@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/collectives/collective_summary.h"
 #include "analyzer/figure/figure.h"
 #include "analyzer/rate/step_rate.h"
 #include "analyzer/run/utilisation.h"
@@ -13,18 +14,6 @@
 #include "analyzer/store/rows/run_store.h"
 
 namespace ddbench::analyzer {
-
-struct CollectiveSummary {
-  store::CollectiveRecord record;
-  std::string communicator = {};  ///< communicator_label(): empty for that of all ranks
-  /// bytes / transfer time, 1e9 B/s
-  Measured<double> algbw_gb_per_s = Measured<double>::missing("no transfer");
-  /// algbw * bus_factor(function, ranks of the collective's communicator); missing for functions without one, on one rank, and
-  /// where the size of the communicator is not known
-  Measured<double> busbw_gb_per_s = Measured<double>::missing("no transfer");
-  /// Of both: by which share the clocks leave the transfer, and with it the bandwidth, open (+-).
-  double clock_uncertainty_share = 0;
-};
 
 /// Intervals of the bars of a waterfall, in ns.
 struct LossIntervals {

@@ -54,6 +54,7 @@ CurveRow curve_row(const CaseFigures& figures, const SizeGroup& group, const Sku
   for (const RunSummary& summary : group.usable)
     row.provenance = ProvenanceSet::from_bits(row.provenance.bits() | summary.run.provenance.bits());
   row.samples_per_s = figures.samples_per_s;
+  row.without_samples = figures.without_samples;
   row.step_time_ns = figures.step_time_ns.value;
   row.step_time_interval = figures.step_time_ns.interval;
   row.exposed_share = figures.exposed_share;

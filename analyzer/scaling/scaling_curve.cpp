@@ -184,6 +184,10 @@ class CurveBuilder {
 
 }  // namespace
 
+bool ScalingCurve::counts_samples() const {
+  return std::all_of(rows.begin(), rows.end(), [](const CurveRow& row) { return row.without_samples.empty(); });
+}
+
 double ScalingCurve::speedup_of(double samples_per_s) const {
   // Any row tells what the baseline reached.
   return rows.empty() ? 0 : samples_per_s * rows.front().speedup / rows.front().samples_per_s;

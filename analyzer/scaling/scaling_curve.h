@@ -39,6 +39,7 @@ struct CurveRow {
   std::vector<store::RunId> runs;  ///< that gave figures, oldest first
   std::vector<double> run_samples_per_s;
   double samples_per_s = 0;  ///< this and the following are those of CaseFigures and CaseEfficiency
+  std::string without_samples = {};
   double step_time_ns = 0;
   Measured<ConfidenceInterval> step_time_interval = Measured<ConfidenceInterval>::missing("one run");
   bool is_baseline = false;
@@ -73,6 +74,8 @@ struct ScalingCurve {
 
   /// Speedup over the baseline of a throughput.
   double speedup_of(double samples_per_s) const;
+  /// Whether samples_per_s of rows and predictions are samples. Else they are steps of all ranks.
+  bool counts_samples() const;
 };
 
 /// Throws Error{kBadInput} when there are no runs, none that gave figures, none that can be the baseline, or
@@ -94,7 +97,7 @@ std::vector<Prediction> predictions_of(const ScalingCurve& curve, const CurveOpt
 /// A measured size, and what the smaller sizes of its curve said of it.
 struct ValidatedSize {
   ClusterShape shape;
-  double samples_per_s = 0;  ///< measured
+  double samples_per_s = 0;  ///< measured; steps of all ranks where the curve does not count samples
   Measured<Prediction> predicted = Measured<Prediction>::missing("the smallest size");
 };
 

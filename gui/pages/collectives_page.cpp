@@ -20,6 +20,13 @@ struct Loaded {
   CellTable fits;
 };
 
+Cell time_cell(const Measured<std::int64_t>& time_ns) {
+  if (time_ns) return quantity_cell(static_cast<double>(*time_ns), "ns");
+  Cell cell = missing_cell(time_ns.reason());
+  cell.text = QString::fromStdString(time_ns.reason());
+  return cell;
+}
+
 CellTable bucket_table(const analyzer::RunSummary& summary) {
   CellTable table;
   for (const char* title :
@@ -32,18 +39,13 @@ CellTable bucket_table(const analyzer::RunSummary& summary) {
   if (communicators) table.columns.insert(table.columns.begin() + 1, QStringLiteral("Communicator"));
   for (const analyzer::CollectiveSummary& collective : summary.collectives) {
     const store::CollectiveRecord& record = collective.record;
-    Cell wait = quantity_cell(static_cast<double>(record.peer_wait_ns), "ns");
-    if (!record.peer_wait_resolved) {
-      wait.text = QStringLiteral("below clock resolution");
-      wait.tip = QStringLiteral("less than the clocks of the ranks can tell apart");
-    }
     table.rows.push_back(
         {{QString::fromStdString(record.function), {}, {}, false},
          record.bucket < 0 ? missing_cell("not a gradient bucket") : count_cell(record.bucket),
          quantity_cell(static_cast<double>(record.bytes), "B"),
          count_cell(static_cast<double>(record.count)),
-         quantity_cell(static_cast<double>(record.transfer_ns), "ns"),
-         std::move(wait),
+         time_cell(collective.transfer_ns),
+         time_cell(collective.peer_wait_ns),
          collective.busbw_gb_per_s ? quantity_cell(*collective.busbw_gb_per_s * 1e9, "B/s")
                                    : missing_cell(collective.busbw_gb_per_s.reason())});
     std::vector<Cell>& row = table.rows.back();

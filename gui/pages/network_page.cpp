@@ -44,7 +44,7 @@ Loaded load_groups(JobContext& context, const std::vector<store::RunRecord>& run
     std::vector<Cell> cells{Cell{size_text(row.run_case), row.world_size, {}, true},
                             text_cell(row.value.empty() ? "(none)" : row.value),
                             count_cell(static_cast<double>(row.runs.size())),
-                            quantity_cell(row.samples_per_s, "samples/s"),
+                            rate_cell(row.samples_per_s, row.without_samples, row.world_size),
                             quantity_cell(row.step_time_ns, "ns"),
                             percent_cell(row.exposed_share),
                             percent_cell(row.efficiency),

@@ -61,7 +61,7 @@ std::vector<Cell> row_cells(const analyzer::CurveGroup& group, const analyzer::C
   cells.push_back(std::move(size));
   cells.push_back(count_cell(static_cast<double>(row.runs.size())));
   cells.push_back(interval_cell(row.step_time_ns, row.step_time_interval, "ns"));
-  cells.push_back(quantity_cell(row.samples_per_s, "samples/s"));
+  cells.push_back(rate_cell(row.samples_per_s, row.without_samples, row.world_size));
   cells.push_back(interval_cell(row.speedup, row.speedup_interval, "1"));
   cells.push_back(percent_interval_cell(row.efficiency, row.efficiency_interval));
   cells.push_back(quantity_cell(serial, "1"));

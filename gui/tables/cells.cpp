@@ -39,6 +39,13 @@ Cell quantity_cell(const Measured<double>& value, const std::string& unit) {
   return value ? number_cell(*value, shown(*value, unit)) : missing_cell(value.reason());
 }
 
+Cell rate_cell(double work_per_s, const std::string& without_samples, int ranks) {
+  if (without_samples.empty()) return quantity_cell(work_per_s, "samples/s");
+  Cell cell = number_cell(work_per_s, QString::fromStdString(reports::rate_in_words(work_per_s, false, ranks)));
+  cell.tip = QString::fromStdString(without_samples);
+  return cell;
+}
+
 Cell percent_cell(const Measured<double>& share) {
   return share ? number_cell(*share, shown_percent(*share)) : missing_cell(share.reason());
 }

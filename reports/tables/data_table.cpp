@@ -18,6 +18,10 @@ DataCell value_cell(double value, std::string text, CellTone tone) {
   return {std::move(text), value, tone, {}, false};
 }
 
+DataCell time_cell(double time_ns) {
+  return value_cell(time_ns, time_in_words(time_ns));
+}
+
 DataCell count_cell(std::int64_t count) {
   return value_cell(static_cast<double>(count), count_in_words(count));
 }

@@ -37,6 +37,7 @@ DataCell text_cell(std::string text, CellTone tone = CellTone::kPlain);
 DataCell code_cell(std::string text);
 /// Sorted by `value`, shown as `text`.
 DataCell value_cell(double value, std::string text, CellTone tone = CellTone::kPlain);
+DataCell time_cell(double time_ns);
 DataCell count_cell(std::int64_t count);
 /// A dash, and why.
 DataCell missing_cell(std::string reason);

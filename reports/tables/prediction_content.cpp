@@ -17,20 +17,21 @@ DataTable prediction_data(const PredictionReport& report) {
   DataTable table;
   table.columns = {{"nodes x GPUs"},
                    {"step time", true},
-                   {"samples/s", true},
+                   {report.counts_samples ? "samples/s" : "steps/s", true},
                    {"95% CI"},
                    {"rate per GPU", true, "over that of the recorded run"},
                    {"waits", true, "share of the step in which ranks wait for collectives"}};
   const double recorded = report.recorded_samples_per_s / report.recorded.gpus();
   for (const analyzer::ReplayPrediction& prediction : report.predictions) {
     const ConfidenceInterval& interval = prediction.samples_per_s.interval;
+    const double unit = report.counts_samples ? 1 : prediction.shape.gpus();  // of the column's rate
     const double own = prediction.samples_per_s.value / prediction.shape.gpus();
     const double waits = prediction.waited_ns / prediction.step_ns.value;
     table.rows.push_back(
         {value_cell(prediction.shape.gpus(), fmt::format("{} x {}", prediction.shape.nodes, prediction.shape.gpus_per_node)),
          value_cell(prediction.step_ns.value, time_in_words(prediction.step_ns.value)),
-         value_cell(prediction.samples_per_s.value, number(prediction.samples_per_s.value, 4), CellTone::kStrong),
-         text_cell(fmt::format("{} to {}", number(interval.low, 4), number(interval.high, 4)), CellTone::kFaint),
+         value_cell(prediction.samples_per_s.value / unit, number(prediction.samples_per_s.value / unit, 4), CellTone::kStrong),
+         text_cell(fmt::format("{} to {}", number(interval.low / unit, 4), number(interval.high / unit, 4)), CellTone::kFaint),
          recorded > 0 ? value_cell(own / recorded, percent_in_words(own / recorded)) : missing_cell("the run has no rate"),
          value_cell(waits, percent_in_words(waits))});
   }

@@ -21,6 +21,7 @@ struct PredictionReport {
   analyzer::ClusterShape recorded;
   double recorded_step_ns = 0;
   double recorded_samples_per_s = 0;
+  bool counts_samples = true;  ///< else rates are steps of all ranks a second
   double replay_ratio = 1;  ///< a replay of the run itself over what was recorded
   std::vector<analyzer::ReplayPrediction> predictions;
   std::vector<std::string> assumptions;
@@ -31,6 +32,7 @@ DataTable prediction_data(const PredictionReport& report);
 struct ValidationReport {
   std::vector<analyzer::ValidatedSize> laws;
   std::vector<analyzer::ReplayedSize> replays;
+  bool counts_samples = true;  ///< else rates are steps of all ranks a second
 };
 DataTable validation_data(const ValidationReport& report);
 /// How far a prediction was off: predicted over measured, minus 1, and whether its interval holds what was measured.

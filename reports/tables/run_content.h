@@ -46,6 +46,8 @@ DataTable partition_data(const analyzer::RunSummary& summary);  ///< beside the 
 DataTable measures_data(const analyzer::RunSummary& summary);   ///< key figures with intervals and methods
 DataTable collectives_data(const analyzer::RunSummary& summary);
 DataTable ranks_data(const analyzer::RunSummary& summary);
+/// Of a program, the time of a step in which it was in no operator and no collective, by cause; empty for others, and without steps.
+DataTable gaps_data(const analyzer::RunSummary& summary);
 DataTable kernels_data(const analyzer::RunSummary& summary, std::size_t most = 40);
 DataTable case_data(const store::RunRecord& run);  ///< fields of the case, tags
 DataTable environment_data(const store::RunRecord& run);

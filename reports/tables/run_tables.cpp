@@ -26,10 +26,6 @@ std::string interval_in_words(const ConfidenceInterval& interval, std::string_vi
                      quantity(interval.high, unit), interval.method);
 }
 
-DataCell time_cell(double time_ns) {
-  return value_cell(time_ns, time_in_words(time_ns));
-}
-
 void add_measure(DataTable& table, const char* name, std::string value, std::string detail) {
   table.rows.push_back({text_cell(name), text_cell(std::move(value), CellTone::kStrong),
                         text_cell(std::move(detail), CellTone::kFaint)});
@@ -39,6 +35,10 @@ template <typename T>
 void add_missing(DataTable& table, const char* name, const Measured<T>& measured) {
   table.rows.push_back(
       {text_cell(name), missing_cell(measured.reason()), text_cell(measured.reason(), CellTone::kFaint)});
+}
+
+DataCell measured_time_cell(const Measured<std::int64_t>& time_ns) {
+  return time_ns ? time_cell(static_cast<double>(*time_ns)) : missing_cell(time_ns.reason());
 }
 
 DataCell bandwidth_cell(const Measured<double>& gb_per_s) {
@@ -222,6 +222,8 @@ DataTable collectives_data(const RunSummary& summary) {
                    {"peer wait", true, "own arrival to last arrival"},
                    {"algbw", true},
                    {"busbw", true}};
+  if (std::any_of(summary.collectives.begin(), summary.collectives.end(), analyzer::leaves_before_its_end))
+    table.detail += "; a duration is shorter than the transfer where most ranks leave before the last one ends";
   const bool manners = analyzer::tells_manners(summary);
   if (manners)
     table.columns.push_back({"manner", false, "algorithm, protocol, channels and transport, as NCCL told"});
@@ -239,9 +241,7 @@ DataTable collectives_data(const RunSummary& summary) {
              : missing_cell("what recorded it does not say"),
          count_cell(static_cast<std::int64_t>(record.count)),
          time_cell(static_cast<double>(record.duration_ns)),
-         time_cell(static_cast<double>(record.transfer_ns)),
-         record.peer_wait_resolved ? time_cell(static_cast<double>(record.peer_wait_ns))
-                                   : missing_cell("below clock resolution"),
+         measured_time_cell(collective.transfer_ns), measured_time_cell(collective.peer_wait_ns),
          bandwidth_cell(collective.algbw_gb_per_s), bandwidth_cell(collective.busbw_gb_per_s)});
     std::vector<DataCell>& row = table.rows.back();
     if (manners)
@@ -276,29 +276,6 @@ DataTable ranks_data(const RunSummary& summary) {
          text_cell(clock_in_words(rank.clock)), count_cell(static_cast<std::int64_t>(rank.dropped_spans)),
          rank.parameter_hash.empty() ? missing_cell("not reported") : code_cell(rank.parameter_hash),
          text_cell(rank.outcome.empty() ? "–" : rank.outcome, ok ? CellTone::kPlain : CellTone::kBad)});
-  }
-  return table;
-}
-
-DataTable kernels_data(const RunSummary& summary, std::size_t most) {
-  DataTable table;
-  table.caption = "Operators and kernels";
-  table.columns = {{"name"},        {"kind"},
-                   {"count", true}, {"total", true, "over all ranks and measured steps"},
-                   {"mean", true},  {"longest", true}};
-  std::vector<store::KernelRecord> kernels = summary.kernels;
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
-  table.detail =
-      kernels.size() > most ? fmt::format("the {} with the largest totals of {}", most, kernels.size()) : "";
-  kernels.resize(std::min(kernels.size(), most));
-  for (const store::KernelRecord& kernel : kernels) {
-    const double count = static_cast<double>(std::max<std::uint64_t>(kernel.count, 1));
-    table.rows.push_back({code_cell(kernel.name), text_cell(kernel.kind),
-                          count_cell(static_cast<std::int64_t>(kernel.count)),
-                          time_cell(static_cast<double>(kernel.total_ns)),
-                          time_cell(static_cast<double>(kernel.total_ns) / count),
-                          time_cell(static_cast<double>(kernel.max_ns))});
   }
   return table;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/run_case/program_case.h"
 #include "core/text/quantity.h"
 #include "reports/text/phrases.h"
 
@@ -42,6 +43,15 @@ template <typename T>
 DataCell cell_or_reason(const Measured<T>& measured, std::string text, CellTone tone = CellTone::kPlain) {
   return measured ? value_cell(static_cast<double>(*measured), std::move(text), tone)
                   : missing_cell(measured.reason());
+}
+
+/// Steps/s, and why, where there is a step time and no samples.
+DataCell rate_cell(const Measured<double>& samples_per_s, const Measured<analyzer::Quantity>& step_time_ns) {
+  if (samples_per_s || !step_time_ns) return cell_or_reason(samples_per_s, samples_per_s ? number(*samples_per_s, 4) : "");
+  const double steps_per_s = 1e9 / step_time_ns->value;
+  DataCell cell = value_cell(steps_per_s, rate_in_words(steps_per_s, false, 1));
+  cell.why = samples_per_s.reason();
+  return cell;
 }
 
 void add_step_time(const ScalingRow& row, std::vector<DataCell>& cells) {
@@ -84,7 +94,7 @@ std::vector<DataCell> scaling_row(const ScalingRow& row, bool strong) {
                                                                number(row.speedup_interval->high)))
                                        : missing_cell(row.speedup_interval.reason()));
   add_step_time(row, cells);
-  cells.push_back(cell_or_reason(row.samples_per_s, row.samples_per_s ? number(*row.samples_per_s, 4) : ""));
+  cells.push_back(rate_cell(row.samples_per_s, row.step_time_ns));
   const auto& exposed_share = row.exposed_communication_share;
   cells.push_back(row.repetitions > 0
                       ? cell_or_reason(exposed_share, exposed_share ? percent_in_words(*exposed_share) : "")
@@ -210,12 +220,12 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
                    usable(summary) ? CellTone::kFaint : CellTone::kBad),
          text_cell(utc_time(run.started_wall_ns), CellTone::kFaint), count_cell(run.run_case.world_size()),
          text_cell(shape_in_short(run)),
-         count_cell(run.run_case.batch_per_gpu), count_cell(run.repetition + 1),
+         has_known_batch(run.run_case) ? count_cell(run.run_case.batch_per_gpu) : missing_cell("a program's, which nobody stated"),
+         count_cell(run.repetition + 1),
          summary.step_time_ns
              ? value_cell(summary.step_time_ns->value, time_in_words(summary.step_time_ns->value))
              : missing_cell(summary.step_time_ns.reason()),
-         cell_or_reason(summary.samples_per_s,
-                        summary.samples_per_s ? number(*summary.samples_per_s, 4) : ""),
+         rate_cell(summary.samples_per_s, summary.step_time_ns),
          summary.efficiency
              ? value_cell(summary.efficiency->value, percent_in_words(summary.efficiency->value),
                           efficiency_tone(summary.efficiency->value))

@@ -19,16 +19,16 @@ PredictionError error_of(double predicted, const ConfidenceInterval* interval, d
   return {predicted / measured - 1, interval != nullptr && interval->low <= measured && measured <= interval->high};
 }
 
-/// Prediction, interval and error of one kind.
-void add_cells(double predicted, const ConfidenceInterval* interval, const Measured<PredictionError>& error,
+/// Prediction, interval and error of one kind, in the column's `unit`.
+void add_cells(double predicted, const ConfidenceInterval* interval, const Measured<PredictionError>& error, double unit,
                std::vector<DataCell>& row) {
   if (!error) {
     for (int i = 0; i < 2; ++i) row.push_back(missing_cell(error.reason()));
     return;
   }
-  DataCell value = value_cell(predicted, number(predicted, 4));
+  DataCell value = value_cell(predicted / unit, number(predicted / unit, 4));
   if (interval != nullptr)
-    value.text += fmt::format(" ({} to {})", number(interval->low, 4), number(interval->high, 4));
+    value.text += fmt::format(" ({} to {})", number(interval->low / unit, 4), number(interval->high / unit, 4));
   row.push_back(std::move(value));
   DataCell off = value_cell(error->error, gain_in_words(error->error), error->held ? CellTone::kPlain : CellTone::kWarning);
   if (!error->held) off.why = "outside of the interval";
@@ -62,20 +62,21 @@ Measured<PredictionError> replay_error(const analyzer::ReplayedSize& size) {
 DataTable validation_data(const ValidationReport& report) {
   DataTable table;
   table.caption = "Each size, predicted from the smaller ones";
-  table.columns = {{"nodes x GPUs"},  {"samples/s", true, "measured"},
+  table.columns = {{"nodes x GPUs"},  {report.counts_samples ? "samples/s" : "steps/s", true, "measured"},
                    {"by laws", true}, {"error", true, "predicted over measured, minus 1"},
                    {"by replay", true}, {"error", true, "predicted over measured, minus 1"}};
   for (std::size_t i = 0; i < report.laws.size(); ++i) {
     const analyzer::ValidatedSize& law = report.laws[i];
     const analyzer::ReplayedSize& replay = report.replays[i];
+    const double unit = report.counts_samples ? 1 : law.shape.gpus();
     std::vector<DataCell> row = {
         value_cell(law.shape.gpus(), fmt::format("{} x {}", law.shape.nodes, law.shape.gpus_per_node)),
-        value_cell(law.samples_per_s, number(law.samples_per_s, 4), CellTone::kStrong)};
+        value_cell(law.samples_per_s / unit, number(law.samples_per_s / unit, 4), CellTone::kStrong)};
     const bool known = law.predicted && law.predicted->interval;
     add_cells(law.predicted ? law.predicted->throughput : 0, known ? &law.predicted->interval->interval : nullptr,
-              law_error(law), row);
+              law_error(law), unit, row);
     add_cells(replay.predicted ? replay.predicted->samples_per_s.value : 0,
-              replay.predicted ? &replay.predicted->samples_per_s.interval : nullptr, replay_error(replay), row);
+              replay.predicted ? &replay.predicted->samples_per_s.interval : nullptr, replay_error(replay), unit, row);
     table.rows.push_back(std::move(row));
   }
   return table;

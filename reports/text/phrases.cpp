@@ -119,6 +119,10 @@ std::string time_in_words(double time_ns) {
   return number(time_ns * scale.factor, 4) + " " + scale.unit;
 }
 
+std::string rate_in_words(double work_per_s, bool counts_samples, double ranks) {
+  return counts_samples ? number(work_per_s, 4) : number(work_per_s / std::max(ranks, 1.0), 4) + " steps/s";
+}
+
 std::string number_or_dash(const Measured<double>& value, int significant) {
   return value ? number(*value, significant) : std::string("–");
 }

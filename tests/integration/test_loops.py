@@ -5,6 +5,7 @@ What they time themselves is compared in tests/calibration/test_loops.py.
 
 import importlib.util
 import json
+import re
 import shlex
 import shutil
 import signal
@@ -67,6 +68,11 @@ def test_validations_and_checkpoints_lie_between_the_steps(bench):
     assert int(facts_of(run)["program.outside_steps_ns"]) > 0
     reduced = {c["bytes"] for c in run["collectives"] if c["function"] == "all_reduce"}
     assert reduced == {4 * (785 * 64 + 65 * 10)}, "the gradients, and not what the validation reduces"
+    gaps = {part: int(facts_of(run)[f"program.host_{part}_ns"]) for part in ("forward", "backward", "optimizer", "elsewhere")}
+    assert all(gap > 0 for gap in gaps.values()) and sum(gaps.values()) < run["step_time_ns"]["value"]
+    text = bench.ok("show", "last").stdout
+    assert "Gaps by cause" in text and "host in backward" in text and re.search(r"aten::\w+ +(forward|backward) ", text)
+    assert re.search(r"Gaps by cause", bench.ok("report", "last", "--format", "markdown").stdout)
 
 
 def test_accumulation(bench):

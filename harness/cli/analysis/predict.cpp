@@ -103,16 +103,18 @@ void set_without(const PredictCommand& command, analyzer::WhatIf& what_if) {
 }
 
 /// The changes, each with the sentence that says what it takes for granted.
-analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_case,
+analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_case, const analyzer::StepRecording& steps,
                               std::vector<std::string>& assumptions) {
   analyzer::WhatIf what_if;
   set_without(command, what_if);
   if (command.batch_per_gpu > 0) {
-    what_if.batch_factor = static_cast<double>(command.batch_per_gpu) / static_cast<double>(run_case.batch_per_gpu);
+    if (!steps.counts_samples)
+      throw_bad("--batch-per-gpu: how many samples a step of the run has is not known: record it with --batch-per-gpu");
+    what_if.batch_factor = static_cast<double>(command.batch_per_gpu) / steps.samples_per_rank;
     if (std::abs(std::log2(what_if.batch_factor)) > kMostBatchDoublings)
       throw_bad(fmt::format("--batch-per-gpu {}: the run's batch of {} does not tell it: record a run with a batch that is at "
                             "most 16 times smaller or larger",
-                            command.batch_per_gpu, run_case.batch_per_gpu));
+                            command.batch_per_gpu, steps.samples_per_rank));
     assumptions.push_back("passes and the loader take time in proportion to the batch");
   }
   if (command.bucket_mb > 0) what_if.bucket_bytes = command.bucket_mb * (1 << 20);
@@ -171,7 +173,8 @@ int validate(const PredictCommand& command) {
   selection.sweep = command.validate;
   const analyzer::ScalingCurve curve = analyzer::scaling_curve(store, select_runs(store, selection));
   const reports::ValidationReport report{analyzer::validated_sizes(curve),
-                                         analyzer::replayed_sizes(store, curve, network_costs(store, command))};
+                                         analyzer::replayed_sizes(store, curve, network_costs(store, command)),
+                                         curve.counts_samples()};
   print(command.json ? reports::validation_json(report) + "\n" : reports::validation_text(report, stdout_style()));
   return 0;
 }
@@ -199,11 +202,12 @@ int predict(const PredictCommand& command) {
   report.run = run.id;
   report.recorded = steps.shape;
   report.recorded_step_ns = steps.step_ns;
+  report.counts_samples = steps.counts_samples;
   report.recorded_samples_per_s = steps.samples_per_rank * steps.shape.gpus() * 1e9 / steps.step_ns;
   report.replay_ratio = analyzer::replay_over_recorded(steps);
   report.assumptions = steps.notes;
   analyzer::PredictOptions options;
-  options.what_if = what_if_from(command, run.run_case, report.assumptions);
+  options.what_if = what_if_from(command, run.run_case, steps, report.assumptions);
   options.other_network = !command.networks.empty() || !command.link.empty();
   analyzer::CollectiveCosts costs = network_costs(store, command);
   analyzer::add_costs(steps, costs);

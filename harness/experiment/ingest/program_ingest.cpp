@@ -123,6 +123,10 @@ void describe_phases(const analyzer::ProgramPhases& phases, ProgramRecording& re
   set_fact(recording.facts, fact_key<"program.forward_ns">, phases.forward_ns);
   set_fact(recording.facts, fact_key<"program.backward_ns">, phases.backward_ns);
   set_fact(recording.facts, fact_key<"program.optimizer_ns">, phases.optimizer_ns);
+  set_fact(recording.facts, fact_key<"program.host_forward_ns">, phases.host_gap_ns[0]);
+  set_fact(recording.facts, fact_key<"program.host_backward_ns">, phases.host_gap_ns[1]);
+  set_fact(recording.facts, fact_key<"program.host_optimizer_ns">, phases.host_gap_ns[2]);
+  set_fact(recording.facts, fact_key<"program.host_elsewhere_ns">, phases.host_gap_ns[3]);
   if (phases.samples > 0) set_fact(recording.facts, fact_key<"program.samples_per_step">, phases.samples);
   const auto time = [](std::int64_t value_ns) { return quantity(static_cast<double>(value_ns), "ns"); };
   recording.notes.push_back(

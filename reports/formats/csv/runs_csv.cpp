@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/run_case/program_case.h"
 #include "reports/formats/csv/csv.h"
 #include "reports/formats/csv/fields.h"
 #include "reports/text/phrases.h"
@@ -75,8 +76,8 @@ void add_case(const store::RunRecord& run, Row& row) {
   row.add_number(run_case.gpus_per_node);
   row.add_number(run_case.world_size());
   row.add(to_string(run_case.scaling));
-  row.add_number(run_case.batch_per_gpu);
-  row.add_number(run_case.global_batch());
+  row.add(has_known_batch(run_case) ? std::to_string(run_case.batch_per_gpu) : "");
+  row.add(has_known_batch(run_case) ? std::to_string(run_case.global_batch()) : "");
   for (const std::string* text :
        {&run_case.precision, &run_case.strategy, &run_case.device, &run_case.backend, &run_case.optimizer}) {
     row.add_text(*text);
@@ -192,7 +193,7 @@ std::string collectives_csv(std::span<const RunSummary> runs) {
       row.add(std::to_string(record.count));
       row.add_number(record.duration_ns);
       row.add_number(record.transfer_ns);
-      row.add(record.peer_wait_resolved ? std::to_string(record.peer_wait_ns) : "");
+      row.add(collective.peer_wait_ns ? std::to_string(*collective.peer_wait_ns) : "");
       for (const Measured<double>* rate : {&collective.algbw_gb_per_s, &collective.busbw_gb_per_s}) {
         row.add(*rate ? csv::real(1e9 * **rate) : "");
       }

@@ -35,6 +35,7 @@ std::string run_html(const RunReport& report) {
   page.heading("Tables");
   if (report.advice) page.table(advice_data(*report.advice));
   page.table(partition_data(summary));
+  if (const DataTable gaps = gaps_data(summary); !gaps.rows.empty()) page.table(gaps);
   page.table(measures_data(summary));
   page.table(collectives_data(summary));
   page.table(ranks_data(summary));

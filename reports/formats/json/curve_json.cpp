@@ -29,7 +29,8 @@ Json row_json(const CurveRow& row) {
                {"global_batch", samples_json(row.run_case, row.run_case.global_batch())},
                {"runs", row.runs},
                {"is_baseline", row.is_baseline},
-               {"samples_per_s", row.samples_per_s}};
+               {"samples_per_s", row.without_samples.empty() ? Json(row.samples_per_s)
+                                                             : missing.null("samples_per_s", row.without_samples)}};
   json["step_time_ns"] = value_json(row.step_time_ns, row.step_time_interval, "step_time_ns", missing);
   json["speedup"] = row.speedup;
   json["speedup_ci"] = interval_json(row.speedup_interval, "speedup_ci", missing);
@@ -66,8 +67,11 @@ Json model_json(const analyzer::ModelChoice& choice) {
 }
 
 Json prediction_json(const ScalingCurve& curve, const analyzer::Prediction& prediction) {
+  const bool samples = curve.counts_samples();
+  const double unit = samples ? 1 : prediction.n;
   Json json = {{"gpus", prediction.n},
-               {"samples_per_s", prediction.throughput},
+               {"samples_per_s", samples ? Json(prediction.throughput) : Json(nullptr)},
+               {"steps_per_s", samples ? Json(nullptr) : Json(prediction.throughput / unit)},
                {"ci_low", nullptr},
                {"ci_high", nullptr},
                {"efficiency", curve.speedup_of(prediction.throughput) * curve.baseline_gpus / prediction.n},
@@ -78,12 +82,12 @@ Json prediction_json(const ScalingCurve& curve, const analyzer::Prediction& pred
   for (const analyzer::SizeModel& model : prediction.models) {
     json["models"].push_back({{"name", model.name},
                               {"weight", model.weight},
-                              {"samples_per_s", model.samples_per_s},
+                              {"samples_per_s", samples ? Json(model.samples_per_s) : Json(nullptr)},
                               {"error", model.error ? Json(*model.error) : Json(nullptr)}});
   }
   if (prediction.interval) {
-    json["ci_low"] = prediction.interval->interval.low;
-    json["ci_high"] = prediction.interval->interval.high;
+    json["ci_low"] = prediction.interval->interval.low / unit;
+    json["ci_high"] = prediction.interval->interval.high / unit;
   }
   return json;
 }

@@ -16,7 +16,8 @@ Json row_json(const analyzer::GroupRow& row) {
                {"workload", row.run_case.workload},
                {"batch_per_gpu", samples_json(row.run_case, row.run_case.batch_per_gpu)},
                {"runs", row.runs},
-               {"samples_per_s", row.samples_per_s},
+               {"samples_per_s", row.without_samples.empty() ? Json(row.samples_per_s)
+                                                             : missing.null("samples_per_s", row.without_samples)},
                {"step_time_ns", row.step_time_ns}};
   json["exposed_communication_ns"] = missing.value("exposed_communication_ns", row.exposed_ns);
   json["exposed_communication_share"] = missing.value("exposed_communication_share", row.exposed_share);

@@ -87,9 +87,7 @@ Json collective_objects(const RunSummary& summary, MissingReasons& missing) {
                            {"count", record.count},
                            {"time_ns", record.transfer_ns},
                            {"duration_ns", record.duration_ns},
-                           {"peer_wait_ns", record.peer_wait_resolved
-                                                ? Json(record.peer_wait_ns)
-                                                : missing.null(path + "peer_wait_ns", "below clock resolution")},
+                           {"peer_wait_ns", missing.value(path + "peer_wait_ns", collective.peer_wait_ns)},
                            {"peer_wait_uncertainty_ns", record.peer_wait_uncertainty_ns},
                            {"time_uncertainty_ns", record.transfer_uncertainty_ns},
                            {"algbw", missing.value(path + "algbw", collective.algbw_gb_per_s)},

@@ -20,6 +20,7 @@ std::string run_markdown(const RunReport& report) {
   document.notes(run_notes(summary));
   document.table(partition_data(summary));
   if (report.advice) document.table(advice_data(*report.advice, 3));
+  if (const DataTable gaps = gaps_data(summary); !gaps.rows.empty()) document.folded_table(gaps);
   document.folded_table(measures_data(summary));
   document.folded_table(collectives_data(summary));
   document.folded_table(ranks_data(summary));

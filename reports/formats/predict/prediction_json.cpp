@@ -18,7 +18,7 @@ Json predicted_json(const PredictionReport& report, const analyzer::ReplayPredic
   return {{"nodes", prediction.shape.nodes},
           {"gpus_per_node", prediction.shape.gpus_per_node},
           {"step_time_ns", estimate_of(prediction.step_ns)},
-          {"samples_per_s", estimate_of(prediction.samples_per_s)},
+          {"samples_per_s", report.counts_samples ? estimate_of(prediction.samples_per_s) : Json(nullptr)},
           {"rate_per_gpu_over_recorded",
            recorded_rate > 0 ? Json(prediction.samples_per_s.value / gpus / recorded_rate) : Json(nullptr)},
           {"waited_ns", prediction.waited_ns},
@@ -34,7 +34,7 @@ std::string prediction_json(const PredictionReport& report) {
                {"nodes", report.recorded.nodes},
                {"gpus_per_node", report.recorded.gpus_per_node},
                {"recorded_step_time_ns", report.recorded_step_ns},
-               {"recorded_samples_per_s", report.recorded_samples_per_s},
+               {"recorded_samples_per_s", report.counts_samples ? Json(report.recorded_samples_per_s) : Json(nullptr)},
                {"replay_over_recorded", report.replay_ratio},
                {"predictions", Json::array()},
                {"assumptions", report.assumptions}};

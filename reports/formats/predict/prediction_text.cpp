@@ -31,9 +31,11 @@ std::size_t columns_of(const TextStyle& style) {
 std::string prediction_text(const PredictionReport& report, const TextStyle& style) {
   const Paint paint(style.color);
   std::string text = paint(Tone::kStrong, "Predicted from run " + visible(report.run)) + "\n";
-  text += fmt::format("  recorded on {} x {}: {} a step, {} samples/s; a replay of itself is off by {}\n\n",
+  text += fmt::format("  recorded on {} x {}: {} a step, {}; a replay of itself is off by {}\n\n",
                       report.recorded.nodes, report.recorded.gpus_per_node, time_in_words(report.recorded_step_ns),
-                      number(report.recorded_samples_per_s, 4), gain_in_words(report.replay_ratio - 1));
+                      rate_in_words(report.recorded_samples_per_s, report.counts_samples, report.recorded.gpus()) +
+                          (report.counts_samples ? " samples/s" : ""),
+                      gain_in_words(report.replay_ratio - 1));
   text += data_table_text(prediction_data(report), paint, columns_of(style));
   return text + lines_of(report.assumptions, "", paint, columns_of(style));
 }

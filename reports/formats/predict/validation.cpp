@@ -7,10 +7,12 @@
 namespace ddbench::reports {
 namespace {
 
-void add_prediction(double predicted, const ConfidenceInterval* interval, const Measured<PredictionError>& error, Json& entry) {
-  entry["predicted"] = error ? Json(predicted) : Json(nullptr);
-  entry["ci_low"] = error && interval != nullptr ? Json(interval->low) : Json(nullptr);
-  entry["ci_high"] = error && interval != nullptr ? Json(interval->high) : Json(nullptr);
+/// In the entry's `unit`.
+void add_prediction(double predicted, const ConfidenceInterval* interval, const Measured<PredictionError>& error, double unit,
+                    Json& entry) {
+  entry["predicted"] = error ? Json(predicted / unit) : Json(nullptr);
+  entry["ci_low"] = error && interval != nullptr ? Json(interval->low / unit) : Json(nullptr);
+  entry["ci_high"] = error && interval != nullptr ? Json(interval->high / unit) : Json(nullptr);
   entry["error"] = error ? Json(error->error) : Json(nullptr);
   entry["missing"] = error.reason();
 }
@@ -32,16 +34,18 @@ std::string validation_json(const ValidationReport& report) {
   for (std::size_t i = 0; i < report.laws.size(); ++i) {
     const analyzer::ValidatedSize& law = report.laws[i];
     const analyzer::ReplayedSize& replay = report.replays[i];
+    const double unit = report.counts_samples ? 1 : law.shape.gpus();
     Json entry = {{"nodes", law.shape.nodes},
                   {"gpus_per_node", law.shape.gpus_per_node},
-                  {"samples_per_s", law.samples_per_s},
+                  {"samples_per_s", report.counts_samples ? Json(law.samples_per_s) : Json(nullptr)},
+                  {"steps_per_s", report.counts_samples ? Json(nullptr) : Json(law.samples_per_s / unit)},
                   {"replay", Json::object()}};
     const bool known = law.predicted && law.predicted->interval;
     add_prediction(law.predicted ? law.predicted->throughput : 0, known ? &law.predicted->interval->interval : nullptr,
-                   law_error(law), entry);
+                   law_error(law), unit, entry);
     add_prediction(replay.predicted ? replay.predicted->samples_per_s.value : 0,
                    replay.predicted ? &replay.predicted->samples_per_s.interval : nullptr, replay_error(replay),
-                   entry["replay"]);
+                   unit, entry["replay"]);
     json["sizes"].push_back(std::move(entry));
   }
   return dumped(json);

@@ -76,7 +76,7 @@ std::vector<CurveColumn> columns_of(const ScalingCurve& curve) {
   add(true, {"step time"}, [](const CurveRow& row) { return TableCell{time_in_words(row.step_time_ns)}; });
   add(is_known(curve, &CurveRow::step_time_interval), {"95% CI"},
       [](const CurveRow& row) { return TableCell{spread_of_step(row)}; });
-  add(true, {"samples/s"}, [](const CurveRow& row) { return TableCell{number(row.samples_per_s, 4)}; });
+  add(true, {"samples/s"}, [](const CurveRow& row) { return TableCell{rate_in_words(row.samples_per_s, row.without_samples.empty(), row.world_size)}; });
   add(is_known(curve, &CurveRow::exposed_share), {"exposed"},
       [](const CurveRow& row) { return TableCell{share(row.exposed_share)}; });
   add(is_known(curve, &CurveRow::serial_fraction), {"serial fraction", Align::kLeft},
@@ -150,13 +150,20 @@ std::string law_section(const ScalingCurve& curve, const Paint& paint, std::size
 
 std::string predictions_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
   if (curve.predictions.empty()) return {};
+  const bool counts_samples = curve.counts_samples();
+  const auto of_job = [&](ConfidenceInterval interval, double gpus) {
+    if (counts_samples) return interval;
+    interval.low /= gpus;
+    interval.high /= gpus;
+    return interval;
+  };
   Table table({{"GPUs"}, {"samples/s"}, {"95% CI", Align::kLeft}, {"efficiency"}, {"", Align::kLeft}});
   for (const analyzer::Prediction& prediction : curve.predictions) {
     const double efficiency = curve.speedup_of(prediction.throughput) * curve.baseline_gpus / prediction.n;
     table.add_row(
         {{fmt::format("{:g}", prediction.n)},
-         {number(prediction.throughput, 4)},
-         {prediction.interval ? interval_in_words(prediction.interval->interval) : "–"},
+         {rate_in_words(prediction.throughput, counts_samples, prediction.n)},
+         {prediction.interval ? interval_in_words(of_job(prediction.interval->interval, prediction.n)) : "–"},
          {percent_in_words(efficiency)},
          {prediction.extrapolated ? "EXTRAPOLATED beyond twice what was measured" : "", Tone::kWarning}});
   }

@@ -50,7 +50,7 @@ std::string rows_section(const GroupComparison& groups, const Paint& paint, std:
     std::vector<TableCell> cells = {
         {std::to_string(row.world_size)}, {std::to_string(row.run_case.nodes)}, {value_in_words(row.value)}};
     if (variants) cells.push_back({cases.number_of(row.variant)});
-    cells.push_back({number(row.samples_per_s, 4)});
+    cells.push_back({rate_in_words(row.samples_per_s, row.without_samples.empty(), row.world_size)});
     cells.push_back({reference ? "reference" : ratio_in_words(row.against_reference),
                      reference ? Tone::kFaint : Tone::kPlain});
     cells.push_back({row.efficiency ? percent_in_words(*row.efficiency) : "–"});

@@ -6,6 +6,7 @@
 #include "core/run_case/program_case.h"
 #include "core/text/quantity.h"
 #include "reports/formats/terminal/layout/cell_width.h"
+#include "reports/formats/terminal/layout/data_table_text.h"
 #include "reports/formats/terminal/layout/paint.h"
 #include "reports/formats/terminal/layout/table.h"
 #include "reports/formats/terminal/notes_text.h"
@@ -37,6 +38,7 @@ class RunText {
     write_figures();
     write_section(partition_section(summary_, paint_, width_));
     write_section(waterfall_section(summary_, paint_, width_));
+    write_program_tables();
     write_section(collectives_section(summary_, paint_, width_));
     write_section(notes_section(notes_below_the_alarm(), paint_, width_));
     return std::move(text_);
@@ -259,6 +261,14 @@ class RunText {
     if (!summary_.run.valid)
       std::erase_if(notes, [](const std::string& note) { return note.rfind("INVALID", 0) == 0; });
     return notes;
+  }
+
+  void write_program_tables() {
+    if (!is_program(run_case_)) return;
+    write_section(data_table_text(gaps_data(summary_), paint_, width_));
+    constexpr std::size_t kMostOperators = 8;
+    if (const DataTable operators = kernels_data(summary_, kMostOperators); !operators.rows.empty())
+      write_section(data_table_text(operators, paint_, width_));
   }
 
   void write_section(const std::string& section) {

@@ -81,6 +81,11 @@ std::vector<TableColumn> titles_of(const OptionalColumns& optional) {
   return titles;
 }
 
+std::string rate(const ScalingRow& row) {
+  if (row.samples_per_s || !row.step_time_ns) return number_or_dash(row.samples_per_s, 4);
+  return rate_in_words(1e9 / row.step_time_ns->value, false, 1);
+}
+
 std::vector<TableCell> cells_of(const ScalingRow& row, const OptionalColumns& optional, CaseLegend& cases) {
   const TableCell efficiency = efficiency_cell(row);
   std::vector<TableCell> cells = {
@@ -91,7 +96,7 @@ std::vector<TableCell> cells_of(const ScalingRow& row, const OptionalColumns& op
       {row.speedup ? with_half_width(*row.speedup, row.speedup_interval) : "–"},
       {step_time(row)},
       {spread(row)},
-      {number_or_dash(row.samples_per_s, 4)},
+      {rate(row)},
       {row.exposed_communication_share ? percent_in_words(*row.exposed_communication_share)
                                        : std::string("–")},
       {provenance_in_letters(row.provenance)}};

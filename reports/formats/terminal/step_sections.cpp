@@ -126,6 +126,16 @@ std::string waterfall_section(const analyzer::RunSummary& summary, const Paint& 
          std::string(kIndent, ' ') + paint(Tone::kFaint, fitted(why, width - kIndent)) + "\n";
 }
 
+namespace {
+
+/// A note below says more of what is missing.
+std::string in_table(const Measured<std::int64_t>& time_ns) {
+  if (time_ns) return quantity(static_cast<double>(*time_ns), "ns");
+  return time_ns.reason().starts_with("below clock resolution") ? "below clock res." : "–";
+}
+
+}  // namespace
+
 std::string collectives_section(const analyzer::RunSummary& summary, const Paint& paint, std::size_t width) {
   if (summary.collectives.empty()) return {};
   std::vector<TableColumn> columns = {{"function", Align::kLeft, true},
@@ -143,9 +153,6 @@ std::string collectives_section(const analyzer::RunSummary& summary, const Paint
   Table table(std::move(columns));
   for (const analyzer::CollectiveSummary& collective : summary.collectives) {
     const store::CollectiveRecord& record = collective.record;
-    const std::string wait = record.peer_wait_resolved
-                                 ? quantity(static_cast<double>(record.peer_wait_ns), "ns")
-                                 : std::string("below clock res.");
     const std::string uncertainty = collective.clock_uncertainty_share > 0
                                         ? fmt::format(" ±{:.2g}%", 100 * collective.clock_uncertainty_share)
                                         : std::string();
@@ -153,10 +160,10 @@ std::string collectives_section(const analyzer::RunSummary& summary, const Paint
                                   {record.bucket < 0 ? std::string("–") : std::to_string(record.bucket)},
                                   {count_in_words(static_cast<std::int64_t>(record.count))},
                                   {has_known_size(record) ? quantity(static_cast<double>(record.bytes), "B") : "–"},
-                                  {quantity(static_cast<double>(record.transfer_ns), "ns")},
+                                  {in_table(collective.transfer_ns)},
                                   {number_or_dash(collective.algbw_gb_per_s)},
                                   {number_or_dash(collective.busbw_gb_per_s) + uncertainty},
-                                  {wait}};
+                                  {in_table(collective.peer_wait_ns)}};
     if (manners) row.push_back({visible(record.manner)});
     if (communicators) row.insert(row.begin() + 1, {visible(communicator_in_words(collective.communicator))});
     table.add_row(std::move(row));

@@ -56,6 +56,8 @@ store::CollectiveRecord example_collective(int bucket, std::uint64_t bytes, std:
 
 CollectiveSummary example_collective_summary(int bucket, std::uint64_t bytes, std::int64_t transfer_ns) {
   CollectiveSummary summary{example_collective(bucket, bytes, transfer_ns)};
+  summary.transfer_ns = transfer_ns;
+  summary.peer_wait_ns = summary.record.peer_wait_ns;
   const double algbw = static_cast<double>(bytes) / static_cast<double>(transfer_ns);
   summary.algbw_gb_per_s = algbw;
   summary.busbw_gb_per_s = algbw * analyzer::bus_factor("all_reduce", 16);
@@ -167,6 +169,7 @@ RunSummary example_run() {
   summary.collectives = {example_collective_summary(0, 1'064'960, 9'310'000),
                          example_collective_summary(1, 26'214'400, 210'450'000)};
   summary.collectives[0].record.peer_wait_resolved = false;
+  summary.collectives[0].peer_wait_ns = Measured<std::int64_t>::missing("below clock resolution");
   summary.collectives[1].record.transfer_uncertainty_ns = 4'200'000;
   summary.collectives[1].record.peer_wait_uncertainty_ns = 18'000;
   summary.collectives[1].clock_uncertainty_share = 0.02;
@@ -236,6 +239,8 @@ RunSummary example_hostile_run() {
   summary.efficiency = Measured<Efficiency>::missing(hostile);
   summary.collectives = {CollectiveSummary{example_collective(0, 1, 1)}};
   summary.collectives[0].record.function = hostile;
+  summary.collectives[0].transfer_ns = 1;
+  summary.collectives[0].peer_wait_ns = summary.collectives[0].record.peer_wait_ns;
   summary.kernels = {{hostile, "forward", 1, 1, 1}};
   summary.notes = {hostile};
   return summary;

@@ -81,6 +81,7 @@ TEST(ProgramPhases, EachPhaseHasItsTimeAndItsCompute) {
   EXPECT_EQ(found.phases->backward_ns, 300);
   EXPECT_EQ(found.phases->optimizer_ns, 50);
   EXPECT_EQ(found.phases->samples, 32);
+  EXPECT_EQ(found.phases->host_gap_ns, (std::array<std::int64_t, 4>{50, 50, 0, 10})) << "of the loop itself: 10";
   std::map<SpanKind, std::int64_t> times;
   for (const Span& span : ranks.front().spans) times[span.kind] += span.duration_ns();
   EXPECT_EQ(times[SpanKind::kForward], 4 * 150);

@@ -260,8 +260,8 @@ TEST_F(Summarize, GivesNoBusBandwidthToAnUnknownCollective) {
   run_.store_into(scratch_.get());
   store::CollectiveRecord record;
   record.function = "gossip";
-  record.bytes = 10;
-  record.transfer_ns = 10;
+  record.bytes = 10'000;
+  record.transfer_ns = 10'000;
   scratch_.get().put_collectives(run_.id, std::vector<store::CollectiveRecord>{record});
   const RunSummary summary = summarize(scratch_.get(), run_.id);
   EXPECT_DOUBLE_EQ(summary.collectives[0].algbw_gb_per_s.value(), 1);

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/measured.h"
+#include "core/run_case/records.h"
+
+namespace ddbench::analyzer {
+
+/// Intervals of single collectives below this are below what the probes resolve: two readings of a clock and the call
+/// between them.
+inline constexpr std::int64_t kProbeResolution_ns = 1000;
+
+/// A stored collective, and what may be said of it. What is not measured is missing with its reason and bound.
+struct CollectiveSummary {
+  store::CollectiveRecord record;
+  std::string communicator = {};  ///< communicator_label(): empty for that of all ranks
+  /// Missing where the clocks or the probes do not resolve it: "below clock resolution (< 1.00 µs)".
+  Measured<std::int64_t> transfer_ns = Measured<std::int64_t>::missing("no transfer");
+  Measured<std::int64_t> peer_wait_ns = Measured<std::int64_t>::missing("below clock resolution");
+  /// bytes / transfer time, 1e9 B/s; missing without a transfer, on one rank, and where it is more than any memory
+  /// delivers (the call was enqueued in that time, and not carried out)
+  Measured<double> algbw_gb_per_s = Measured<double>::missing("no transfer");
+  /// algbw * bus_factor(function, ranks of the collective's communicator); missing for functions without one, and where
+  /// the size of the communicator is not known
+  Measured<double> busbw_gb_per_s = Measured<double>::missing("no transfer");
+  /// Of both: by which share the clocks leave the transfer, and with it the bandwidth, open (+-).
+  double clock_uncertainty_share = 0;
+};
+
+/// All of the above, of a collective of `run`.
+CollectiveSummary summarize_collective(const store::CollectiveRecord& record, const store::RunRecord& run);
+
+/// Whether a rank's median stay is shorter than the transfer: most ranks leave before the last one ends.
+bool leaves_before_its_end(const CollectiveSummary& collective);
+
+}  // namespace ddbench::analyzer
