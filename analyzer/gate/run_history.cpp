@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "analyzer/run/run_fields.h"
 #include "core/run_case/program_files.h"
@@ -109,18 +110,36 @@ std::string label_of(const Group& group, const std::set<std::string>& telling) {
   return label;
 }
 
+/// Of each run the files that are not what they were in those before.
+std::vector<std::vector<std::string>> edits_of(const Group& group) {
+  std::vector<std::vector<std::string>> edits;
+  ProgramFiles known;
+  for (const RunMeasures& run : group.runs) {
+    ProgramFiles files = program_files(run.run.environment.facts);
+    edits.push_back(changed_files(known, files));
+    files.merge(known);
+    known = std::move(files);
+  }
+  return edits;
+}
+
 HistorySeries series_of(const Group& group, RunMetric metric, const std::set<std::string>& telling,
                         const ChangePointOptions& options) {
   HistorySeries series;
   series.label = label_of(group, telling);
   series.provenance = group.runs.front().run.provenance;
   std::vector<double> logarithms;
-  for (const RunMeasures& run : group.runs) {
+  const std::vector<std::vector<std::string>> edits = edits_of(group);
+  std::vector<std::string> edited;  // since the last point
+  for (std::size_t i = 0; i < group.runs.size(); ++i) {
+    const RunMeasures& run = group.runs[i];
+    edited.insert(edited.end(), edits[i].begin(), edits[i].end());
     if (!run[metric]) {
       ++series.unmeasured;
       continue;
     }
-    series.points.push_back({run.run.id, run.run.run_case.name, run.run.started_wall_ns, *run[metric]});
+    series.points.push_back(
+        {run.run.id, run.run.run_case.name, run.run.started_wall_ns, *run[metric], std::exchange(edited, {})});
     logarithms.push_back(std::log(comparable_value(run, metric)));
   }
   for (const ChangePoint& change : change_points(logarithms, options)) {
@@ -130,17 +149,26 @@ HistorySeries series_of(const Group& group, RunMetric metric, const std::set<std
   return series;
 }
 
-/// Its runs stay one series: what an edit did to them is what a history shows.
+/// Its runs stay one series, in which the edits are marked: what an edit did is what a history shows.
 void note_edits(const Group& group, const std::string& label, std::vector<std::string>& notes) {
-  ProgramFiles known;
-  for (const RunMeasures& run : group.runs) {
-    ProgramFiles files = program_files(run.run.environment.facts);
-    const std::vector<std::string> changed = changed_files(known, files);
-    if (!changed.empty())
-      notes.push_back(fmt::format("{}: the script changed at run {}: {}", label, run.run.id, files_in_words(changed)));
-    files.merge(known);
-    known = std::move(files);
+  const std::vector<std::vector<std::string>> edits = edits_of(group);
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    if (!edits[i].empty())
+      notes.push_back(
+          fmt::format("{}: the script changed at run {}: {}", label, group.runs[i].run.id, files_in_words(edits[i])));
   }
+}
+
+/// Its edited runs, as points of their own.
+Series edits_series(const HistorySeries& history, double factor) {
+  Series edits{history.label + ": script changed", SeriesShape::kPoints, {}, history.provenance};
+  for (std::size_t i = 0; i < history.points.size(); ++i) {
+    const HistoryPoint& point = history.points[i];
+    if (!point.edited.empty())
+      edits.points.push_back({static_cast<double>(i + 1), point.value * factor, std::nullopt,
+                              point.run + ", " + files_in_words(point.edited) + " changed"});
+  }
+  return edits;
 }
 
 /// The figure's unit and what stored values are multiplied with.
@@ -227,6 +255,7 @@ Figure history_figure(const RunHistory& history) {
           {static_cast<double>(i + 1), series.points[i].value * factor, std::nullopt, series.points[i].run});
     }
     if (!points.points.empty()) figure.series.push_back(std::move(points));
+    if (Series edits = edits_series(series, factor); !edits.points.empty()) figure.series.push_back(std::move(edits));
     if (series.changes.empty()) continue;
     figure.series.push_back(level_line(series, factor));
     for (const LevelChange& change : series.changes) {

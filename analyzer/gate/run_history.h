@@ -16,6 +16,8 @@ struct HistoryPoint {
   std::string name;
   std::int64_t started_wall_ns = 0;
   double value = 0;  ///< in the metric's unit
+  /// Files of the program that are not what they were in the runs before: it is another program from here on.
+  std::vector<std::string> edited = {};
 };
 
 /// A change of level. Levels are medians of the segments, in the metric's unit.

@@ -1,5 +1,6 @@
 #include "gui/tables/regression_tables.h"
 
+#include "core/run_case/program_files.h"
 #include "gui/models/run_list.h"
 #include "gui/tables/cells.h"
 
@@ -7,7 +8,7 @@ namespace ddbench::gui {
 
 CellTable change_table(const analyzer::HistorySeries& series, const std::string& unit) {
   CellTable table;
-  for (const char* title : {"First run after it", "When", "Before", "After", "Change", "p"}) {
+  for (const char* title : {"First run after it", "When", "Before", "After", "Change", "p", "Script"}) {
     table.columns.push_back(QString::fromLatin1(title));
   }
   for (const analyzer::LevelChange& change : series.changes) {
@@ -20,7 +21,8 @@ CellTable change_table(const analyzer::HistorySeries& series, const std::string&
                           quantity_cell(change.before, unit),
                           quantity_cell(change.after, unit),
                           std::move(share),
-                          number_cell(change.p_value, QString::number(change.p_value, 'f', 3))});
+                          number_cell(change.p_value, QString::number(change.p_value, 'f', 3)),
+                          text_cell(point.edited.empty() ? "" : "changed: " + files_in_words(point.edited))});
   }
   return table;
 }

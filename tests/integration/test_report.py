@@ -77,7 +77,7 @@ def test_csv_has_the_figures_of_the_json(measured):
     assert float(row["step_time_ns"]) == pytest.approx(run["step_time_ns"]["value"], rel=1e-7)
     # All ranks share this machine's clock, and a step begins where the one before it ended.
     measured_steps = [s for s in steps if int(s["step"]) >= 2]
-    assert float(row["step_time_ns"]) * 12 >= max(
+    assert float(row["step_time_ns"]) * 12 + 1 >= max(  # the CSV rounds to a thousandth
         sum(int(s["duration_ns"]) for s in measured_steps if s["rank"] == rank) for rank in ("0", "1"))
     collectives = measured.ok("report", "small", "--format", "csv", "--rows", "collectives").stdout
     assert "all_reduce" in collectives

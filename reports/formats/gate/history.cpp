@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/run_case/program_files.h"
 #include "reports/formats/gate/gate.h"
 #include "reports/formats/gate/gate_words.h"
 #include "reports/formats/json/json.h"
@@ -29,30 +30,38 @@ const LevelChange* change_at(const HistorySeries& series, std::size_t index) {
 /// "worse by +20.0%: 34.0 ms → 40.8 ms since run 2026... (p = 0.001)"
 std::string change_in_words(const HistorySeries& series, const LevelChange& change,
                             analyzer::RunMetric metric) {
-  return fmt::format("{} by {}: {} → {} since run {} (p = {:.3f})", change.worse ? "worse" : "better",
+  const std::vector<std::string>& edited = series.points[change.index].edited;
+  const std::string script = edited.empty() ? "" : ", whose script changed: " + visible(files_in_words(edited));
+  return fmt::format("{} by {}: {} → {} since run {}{} (p = {:.3f})", change.worse ? "worse" : "better",
                      signed_percent(change.after / change.before - 1), metric_value(metric, change.before),
                      metric_value(metric, change.after), visible(series.points[change.index].run),
-                     change.p_value);
+                     script, change.p_value);
 }
 
 std::string series_text(const HistorySeries& series, analyzer::RunMetric metric, const Paint& paint,
                         std::size_t width) {
-  Table table({{"run", Align::kLeft},
+  std::vector<TableColumn> columns = {
+               {"run", Align::kLeft},
                {"started (UTC)", Align::kLeft},
                {std::string(to_string(metric))},
                {"level", Align::kLeft},
-               {"name", Align::kLeft, true}});
+               {"name", Align::kLeft, true}};
+  const bool edits = std::any_of(series.points.begin(), series.points.end(), [](const auto& point) { return !point.edited.empty(); });
+  if (edits) columns.push_back({"script", Align::kLeft, true});
+  Table table(std::move(columns));
   for (std::size_t i = 0; i < series.points.size(); ++i) {
     const analyzer::HistoryPoint& point = series.points[i];
     TableCell level;
     if (const LevelChange* change = change_at(series, i)) {
       level = change->worse ? TableCell{"worse", Tone::kBad} : TableCell{"better", Tone::kGood};
     }
-    table.add_row({{visible(point.run)},
-                   {utc_time(point.started_wall_ns)},
-                   {metric_value(metric, point.value)},
-                   level,
-                   {visible(point.name)}});
+    std::vector<TableCell> row = {{visible(point.run)},
+                                  {utc_time(point.started_wall_ns)},
+                                  {metric_value(metric, point.value)},
+                                  level,
+                                  {visible(point.name)}};
+    if (edits) row.push_back({point.edited.empty() ? "" : "changed: " + visible(files_in_words(point.edited)), Tone::kWarning});
+    table.add_row(std::move(row));
   }
   std::string text =
       paint(Tone::kStrong, fitted(visible(series.label), width)) + "\n" + table.render(paint, 2, width);
@@ -74,7 +83,8 @@ Json series_json(const HistorySeries& series) {
     json["points"].push_back({{"run", point.run},
                               {"name", point.name},
                               {"started", time_json(point.started_wall_ns)},
-                              {"value", point.value}});
+                              {"value", point.value},
+                              {"edited", point.edited}});
   }
   for (const LevelChange& change : series.changes) {
     json["changes"].push_back({{"index", change.index},

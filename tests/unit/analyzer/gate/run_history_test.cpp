@@ -44,6 +44,13 @@ TEST(RunHistory, AnEditOfTheScriptIsNotedAndMakesNoOtherSeries) {
   ASSERT_EQ(history.series.size(), 1u);
   EXPECT_EQ(history.series[0].changes.size(), 1u);
   EXPECT_EQ(history.notes, std::vector<std::string>{history.series[0].label + ": the script changed at run r10: train.py"});
+  for (std::size_t i = 0; i < history.series[0].points.size(); ++i)
+    EXPECT_EQ(history.series[0].points[i].edited, i == 10 ? std::vector<std::string>{"train.py"} : std::vector<std::string>{}) << i;
+  const Figure figure = history_figure(history);
+  ASSERT_EQ(figure.series.size(), 3u);
+  EXPECT_EQ(figure.series[1].name, history.series[0].label + ": script changed");
+  ASSERT_EQ(figure.series[1].points.size(), 1u);
+  EXPECT_EQ(figure.series[1].points[0].x, 11);
 }
 
 TEST(RunHistory, KeepsCasesAndMachinesApart) {
