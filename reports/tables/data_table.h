@@ -22,6 +22,7 @@ struct DataColumn {
   std::string title;
   bool numeric = false;
   std::string meaning = {};  ///< a sentence, where the title does not say it
+  bool is_prose = false;     ///< sentences: shortened where a line has no room for them
 };
 
 /// What a table says, for every format that has tables.

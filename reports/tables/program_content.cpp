@@ -58,7 +58,7 @@ DataTable gaps_data(const RunSummary& summary) {
   if (!is_program(summary.run.run_case) || step_ns <= 0) return table;
   table.caption = "Gaps by cause";
   table.detail = "time of a step in no operator and no collective, mean over ranks";
-  table.columns = {{"gap"}, {"a step", true}, {"share", true}, {"cause"}};
+  table.columns = {{"gap"}, {"a step", true}, {"share", true}, {.title = "cause", .is_prose = true}};
   const auto add = [&](const char* name, std::int64_t ns, const char* meaning) {
     table.rows.push_back({text_cell(name), time_cell(static_cast<double>(ns)),
                           text_cell(percent_in_words(static_cast<double>(ns) / static_cast<double>(step_ns))),

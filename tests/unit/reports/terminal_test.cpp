@@ -2,6 +2,7 @@
 
 #include "reports/formats/terminal/layout/bars.h"
 #include "reports/formats/terminal/layout/cell_width.h"
+#include "reports/formats/terminal/layout/data_table_text.h"
 #include "reports/formats/terminal/layout/table.h"
 
 namespace ddbench::reports {
@@ -14,6 +15,17 @@ TEST(Bar, GrowsByEighthsAndNeverHidesAPositiveShare) {
   EXPECT_EQ(bar(0.40625, 4), "█▋");
   EXPECT_EQ(bar(1e-9, 4), "▏");
   EXPECT_EQ(bar(7, 4), "████");
+}
+
+TEST(DataTableText, ProseIsShortenedRatherThanLeftOut) {
+  DataTable table;
+  table.columns = {{"gap"}, {"a step", true}, {.title = "cause", .is_prose = true}};
+  table.rows = {{text_cell("host"), text_cell("73 ms"), text_cell("operators and launches while the GPU does nothing")}};
+  EXPECT_EQ(data_table_text(table, Paint(false), 40),
+            "  gap   a step  cause\n"
+            "  host   73 ms  operators and launches …\n");
+  table.columns[2].is_prose = false;
+  EXPECT_EQ(data_table_text(table, Paint(false), 40), "  gap   a step  …\n  host   73 ms  …\n");
 }
 
 TEST(SignedBars, MeetAtOneAxis) {

@@ -41,7 +41,8 @@ std::string data_table_text(const DataTable& table, const Paint& paint, std::siz
   std::vector<TableColumn> columns;
   bool may_shorten = true;
   for (const DataColumn& column : table.columns) {
-    columns.push_back({column.title, column.numeric ? Align::kRight : Align::kLeft, !column.numeric && may_shorten});
+    columns.push_back({column.title, column.numeric ? Align::kRight : Align::kLeft,
+                       column.is_prose || (!column.numeric && may_shorten)});
     may_shorten = may_shorten && column.numeric;
   }
   Table lines(std::move(columns));

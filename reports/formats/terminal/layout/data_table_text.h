@@ -8,7 +8,7 @@
 
 namespace ddbench::reports {
 
-/// A table as text: caption, detail, aligned columns. The first column that is not numeric may be shortened. Control
+/// A table as text: caption, detail, aligned columns. The first column that is not numeric, and prose, may be shortened. Control
 /// characters are shown escaped. Empty without rows and detail.
 std::string data_table_text(const DataTable& table, const Paint& paint, std::size_t width);
 
