@@ -12,7 +12,7 @@ namespace ddbench::gui {
 namespace {
 
 constexpr QSize kSizes[] = {{1280, 800}, {2560, 1440}};
-constexpr int kPatience_ms = 60'000;
+constexpr int kPatience_ms = 300'000;
 
 void settle(const MainWindow& window) {
   QElapsedTimer timer;
@@ -21,7 +21,7 @@ void settle(const MainWindow& window) {
     QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 20);
     if (timer.elapsed() > kPatience_ms) {
       throw Error(ErrorCode::kRunFailed,
-                  "a page was still loading after a minute: is the store on a slow disk?");
+                  "a page was still loading after five minutes: is the store on a slow disk?");
     }
   } while (!window.is_settled());
   QApplication::processEvents();

@@ -219,6 +219,7 @@ TEST(Gloo, DeathOfAPeerInTheMiddleOfATransferEndsItOnEveryOtherRank) {
 TEST(Gloo, ExceptionOfOneRankEndsTheCollectivesOfTheOthers) {
   const auto outcomes = run_ranks(2, [](int rank, KeyValueStore& store) -> std::string {
     const auto communicator = join(rank, 2, store);
+    communicator->barrier();  // before it, rank 0 may still be connecting
     if (rank == 1) throw Error(ErrorCode::kRunFailed, "the spool's disk is full");
     return error_that_ends([&] { communicator->barrier(); });
   });
