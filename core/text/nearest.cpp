@@ -28,6 +28,9 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::size_t fewest = word.size() / 3 + 1;
   for (const std::string& candidate : candidates) {
     const bool begins = word.size() >= 2 && candidate.starts_with(word);
+    const std::size_t longer =
+        std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
+    if (!begins && longer > fewest) continue;  // at least as many errors; words of users may be long
     const std::size_t errors = begins ? 1 : typing_errors(word, candidate);
     if (errors < fewest || (errors == fewest && best.empty())) {
       fewest = errors;

@@ -14,10 +14,11 @@ namespace {
 using reports::svg::Chart;
 using reports::svg::ValueAxis;
 
-constexpr double kTickGap = 8;
 constexpr std::size_t kMostOwnTicks = 8;
 constexpr double kTurnedRoom = 70;
 constexpr double kTitleRoom = 22;
+constexpr double kValueRoom = 18;     ///< of a value above a bar
+constexpr double kMarkerRoom = 0.03;  ///< of the value axis, beyond marks at its end
 
 double text_width(const QString& text) {
   static const QFontMetricsF kMetrics(font_of(kChartLabelPx));
@@ -68,6 +69,21 @@ ValueAxis numeric_x_axis(const Chart& chart) {
 
 AxisRange range_of(const ValueAxis& axis) {
   return {position_of(axis.low, axis.logarithmic), position_of(axis.high, axis.logarithmic)};
+}
+
+/// Qt Charts cuts what reaches beyond the plot, so that marks at an end would be half.
+AxisRange with_room_for_marks(const Chart& chart, AxisRange range) {
+  AxisRange wide = range;
+  const double room = kMarkerRoom * (range.high - range.low);
+  for (const auto& line : chart.lines) {
+    if (line.joined && line.marks.size() > kMostMarkers) continue;  // it has no markers
+    for (const auto& mark : line.marks) {
+      const double position = position_of(mark.y, chart.log_y);
+      wide.low = std::min(wide.low, position - room);
+      wide.high = std::max(wide.high, position + room);
+    }
+  }
+  return wide;
 }
 
 std::vector<AxisTick> ticks_within(const ValueAxis& axis, AxisRange range) {
@@ -148,7 +164,7 @@ void lay_out_columns(const Chart& chart, const QRectF& area, ChartFrame& frame) 
   frame.y_ticks = ticks_for(frame.y, chart.log_y, chart.log_y_unit,
                             std::clamp(static_cast<int>(area.height() / 44), 2, 9));
   const double left = widest(frame.y_ticks) + kTickGap + (chart.y_title.empty() ? 0 : kTitleRoom);
-  frame.plot = area.adjusted(left, 10, -14, -38);
+  frame.plot = area.adjusted(left, chart.end_labels.empty() ? 10 : kValueRoom, -14, -38);
   if (chart.bands.empty()) {
     frame.x_ticks = x_ticks(chart, frame.x, frame.plot.width());
     if (!frame.x_ticks.empty()) {  // the last label may reach beyond the plot
@@ -207,7 +223,18 @@ AxisRange whole_x(const Chart& chart) {
 }
 
 AxisRange whole_y(const Chart& chart) {
-  return range_of(value_axis(chart, 6));
+  return with_room_for_marks(chart, range_of(value_axis(chart, 6)));
+}
+
+std::vector<AxisTick> shown_bands(const ChartFrame& frame) {
+  const QFontMetricsF metrics(font_of(kChartLabelPx));
+  std::vector<AxisTick> ticks;
+  for (std::size_t i = 0; i < frame.x_ticks.size(); i += frame.label_every) {
+    AxisTick tick = frame.x_ticks[i];
+    tick.text = metrics.elidedText(tick.text, Qt::ElideMiddle, frame.band_label_room + 1);
+    ticks.push_back(tick);
+  }
+  return ticks;
 }
 
 ChartFrame lay_out_frame(const Chart& chart, const QRectF& area, AxisRange x, AxisRange y) {

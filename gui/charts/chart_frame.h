@@ -15,6 +15,9 @@ inline constexpr std::size_t kMostMarkers = 32;
 /// Font size of ticks, titles of axes and values at bars, pixels.
 inline constexpr double kChartLabelPx = 11.5;
 
+/// Between a tick's label and the plot, pixels.
+inline constexpr double kTickGap = 8;
+
 /// Half of the width of a band's bars, in bands.
 inline constexpr double kHalfBar = 0.34;
 
@@ -54,13 +57,18 @@ struct ChartFrame {
 
   QPointF at(double x_position, double y_position) const;
   double band_size() const;
+  /// The overlay has the labels of the bands, not the axis.
+  bool paints_band_labels() const { return horizontal || turned_labels; }
   /// The rectangle of a bar between two positions of the value axis.
   QRectF bar(const reports::svg::Bar& bar, double from, double to) const;
 };
 
-/// The whole of both axes.
+/// The whole of both axes, with room for markers at their ends.
 AxisRange whole_x(const reports::svg::Chart& chart);
 AxisRange whole_y(const reports::svg::Chart& chart);
+
+/// The bands that are labelled, their labels cut to the room that they have.
+std::vector<AxisTick> shown_bands(const ChartFrame& frame);
 
 /// Lays a chart out in `area` for the given ranges: chooses direction, ticks, and the room for their labels.
 ChartFrame lay_out_frame(const reports::svg::Chart& chart, const QRectF& area, AxisRange x, AxisRange y);

@@ -36,8 +36,9 @@ void ChartView::share_crosshair(std::optional<double> x_position) {
     const bool same = other == this ||
                       (other->figure_.x.label == figure_.x.label && other->figure_.x.unit == figure_.x.unit &&
                        other->chart_.log_x == chart_.log_x && other->chart_.bands.empty());
-    if (!same || !other->isVisible() || other->crosshair_ == x_position) continue;
-    other->crosshair_ = x_position;
+    const std::optional<double> shown = same && other->isVisible() ? x_position : std::nullopt;
+    if (other->crosshair_ == shown) continue;
+    other->crosshair_ = shown;
     other->redraw();
   }
 }
@@ -154,7 +155,7 @@ void ChartView::keyPressEvent(QKeyEvent* event) {
       break;
     default: break;
   }
-  QChartView::keyPressEvent(event);
+  event->ignore();  // a scroll area would take the keys that scroll the page
 }
 
 }  // namespace ddbench::gui

@@ -17,6 +17,7 @@ using reports::svg::Mark;
 
 constexpr double kCap = 4;
 constexpr double kArrow = 6;
+constexpr double kTurned = -45;  ///< degrees
 
 QPointF point_of(const Chart& chart, const ChartFrame& frame, double x, double y) {
   return frame.at(chart.bands.empty() ? position_of(x, chart.log_x) : x, position_of(y, chart.log_y));
@@ -109,6 +110,21 @@ void paint_end_labels(QPainter& painter, const Chart& chart, const ChartFrame& f
   }
 }
 
+/// Labels of rows and turned ones: Qt Charts hides neighbours that are near, and turns about the middle.
+void paint_band_labels(QPainter& painter, const ChartFrame& frame) {
+  painter.setFont(font_of(kChartLabelPx));
+  painter.setPen(theme().muted);
+  const QRectF room(-frame.band_label_room - 2, -8, frame.band_label_room + 2, 16);
+  for (const AxisTick& tick : shown_bands(frame)) {
+    painter.save();
+    const QPointF at = frame.at(tick.position, frame.y.low);
+    painter.translate(frame.horizontal ? at - QPointF(kTickGap - 2, 0) : at + QPointF(4, 8));
+    if (frame.turned_labels) painter.rotate(kTurned);
+    painter.drawText(room, Qt::AlignRight | Qt::AlignVCenter, tick.text);
+    painter.restore();
+  }
+}
+
 }  // namespace
 
 std::vector<ChartSpot> spots_of(const Chart& chart, const ChartFrame& frame) {
@@ -146,6 +162,7 @@ void paint_overlay(QPainter& painter, const Chart& chart, const ChartFrame& fram
   paint_bar_marks(painter, chart, frame);
   painter.restore();
   paint_end_labels(painter, chart, frame);
+  if (frame.paints_band_labels()) paint_band_labels(painter, frame);
 }
 
 void paint_crosshair(QPainter& painter, const ChartFrame& frame, double x_position) {

@@ -27,7 +27,7 @@ std::vector<ChartSpot> spots_of(const reports::svg::Chart& chart, const ChartFra
 void paint_intervals(QPainter& painter, const reports::svg::Chart& chart, const ChartFrame& frame);
 
 /// In front of them: intervals of bars, connectors of waterfalls, values at the ends of bars, bars of length
-/// zero.
+/// zero, labels of bands that lie in rows or are turned.
 void paint_overlay(QPainter& painter, const reports::svg::Chart& chart, const ChartFrame& frame);
 
 /// A vertical line at a position of a numeric x axis; nothing outside the plot.

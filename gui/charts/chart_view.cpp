@@ -3,6 +3,7 @@
 #include <QEvent>
 #include <QPainter>
 #include <algorithm>
+#include <utility>
 
 #include "gui/charts/chart_series.h"
 #include "gui/charts/theme.h"
@@ -13,19 +14,32 @@ namespace {
 
 constexpr double kMostZoom = 1000;
 
+/// `size` from `low` on, moved into `whole`: not by std::clamp, whose bounds rounding may have crossed.
+AxisRange within(AxisRange whole, double low, double size) {
+  low = std::max(whole.low, std::min(low, whole.high - size));
+  return {low, low + size};
+}
+
 AxisRange zoomed(AxisRange range, AxisRange whole, double factor, double share) {
   const double size = std::clamp((range.high - range.low) / factor, (whole.high - whole.low) / kMostZoom,
                                  whole.high - whole.low);
   const double fixed = range.low + share * (range.high - range.low);
-  double low = fixed - share * size;
-  low = std::clamp(low, whole.low, whole.high - size);
-  return {low, low + size};
+  return within(whole, fixed - share * size, size);
 }
 
 AxisRange moved(AxisRange range, AxisRange whole, double share) {
   const double size = range.high - range.low;
-  const double low = std::clamp(range.low + share * size, whole.low, whole.high - size);
-  return {low, low + size};
+  return within(whole, range.low + share * size, size);
+}
+
+bool stands_on_zero(const analyzer::Series& series) {
+  return series.shape != analyzer::SeriesShape::kLine && series.shape != analyzer::SeriesShape::kPoints;
+}
+
+/// Positions mean the same: units follow from the values.
+bool same_scales(const reports::svg::Chart& a, const reports::svg::Chart& b) {
+  return a.x_title == b.x_title && a.y_title == b.y_title && a.log_x == b.log_x && a.log_y == b.log_y &&
+         a.bands.empty() && b.bands.empty() && !a.empty() && !b.empty();
 }
 
 }  // namespace
@@ -45,12 +59,24 @@ ChartView::ChartView(QWidget* parent) : QChartView(parent) {
 }
 
 void ChartView::set_figure(analyzer::Figure figure) {
+  zoomed_ = zoomed_ && figure.title == figure_.title;
   figure_ = std::move(figure);
-  legend_ = reports::svg::make_chart(figure_).legend;
+  const reports::svg::Chart whole = reports::svg::make_chart(figure_);
+  legend_ = whole.legend;
+  whole_is_empty_ = whole.empty();
   setAccessibleName(QString::fromStdString(figure_.title));
   current_ = -1;
-  zoomed_ = false;
   rebuild();
+  if (!zoomed_) return;
+  shows_a_value(x_, y_) ? keep_zoom(x_, y_) : show_all();
+}
+
+void ChartView::show_like(const ChartView& other) {
+  hidden_ = other.hidden_;
+  log_x_ = other.log_x_;
+  log_y_ = other.log_y_;
+  set_figure(other.figure_);
+  if (other.zoomed_) keep_zoom(other.x_, other.y_);
 }
 
 void ChartView::set_hidden(std::set<std::string> series) {
@@ -60,21 +86,20 @@ void ChartView::set_hidden(std::set<std::string> series) {
 }
 
 bool ChartView::can_switch_x() const {
-  if (chart_.empty() || !chart_.bands.empty()) return false;
+  if (whole_is_empty_) return false;
   for (const auto& series : figure_.series) {
+    if (stands_on_zero(series)) return false;
     for (const auto& point : series.points) {
-      if (!(point.x > 0)) return false;
+      if (!(point.x > 0) || !point.label.empty()) return false;
     }
   }
   return true;
 }
 
 bool ChartView::can_switch_y() const {
-  if (chart_.empty()) return false;
+  if (whole_is_empty_) return false;
   for (const auto& series : figure_.series) {
-    const bool stands_on_zero =
-        series.shape != analyzer::SeriesShape::kLine && series.shape != analyzer::SeriesShape::kPoints;
-    if (stands_on_zero) return false;
+    if (stands_on_zero(series)) return false;
     for (const auto& point : series.points) {
       if (!(point.y > 0)) return false;
     }
@@ -85,6 +110,7 @@ bool ChartView::can_switch_y() const {
 void ChartView::set_log_x(bool logarithmic) {
   log_x_ = logarithmic;
   zoomed_ = false;
+  share_crosshair(std::nullopt);
   rebuild();
 }
 
@@ -98,17 +124,22 @@ analyzer::Figure ChartView::shown_figure() const {
   analyzer::Figure shown = figure_;
   // Emptied rather than removed: the others keep their colours.
   for (analyzer::Series& series : shown.series) {
-    if (hidden_.count(reports::svg::display_name(series.name)) != 0) series.points.clear();
+    const bool hidden = hidden_.count(reports::svg::display_name(series.name)) != 0;
+    if (hidden && !legend_.empty()) series.points.clear();  // without a legend it could not be brought back
   }
-  if (log_x_) shown.x.logarithmic = *log_x_;
-  if (log_y_) shown.y.logarithmic = *log_y_;
+  if (log_x_ && can_switch_x()) shown.x.logarithmic = *log_x_;
+  if (log_y_ && can_switch_y()) shown.y.logarithmic = *log_y_;
   return shown;
 }
 
 void ChartView::rebuild() {
   const analyzer::Figure shown = shown_figure();
-  chart_ = reports::svg::make_chart(shown);
+  const reports::svg::Chart before = std::exchange(chart_, reports::svg::make_chart(shown));
   setAccessibleDescription(QString::fromStdString(reports::svg::describe(shown, chart_)));
+  if (!same_scales(before, chart_)) {
+    zoomed_ = false;
+    crosshair_.reset();
+  }
   if (!zoomed_) x_ = whole_x(chart_), y_ = whole_y(chart_);
   series_run_down_.reset();
   lay_out();
@@ -142,6 +173,26 @@ void ChartView::set_ranges(AxisRange x, AxisRange y) {
   if (on_zoom) on_zoom();
 }
 
+bool ChartView::shows_a_value(AxisRange x, AxisRange y) const {
+  const auto holds = [](AxisRange range, double position) {
+    return position >= range.low && position <= range.high;
+  };
+  for (const auto& line : chart_.lines) {
+    for (const auto& mark : line.marks) {
+      if (holds(x, position_of(mark.x, chart_.log_x)) && holds(y, position_of(mark.y, chart_.log_y)))
+        return true;
+    }
+  }
+  return false;
+}
+
+void ChartView::keep_zoom(AxisRange x, AxisRange y) {
+  const auto kept = [](AxisRange range, AxisRange whole) {
+    return within(whole, range.low, std::min(range.high - range.low, whole.high - whole.low));
+  };
+  set_ranges(kept(x, whole_x(chart_)), kept(y, whole_y(chart_)));
+}
+
 void ChartView::zoom(double factor, std::optional<QPointF> about) {
   const QPointF at = about.value_or(frame_.plot.center());
   const double share_x = std::clamp((at.x() - frame_.plot.left()) / frame_.plot.width(), 0.0, 1.0);
@@ -158,7 +209,7 @@ void ChartView::show_all() {
 }
 
 void ChartView::paint_empty(QPainter& painter) const {
-  const std::string why = !hidden_.empty()        ? "All series are hidden: choose some in the legend."
+  const std::string why = !whole_is_empty_        ? "All series are hidden: choose some in the legend."
                           : figure_.notes.empty() ? "Nothing to show."
                                                   : figure_.notes.front();
   painter.setFont(font_of(13));

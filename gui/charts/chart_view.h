@@ -14,28 +14,34 @@ namespace ddbench::gui {
 
 /// Draws a Figure with Qt Charts. Pointer: hover for value and interval, drag a box or turn the wheel to
 /// zoom, double click to show all. Keyboard: Left and Right go from value to value, + and - zoom, Shift and
-/// arrows move, Home shows all. Charts of a window whose x axes are the same share a crosshair. Belongs to
-/// the GUI thread.
+/// arrows move, Home shows all; other keys are the page's. Charts of a window whose x axes are the same share
+/// a crosshair. Belongs to the GUI thread.
 class ChartView : public QChartView {
  public:
   explicit ChartView(QWidget* parent = nullptr);
 
+  /// A refreshed figure (same title, axes and units) stays zoomed where the zoom still shows a value.
   void set_figure(analyzer::Figure figure);
+  /// The figure of `other` as it is drawn there: hidden series, scales and zoom.
+  void show_like(const ChartView& other);
   const analyzer::Figure& figure() const noexcept { return figure_; }
   /// As drawn: hidden series have no points, axes are as the user switched them.
   analyzer::Figure shown_figure() const;
   /// As drawn: without the hidden series.
   const reports::svg::Chart& chart() const noexcept { return chart_; }
+  /// Not even with all series.
+  bool nothing_to_draw() const noexcept { return whole_is_empty_; }
   /// Of all series, hidden ones too.
   const std::vector<reports::svg::LegendEntry>& legend() const noexcept { return legend_; }
 
   void set_hidden(std::set<std::string> series);
   const std::set<std::string>& hidden() const noexcept { return hidden_; }
 
-  /// Whether a logarithmic scale can be chosen: a numeric axis with positive values, and no stacked bars.
+  /// Whether a scale can be chosen: a numeric axis with positive values, no points that are called something
+  /// (a linear axis makes bands of them), and no bars.
   bool can_switch_x() const;
   bool can_switch_y() const;
-  /// Stays when the figure is refreshed.
+  /// Stays when the figure is refreshed; without effect while the figure's values do not allow it.
   void set_log_x(bool logarithmic);
   void set_log_y(bool logarithmic);
 
@@ -77,7 +83,9 @@ class ChartView : public QChartView {
  private:
   void rebuild();
   void lay_out();
+  bool shows_a_value(AxisRange x, AxisRange y) const;
   void set_ranges(AxisRange x, AxisRange y);
+  void keep_zoom(AxisRange x, AxisRange y);
   void move(double share_x, double share_y);
   void share_crosshair(std::optional<double> x_position);
   void redraw() { viewport()->update(); }
@@ -90,6 +98,7 @@ class ChartView : public QChartView {
   std::set<std::string> hidden_;
   std::optional<bool> log_x_;  ///< as the user switched it
   std::optional<bool> log_y_;
+  bool whole_is_empty_ = true;
   AxisRange x_;
   AxisRange y_;
   bool zoomed_ = false;

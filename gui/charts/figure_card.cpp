@@ -61,6 +61,7 @@ FigureCard::FigureCard(QWidget* parent) : QFrame(parent) {
   auto* head = new QHBoxLayout;
   title_ = new QLabel;
   title_->setObjectName(QStringLiteral("cardTitle"));
+  title_->setTextFormat(Qt::PlainText);
   all_ = small_button(QStringLiteral("Show all"), QStringLiteral("Show all of the chart"));
   menu_ = small_button(QStringLiteral("Export ▾"), QStringLiteral("Export, copy or print this chart"));
   head->addWidget(title_, 1);
@@ -157,9 +158,9 @@ void FigureCard::make_legend() {
   legend_->setVisible(!view_->legend().empty());
   for (const auto& entry : view_->legend()) {
     const QString name = QString::fromStdString(entry.name);
-    QToolButton* button = small_button(name, name);
+    QToolButton* button = small_button(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")), name);
     button->setObjectName(QStringLiteral("legend"));
-    button->setToolTip(QStringLiteral("Show or hide %1").arg(name));
+    button->setToolTip(QStringLiteral("<qt>Show or hide %1</qt>").arg(name.toHtmlEscaped()));
     button->setAccessibleName(QStringLiteral("Series %1").arg(name));
     button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     button->setIconSize(QSize(18, 14));
@@ -179,7 +180,8 @@ void FigureCard::make_legend() {
 
 void FigureCard::show_notes() {
   std::vector<std::string> notes = reports::figure_notes(view_->figure());
-  if (view_->chart().empty() && !notes.empty()) notes.erase(notes.begin());  // it stands in the chart's place
+  if (view_->nothing_to_draw() && !notes.empty())
+    notes.erase(notes.begin());  // it stands in the chart's place
   const std::size_t shown = all_notes_ ? notes.size() : std::min(notes.size(), kNotesAtFirst);
   QString text;
   bool cut = notes.size() > shown;
@@ -222,7 +224,9 @@ QImage FigureCard::picture() const {
   copy.for_picture_ = true;
   copy.view_->set_hidden(view_->hidden());
   copy.set_figure(view_->figure());
+  copy.view_->show_like(*view_);
   copy.menu_->hide();
+  copy.all_->hide();
   copy.setAttribute(Qt::WA_DontShowOnScreen);
   copy.resize(kPictureSize);
   copy.show();

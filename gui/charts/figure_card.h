@@ -25,7 +25,8 @@ class FigureCard : public QFrame {
   ChartView& view() noexcept { return *view_; }
   const ChartView& view() const noexcept { return *view_; }
 
-  /// The figure as a picture of its own, in the colours of the theme, all notes below.
+  /// The figure as a picture of its own, in the colours of the theme: the series, scales and part that are
+  /// shown, all notes below.
   QImage picture() const;
   void copy() const;
   /// The shown values as CSV.

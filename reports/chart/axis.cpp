@@ -111,7 +111,7 @@ ValueAxis axis_at_values(const std::vector<double>& sorted_values, bool logarith
   const double low = sorted_values.front();
   const double high = sorted_values.back();
   if (logarithmic) {
-    const double room = high > low ? std::pow(high / low, kPadding) : 2;
+    const double room = high > low ? std::pow(high, kPadding) / std::pow(low, kPadding) : 2;
     axis.low = low / room;
     axis.high = high * room;
   } else {

@@ -154,17 +154,17 @@ std::string completion_script(const CLI::App& root, Shell shell) {
 void add_completion_command(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("completion", "Print a script that completes ddbench's command line in your shell");
-  const auto shell = std::make_shared<Shell>();
+  const auto shell = std::make_shared<std::string>();
   const std::map<std::string, Shell> shells{
       {"bash", Shell::kBash}, {"fish", Shell::kFish}, {"zsh", Shell::kZsh}};
   command->add_option("shell", *shell, "bash, fish or zsh")
       ->required()
-      ->transform(CLI::CheckedTransformer(shells));
+      ->check(CLI::IsMember({"bash", "fish", "zsh"}));
   add_examples(*command, {{"completion bash", "for `source <(ddbench completion bash)` in ~/.bashrc"},
                           {"completion fish", "for ~/.config/fish/completions/ddbench.fish"}});
-  command->callback([&action, &app, shell] {
-    action = [&app, shell] {
-      print(completion_script(app, *shell));
+  command->callback([&action, &app, shell, shells] {
+    action = [&app, shell, shells] {
+      print(completion_script(app, shells.at(*shell)));
       return 0;
     };
   });

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -75,6 +76,9 @@ TEST(AxisAtValues, TicksWhereTheValuesAre) {
   EXPECT_NEAR(axis.position(4), 0.5, 1e-9);
   EXPECT_GT(axis.position(1), 0);
   EXPECT_LT(axis_at_values({7}, false, "").position(7), 1);
+  const ValueAxis widest = axis_at_values({1e-300, 1e199}, true, "");
+  EXPECT_GT(widest.low, 0);
+  EXPECT_LT(widest.high, std::numeric_limits<double>::infinity());
 }
 
 TEST(FitText, KeepsToItsWidth) {
