@@ -78,7 +78,7 @@ void set_link(const WorkTable& table, const LinkTable& links, const SlowLink& li
 
 std::string why_not_located(const LinkTable& links, const std::vector<LinkUse>& uses) {
   if (uses.empty())
-    return "whether a link is slow cannot be located from this recording, which does not tell what each connection carried; run "
+    return "whether a link is slow cannot be located from this recording, which lacks what each connection carried; run "
            "`ddbench micro` on pairs of nodes";
   if (links.directions.size() <= 2)
     return "whether the link is slow cannot be located from this recording: it has no third one to compare with; run `ddbench micro` "

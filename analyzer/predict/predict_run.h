@@ -35,7 +35,7 @@ struct ReplayPrediction {
   std::vector<double> replicates_ns;
 };
 
-/// Root mean square of ln(predicted / measured) where nothing tells it of the run's own machines: that of the 18 predictions
+/// Root mean square of ln(predicted / measured) where it is not known for the run's own machines: that of the 18 predictions
 /// of tests/bench/predict/measured.py, run on CPU. The noise of both runs is in it.
 inline constexpr double kUsualModelError = 0.06;
 

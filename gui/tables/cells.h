@@ -12,8 +12,8 @@ namespace ddbench::gui {
 /// "12.3 ms"; a plain number for units that the heading names ("1", "samples/s"). Missing: "–" with the
 /// reason.
 Cell quantity_cell(const Measured<double>& value, const std::string& unit);
-/// Of a column "samples/s". Where `without_samples` says why they are not known, "59.6 steps/s" of `work_per_s`, which counts steps of
-/// all `ranks` then.
+/// A cell of the column "samples/s". Where `without_samples` says why samples are not known, `work_per_s` counts the steps of all
+/// `ranks`, and the cell is "59.6 steps/s".
 Cell rate_cell(double work_per_s, const std::string& without_samples, int ranks);
 Cell percent_cell(const Measured<double>& share);
 /// The same with "[low, high]" behind it, in the same unit, and the method as the tip.

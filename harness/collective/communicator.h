@@ -116,7 +116,7 @@ class Communicator {
   /// them; empty where they are not known.
   virtual std::vector<int> transport_threads() const { return {}; }
 
-  /// One for each connection to another rank; none where the backend or the kernel does not tell. From any thread. `counters` is
+  /// One for each connection to another rank; none where the backend or the kernel does not count. From any thread. `counters` is
   /// overwritten, so that its memory is used again.
   virtual void read_links(std::vector<LinkCounters>& counters) const { counters.clear(); }
 

@@ -72,7 +72,7 @@ DataTable gaps_data(const RunSummary& summary) {
     add("data wait", parts[StepPart::kDataWait], "the DataLoader had no batch ready");
   for (const HostCause& cause : causes) add(cause.name, cause.ns, cause.meaning);
   if (causes.empty())
-    add("host", host_ns, "not told apart: only marks inside of a Python program know its loader and phases");
+    add("host", host_ns, "not known in detail: only marks inside of a Python program show its loader and phases");
   if (summary.cpu_wait_ns) add("CPU wait", parts[StepPart::kCpuWait], "threads that were ready had no core");
   if (parts[StepPart::kIdle] > 0) add("idle", parts[StepPart::kIdle], "this rank was between steps, others were not");
   return table;

@@ -213,7 +213,7 @@ def test_a_snapshot_of_nccl_ras(bench, tmp_path):
     assert working["unequal"] == ["of all_reduce in communicator 0xae94423cfbb2ef4a of 4 ranks, ranks 1 have launched 6649 and the "
                                   "others 6650"]
     shown = " ".join(bench.ok("show", working["added"][0]).stdout.split())
-    assert "2 nodes × 2 GPUs = 4 ranks" in shown and "a snapshot: what NCCL 2.29.1's RAS told at 2025-12-19 13:06:53" in shown
+    assert "2 nodes × 2 GPUs = 4 ranks" in shown and "a snapshot: what NCCL 2.29.1's RAS reported at 2025-12-19 13:06:53" in shown
     assert "1 communicator of 4 ranks: 6650 all_reduce, 1 broadcast launched" in shown and "unequal numbers are usual" in shown
     # NCCL 2.28.9 leaves a comma out.
     text = json.dumps(ras_status([ras_rank(0, 7), ras_rank(1, 7, async_error=6)], [ras_missing(3), ras_missing(2, considered_dead=True)]),

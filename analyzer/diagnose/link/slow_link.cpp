@@ -13,8 +13,8 @@ namespace ddbench::analyzer {
 namespace {
 
 constexpr std::size_t kMostSuspects = 16;  // of each kind, the slowest ones
-constexpr double kTick_ns = 4e6;           // of the kernel: less is not told apart from nothing
-constexpr double kSlowForQuick = 4;        // in a window a stretch that is not slow needs so many that are
+constexpr double kTick_ns = 4e6;           // of the kernel: shorter times cannot be distinguished from zero
+constexpr double kSlowPerQuick = 4;        // a window needs this many slow stretches for each quick one
 
 using Kind = SlowLink::Kind;
 
@@ -65,7 +65,7 @@ std::pair<std::size_t, std::size_t> slow_window(const LinkTable& table, const Su
   double sum = 0;
   std::size_t first = 0;
   for (std::size_t i = 0; i < table.ends.size(); ++i) {
-    sum += is_slow(rates_in(table, suspect, i, i + 1), most_ratio) ? 1 : -kSlowForQuick;
+    sum += is_slow(rates_in(table, suspect, i, i + 1), most_ratio) ? 1 : -kSlowPerQuick;
     if (sum <= 0) {
       sum = 0;
       first = i + 1;

@@ -9,7 +9,7 @@
 
 namespace ddbench::analyzer {
 
-/// What a rank has told so far, at the end of a step.
+/// What a rank has reported so far, at the end of a step.
 struct LiveReading {
   int rank = 0;
   std::uint64_t steps = 0;
@@ -17,7 +17,7 @@ struct LiveReading {
 };
 
 /// Who holds the others up while the run goes on, from how long each rank is in collectives: the slow one comes last and is in them for
-/// the shortest time, the others wait in them. It tells who, since when and at what cost; why is for `ddbench diagnose`.
+/// the shortest time, the others wait in them. It names who, since when and at what cost; `ddbench diagnose` names the cause.
 ///
 /// Looks are about a second apart, and longer where a step takes longer. Ranks, at most half of them, are named when over the last
 /// kLooks looks the others were in collectives longer by 10% of the time on average, by 5% three standard errors below that, and in

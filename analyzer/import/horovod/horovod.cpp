@@ -16,24 +16,24 @@
 namespace ddbench::imports {
 namespace {
 
-constexpr TraceOrigin kHorovod{"horovod", "Horovod tells the shape of tensors where an operation ends", "", ""};
+constexpr TraceOrigin kHorovod{"horovod", "Horovod writes the shape of tensors where an operation ends", "", ""};
 constexpr std::int64_t kFusedWithin_ns = 1'000'000;
 
 bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view text) { return name.starts_with(text); });
 }
 
-/// By the name of an activity, what it does: a library's collective, a copy, or neither.
+/// What an activity does, by its name: a collective of NCCL, MPI, Gloo, …, a copy, or neither.
 SpanKind kind_of(std::string_view activity) {
   if (starts_with_any(activity, {"NCCL_", "MPI_", "GLOO_", "CCL_", "DDL_", "MLSL_"})) return SpanKind::kCommunication;
   if (starts_with_any(activity, {"MEMCPY_", "COPY_"})) return SpanKind::kCopy;
   return SpanKind::kHost;
 }
 
-/// What of an operation moves data: from its first activity in a library to the end of its last one, else all of it.
+/// The part of an operation that moves data: from its first collective activity to the end of its last one; without any, all of it.
 struct Transfer {
   std::string_view function;
-  std::size_t library = 0;  ///< the name of its first activity; tensors that are fused have the same
+  std::size_t first_activity = 0;  ///< its name; tensors that are fused have the same
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::uint64_t bytes = 0;
@@ -99,8 +99,8 @@ class TraceMaker {
     for (const HorovodActivity& activity : timeline_.activities) {
       if (kind_of(timeline_.activity_names[activity.name]) != SpanKind::kCommunication) continue;
       Transfer& transfer = all[activity.operation];
-      if (transfer.library == timeline_.activity_names.size()) {
-        transfer.library = activity.name;
+      if (transfer.first_activity == timeline_.activity_names.size()) {
+        transfer.first_activity = activity.name;
         transfer.begin_ns = activity.begin_ns;
         transfer.end_ns = activity.end_ns;
       }
@@ -111,16 +111,16 @@ class TraceMaker {
     return all;
   }
 
-  /// Horovod tells of the begin of an activity tensor by tensor before it starts, and likewise of its end afterwards: it lasts
-  /// from the last begin to the first end.
+  /// Horovod records the begin of an activity tensor by tensor before it starts, and its end tensor by tensor afterwards: it
+  /// lasts from the last begin to the first end.
   std::vector<Transfer> fused(std::vector<Transfer> all) const {
-    const auto key = [](const Transfer& transfer) { return std::tuple(transfer.function, transfer.library, transfer.begin_ns); };
+    const auto key = [](const Transfer& transfer) { return std::tuple(transfer.function, transfer.first_activity, transfer.begin_ns); };
     std::sort(all.begin(), all.end(), [&](const Transfer& a, const Transfer& b) { return key(a) < key(b); });
     std::vector<Transfer> joined;
     for (const Transfer& transfer : all) {
-      const bool in_library = transfer.library < timeline_.activity_names.size();
-      if (!joined.empty() && in_library && joined.back().function == transfer.function &&
-          joined.back().library == transfer.library && transfer.begin_ns < joined.back().end_ns &&
+      const bool has_activity = transfer.first_activity < timeline_.activity_names.size();
+      if (!joined.empty() && has_activity && joined.back().function == transfer.function &&
+          joined.back().first_activity == transfer.first_activity && transfer.begin_ns < joined.back().end_ns &&
           transfer.begin_ns - joined.back().begin_ns < kFusedWithin_ns) {
         joined.back().begin_ns = transfer.begin_ns;
         joined.back().end_ns = std::max(transfer.begin_ns, std::min(joined.back().end_ns, transfer.end_ns));
@@ -134,7 +134,7 @@ class TraceMaker {
   }
 
   void add_transfer(const Transfer& transfer) {
-    // Horovod tells the shape of the result, of which each rank has its own part here.
+    // Horovod writes the shape of the result, of which each rank has its own part here.
     std::uint64_t bytes = transfer.is_size_known ? std::min(transfer.bytes, kMostBytes) : 0;
     if (transfer.function == "reduce_scatter" && __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(ranks_), &bytes)) bytes = 0;
     if (bytes > kMostBytes) bytes = 0;

@@ -21,7 +21,7 @@ class EventParser {
   EventParser(EventParser&&) noexcept;
 
   /// Calls `take` for each complete event, in order; others (flows, marks, counters) are left out, and Python's functions. Says
-  /// how far it came in a window, where nothing is an error: an exact piece then tells what is wrong. Throws Error{kBadInput} that names the file and the offset for what is no JSON, and for an event without its times.
+  /// how far it came in a window, where nothing is an error: an exact piece then shows what is wrong. Throws Error{kBadInput} that names the file and the offset for what is no JSON, and for an event without its times.
   template <typename Take>
   WindowRead parse(const JsonPiece& piece, const Take& take) {
     return parse_piece(piece, [](const void* to, const TraceEvent& event) { (*static_cast<const Take*>(to))(event); }, &take);

@@ -131,7 +131,7 @@ void set_machines(const RasStatus& status, store::RunRecord& run) {
 }
 
 std::vector<std::string> notes_of(const RasStatus& status, const RasSnapshot& snapshot) {
-  std::vector<std::string> notes = {fmt::format("a snapshot: what NCCL{}'s RAS told{}; it knows what was launched, and no times or steps",
+  std::vector<std::string> notes = {fmt::format("a snapshot: what NCCL{}'s RAS reported{}; it knows what was launched, and no times or steps",
                                                 status.nccl_version.empty() ? "" : " " + status.nccl_version,
                                                 status.timestamp.empty() ? "" : " at " + status.timestamp)};
   const auto add = [&](const std::vector<std::string>& lines) {

@@ -15,7 +15,7 @@ struct RasSnapshot {
   std::vector<std::string> unequal;   ///< ranks that launched fewer collectives than others of their communicator
 };
 
-/// Makes a run of what NCCL's RAS told of a job at one time. It knows what was launched and no times: the run's notes have that,
+/// Makes a run of what NCCL's RAS reported about a job at one time. It knows what was launched and no times: the run's notes have that,
 /// and say that it is a snapshot. That ranks launched different numbers of collectives is no failure by itself: they do while
 /// they work. Errors as read_ras_status.
 RasSnapshot read_nccl_ras(std::string_view text, const std::string& origin, const std::string& name);

@@ -8,7 +8,7 @@
 
 namespace ddbench::imports {
 
-/// One rank of a communicator, as NCCL's RAS tells of it.
+/// One rank of a communicator, as NCCL's RAS reports it.
 struct RasRank {
   int rank = 0;
   std::string host;  ///< an address; empty: not known
@@ -41,7 +41,7 @@ struct RasStatus {
 };
 
 /// Reads what `ncclras -f json` printed (NCCL 2.28.7 and later). Throws Error{kBadInput} that names `origin`, the field and its
-/// value for what it is not, and tells for ncclras' text how to get JSON.
+/// value for what it is not, and says for ncclras' text how to get JSON.
 RasStatus read_ras_status(std::string_view text, const std::string& origin);
 
 }  // namespace ddbench::imports

@@ -185,7 +185,7 @@ void use_back_test(const store::RunStore& store, const store::RunRecord& run, an
   const auto tested = analyzer::back_test_of(store, run);
   if (!tested) {
     assumptions.push_back(fmt::format("the model is taken to be off by {:.0f}%, as it was on CPU (tests/bench/predict): no sweep of "
-                                      "this run tells ({})", 100 * analyzer::kUsualModelError, tested.reason()));
+                                      "this run shows it ({})", 100 * analyzer::kUsualModelError, tested.reason()));
     return;
   }
   options.model_error = analyzer::model_error(*tested);

@@ -134,7 +134,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   group(app.add_option("--sku", run_case.sku, "Catalogue name of this machine, kept with the run"), kMachine);
   group(app.add_option("--timeout", options.watchdog_s,
                        "Seconds without progress after which the run is stopped and the missing rank named "
-                       "(a program of yours is not stopped: who hangs is only told). SIGUSR1 to ddbench asks where the ranks are"),
+                       "(a program of yours is not stopped; the rank that hangs is named). SIGUSR1 to ddbench asks where the ranks are"),
         kMachine)
       ->capture_default_str();
 

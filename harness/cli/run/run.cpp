@@ -199,7 +199,7 @@ void add_run_command(CLI::App& app, Action& action) {
       ->group("Checkpoints");
   command->add_option("--metrics-file", options->metrics_file,
                       "Write about once a second how the run goes, for Prometheus: steps, their rate, communication, who holds the "
-                      "others up; at the end what `report --format prometheus` tells");
+                      "others up; at the end what `report --format prometheus` writes");
   const auto emit_options = std::make_shared<EmitOptions>();
   add_emit_options(*command, *emit_options);
   add_examples(*command,

@@ -22,7 +22,7 @@ struct LiveProgress {
   double communication_share = 0;  ///< of the time since the first step
 };
 
-/// How the run goes, from what ranks tell at the ends of their steps.
+/// How the run goes, from what ranks report at the ends of their steps.
 struct LiveStatus {
   std::uint64_t steps = 0;                    ///< fewest of all ranks; 0 while it is warming up
   std::optional<double> steps_per_s;          ///< over the last seconds

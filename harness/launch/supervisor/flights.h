@@ -18,7 +18,7 @@ struct RankFlight {
   host::FlightRecord record;
 };
 
-/// Of all ranks, ascending. Where several processes of a rank have recorders, that of the one with the newest collective.
+/// The flights of all ranks, ascending. Where several processes of a rank have recorders, that of the one with the newest collective.
 std::vector<RankFlight> read_flights(const std::filesystem::path& run_directory, int world_size);
 
 /// Ranks of a program of which a process is stopped (SIGSTOP, a debugger), as /proc says.
@@ -27,7 +27,8 @@ std::set<int> stopped_ranks(const std::filesystem::path& run_directory, int worl
 /// Whether some rank is in a collective, and none has entered or left one for `limit`. `now_ns`: now_ns().
 bool stands_still(const std::vector<RankFlight>& flights, std::chrono::nanoseconds limit, std::int64_t now_ns);
 
-/// Of ranks that stand still: who does not come to which collective, or nothing where the recorders do not tell. `stopped` are told as such.
+/// Which ranks did not enter which collective, in a run that stands still; nothing where the recorders do not show it. Ranks in
+/// `stopped` are called stopped.
 std::optional<std::string> who_is_awaited(const std::vector<RankFlight>& flights, std::int64_t now_ns, const std::set<int>& stopped);
 
 /// A line a rank: where it is, and its last collectives. "rank 3: in all_reduce #41 of group 0 for 5.0 s; before: #40 (1.2 ms)".

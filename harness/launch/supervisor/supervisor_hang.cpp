@@ -1,4 +1,5 @@
-// Who is missing where: asked for by a person, told once when ranks wait for some seconds, and kept with a run that hung.
+// Which rank is missing from which collective: printed on request, printed once when ranks wait for some seconds, and kept with
+// a run that hung.
 #include <fmt/format.h>
 
 #include "core/clock.h"
@@ -33,7 +34,7 @@ std::string Supervisor::where_ranks_are_now(const std::vector<RankView>& views, 
   return text;
 }
 
-/// A program's processes tell nothing but what stands in their files.
+/// Of a program's processes only their files are known.
 std::optional<std::string> Supervisor::who_hangs(const std::vector<RankView>& views, SteadyTime now) const {
   if (!is_program(run_case_)) return who_is_awaited(views, std::min(kTellAfter, options_.watchdog), now);
   if (processes_.remote() || is_program_per_node(run_case_)) return std::nullopt;

@@ -57,7 +57,7 @@ SteadyTime last_progress(const std::vector<RankView>& ranks) {
   return progress;
 }
 
-/// As flight recorders would tell it: each rank is in its collective, or has ended it, and in all before.
+/// As flight recorders would have it: each rank is in its collective, or has ended it, and in all before.
 Views missing_among(const std::vector<RankView>& ranks) {
   const std::string group = "0";
   std::vector<int> all;
