@@ -76,14 +76,16 @@ class Adviser {
     for (std::size_t i = 0; i < base->replicates_ns.size(); ++i)
       logs.push_back(std::log(trial.what_if.batch_factor * base->replicates_ns[i] / with->replicates_ns[i]));
     const RunMoments moments = run_moments(logs);
-    const double error = std::hypot(std::sqrt(moments.variance), kModelShare * moments.mean);
+    // Scaled costs have the same error with and without the change; those of other sizes have one of their own.
+    const double costs = trial.what_if.changes_collectives() ? with->cost_error : 0;
+    const double error = std::hypot(std::sqrt(moments.variance), kModelShare * moments.mean, costs);
     const auto gain = [](double logarithm) { return std::expm1(logarithm); };
     // Of the replay that stands at the top of the report: costs of another source must not look like part of the gain.
     const double step_ns = report_.step_ns.value * trial.what_if.batch_factor / std::exp(moments.mean);
     Advice advice{trial.name, trial.change, trial.assumption, {}, step_ns};
     advice.gain = {gain(moments.mean),
                    {gain(moments.mean - kNormalQuantile * error), gain(moments.mean + kNormalQuantile * error), 0.95,
-                    "replay: pairs of bootstrap replicates, model"}};
+                    "replay: pairs of bootstrap replicates, costs, model"}};
     return advice;
   }
 
@@ -104,6 +106,7 @@ class Adviser {
     if (!reduces()) return;
     const double now = static_cast<double>(run_.run_case.bucket_bytes);
     std::optional<Advice> best;
+    std::vector<TriedBucket> sizes = {{now, report_.step_ns.value}};
     for (const double megabytes : {0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0}) {
       if (std::abs(megabytes * kMegabyte - now) < 1) continue;
       Trial trial{"bucket", fmt::format("buckets of {:g} MiB (now {:g} MiB)", megabytes, now / kMegabyte), "", {}};
@@ -115,9 +118,13 @@ class Adviser {
         report_.not_known.back() = "another size of buckets" + report_.not_known.back().substr(trial.change.size());
         break;
       }
+      sizes.push_back({megabytes * kMegabyte, advice->step_ns});
       if (!best || advice->gain.value > best->gain.value) best = *advice;
     }
-    if (best) keep(*best);
+    if (!best) return;
+    keep(*best);
+    std::sort(sizes.begin(), sizes.end(), [](const TriedBucket& a, const TriedBucket& b) { return a.bytes < b.bytes; });
+    report_.buckets = std::move(sizes);
   }
 
   std::vector<Trial> trials() const {
@@ -158,6 +165,12 @@ class Adviser {
 };
 
 }  // namespace
+
+const TriedBucket* best_bucket(const AdviceReport& report) {
+  const auto best = std::min_element(report.buckets.begin(), report.buckets.end(),
+                                     [](const TriedBucket& a, const TriedBucket& b) { return a.step_ns < b.step_ns; });
+  return best == report.buckets.end() ? nullptr : &*best;
+}
 
 Measured<AdviceReport> advise(const StepRecording& recording, const CollectiveCosts& costs,
                               const store::RunRecord& run) {

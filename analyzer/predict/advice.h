@@ -18,18 +18,30 @@ struct Advice {
   double step_ns = 0;    ///< predicted, beside that of the replay without the change
 };
 
+/// A size of gradient buckets, and the step that a replay with it takes.
+struct TriedBucket {
+  double bytes = 0;
+  double step_ns = 0;
+};
+
 struct AdviceReport {
   std::string run;
   Estimate step_ns;              ///< the replay of the run as it was
   double waited_ns = 0;          ///< of it: main lanes waited for collectives
   std::vector<Advice> advice;    ///< largest gain first; those whose interval holds no gain are left out
+  /// Sizes of buckets that were tried and the run's own, by size; of those as fast, the smallest is the best one. Empty
+  /// where the run has no buckets or other sizes are not known.
+  std::vector<TriedBucket> buckets;
   std::vector<std::string> no_gain;  ///< changes that were tried and left out
   std::vector<std::string> not_known;  ///< changes that could not be tried, with the reason
   std::vector<std::string> notes;
 };
 
+/// The fastest of the tried sizes of buckets; null where there is none.
+const TriedBucket* best_bucket(const AdviceReport& report);
+
 /// Replays the recording with one change at a time. Steps are drawn alike for each, so that gains are of pairs; a gain's
-/// 95% interval adds 15% of itself for the model. `costs` should know other sizes of collectives than the run's own for
+/// 95% interval adds 15% of itself for the model, and the error of the costs of collectives that change. `costs` should know other sizes of collectives than the run's own for
 /// changes of buckets and bytes.
 Measured<AdviceReport> advise(const StepRecording& recording, const CollectiveCosts& costs, const store::RunRecord& run);
 

@@ -175,6 +175,7 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
     if (i == 0 && !transfers.ns.empty())
       share = share_of_transfers(changed_steps, shape, schedule, transfers.ns, one.step_ns);
   }
+  result.cost_error = share * transfers.relative_error;
   result.waited_ns = waited / static_cast<double>(options.replicates);
   const RunMoments moments = run_moments(result.replicates_ns);
   // Passes do not take time in proportion to the batch for ever, as they are replayed.
@@ -182,7 +183,7 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
                            2 * std::abs(std::log2(options.what_if.batch_factor));
   const double own = std::log(replay_over_recorded(recording));
   const double log_error =
-      std::sqrt(moments.variance / (moments.mean * moments.mean) + std::pow(share * transfers.relative_error, 2) +
+      std::sqrt(moments.variance / (moments.mean * moments.mean) + std::pow(result.cost_error, 2) +
                 own * own + std::pow(options.model_error, 2) + std::pow(kErrorPerDoubling * doublings, 2));
   result.step_ns = with_interval(moments.mean, log_error);
   const double samples = changed_steps.samples_per_rank * shape.gpus();

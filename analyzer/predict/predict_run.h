@@ -31,6 +31,7 @@ struct ReplayPrediction {
   double waited_ns = 0;    ///< a step: main lanes waited for collectives, mean over ranks
   double lane_ns = 0;      ///< a step: collectives moved data
   double arrival_ns = 0;   ///< a step: from first to last arrival, over collectives
+  double cost_error = 0;   ///< of ln(step time), what the error of the collectives' costs makes of it
   /// Step time of each replicate, without network and model error: those of two predictions with the same seed are pairs.
   std::vector<double> replicates_ns;
 };

@@ -16,7 +16,24 @@ struct Cut {
   double share = 1;  ///< of the collective's gradients that are in this bucket or earlier ones
 };
 
-/// Where buckets end. Whole recorded buckets are joined; one that is larger than a bucket is split evenly.
+/// Shares of a recorded bucket at which new ones end; tensors are not known, so parts are even. Each holds the size that
+/// closes it, so that a bucket which is hardly larger than that stays whole.
+std::vector<double> parts_of(double bytes, double limit, double next_limit) {
+  std::vector<double> shares;
+  double first = 0;
+  if (limit < next_limit && bytes >= 2 * limit) {
+    first = limit / bytes;
+    shares.push_back(first);
+    limit = next_limit;
+  }
+  const double parts = std::max(1.0, std::floor((1 - first) * bytes / limit + 1e-9));
+  for (double part = 1; part < parts; ++part) shares.push_back(first + (1 - first) * part / parts);
+  shares.push_back(1);
+  return shares;
+}
+
+/// Where buckets end. As PyTorch's DDP fills them: one is closed as soon as it holds its size. Whole recorded buckets are
+/// joined; one that is larger than a new one is split.
 std::vector<Cut> cuts_of(const std::vector<StepCollective>& collectives, double bucket_bytes, double first_bytes) {
   std::vector<Cut> cuts;
   double held = 0;
@@ -25,17 +42,24 @@ std::vector<Cut> cuts_of(const std::vector<StepCollective>& collectives, double 
   for (std::uint32_t c = 0; c < collectives.size(); ++c) {
     if (!reduces_gradients(collectives[c])) continue;
     const double bytes = collectives[c].bytes;
-    if (open && held + bytes > limit()) {
-      cuts.push_back(*std::exchange(open, std::nullopt));
-      held = 0;
-    }
-    const double parts = std::max(1.0, std::ceil(bytes / limit() - 1e-9));
-    for (double part = 1; part < parts && held == 0; ++part) cuts.push_back({c, part / parts});
-    held += bytes / (held == 0 ? parts : 1);
+    std::vector<double> shares = {1};
+    if (!open) shares = parts_of(bytes, limit(), bucket_bytes);
+    for (std::size_t part = 0; part + 1 < shares.size(); ++part) cuts.push_back({c, shares[part]});
+    held += bytes * (1 - (shares.size() > 1 ? shares[shares.size() - 2] : 0));
     open = Cut{c, 1};
+    if (held < limit() * (1 - 1e-9)) continue;
+    cuts.push_back(*std::exchange(open, std::nullopt));
+    held = 0;
   }
   if (open) cuts.push_back(*open);
   return cuts;
+}
+
+/// Whether the cuts are the recorded buckets.
+bool are_recorded(const std::vector<Cut>& cuts, const std::vector<StepCollective>& collectives) {
+  const auto buckets = std::count_if(collectives.begin(), collectives.end(), reduces_gradients);
+  return std::cmp_equal(cuts.size(), buckets) &&
+         std::all_of(cuts.begin(), cuts.end(), [](const Cut& cut) { return cut.share == 1; });
 }
 
 /// Rewrites the issues and waits of a rank's step.
@@ -134,6 +158,7 @@ StepRecording rebucketed(const StepRecording& recording, double bucket_bytes, do
   if (cuts.empty() || !(bucket_bytes > 0) || !std::isfinite(bucket_bytes))
     throw Error(ErrorCode::kBadInput, "--bucket-mb: the run reduces no gradients in buckets, or the size is not above 0");
   StepRecording result = recording;
+  if (are_recorded(cuts, recording.collectives)) return result;
   result.collectives.clear();
   result.steps.clear();
   std::vector<std::optional<std::uint32_t>> kept(recording.collectives.size());

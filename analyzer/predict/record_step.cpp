@@ -100,8 +100,8 @@ std::int64_t covered_ns(const std::vector<RankCollective>& collectives, std::int
 class EventWriter {
  public:
   EventWriter(const std::vector<RankCollective>& collectives, const std::map<std::uint64_t, std::uint32_t>& place,
-              double slowdown)
-      : collectives_(collectives), place_(place), slowdown_(slowdown) {
+              double slowdown, std::vector<WorkRange>* ranges)
+      : collectives_(collectives), place_(place), slowdown_(slowdown), ranges_(ranges) {
     for (std::size_t i = 0; i < collectives.size(); ++i) by_ready_.push_back(i);
     std::stable_sort(by_ready_.begin(), by_ready_.end(), [&](std::size_t a, std::size_t b) {
       return collectives_[a].ready_ns < collectives_[b].ready_ns;
@@ -168,6 +168,7 @@ class EventWriter {
       ns += beside / (1 + slowdown_) - beside;
     }
     push(StepAction::kWork, kind, 0, ns);
+    if (ranges_ != nullptr) ranges_->push_back({static_cast<std::uint32_t>(result_.events.size() - 1), from, to});
   }
 
   void issue_next() {
@@ -215,6 +216,7 @@ class EventWriter {
   const std::vector<RankCollective>& collectives_;
   const std::map<std::uint64_t, std::uint32_t>& place_;
   double slowdown_;
+  std::vector<WorkRange>* ranges_;
   std::vector<std::size_t> by_ready_;
   std::size_t next_ = 0;
   RankStep result_;
@@ -266,8 +268,8 @@ std::vector<RankCollective> rank_collectives(std::span<const Span> spans, std::s
 
 RankStep rank_step(std::span<const Span> spans, const std::vector<RankCollective>& collectives,
                    const std::map<std::uint64_t, std::uint32_t>& place, std::int64_t begin_ns, std::int64_t end_ns,
-                   double slowdown) {
-  EventWriter writer(collectives, place, slowdown);
+                   double slowdown, std::vector<WorkRange>* ranges) {
+  EventWriter writer(collectives, place, slowdown, ranges);
   for (const Piece& piece : pieces_of(spans, begin_ns, end_ns)) writer.add(piece);
   return writer.finish(begin_ns, end_ns);
 }

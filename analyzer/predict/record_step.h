@@ -28,12 +28,20 @@ struct RankCollective {
 std::vector<RankCollective> rank_collectives(std::span<const Span> spans, std::span<const std::string> names,
                                              std::int64_t begin_ns, std::int64_t end_ns);
 
+/// The time of the rank's clock in which a piece of work was done.
+struct WorkRange {
+  std::uint32_t event = 0;  ///< of RankStep::events; an event may have several
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
 /// What the main lane does in [begin_ns, end_ns). `place` maps the correlation of each collective that all ranks
 /// have to its number. Time without work is a wait where collectives cover half of it or more and one ends in it;
 /// otherwise it is host time. Each part of the optimizer waits for the reductions that ended before it, and the step's
 /// end for all collectives that end in the step. Compute beside communication is stored as if it had been alone.
+/// `ranges`, where it is given, gets those of the work, in order of time.
 RankStep rank_step(std::span<const Span> spans, const std::vector<RankCollective>& collectives,
                    const std::map<std::uint64_t, std::uint32_t>& place, std::int64_t begin_ns, std::int64_t end_ns,
-                   double slowdown);
+                   double slowdown, std::vector<WorkRange>* ranges = nullptr);
 
 }  // namespace ddbench::analyzer

@@ -14,6 +14,7 @@
 #include "analyzer/collectives/micro_table.h"
 #include "analyzer/predict/record_step.h"
 #include "analyzer/predict/replay.h"
+#include "analyzer/predict/step_operators.h"
 #include "analyzer/run/run_summary.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
@@ -46,8 +47,8 @@ bool is_reduced(const std::vector<Span>& spans, const std::vector<std::string>& 
 class Recorder {
  public:
   Recorder(const store::RunStore& store, const store::RunRecord& run, const std::vector<store::RankRecord>& ranks,
-           std::size_t most_steps)
-      : store_(store), run_(run), clocks_(ranks), most_steps_(most_steps) {
+           std::size_t most_steps, RecordedDetail detail)
+      : store_(store), run_(run), clocks_(ranks), most_steps_(most_steps), detail_(detail) {
     result_.run = run.id;
     result_.strategy = run.run_case.strategy;
     result_.shape = {run.run_case.nodes, run.run_case.gpus_per_node};
@@ -56,6 +57,7 @@ class Recorder {
     if (slowdown) result_.slowdown = std::max(0.0, slowdown->value / 100);
     for (const store::RankRecord& rank : ranks) {
       ranks_.push_back(rank.rank);
+      result_.ranks.push_back(rank.rank);
       names_.push_back(store.span_names(run.id, rank.rank));
     }
     if (static_cast<int>(ranks.size()) < run.run_case.world_size())
@@ -88,7 +90,7 @@ class Recorder {
 
  private:
   /// By its place in the run's rank rows.
-  LoadedRank load(std::size_t place, std::uint32_t first) const {
+  LoadedRank load(std::size_t place, std::uint32_t first) {
     const int rank = ranks_[place];
     const std::uint32_t last = first + kStepsAtOnce - 1;
     std::vector<Span> spans = store_.spans(run_.id, rank, first == 0 ? 0 : first - 1, last + 1);
@@ -104,6 +106,7 @@ class Recorder {
       loaded.collectives = rank_collectives(loaded.spans, names, step.begin_ns, step.end_ns);
       if (!is_reduced(loaded.spans, names)) steps.emplace(step.step, std::move(loaded));
     }
+    names_of_range_[place] = std::move(names);
     return steps;
   }
 
@@ -141,12 +144,27 @@ class Recorder {
           loaded.collectives.begin(), loaded.collectives.end(), of_first.begin(), of_first.end(),
           [](const RankCollective& a, const RankCollective& b) { return a.correlation == b.correlation; });
       if (!same_order) return false;
-      recorded.ranks.push_back(rank_step(loaded.spans, loaded.collectives, place, loaded.begin_ns, loaded.end_ns,
-                                         result_.slowdown));
+      const auto at = static_cast<std::size_t>(&rank - ranks.data());
+      recorded.ranks.push_back(step_of(loaded, place, names_of_range_[at]));
     }
     for (std::size_t i = 0; i < collectives.size(); ++i) add_transfer(i, step, ranks, recorded);
     result_.steps.push_back(std::move(recorded));
     return true;
+  }
+
+  RankStep step_of(const LoadedStep& loaded, const std::map<std::uint64_t, std::uint32_t>& place,
+                   const std::vector<std::string>& names) {
+    std::vector<WorkRange> ranges;
+    RankStep step = rank_step(loaded.spans, loaded.collectives, place, loaded.begin_ns, loaded.end_ns, result_.slowdown,
+                              detail_ == RecordedDetail::kOperators ? &ranges : nullptr);
+    step.operators = operators_in(loaded.spans, ranges);
+    for (StepOperator& one : step.operators) {
+      const std::string name = one.name < names.size() ? names[one.name] : "unknown";
+      const auto found = operator_names_.emplace(name, static_cast<std::uint32_t>(operator_names_.size())).first;
+      if (found->second == result_.operator_names.size()) result_.operator_names.push_back(name);
+      one.name = found->second;
+    }
+    return step;
   }
 
   void add_transfer(std::size_t i, std::uint32_t step, const std::vector<LoadedRank>& ranks, RecordedStep& recorded) const {
@@ -181,7 +199,10 @@ class Recorder {
   ClockAlignment clocks_;
   std::size_t most_steps_;
   std::vector<int> ranks_;
+  RecordedDetail detail_;
   std::vector<std::vector<std::string>> names_;
+  std::map<std::size_t, std::vector<std::string>> names_of_range_;  ///< by place, with those of joined events
+  std::map<std::string, std::uint32_t> operator_names_;
   StepRecording result_;
   std::size_t seen_ = 0;
   std::size_t left_out_ = 0;
@@ -190,14 +211,14 @@ class Recorder {
 }  // namespace
 
 Measured<StepRecording> recording_of(const store::RunStore& store, const store::RunRecord& run,
-                                     std::size_t most_steps) {
+                                     std::size_t most_steps, RecordedDetail detail) {
   using Missing = Measured<StepRecording>;
   if (run.run_case.workload == kMicroWorkload) return Missing::missing("a run of `ddbench micro` has no steps of training");
   const RunSummary summary = summarize_briefly(store, run);
   if (!summary.step_time_ns) return Missing::missing(summary.step_time_ns.reason());
   const std::vector<store::RankRecord> ranks = store.ranks(run.id);
   if (ranks.empty()) return Missing::missing("no rank of the run was recorded");
-  Measured<StepRecording> recording = Recorder(store, run, ranks, most_steps).record();
+  Measured<StepRecording> recording = Recorder(store, run, ranks, most_steps, detail).record();
   if (!recording) return recording;
   StepRecording result = *recording;
   result.step_ns = summary.step_time_ns->value;

@@ -20,10 +20,11 @@ struct RankState {
 class Replay {
  public:
   Replay(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,
-         std::span<const double> transfer_ns)
+         std::span<const double> transfer_ns, ReplayTrace* trace)
       : recording_(recording),
         schedule_(schedule),
         transfer_ns_(transfer_ns),
+        trace_(trace),
         per_node_(static_cast<std::size_t>(shape.gpus_per_node)),
         ranks_(static_cast<std::size_t>(shape.nodes) * per_node_),
         count_(static_cast<std::uint32_t>(recording.collectives.size())),
@@ -58,11 +59,23 @@ class Replay {
       ranks_[r].event = 0;
       ranks_[r].ended = 0;
     }
+    if (trace_ != nullptr) begin_trace();
     const RecordedStep& first = recorded(0, step);
     for (std::uint32_t c = 0; c < count_; ++c)
       collective(c, transfer_ns_.empty() ? first.transfer_ns[c] : transfer_ns_[c]);
     for (std::size_t r = 0; r < ranks_.size(); ++r) advance(r, count_);
   }
+
+  void begin_trace() {
+    std::vector<TracedRank>& step = trace_->emplace_back(ranks_.size());
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      const std::size_t events = ranks_[r].step->events.size();
+      step[r] = {std::vector<double>(events), std::vector<double>(events), std::vector<char>(events),
+                 std::vector<std::size_t>(count_, events), std::vector<double>(count_), std::vector<double>(count_),
+                 std::vector<char>(count_)};
+    }
+  }
+  TracedRank& traced(std::size_t r) { return trace_->back()[r]; }
 
   /// All ranks up to where they issue the collective, and when it ends.
   void collective(std::uint32_t c, double transfer_ns) {
@@ -73,6 +86,11 @@ class Replay {
       RankState& rank = ranks_[r];
       const double begin = std::max(rank.now_ns, rank.lane_free_ns) + rank.step->start_delay_ns[c];
       begins_[r * count_ + c] = begin;
+      if (trace_ != nullptr) {
+        traced(r).issued_at[c] = rank.event;
+        traced(r).begin_ns[c] = begin;
+        traced(r).lane_was_later[c] = rank.lane_free_ns > rank.now_ns;
+      }
       first = r == 0 ? begin : std::min(first, begin);
       last = std::max(last, begin);
     }
@@ -83,6 +101,7 @@ class Replay {
       const double begin = begins_[r * count_ + c];
       const double end = share < 0 ? begin : last + (transfer_ns_.empty() ? share : 1) * transfer_ns;
       ends_[r * count_ + c] = ranks_[r].lane_free_ns = std::max(begin, end);
+      if (trace_ != nullptr) traced(r).lane_end_ns[c] = ranks_[r].lane_free_ns;
     }
   }
 
@@ -92,6 +111,7 @@ class Replay {
     const std::vector<StepEvent>& events = rank.step->events;
     for (; rank.event < events.size(); ++rank.event) {
       const StepEvent& event = events[rank.event];
+      const double before = rank.now_ns;
       switch (event.action) {
         case StepAction::kWork: work(r, event, c); break;
         case StepAction::kWait:
@@ -102,12 +122,22 @@ class Replay {
           break;
         case StepAction::kIssue:
           if (event.collective == c) {
+            if (trace_ != nullptr) traced(r).end_ns[rank.event] = rank.now_ns;
             ++rank.event;
             return;
           }
           break;
       }
+      if (trace_ != nullptr) trace_event(r, event, before);
     }
+  }
+
+  void trace_event(std::size_t r, const StepEvent& event, double before) {
+    const RankState& rank = ranks_[r];
+    TracedRank& own = traced(r);
+    own.end_ns[rank.event] = rank.now_ns;
+    if (event.action == StepAction::kWork) own.work_ns[rank.event] = rank.now_ns - before;
+    if (event.action == StepAction::kWait) own.waited[rank.event] = rank.now_ns > before;
   }
 
   /// Collectives below `known` have ends.
@@ -137,6 +167,7 @@ class Replay {
   const StepRecording& recording_;
   const ReplaySchedule& schedule_;
   std::span<const double> transfer_ns_;
+  ReplayTrace* trace_;
   std::size_t per_node_;
   std::vector<RankState> ranks_;
   std::uint32_t count_;         ///< collectives of a step
@@ -179,8 +210,8 @@ ReplaySchedule draw_schedule(std::span<const std::pair<std::size_t, std::size_t>
 }
 
 ReplayResult replay(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,
-                    std::span<const double> transfer_ns) {
-  return Replay(recording, shape, schedule, transfer_ns).run();
+                    std::span<const double> transfer_ns, ReplayTrace* trace) {
+  return Replay(recording, shape, schedule, transfer_ns, trace).run();
 }
 
 }  // namespace ddbench::analyzer

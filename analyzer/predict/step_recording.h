@@ -29,9 +29,17 @@ struct StepEvent {
   double ns = 0;                 ///< kWork: how long it takes with nothing beside it
 };
 
+/// A stretch of an operator in a piece of work.
+struct StepOperator {
+  std::uint32_t name = 0;   ///< index into StepRecording::operator_names
+  std::uint32_t event = 0;  ///< of RankStep::events
+  double ns = 0;            ///< of the rank's own clock; the whole event holds no less
+};
+
 /// A step of one rank as it was recorded.
 struct RankStep {
   std::vector<StepEvent> events;
+  std::vector<StepOperator> operators;  ///< in order; where they were asked for, see recording_of()
   /// Of each collective: from when its data was ready and the lane free to its begin on this rank.
   std::vector<double> start_delay_ns;
   /// Of each collective: when it ended on this rank, as a share of its transfer; 1 on the last one. Below 0: before the
@@ -56,6 +64,7 @@ struct StepCollective {
 /// The measured steps of a run in a form that can be replayed. Every step has the same collectives.
 struct StepRecording {
   ClusterShape shape;
+  std::vector<int> ranks;  ///< the number of each recorded rank; empty: from 0 on
   std::string run;
   std::string strategy;  ///< "ddp", "zero1", ...; of programs what their case says
   std::vector<StepCollective> collectives;  ///< in their order on the lane
@@ -64,6 +73,7 @@ struct StepRecording {
   double samples_per_rank = 0;              ///< a step; 1 where nobody said how many it has
   bool counts_samples = true;               ///< samples_per_rank is known
   double step_ns = 0;                       ///< as the run's step time has it
+  std::vector<std::string> operator_names;
   std::vector<std::string> notes;
 };
 

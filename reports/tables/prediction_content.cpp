@@ -8,6 +8,23 @@
 #include "reports/text/phrases.h"
 
 namespace ddbench::reports {
+namespace {
+
+/// "bucket sizes: 0.5 MiB 12.1 ms, 1 MiB 11.2 ms (best), ..."; those as fast as a smaller one are not told.
+std::string bucket_sizes_in_words(const analyzer::AdviceReport& report) {
+  const analyzer::TriedBucket* best = analyzer::best_bucket(report);
+  std::string words;
+  double before = 0;
+  for (const analyzer::TriedBucket& tried : report.buckets) {
+    if (tried.step_ns == before) continue;
+    before = tried.step_ns;
+    words += fmt::format("{}{:g} MiB {}{}", words.empty() ? "bucket sizes: " : ", ", tried.bytes / (1 << 20),
+                         time_in_words(tried.step_ns), &tried == best ? " (best)" : "");
+  }
+  return words;
+}
+
+}  // namespace
 
 std::string gain_in_words(double gain) {
   return fmt::format("{}{}", gain < 0 ? "" : "+", percent_in_words(gain));
@@ -64,11 +81,44 @@ DataTable advice_data(const analyzer::AdviceReport& report, std::size_t most) {
   return table;
 }
 
+DataTable path_data(const analyzer::CriticalPath& path, std::size_t most) {
+  DataTable table;
+  table.caption = "Critical path across ranks";
+  const auto share = [&](double ns) { return path.step_ns > 0 ? ns / path.step_ns : 0; };
+  table.detail = fmt::format("of {} recorded steps of {}:", path.steps, time_in_words(path.step_ns));
+  for (const analyzer::PathShare& part : path.parts) {
+    if (part.path_ns > 0) table.detail += fmt::format(" {} {},", part.name, percent_in_words(share(part.path_ns)));
+  }
+  table.detail.back() = '.';
+  table.columns = {{"what"},
+                   {"rank", true},
+                   {"on the path", true, "of a step's time, mean over steps"},
+                   {"share", true},
+                   {"slack", true, "how much longer it alone may take without making the step longer"},
+                   {"steps on it", true, "steps in which some of it lies on the path"}};
+  const auto add = [&](const std::vector<analyzer::PathShare>& shares, bool code) {
+    for (std::size_t i = 0; i < std::min(most, shares.size()); ++i) {
+      const analyzer::PathShare& one = shares[i];
+      table.rows.push_back({code ? code_cell(one.name) : text_cell(one.name),
+                            one.rank < 0 ? text_cell("all", CellTone::kFaint) : count_cell(one.rank),
+                            value_cell(one.path_ns, time_in_words(one.path_ns)),
+                            value_cell(share(one.path_ns), percent_in_words(share(one.path_ns)), CellTone::kStrong),
+                            value_cell(one.slack_ns, time_in_words(one.slack_ns)),
+                            value_cell(one.steps_on_path, percent_in_words(one.steps_on_path))});
+    }
+  };
+  add(path.ranks, false);
+  add(path.collectives, false);
+  add(path.operators, true);
+  return table;
+}
+
 std::vector<std::string> advice_remarks(const analyzer::AdviceReport& report) {
   std::vector<std::string> remarks;
   for (const analyzer::Advice& advice : report.advice) {
     if (!advice.assumption.empty()) remarks.push_back(advice.change + ": " + advice.assumption);
   }
+  if (!report.buckets.empty()) remarks.push_back(bucket_sizes_in_words(report));
   for (const std::string& change : report.no_gain) remarks.push_back("no gain: " + change);
   for (const std::string& change : report.not_known) remarks.push_back("not known: " + change);
   remarks.insert(remarks.end(), report.notes.begin(), report.notes.end());

@@ -6,6 +6,7 @@
 
 #include "analyzer/predict/advice.h"
 #include "analyzer/predict/back_test.h"
+#include "analyzer/predict/path/critical_path.h"
 #include "analyzer/predict/predict_run.h"
 #include "analyzer/scaling/scaling_curve.h"
 #include "core/measured.h"
@@ -49,6 +50,8 @@ std::vector<std::string> validation_remarks(const ValidationReport& report);
 std::string gain_in_words(double gain);
 /// The changes that gain, the largest gain first; `most` of them.
 DataTable advice_data(const analyzer::AdviceReport& report, std::size_t most = 100);
+/// Where the critical path across ranks lies: parts, ranks, collectives and operators with their slack; of the last `most`.
+DataTable path_data(const analyzer::CriticalPath& path, std::size_t most = 40);
 /// Changes that gain nothing or are not known, and notes: a sentence each.
 std::vector<std::string> advice_remarks(const analyzer::AdviceReport& report);
 

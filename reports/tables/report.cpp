@@ -30,6 +30,7 @@ RunReport run_report(const store::RunStore& store, const store::RunId& id) {
   const RunSummary& summary = report.summary;
   report.diagnosis = analyzer::diagnose_run(store, id);
   report.advice = analyzer::advice_of(store, summary.run);
+  if (report.advice) report.path = analyzer::critical_path_of(store, summary.run);
   const std::vector<store::StepRecord> steps = store.steps(id);
   if (summary.probed_steps > 0)
     add_figure(report.figures, analyzer::partition_figure(summary), summary.notes);

@@ -6,6 +6,7 @@
 #include "analyzer/diagnose/diagnosis.h"
 #include "analyzer/figure/figure.h"
 #include "analyzer/predict/advice.h"
+#include "analyzer/predict/path/critical_path.h"
 #include "analyzer/run/run_summary.h"
 #include "analyzer/scaling/scaling.h"
 #include "analyzer/store/rows/run_store.h"
@@ -18,6 +19,7 @@ struct RunReport {
   analyzer::RunSummary summary;
   Measured<analyzer::Diagnosis> diagnosis = Measured<analyzer::Diagnosis>::missing("not asked for");
   Measured<analyzer::AdviceReport> advice = Measured<analyzer::AdviceReport>::missing("not asked for");
+  Measured<analyzer::CriticalPath> path = Measured<analyzer::CriticalPath>::missing("not asked for");
   std::vector<analyzer::Figure>
       figures;  ///< waterfall, partition, step time, ranks, bandwidth, loss: those with data
 };

@@ -66,7 +66,26 @@ def test_advice_is_ranked_and_leaves_out_what_gains_nothing(recorded):
     assert all(advice["gain"]["ci_low"] > 0 for advice in report["advice"])
     tried = len(report["advice"]) + len(report["no_gain"]) + len(report["not_known"])
     assert tried >= 7
-    assert "What to change first" in recorded.ok("advise", "profile").stdout
+    sizes = [tried["bytes"] for tried in report["buckets"]]
+    assert sizes == sorted(sizes) and 1 << 20 in sizes, "the run's own size is among those that were tried"
+    text = recorded.ok("advise", "profile").stdout
+    assert "What to change first" in text and "(best)" in text
+
+
+def test_the_critical_path_is_a_chain_through_the_step(recorded):
+    path = checked(recorded.ok("advise", "profile", "--json"), "advice")["critical_path"]
+    assert sum(path["parts_ns"].values()) == pytest.approx(path["step_time_ns"], rel=1e-6)
+    assert [rank["rank"] for rank in path["ranks"]] == [0, 1]
+    assert {one["name"] for one in path["collectives"]} == {"all_reduce of bucket 0", "all_reduce of bucket 1"}
+    operators = [one["path_ns"] for one in path["operators"]]
+    assert operators == sorted(operators, reverse=True)
+    assert sum(operators) <= sum(rank["path_ns"] for rank in path["ranks"]) * 1.001, "operators are own work of ranks"
+    for one in path["ranks"] + path["collectives"] + path["operators"]:
+        assert 0 <= one["slack_ns"] <= path["step_time_ns"] * 1.5
+        assert one["steps_on_path"] < 1 or one["slack_ns"] < 1000, "what is always on the path has no slack"
+    text = recorded.ok("advise", "profile").stdout
+    assert "Critical path across ranks" in text and "all_reduce of bucket 1" in text
+    assert "Critical path across ranks" in recorded.ok("report", "profile", "--format", "html").stdout
 
 
 @pytest.mark.parametrize("arguments, words", [

@@ -12,6 +12,7 @@ namespace {
 using Missing = Measured<CollectiveCost>;
 
 constexpr double kCarriedError = 0.05;  // of a curve on another number of ranks
+constexpr double kBetweenSizesError = 0.03;  // bursts and algorithms make curves between sizes no lines
 constexpr double kOneSizeTolerance = 0.02;
 
 /// Messages one after the other, and bytes that the busiest rank sends, for each byte of the collective.
@@ -113,7 +114,8 @@ Measured<CollectiveCost> CollectiveCosts::carried(const Found& found, const std:
   const bool same = found.function == function && curve.shape == shape;
   CollectiveCost cost;
   cost.ns = network ? latency * latency_scale_ + moved * per_byte_scale_ : latency + moved;
-  cost.relative_error = std::hypot(curve.relative_error, same ? 0.0 : kCarriedError);
+  const double read = curve.time_ns.contains(bytes) ? 0 : kBetweenSizesError;
+  cost.relative_error = std::hypot(curve.relative_error, read, same ? 0.0 : kCarriedError);
   return cost;
 }
 

@@ -32,7 +32,8 @@ struct CollectiveCost {
 
 /// What a collective costs on shapes, measured or not.
 ///
-/// A curve of the same function and shape is read directly: linear between its sizes, its last slope beyond them.
+/// A curve of the same function and shape is read directly: linear between its sizes, its last slope beyond them, with an
+/// error of 3% where the size was not measured (assumed).
 /// Otherwise a curve of the same tier is carried over to other numbers of ranks, with its latency by the messages
 /// of a ring and the rest by the bytes that a ring moves: 2(n-1) alpha + 2(n-1)/n S beta for all_reduce
 /// (Patarasuk and Yuan 2009), half of both for reduce_scatter and all_gather, and for broadcast (n-1) alpha + S beta.

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,15 +9,13 @@
 #include <vector>
 
 #include "analyzer/catalogue/sku_catalogue.h"
-#include "analyzer/import/imported_run.h"
-#include "analyzer/import/nccl_tests/nccl_tests.h"
 #include "analyzer/import/numbers.h"
-#include "analyzer/predict/advice.h"
 #include "analyzer/predict/back_test.h"
 #include "analyzer/predict/predict_run.h"
 #include "analyzer/predict/recording.h"
 #include "analyzer/scaling/scaling_curve.h"
 #include "core/error.h"
+#include "harness/cli/analysis/network_costs.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/output.h"
@@ -138,31 +135,8 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
   return what_if;
 }
 
-analyzer::StepRecording recording(const store::RunStore& store, const store::RunRecord& run) {
-  const Measured<analyzer::StepRecording> found = analyzer::recording_of(store, run);
-  if (!found) throw_bad(fmt::format("run {} cannot be replayed: {}", run.id, found.reason()));
-  return *found;
-}
-
-/// A node size of the catalogue, a file of nccl-tests, or a stored run.
-void add_network(const store::RunStore& store, const analyzer::SkuCatalogue& catalogue, const std::string& name,
-                 analyzer::CollectiveCosts& costs) {
-  if (const analyzer::Sku* sku = catalogue.find_sku(name); sku != nullptr) {
-    const auto node = analyzer::nccl_node(*sku);
-    if (!node) throw_bad(fmt::format("--network {}: {}", name, node.reason()));
-    costs.set_nominal(*node);
-  } else if (std::filesystem::is_regular_file(name)) {
-    for (const imports::ImportedRun& run : imports::read_nccl_tests(imports::read_file(name), name, {}))
-      analyzer::add_costs(run.run.run_case, run.collectives, costs);
-  } else {
-    analyzer::add_costs(store, store.find(name), costs);
-  }
-}
-
-analyzer::CollectiveCosts network_costs(const store::RunStore& store, const PredictCommand& command) {
-  analyzer::CollectiveCosts costs;
-  const analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(command.skus);
-  for (const std::string& network : command.networks) add_network(store, catalogue, network, costs);
+analyzer::CollectiveCosts costs_of_network(const store::RunStore& store, const PredictCommand& command) {
+  analyzer::CollectiveCosts costs = network_costs(store, command.networks, command.skus);
   if (!command.link.empty()) costs.set_link(link_from(command.link));
   return costs;
 }
@@ -173,7 +147,7 @@ int validate(const PredictCommand& command) {
   selection.sweep = command.validate;
   const analyzer::ScalingCurve curve = analyzer::scaling_curve(store, select_runs(store, selection));
   const reports::ValidationReport report{analyzer::validated_sizes(curve),
-                                         analyzer::replayed_sizes(store, curve, network_costs(store, command)),
+                                         analyzer::replayed_sizes(store, curve, costs_of_network(store, command)),
                                          curve.counts_samples()};
   print(command.json ? reports::validation_json(report) + "\n" : reports::validation_text(report, stdout_style()));
   return 0;
@@ -197,7 +171,7 @@ int predict(const PredictCommand& command) {
   if (!command.validate.empty()) return validate(command);
   const auto store = open_store(command.db);
   const store::RunRecord run = store.find(command.run);
-  const analyzer::StepRecording steps = recording(store, run);
+  const analyzer::StepRecording steps = replayable(store, run);
   reports::PredictionReport report;
   report.run = run.id;
   report.recorded = steps.shape;
@@ -209,7 +183,7 @@ int predict(const PredictCommand& command) {
   analyzer::PredictOptions options;
   options.what_if = what_if_from(command, run.run_case, steps, report.assumptions);
   options.other_network = !command.networks.empty() || !command.link.empty();
-  analyzer::CollectiveCosts costs = network_costs(store, command);
+  analyzer::CollectiveCosts costs = costs_of_network(store, command);
   analyzer::add_costs(steps, costs);
   use_back_test(store, run, options, report.assumptions);
   const int per_node = command.gpus > 0 ? command.gpus : steps.shape.gpus_per_node;
@@ -221,27 +195,6 @@ int predict(const PredictCommand& command) {
   }
   print(command.json ? reports::prediction_json(report) + "\n" : reports::prediction_text(report, stdout_style()));
   return 0;
-}
-
-int advise(const PredictCommand& command) {
-  const auto store = open_store(command.db);
-  const store::RunRecord run = store.find(command.run);
-  const analyzer::StepRecording steps = recording(store, run);
-  analyzer::CollectiveCosts costs = network_costs(store, command);
-  analyzer::add_costs(steps, costs);
-  const auto report = analyzer::advise(steps, costs, run);
-  if (!report) throw_bad(fmt::format("run {}: {}", run.id, report.reason()));
-  print(command.json ? reports::advice_json(*report) + "\n" : reports::advice_text(*report, stdout_style()));
-  return 0;
-}
-
-void add_common(CLI::App& app, PredictCommand& command) {
-  app.add_option("run", command.run, "Run to replay: an id, a name, or \"last\"");
-  add_db_option(app, command.db);
-  app.add_option("--network", command.networks,
-                 "What tells the cost of collectives: a run of `ddbench micro` or of training, a file or an imported run of "
-                 "nccl-tests, or a SKU of the catalogue (nominal: NCCL's tuning model)")
-      ->delimiter(',');
 }
 
 void add_changes(CLI::App& app, PredictCommand& command) {
@@ -261,7 +214,9 @@ void add_changes(CLI::App& app, PredictCommand& command) {
 void add_predict_command(CLI::App& app, Action& action) {
   CLI::App* predicted = app.add_subcommand("predict", "Step time and throughput of other sizes, from a replay of a run");
   const auto command = std::make_shared<PredictCommand>();
-  add_common(*predicted, *command);
+  predicted->add_option("run", command->run, kReplayedRunHelp);
+  add_db_option(*predicted, command->db);
+  add_network_option(*predicted, command->networks);
   predicted->add_option("--nodes", command->nodes, "Numbers of nodes to predict, e.g. 8,64,512 (else the run's)")
       ->delimiter(',')
       ->check(CLI::Range(1, 65536));
@@ -277,16 +232,6 @@ void add_predict_command(CLI::App& app, Action& action) {
                             {"predict RUN --nodes 64 --gpus 8 --network Standard_ND96asr_v4", "over the nominal network of a SKU"},
                             {"predict RUN --bucket-mb 25", "the same size with other buckets"}});
   predicted->callback([&action, command] { action = [command] { return predict(*command); }; });
-}
-
-void add_advise_command(CLI::App& app, Action& action) {
-  CLI::App* advised = app.add_subcommand("advise", "What to change first: single changes by what a replay says they gain");
-  const auto command = std::make_shared<PredictCommand>();
-  add_common(*advised, *command);
-  add_json_option(*advised, command->json, "advice.schema.json");
-  add_examples(*advised, {{"advise last", "the newest run"},
-                          {"advise RUN --network MICRO", "with what other sizes of collectives cost"}});
-  advised->callback([&action, command] { action = [command] { return advise(*command); }; });
 }
 
 }  // namespace ddbench::cli

@@ -26,6 +26,31 @@ Json predicted_json(const PredictionReport& report, const analyzer::ReplayPredic
           {"provenance", Json::array({"predicted"})}};
 }
 
+Json shares_of(const std::vector<analyzer::PathShare>& shares) {
+  Json json = Json::array();
+  for (const analyzer::PathShare& share : shares) {
+    json.push_back({{"name", share.name},
+                    {"rank", share.rank < 0 ? Json(nullptr) : Json(share.rank)},
+                    {"path_ns", share.path_ns},
+                    {"slack_ns", share.slack_ns},
+                    {"steps_on_path", share.steps_on_path}});
+  }
+  return json;
+}
+
+Json path_of(const Measured<analyzer::CriticalPath>& path) {
+  if (!path) return nullptr;
+  Json parts = Json::object();
+  for (const analyzer::PathShare& part : path->parts) parts[part.name] = part.path_ns;
+  return {{"steps", path->steps},
+          {"step_time_ns", path->step_ns},
+          {"parts_ns", std::move(parts)},
+          {"ranks", shares_of(path->ranks)},
+          {"collectives", shares_of(path->collectives)},
+          {"operators", shares_of(path->operators)},
+          {"notes", path->notes}};
+}
+
 }  // namespace
 
 std::string prediction_json(const PredictionReport& report) {
@@ -43,15 +68,19 @@ std::string prediction_json(const PredictionReport& report) {
   return dumped(json);
 }
 
-std::string advice_json(const analyzer::AdviceReport& report) {
+std::string advice_json(const analyzer::AdviceReport& report, const Measured<analyzer::CriticalPath>& path) {
   Json json = {{"schema_version", kJsonSchemaVersion},
                {"run", report.run},
                {"step_time_ns", estimate_of(report.step_ns)},
                {"waited_ns", report.waited_ns},
                {"advice", Json::array()},
+               {"buckets", Json::array()},
+               {"critical_path", path_of(path)},
                {"no_gain", report.no_gain},
                {"not_known", report.not_known},
                {"notes", report.notes}};
+  for (const analyzer::TriedBucket& tried : report.buckets)
+    json["buckets"].push_back({{"bytes", tried.bytes}, {"step_time_ns", tried.step_ns}});
   for (const analyzer::Advice& advice : report.advice) {
     json["advice"].push_back({{"name", advice.name},
                               {"change", advice.change},

@@ -40,11 +40,17 @@ std::string prediction_text(const PredictionReport& report, const TextStyle& sty
   return text + lines_of(report.assumptions, "", paint, columns_of(style));
 }
 
-std::string advice_text(const analyzer::AdviceReport& report, const TextStyle& style) {
+std::string advice_text(const analyzer::AdviceReport& report, const Measured<analyzer::CriticalPath>& path,
+                        const TextStyle& style) {
   const Paint paint(style.color);
   DataTable table = advice_data(report);
   table.caption += " in run " + report.run;
-  return data_table_text(table, paint, columns_of(style)) + lines_of(advice_remarks(report), "", paint, columns_of(style));
+  std::string text = data_table_text(table, paint, columns_of(style));
+  text += lines_of(advice_remarks(report), "", paint, columns_of(style));
+  if (!path) return text + lines_of({"critical path: " + path.reason()}, "", paint, columns_of(style));
+  constexpr std::size_t kMost = 8;  // of ranks, of collectives and of operators
+  text += "\n" + data_table_text(path_data(*path, kMost), paint, columns_of(style));
+  return text + lines_of(path->notes, "", paint, columns_of(style));
 }
 
 std::string advice_section(const analyzer::AdviceReport& report, const TextStyle& style) {

@@ -212,6 +212,26 @@ TEST(WhatIf, LargerBucketsJoinRecordedOnes) {
   EXPECT_DOUBLE_EQ(step_of(joined, {1, 2}, {80}), 100 + 50 + 80 + 7);
 }
 
+TEST(WhatIf, ABucketIsClosedAsSoonAsItHoldsItsSize) {
+  const double megabyte = 1 << 20;
+  auto steps = recording({1, 2}, {two_buckets(100, 50, 7), two_buckets(100, 50, 7)}, {50, 60});
+  const auto sizes = [&](double first, double second, double bucket) {
+    steps.collectives[0].bytes = first * megabyte;
+    steps.collectives[1].bytes = second * megabyte;
+    WhatIf what_if;
+    what_if.bucket_bytes = bucket * megabyte;
+    std::vector<double> megabytes;
+    for (const StepCollective& one : changed(steps, what_if).collectives) megabytes.push_back(one.bytes / megabyte);
+    return megabytes;
+  };
+  // The last tensor of a bucket reaches over its size: these are the buckets of 25 MiB, the first of 1 MiB.
+  EXPECT_EQ(sizes(1.02, 27.5, 25), (std::vector<double>{1.02, 27.5}));
+  EXPECT_EQ(sizes(0.6, 27.5, 25), (std::vector<double>{28.1}));
+  EXPECT_EQ(sizes(1, 30, 10), (std::vector<double>{1, 10, 10, 10}));
+  EXPECT_EQ(sizes(1, 39, 10), (std::vector<double>{1, 13, 13, 13}));
+  EXPECT_EQ(sizes(51, 10, 25), (std::vector<double>{1, 25, 25, 10}));  // the first one holds 1 MiB
+}
+
 TEST(WhatIf, SmallerBucketsLeaveEarlier) {
   const double megabyte = 1 << 20;
   auto steps = recording({1, 1}, {two_buckets(100, 60, 7)}, {50, 60});

@@ -1,0 +1,54 @@
+#include "harness/cli/analysis/network_costs.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "analyzer/import/imported_run.h"
+#include "analyzer/import/nccl_tests/nccl_tests.h"
+#include "analyzer/predict/predict_run.h"
+#include "analyzer/predict/recording.h"
+#include "core/error.h"
+
+namespace ddbench::cli {
+namespace {
+
+void add_network(const store::RunStore& store, const analyzer::SkuCatalogue& catalogue, const std::string& name,
+                 analyzer::CollectiveCosts& costs) {
+  if (const analyzer::Sku* sku = catalogue.find_sku(name); sku != nullptr) {
+    const auto node = analyzer::nccl_node(*sku);
+    if (!node) throw Error(ErrorCode::kBadInput, fmt::format("--network {}: {}", name, node.reason()));
+    costs.set_nominal(*node);
+  } else if (std::filesystem::is_regular_file(name)) {
+    for (const imports::ImportedRun& run : imports::read_nccl_tests(imports::read_file(name), name, {}))
+      analyzer::add_costs(run.run.run_case, run.collectives, costs);
+  } else {
+    analyzer::add_costs(store, store.find(name), costs);
+  }
+}
+
+}  // namespace
+
+void add_network_option(CLI::App& app, std::vector<std::string>& networks) {
+  app.add_option("--network", networks,
+                 "What tells the cost of collectives: a run of `ddbench micro` or of training, a file or an imported run of "
+                 "nccl-tests, or a SKU of the catalogue (nominal: NCCL's tuning model)")
+      ->delimiter(',');
+}
+
+analyzer::CollectiveCosts network_costs(const store::RunStore& store, const std::vector<std::string>& networks,
+                                        const std::string& catalogue_file) {
+  analyzer::CollectiveCosts costs;
+  const analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(catalogue_file);
+  for (const std::string& network : networks) add_network(store, catalogue, network, costs);
+  return costs;
+}
+
+analyzer::StepRecording replayable(const store::RunStore& store, const store::RunRecord& run) {
+  const Measured<analyzer::StepRecording> found = analyzer::recording_of(store, run);
+  if (!found) throw Error(ErrorCode::kBadInput, fmt::format("run {} cannot be replayed: {}", run.id, found.reason()));
+  return *found;
+}
+
+}  // namespace ddbench::cli

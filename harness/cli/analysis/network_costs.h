@@ -1,0 +1,26 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "analyzer/predict/network/collective_cost.h"
+#include "analyzer/predict/step_recording.h"
+#include "analyzer/store/rows/run_store.h"
+
+namespace ddbench::cli {
+
+inline constexpr const char* kReplayedRunHelp = "Run to replay: an id, a name, or \"last\"";
+
+/// --network
+void add_network_option(CLI::App& app, std::vector<std::string>& networks);
+
+/// What each of `networks` tells: a SKU of the catalogue, a file of nccl-tests, or a stored run. Throws Error{kBadInput}
+/// for a name that is none of these or tells no cost.
+analyzer::CollectiveCosts network_costs(const store::RunStore& store, const std::vector<std::string>& networks,
+                                        const std::string& catalogue_file);
+
+/// The recording of a run. Throws Error{kBadInput} with the reason where it cannot be replayed.
+analyzer::StepRecording replayable(const store::RunStore& store, const store::RunRecord& run);
+
+}  // namespace ddbench::cli
