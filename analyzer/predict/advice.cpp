@@ -97,8 +97,11 @@ class Adviser {
     }
   }
 
+  /// One rank sends no gradients.
   bool reduces() const {
-    return std::any_of(recording_.collectives.begin(), recording_.collectives.end(), reduces_gradients);
+    return recording_.shape.gpus() > 1 &&
+           std::any_of(recording_.collectives.begin(), recording_.collectives.end(),
+                       reduces_gradients);
   }
 
   /// The best of some sizes.
