@@ -126,10 +126,21 @@ void look_at_held_up_steps(const WorkTable& table, Diagnosis& diagnosis) {
                                         held.count, quantity(held.length_ns, "ns"), 100 * held.cost_share));
 }
 
+/// A rank that lacks a core inside of collectives: the others wait there for what it does not send, and its own work shows little of it.
+bool look_for_starvation(const WorkTable& table, Diagnosis& diagnosis) {
+  const WorkTable starved = with_starvation(table);
+  const std::optional<Culprit> culprit = find_culprit(starved);
+  if (!culprit || culprit->part != OwnPart::kCpuWait || culprit->typical_share < kSteady) return false;
+  set_culprit(starved, *culprit, diagnosis);
+  diagnosis.notes.push_back("own work here includes the wait for a core inside of collectives, in which the others wait for what it does not send");
+  return true;
+}
+
 void judge(const WorkTable& table, Diagnosis& diagnosis) {
   const std::optional<Pauses> pauses = find_pauses(table);
   std::optional<Culprit> culprit = find_culprit(table);
   if (culprit && culprit->typical_share >= kSteady) return set_culprit(table, *culprit, diagnosis);
+  if (look_for_starvation(table, diagnosis)) return;
   if (pauses && accuses(*pauses)) return set_pauses(table, *pauses, diagnosis);
   const MovingImbalance moving = moving_imbalance(table);
   diagnosis.lost_share = moving.lost_share;

@@ -97,11 +97,18 @@ WorkTable work_table(std::span<const store::StepRecord> records, std::span<const
     table.begin_ns.push_back(began_ns - *origin_ns);
     for (std::size_t i = 0; i < of_step.size(); ++i) {
       const bool known = i < delays.size();
-      table.work.push_back(own_work(of_step[i], known ? value_at(delays[i].main_ns, step) : 0,
-                                    known ? value_at(delays[i].communication_ns, step) : 0));
+      const double communication_wait_ns = known ? value_at(delays[i].communication_ns, step) : 0;
+      table.work.push_back(own_work(of_step[i], known ? value_at(delays[i].main_ns, step) : 0, communication_wait_ns));
+      table.starved_ns.push_back(moved_from_communication(of_step[i], communication_wait_ns));
       table.transfer_ns.push_back(transfer_of(of_step[i]));
     }
   }
+  return table;
+}
+
+WorkTable with_starvation(WorkTable table) {
+  for (std::size_t i = 0; i < std::min(table.work.size(), table.starved_ns.size()); ++i)
+    table.work[i][OwnPart::kCpuWait] += table.starved_ns[i];
   return table;
 }
 

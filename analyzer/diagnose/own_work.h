@@ -44,6 +44,7 @@ struct WorkTable {
   std::vector<std::uint32_t> steps;  ///< their numbers, ascending
   std::vector<OwnWork> work;
   std::vector<double> step_ns;       ///< of each step: mean duration over ranks
+  std::vector<double> starved_ns;    ///< as `work`: CPU wait that came out of exposed communication; empty: not known
   std::vector<double> transfer_ns;   ///< as `work`: union of communication without its peer wait, exposed or not
   std::vector<double> exposed_ns;    ///< of each step: communication that compute did not hide, mean over ranks
   std::vector<double> begin_ns;      ///< of each step: when its first rank began, since the first whole step
@@ -70,6 +71,10 @@ OwnWork own_work(const store::StepRecord& step, double main_wait_ns, double comm
 /// `records` are ordered by step and rank; `delays` are by place in `ranks`, or empty. Steps before `first_step` are left out.
 WorkTable work_table(std::span<const store::StepRecord> records, std::span<const store::RankRecord> ranks,
                      std::span<const RunQueueDelay> delays, std::uint32_t first_step);
+
+/// The same table with starved_ns as a part of each rank's own CPU wait: a rank without a core inside of a collective does not move the
+/// bytes for which the others wait.
+WorkTable with_starvation(WorkTable table);
 
 /// The same of a stored run.
 WorkTable work_table(const store::RunStore& store, const store::RunRecord& run);

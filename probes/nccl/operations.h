@@ -53,6 +53,7 @@ struct Operation {
 
   int channels_begun = 0;
   int channels_open = 0;
+  std::uint64_t flight = 0;  ///< of note_flight_begin(); 0: none, or it has ended
   int proxies = 0;
   std::int64_t network = 0;       ///< kNetInfiniband, kNetSocket, 0
   bool untimed = false;           ///< a timer was an earlier operation's, and so its channels' ends may be

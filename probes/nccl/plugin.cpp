@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "core/nccl_event.h"
+#include "probes/nccl/operation_flights.h"
 #include "probes/preload/session/nccl_plugin.h"
 #include "probes/preload/session/process_recorder.h"
 
@@ -150,6 +151,7 @@ void* Plugin::start_operation(Communicator& communicator, const EventStart& even
   }
   // A replay is told of on a thread of CUDA's, when it is nobody's.
   if (!operation.captured) operation.range = inject::thread_range();
+  if (operation.type == kColl && !operation.captured) begin_flight(operation);
   return operations_.take(operation).encoded();
 }
 
@@ -236,11 +238,13 @@ void Plugin::stop(void* encoded) noexcept try {
     case kP2p: operation->enqueued_end_ns = now_ns(); break;
     default: operation->end_ns = now_ns(); return finish(*operation);
   }
+  if (operation->flight != 0 && operation->told_all()) end_flight(*operation);
   if (operation->complete()) finish(*operation);
 } catch (...) {
 }
 
 void Plugin::finish(Operation& operation) {
+  if (operation.flight != 0 && operation.newer_began) end_flight(operation);  // one after another
   if (operation.type == kColl || operation.type == kP2p) {
     counters_.unfinished += !operation.told_all();
     prove_transport(operation);

@@ -30,6 +30,7 @@ void report_place(int rank, int ranks) noexcept {
   if (ranks < 2 || (last >> 32 == generation && (last & 0xFFFF'FFFF) >= static_cast<std::uint64_t>(ranks))) return;
   const RecorderAccess access;
   if (access.get() == nullptr) return;
+  note_flight_place(rank, ranks);
   try {
     access.get()->intern(world_place_name({rank, ranks}));
     reported.store(static_cast<std::uint64_t>(access.generation()) << 32 | static_cast<std::uint64_t>(ranks));

@@ -25,6 +25,7 @@ struct PlainEntry {
 struct PlainRing {
   std::uint64_t magic;
   std::uint64_t entered;
+  std::uint64_t world;
   std::array<std::uint64_t, FlightRing::kGroups> groups;
   std::array<PlainEntry, FlightRing::kEntries> entries;
 };
@@ -64,6 +65,13 @@ void FlightRing::add_group(std::uint16_t communicator, std::uint32_t ranks) noex
   }
 }
 
+void FlightRing::set_place(WorldPlace known) noexcept {
+  const std::uint64_t packed = static_cast<std::uint64_t>(known.ranks) << 32 | static_cast<std::uint32_t>(known.rank);
+  std::uint64_t there = world.load(std::memory_order_relaxed);
+  while (there >> 32 <= packed >> 32 && there != packed && !world.compare_exchange_weak(there, packed)) {
+  }
+}
+
 FlightRing* map_flight_ring(const char* file) noexcept {
   const int opened = ::open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (opened < 0) return nullptr;
@@ -74,11 +82,27 @@ FlightRing* map_flight_ring(const char* file) noexcept {
   return mapped == MAP_FAILED ? nullptr : new (mapped) FlightRing;
 }
 
+std::string flight_bytes(const std::filesystem::path& file) {
+  std::string bytes(sizeof(PlainRing), '\0');
+  if (!std::ifstream(file, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return {};
+  return bytes;
+}
+
 std::optional<FlightRecord> read_flight(const std::filesystem::path& file) {
+  return parse_flight(flight_bytes(file));
+}
+
+std::optional<FlightRecord> parse_flight(std::string_view bytes) {
   PlainRing ring{};
-  if (!std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&ring), sizeof ring) || ring.magic != FlightRing::kMagic)
-    return std::nullopt;
+  if (bytes.size() != sizeof ring) return std::nullopt;
+  std::memcpy(&ring, bytes.data(), sizeof ring);
+  if (ring.magic != FlightRing::kMagic) return std::nullopt;
   FlightRecord record;
+  record.entered = ring.entered;
+  constexpr std::uint64_t kMostRanks = 65536;  // as of a RunCase
+  const std::uint64_t ranks = ring.world >> 32;
+  const auto rank = static_cast<std::uint32_t>(ring.world);
+  if (ranks <= kMostRanks && rank < ranks) record.place = WorldPlace{static_cast<int>(rank), static_cast<int>(ranks)};
   for (const std::uint64_t group : ring.groups) {
     if (group != 0) record.sizes[static_cast<std::uint16_t>(group >> 32)] = static_cast<std::uint32_t>(group);
   }

@@ -9,7 +9,7 @@ import socket
 import struct
 
 MAGIC = b"ddbench\n"
-VERSION = 8
+VERSION = 9
 HELLO_BYTES, CHALLENGE_BYTES, PROOF_BYTES, TAG_BYTES = 88, 80, 32, 16
 MOST_FRAME_BYTES = 1 << 20
 

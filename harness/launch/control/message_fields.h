@@ -69,6 +69,21 @@ void visit(Is<Holding> auto& m, Field&& field) {
 }
 
 template <typename Field>
+void visit(Is<Flight> auto& m, Field&& field) {
+  field("request", m.request);
+  field("processes", m.processes);
+  field("pid", m.pid);
+  field("is_stopped", m.is_stopped);
+  field("read_at_ns", m.read_at_ns);
+  field("ring", m.ring);
+}
+
+template <typename Field>
+void visit(Is<TellFlights> auto& m, Field&& field) {
+  field("request", m.request);
+}
+
+template <typename Field>
 void visit(Is<Hold> auto& m, Field&& field) {
   field("round", m.round);
   field("lead_ns", m.lead_ns);

@@ -97,6 +97,12 @@ void check(const Holding& holding, Limits& limits) {
   limits.step(holding.step);
 }
 
+void check(const Flight& flight, Limits& limits) {
+  limits.in("the number of processes", flight.processes, std::uint32_t{0}, std::uint32_t{64});
+  limits.in("the size of a flight recorder", flight.ring.size(), std::size_t{0}, Flight::kMostBytes);
+  limits.in("the time of a flight recorder", flight.read_at_ns, std::int64_t{0}, kLatest_ns);
+}
+
 void check(const LastStep& last, Limits& limits) {
   limits.step(last.step);
 }

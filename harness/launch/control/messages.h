@@ -141,6 +141,18 @@ struct Holding {
   std::uint32_t step = 0;
 };
 
+/// Answer to TellFlights, one for each process of the rank that has a flight recorder: no more than FlightRing's bytes. Where there is
+/// none, one without bytes.
+struct Flight {
+  static constexpr std::size_t kMostBytes = 4096;
+  std::uint32_t request = 0;    ///< TellFlights::request
+  std::uint32_t processes = 0;  ///< of which this is one
+  std::int64_t pid = 0;         ///< ProcessFlight
+  bool is_stopped = false;
+  std::int64_t read_at_ns = 0;  ///< now_ns() of the rank
+  collective::Bytes ring;
+};
+
 // From the launcher to a rank.
 
 /// Answer to Hello: who the rank is and what it is to do.
@@ -190,11 +202,16 @@ struct LastStep {
   bool checkpoint = false;  ///< write one of it, where the case writes some
 };
 
+/// Nothing goes on, or a person asks: what are your last collectives?
+struct TellFlights {
+  std::uint32_t request = 0;
+};
+
 /// Every rank has delivered its result: leave.
 struct Finish {};
 
 using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, ClockRead, StepTimes, Result, Failure, FileChunk, Holding,
-                             Inventory, Counted, Assignment, KvValue, Pong, Stop, Hold, LastStep, Finish>;
+                             Inventory, Counted, Flight, Assignment, KvValue, Pong, Stop, Hold, LastStep, TellFlights, Finish>;
 
 /// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large
 /// and comes often, is a zero byte, the length of the name in one byte, the name and the packed bytes.

@@ -1,12 +1,10 @@
 #include "harness/launch/supervisor/flights.h"
 
-#include <dirent.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <fstream>
-#include <iterator>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "analyzer/diagnose/hang/hang.h"
@@ -19,20 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "rank";
-
 std::int64_t newest_ns(const host::FlightRecord& record) {
   std::int64_t newest = 0;
   for (const host::FlightOperation& operation : record.operations) newest = std::max({newest, operation.begin_ns, operation.end_ns});
   return newest;
-}
-
-/// 3 of "rank3.flight" and "rank3.4711.flight".
-std::optional<int> rank_of_file(const std::string& name) {
-  if (!name.starts_with(kPrefix) || !name.ends_with(host::kFlightSuffix)) return std::nullopt;
-  const auto number = leading_number<int>(std::string_view(name).substr(kPrefix.size()));
-  if (!number || !number->rest.starts_with(".")) return std::nullopt;
-  return number->value;
 }
 
 std::uint16_t group_of(std::uint64_t correlation) { return static_cast<std::uint16_t>(correlation >> 48); }
@@ -47,7 +35,13 @@ std::int64_t number_of(std::uint64_t correlation) {
 }
 
 /// "0" for that of all ranks in the reference engine, which has one; else its number.
-std::string group_name(std::uint16_t communicator) { return communicator == 1 ? "0" : fmt::format("{:04x}", communicator); }
+/// NCCL's numbers count the calls of one function: the others are another series.
+std::string group_name(const host::FlightOperation& operation) {
+  const std::uint16_t communicator = group_of(operation.correlation);
+  std::string name = communicator == 1 ? "0" : fmt::format("{:04x}", communicator);
+  if (operation.name.starts_with(host::kNcclFlightPrefix)) name += "/" + operation.name.substr(host::kNcclFlightPrefix.size());
+  return name;
+}
 
 analyzer::FlightDump dump_of(const RankFlight& flight, int world_size) {
   analyzer::FlightDump dump;
@@ -55,7 +49,7 @@ analyzer::FlightDump dump_of(const RankFlight& flight, int world_size) {
   std::int64_t order = 0;
   for (const host::FlightOperation& operation : flight.record.operations) {
     const std::uint16_t communicator = group_of(operation.correlation);
-    const std::string group = group_name(communicator);
+    const std::string group = group_name(operation);
     dump.operations.push_back({order++, group, number_of(operation.correlation), operation.name, false, operation.end_ns != 0});
     const auto size = flight.record.sizes.find(communicator);
     const bool is_all = communicator == 1 || (size != flight.record.sizes.end() && size->second == static_cast<std::uint32_t>(world_size));
@@ -71,36 +65,28 @@ analyzer::FlightDump dump_of(const RankFlight& flight, int world_size) {
   return dump;
 }
 
+/// With times of the launcher's clock.
+host::FlightRecord on_own_clock(const ProcessFlight& process) {
+  host::FlightRecord record = host::parse_flight(process.ring).value_or(host::FlightRecord{});
+  for (host::FlightOperation& operation : record.operations) {
+    operation.begin_ns += process.later_ns;
+    if (operation.end_ns != 0) operation.end_ns += process.later_ns;
+  }
+  return record;
+}
+
 std::string stopped_in_words(const std::set<int>& stopped) {
   std::string text;
   for (const int rank : stopped) text += fmt::format("{}{}", text.empty() ? "" : ", ", rank);
   return fmt::format("rank{} {} {} stopped (SIGSTOP or a debugger)", stopped.size() == 1 ? "" : "s", text, stopped.size() == 1 ? "is" : "are");
 }
 
-bool is_stopped(const fs::path& process) {
-  std::string status;
-  std::getline(std::ifstream(process / "stat"), status);
-  const std::size_t name_end = status.rfind(')');
-  if (name_end == std::string::npos || name_end + 2 >= status.size()) return false;
-  return status[name_end + 2] == 'T' || status[name_end + 2] == 't';
-}
-
-/// The rank of a program's process, as its environment says.
-std::optional<int> rank_of_process(const fs::path& process, const std::string& spool_prefix) {
-  std::ifstream file(process / "environ", std::ios::binary);
-  const std::string environment((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const std::string variable = "DDBENCH_SPOOL=" + spool_prefix;
-  const std::size_t at = environment.find(variable);
-  if (at == std::string::npos || (at > 0 && environment[at - 1] != 0)) return std::nullopt;
-  const auto number = leading_number<int>(std::string_view(environment).substr(at + variable.size()));
-  return number ? std::optional(number->value) : std::nullopt;
-}
-
 std::string where(const RankFlight& flight, std::int64_t now_ns) {
   const auto& operations = flight.record.operations;
+  if (!flight.is_known) return "its last collectives are not known: it has not answered";
   if (operations.empty()) return "in no collective yet";
   const auto name = [&](const host::FlightOperation& operation) {
-    return fmt::format("{} #{} of group {}", operation.name, number_of(operation.correlation), group_name(group_of(operation.correlation)));
+    return fmt::format("{} #{} of group {}", operation.name, number_of(operation.correlation), group_name(operation));
   };
   const auto inside = std::find_if(operations.begin(), operations.end(), [](const auto& operation) { return operation.end_ns == 0; });
   if (inside != operations.end())
@@ -111,29 +97,28 @@ std::string where(const RankFlight& flight, std::int64_t now_ns) {
 
 }  // namespace
 
-std::vector<RankFlight> read_flights(const fs::path& run_directory, int world_size) {
+std::vector<RankFlight> flights_of(const std::vector<ProcessFlight>& processes, int world_size, bool per_node) {
+  std::vector<std::pair<const ProcessFlight*, host::FlightRecord>> read;
+  int ranks = 0;
+  for (const ProcessFlight& process : processes) {
+    read.emplace_back(&process, on_own_clock(process));
+    if (const auto& place = read.back().second.place) ranks = std::max(ranks, place->ranks);
+  }
+  const bool by_place = per_node || ranks > world_size;
   std::vector<RankFlight> flights;
-  for (int rank = 0; rank < world_size; ++rank) flights.push_back({rank, {}});
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(run_directory, error)) {
-    const std::optional<int> rank = rank_of_file(entry.path().filename().string());
-    if (!rank || *rank >= world_size) continue;
-    auto record = host::read_flight(entry.path());
-    RankFlight& flight = flights[static_cast<std::size_t>(*rank)];
-    if (record && newest_ns(*record) > newest_ns(flight.record)) flight.record = *std::move(record);
+  const int count = by_place && ranks > 0 ? ranks : world_size;
+  for (int rank = 0; rank < count; ++rank) flights.push_back({rank, {}, false, true});
+  for (auto& [process, record] : read) {
+    if (by_place && (!record.place || record.place->ranks != ranks)) continue;
+    RankFlight& flight = flights[static_cast<std::size_t>(by_place ? record.place->rank : process->started_rank)];
+    flight.is_stopped |= process->is_stopped;
+    if (newest_ns(record) > newest_ns(flight.record)) flight.record = std::move(record);
   }
   return flights;
 }
 
-std::set<int> stopped_ranks(const fs::path& run_directory, int world_size) {
-  std::set<int> stopped;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    if (std::isdigit(static_cast<unsigned char>(entry.path().filename().string().front())) == 0 || !is_stopped(entry.path())) continue;
-    const auto rank = rank_of_process(entry.path(), (run_directory / kPrefix).string());
-    if (rank && *rank < world_size) stopped.insert(*rank);
-  }
-  return stopped;
+std::vector<RankFlight> read_flights(const fs::path& run_directory, int world_size, bool per_node) {
+  return flights_of(read_process_flights(run_directory, world_size), world_size, per_node);
 }
 
 bool stands_still(const std::vector<RankFlight>& flights, std::chrono::nanoseconds limit, std::int64_t now_ns) {
@@ -146,11 +131,13 @@ bool stands_still(const std::vector<RankFlight>& flights, std::chrono::nanosecon
   return inside;
 }
 
-std::optional<std::string> who_is_awaited(const std::vector<RankFlight>& flights, std::int64_t now_ns, const std::set<int>& stopped) {
+std::optional<std::string> who_is_awaited(const std::vector<RankFlight>& flights, std::int64_t now_ns) {
+  std::set<int> stopped;
   std::int64_t newest = 0;
   std::vector<analyzer::FlightDump> dumps;
   for (const RankFlight& flight : flights) {
     newest = std::max(newest, newest_ns(flight.record));
+    if (flight.is_stopped) stopped.insert(flight.rank);
     dumps.push_back(dump_of(flight, static_cast<int>(flights.size())));
   }
   const analyzer::Hang hang = analyzer::find_hang(dumps);

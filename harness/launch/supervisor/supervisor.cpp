@@ -199,7 +199,7 @@ void Supervisor::judge() {
         rank.phase == SupervisedRank::Phase::kJoined || rank.phase == SupervisedRank::Phase::kTraining;
     if (rank.alive && watched) views.push_back(rank.view());
   }
-  if (observer_.asked_where()) observer_.on_where(where_ranks_are_now(views, now));
+  answer_where(views, now);
   tell_of_hang(views, now);
   if (phase_ == Phase::kStarting) {
     // Ranks that find each other make no progress that a heartbeat tells; only silence counts.

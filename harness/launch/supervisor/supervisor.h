@@ -10,6 +10,8 @@
 #include "harness/launch/control/rendezvous.h"
 #include "harness/launch/steps/last_step.h"
 #include "harness/launch/steps/stopping_rule.h"
+#include "harness/launch/supervisor/asked_flights.h"
+#include "harness/launch/supervisor/flights.h"
 #include "harness/launch/supervisor/root_cause.h"
 #include "harness/launch/supervisor/supervised_rank.h"
 
@@ -37,7 +39,12 @@ class Supervisor {
   void judge();
   void judge_deadline();
   void forgive_own_absence(SteadyTime now);
+  void answer_where(const std::vector<RankView>& views, SteadyTime now);
   std::string where_ranks_are_now(const std::vector<RankView>& views, SteadyTime now) const;
+  std::vector<RankFlight> flights(bool with_stopped) const;
+  void ask_for_flights(SteadyTime now);
+  void ask_where_nothing_goes_on(const std::vector<RankView>& views, SteadyTime now);
+  std::optional<std::string> who_hangs_elsewhere(const std::vector<RankView>& views, SteadyTime now) const;
   std::optional<std::string> who_hangs(const std::vector<RankView>& views, SteadyTime now) const;
   void tell_of_hang(const std::vector<RankView>& views, SteadyTime now);
   void keep_flights();
@@ -56,6 +63,7 @@ class Supervisor {
   void on(SupervisedRank& rank, const Failure& failure);
   void on(SupervisedRank& rank, const FileChunk& chunk);
   void on(SupervisedRank& rank, const Holding& holding);
+  void on(SupervisedRank& rank, const Flight& flight);
   template <typename Unexpected>
   void on(SupervisedRank& rank, const Unexpected& message);
 
@@ -104,6 +112,9 @@ class Supervisor {
   SteadyTime last_look_;
   SteadyTime next_hang_look_;
   bool told_of_hang_ = false;
+  AskedFlights asked_flights_;                     // of ranks elsewhere
+  SteadyTime next_question_;
+  std::optional<SteadyTime> where_due_;            // a person waits for where they are
 };
 
 }  // namespace ddbench::launch

@@ -149,6 +149,10 @@ void Supervisor::on(SupervisedRank& rank, const FileChunk& chunk) {
   }
 }
 
+void Supervisor::on(SupervisedRank& rank, const Flight& flight) {
+  asked_flights_.take(rank.record.rank, flight, now_ns());
+}
+
 template <typename Unexpected>
 void Supervisor::on(SupervisedRank& rank, const Unexpected&) {
   fail(rank, ": it sent a message that only a launcher may send", true);
@@ -159,6 +163,7 @@ template void Supervisor::on(SupervisedRank&, const Pong&);
 template void Supervisor::on(SupervisedRank&, const Stop&);
 template void Supervisor::on(SupervisedRank&, const Hold&);
 template void Supervisor::on(SupervisedRank&, const LastStep&);
+template void Supervisor::on(SupervisedRank&, const TellFlights&);
 template void Supervisor::on(SupervisedRank&, const Finish&);
 
 }  // namespace ddbench::launch

@@ -51,12 +51,6 @@ const RankView* furthest_waiting(const Views& waiting) {
   return furthest == waiting.end() ? nullptr : *furthest;
 }
 
-SteadyTime last_progress(const std::vector<RankView>& ranks) {
-  SteadyTime progress = SteadyTime::min();
-  for (const RankView& rank : ranks) progress = std::max(progress, rank.last_progress);
-  return progress;
-}
-
 /// As flight recorders would have it: each rank is in its collective, or has ended it, and in all before.
 Views missing_among(const std::vector<RankView>& ranks) {
   const std::string group = "0";
@@ -122,6 +116,12 @@ std::string where_it_is(const RankView& rank, SteadyTime now) {
 }
 
 }  // namespace
+
+SteadyTime last_progress(const std::vector<RankView>& ranks) {
+  SteadyTime progress = SteadyTime::min();
+  for (const RankView& rank : ranks) progress = std::max(progress, rank.last_progress);
+  return progress;
+}
 
 std::string where_ranks_are(const std::vector<RankView>& ranks, SteadyTime now) {
   constexpr std::chrono::milliseconds kHangsFor{2000};

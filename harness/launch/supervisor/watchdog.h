@@ -26,6 +26,9 @@ struct RankView {
 /// stopped, or starved of its core. Two seconds, less under a tight limit.
 std::chrono::milliseconds silence(std::chrono::milliseconds limit);
 
+/// When a rank last changed its step or its collective.
+SteadyTime last_progress(const std::vector<RankView>& ranks);
+
 /// For whom the others wait: ranks that have been silent for `limit` (in a run that stands still for so long, silence() is enough), else those that
 /// have not entered the collective in which others have been for `limit`. Nothing while that is not so. Pure.
 std::optional<std::string> who_is_awaited(const std::vector<RankView>& ranks, std::chrono::milliseconds limit,

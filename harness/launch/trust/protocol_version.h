@@ -3,6 +3,6 @@
 namespace ddbench::launch {
 
 /// Of the handshake, the frames and the messages of the control channel.
-inline constexpr int kProtocolVersion = 8;
+inline constexpr int kProtocolVersion = 9;
 
 }  // namespace ddbench::launch

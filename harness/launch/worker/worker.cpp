@@ -66,6 +66,7 @@ class Worker {
         files_->reduce_spool(WholeSteps(static_cast<std::uint32_t>(assignment_.run_case.warmup)));
       }
       assignment_.spool = files_->spool().string();
+      session_.tell_flights_of(files_->spool().parent_path(), is_program(assignment_.run_case));
       if (assignment_.local_rank == 0) session_.send(Inventory{host::facts(host::inspect_hardware())});
       // What the fabric says to ranks that it starts.
       for (const auto& [name, value] : network_settings(assignment_.run_case.requested_network)) {

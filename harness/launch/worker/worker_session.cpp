@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "harness/launch/machine/process_facts.h"
+#include "harness/launch/worker/told_flights.h"
 #include "harness/launch/machine/sigterm.h"
 
 namespace ddbench::launch {
@@ -126,6 +127,21 @@ void WorkerSession::watch(std::function<std::optional<Error>()> trouble) {
   watch_ = std::move(trouble);
 }
 
+void WorkerSession::tell_flights_of(const std::filesystem::path& folder, bool is_program) {
+  const std::lock_guard lock(mutex_);
+  flights_folder_ = folder;
+  tells_program_ = is_program;
+}
+
+void WorkerSession::tell_flights(const TellFlights& request) {
+  std::filesystem::path folder;
+  {
+    const std::lock_guard lock(mutex_);
+    folder = flights_folder_;
+  }
+  for (const Flight& flight : told_flights(folder, request.request)) send(flight);
+}
+
 bool WorkerSession::stopped() const {
   const std::lock_guard lock(mutex_);
   return stopped_;
@@ -174,6 +190,7 @@ void WorkerSession::take(Message message, std::int64_t received_ns) {
     return stop(std::nullopt);
   }
   if (const auto* hold = std::get_if<Hold>(&message)) return send(Holding{hold->round, state_.hold(hold->lead_ns)});
+  if (const auto* request = std::get_if<TellFlights>(&message)) return tell_flights(*request);
   if (const auto* last = std::get_if<LastStep>(&message))
     return state_.set_last_step(last->step, last->checkpoint);
   const std::lock_guard lock(mutex_);
@@ -205,6 +222,10 @@ void WorkerSession::heartbeat() {
   Heartbeat beat = state_.snapshot();
   beat.peak_memory_bytes = peak_memory_bytes();
   beat.told_to_end = told_to_end();
+  {
+    const std::lock_guard lock(mutex_);
+    if (tells_program_) beat.collective = collectives_of_program(flights_folder_);
+  }
   send(beat);
   if (files_ != nullptr) files_->ship(kShipAtOnceBytes);
   std::optional<Error> trouble;

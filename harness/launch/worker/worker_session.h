@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -68,6 +69,9 @@ class WorkerSession final : public collective::KeyValueStore {
   /// Called once on the control thread when the rank must give up; at once when that is already so. Empty:
   /// nothing is called.
   void on_stop(std::function<void()> action);
+  /// For a rank elsewhere: TellFlights is answered from the flight recorders in this folder. `is_program`: heartbeats say, too, which
+  /// collectives the program's processes are in.
+  void tell_flights_of(const std::filesystem::path& folder, bool is_program);
   /// Asked at each heartbeat: a trouble that other threads cannot notice (a full disk). The first one stops
   /// the rank.
   void watch(std::function<std::optional<Error>()> trouble);
@@ -82,6 +86,7 @@ class WorkerSession final : public collective::KeyValueStore {
   void heartbeat();
   void ping();
   void follow_clock();
+  void tell_flights(const TellFlights& request);
   void stop(std::optional<Error> trouble);
   [[noreturn]] void fail_waiting(const std::string& what, std::chrono::milliseconds timeout) const;
 
@@ -104,6 +109,8 @@ class WorkerSession final : public collective::KeyValueStore {
   bool finished_ = false;
   std::string stop_reason_;
   std::optional<Error> trouble_;
+  std::filesystem::path flights_folder_;  // empty: none are told
+  bool tells_program_ = false;
   std::function<void()> on_stop_;
   std::function<std::optional<Error>()> watch_;
 

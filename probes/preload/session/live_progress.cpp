@@ -81,4 +81,9 @@ void note_flight_group(std::uint16_t communicator, int ranks) noexcept {
   if (ring != nullptr && ranks > 0) ring->add_group(communicator, static_cast<std::uint32_t>(ranks));
 }
 
+void note_flight_place(int rank, int ranks) noexcept {
+  host::FlightRing* const ring = flight.load(std::memory_order_relaxed);
+  if (ring != nullptr && rank >= 0 && rank < ranks) ring->set_place({rank, ranks});
+}
+
 }  // namespace ddbench::inject

@@ -21,5 +21,7 @@ __attribute__((visibility("default"))) std::uint64_t note_flight_begin(const cha
 __attribute__((visibility("default"))) void note_flight_end(std::uint64_t number, std::int64_t now_ns) noexcept;
 /// How many ranks a communicator has.
 __attribute__((visibility("default"))) void note_flight_group(std::uint16_t communicator, int ranks) noexcept;
+/// Which of how many ranks this process is: that with most ranks is kept.
+__attribute__((visibility("default"))) void note_flight_place(int rank, int ranks) noexcept;
 
 }  // namespace ddbench::inject

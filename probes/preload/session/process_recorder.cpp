@@ -98,7 +98,10 @@ void open(const std::string& prefix, int rank, const char* run_id) {
   options.run_id = run_id;
   watch_process();
   opened_here = new host::Recorder(options);
-  if (const auto place = place_of_environment()) opened_here->intern(world_place_name(*place));
+  if (const auto place = place_of_environment()) {
+    opened_here->intern(world_place_name(*place));
+    note_flight_place(place->rank, place->ranks);
+  }
   for (const std::string& name : names_of_own_files()) opened_here->intern(name);
   current.store(opened_here);
   generations.fetch_add(1);

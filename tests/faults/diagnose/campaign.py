@@ -11,7 +11,9 @@ import json
 import os
 import pathlib
 import random
+import resource
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,13 +28,26 @@ WITH_ONSET = ("operator", "data", "host", "everywhere")
 ONSET_TOLERANCE = 0.05
 
 
+# Before all other threads of the core: among equals Linux lets those first that slept, as a rank does in collectives.
+BUSY_LOOP = """
+import os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+while True:
+    until = time.monotonic() + float(sys.argv[2]) / 1e3
+    while time.monotonic() < until:
+        pass
+    time.sleep(float(sys.argv[3]) / 1e3)
+"""
+
+
 class Campaign:
     def __init__(self, executable, folder):
         self.executable = executable
         self.environment = dict(os.environ, DDBENCH_DB=str(folder / "results.db"), DDBENCH_TMPDIR=str(folder))
 
     def run(self, fault):
-        """Runs the case with its fault; what diagnose says of it."""
+        """Runs the case with its fault; what diagnose says of it, and the share of the processors that other processes had meanwhile."""
         environment = dict(self.environment)
         if fault["inject"]:
             environment["DDBENCH_INJECT"] = fault["inject"]
@@ -42,6 +57,7 @@ class Campaign:
                    "--timeout", 30]
         if fault.get("rate"):
             command += ["--link", fault["rate"]]
+        began, busy, own = time.monotonic(), busy_seconds(), children_seconds()
         process = subprocess.Popen([*map(str, command)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         disturbance = {"pauses": pause_now_and_then, "busy": keep_core_busy}.get(fault["kind"])
         ended = threading.Event()
@@ -54,8 +70,22 @@ class Campaign:
             thread.join()
         if process.returncode != 0:
             raise SystemExit(f"{command} ended with {process.returncode}: {said.decode()}")
+        used = busy_seconds() - busy - (children_seconds() - own)
+        others = max(0, used) / (time.monotonic() - began) / os.cpu_count()
         done = subprocess.run([self.executable, "diagnose", "--json"], env=self.environment, capture_output=True, check=True)
-        return json.loads(done.stdout)
+        return json.loads(done.stdout), others
+
+
+def busy_seconds():
+    """That all processors have worked."""
+    user, nice, system, _, _, irq, softirq, *_ = map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def children_seconds():
+    """Of those that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def rank_process(launcher, rank):
@@ -100,18 +130,43 @@ def pause_now_and_then(launcher, fault, ended):
             return
 
 
-def keep_core_busy(_launcher, fault, ended):
-    """A loop on the core to which the rank is pinned."""
-    core = sorted(os.sched_getaffinity(0))[fault["victim"]]
-    busy = subprocess.Popen([sys.executable, "-c", f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile True: pass"])
+def keep_core_busy(launcher, fault, ended):
+    """Loops on the core to which the rank is pinned, which it has for itself: the others go to another one."""
+    cores = sorted(os.sched_getaffinity(0))
+    core = cores[fault["victim"] % len(cores)]
+    busy = subprocess.Popen([sys.executable, "-S", "-c", BUSY_LOOP, str(core), str(fault["busy_ms"]), str(fault["free_ms"])])
+    others = set(range(fault["ranks"])) - {fault["victim"]} if fault["ranks"] > len(cores) else set()
+    while not ended.wait(0.02) and others:
+        for rank in list(others):
+            process = rank_process(launcher, rank)
+            if process and is_pinned(process, len(cores)) and move(process, cores[(fault["victim"] + 1) % len(cores)]):
+                others.discard(rank)
     ended.wait()
     busy.kill()
     busy.wait()
 
 
+def is_pinned(process, cores):
+    """ddbench has pinned it, and does so once."""
+    try:
+        return len(os.sched_getaffinity(process)) < cores
+    except ProcessLookupError:
+        return False
+
+
+def move(process, core):
+    """All threads; False when the process is gone."""
+    try:
+        for thread in os.listdir(f"/proc/{process}/task"):
+            os.sched_setaffinity(int(thread), {core})
+        return True
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
 def draw_fault(rng, kinds, ranks):
     kind = rng.choice(kinds)
-    n = 2 if kind == "busy" else rng.choice(ranks)
+    n = rng.choice(ranks)
     steps = rng.randrange(120, 181)
     fault = {"kind": kind, "ranks": n, "victim": rng.randrange(n), "steps": steps, "hidden": 32, "onset": WARMUP}
     if kind == "everywhere" or kind in WITH_ONSET and rng.random() < 0.6:
@@ -122,7 +177,7 @@ def draw_fault(rng, kinds, ranks):
         fault.update(steps=max(300, 4000 // pace), period_s=rng.uniform(0.25, 0.4), pause_s=rng.uniform(0.12, 0.2))
         fault["inject"] = f"paced={pace}ms"
     elif kind == "busy":
-        fault.update(hidden=1024, batch=512, steps=80, inject="")
+        fault.update(hidden=128, inject=f"paced={pace}ms", busy_ms=pace * rng.uniform(1.2, 1.8), free_ms=pace * 0.3)
     elif kind == "moving":
         fault["inject"] = f"paced={pace}ms,moving={extra}ms"
     elif kind == "link":
@@ -166,7 +221,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ranks", default="2,3,4,6,8")
     parser.add_argument("--kinds", default="operator,data,host,moving,pauses,link,everywhere",
-                        help="of these and busy, which needs cores that nothing else uses")
+                        help="of these and busy, which needs the right to real-time priority")
     parser.add_argument("--seconds", type=float, default=0, help="stop after so long (0: never)")
     parser.add_argument("--keep", help="an existing folder in which the runs stay, to look at them with ddbench")
     options = parser.parse_args()
@@ -179,13 +234,15 @@ def main():
     executable = os.environ.get("DDBENCH_EXECUTABLE", "build/release/bin/ddbench")
     counts = collections.defaultdict(collections.Counter)
     onsets = []
+    neighbours = []
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ddbench-campaign-") as folder:
         campaign = Campaign(executable, pathlib.Path(options.keep or folder))
         for fault in plan:
             if options.seconds and time.monotonic() - began > options.seconds:
                 break
-            found = campaign.run(fault)
+            found, others = campaign.run(fault)
+            neighbours.append(others)
             count = counts[fault["kind"]]
             count["runs"] += 1
             if fault["kind"] == "healthy":
@@ -201,8 +258,10 @@ def main():
                 wrong = not victim or (onset or 0) > ONSET_TOLERANCE
             if wrong:
                 print(f"wrong: {fault['kind']} on {fault['ranks']} ranks, victim {fault['victim']}, {fault['inject']}: "
-                      f"{found['verdict']} (run {found['run']})", flush=True)
+                      f"{found['verdict']} (run {found['run']}; other processes had {100 * others:.0f}% of the processors)", flush=True)
     report(counts, onsets)
+    if neighbours:
+        print(f"other processes had {100 * statistics.median(neighbours):.0f}% of the processors (median of the runs; {100 * max(neighbours):.0f}% at most)")
     return 0
 
 

@@ -35,6 +35,22 @@ SimulatedRun run_with(Injected injected, std::size_t victim, double strength = 0
   return run;
 }
 
+TEST(Starvation, OfOneRankInsideOfCollectivesIsContention) {
+  for (const bool of_one : {true, false}) {
+    std::mt19937_64 random(3);
+    WorkTable table = simulate(SimulatedRun{}, random);
+    std::exponential_distribution<double> delay(1 / 1e6);
+    for (std::size_t i = 0; i < table.work.size(); ++i)
+      table.starved_ns.push_back(delay(random) * (of_one && i % table.rank_count() == 2 ? 9 : 1));
+    for (double& each : table.step_ns) each += of_one ? 9e6 : 1e6;  // the others wait in the collective
+    const auto found = diagnose(table);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(to_string(found->cause), of_one ? "contention" : "healthy") << verdict_in_words(*found);
+    EXPECT_EQ(found->ranks, of_one ? std::vector{2} : std::vector<int>{});
+    EXPECT_EQ(found->notes.size(), of_one ? 1U : 0U);
+  }
+}
+
 struct Expected {
   Injected injected;
   Cause cause;

@@ -8,6 +8,7 @@
 #include "nccl_driver.h"
 #include "probes/preload/session/nccl_plugin.h"
 #include "probes/preload/session/thread_range.h"
+#include "probes/recorder/flight_ring.h"
 
 namespace ddbench::nccl {
 namespace {
@@ -182,6 +183,33 @@ TEST_F(NcclDriver, AProgramThatEndsWithItsCommunicatorsToldAll) {
     told |= batch.new_names.at(scalar.name_id) == "nccl.events" && scalar.value > 0;
   }
   EXPECT_TRUE(told);
+}
+
+TEST_F(NcclDriver, TheLastCollectivesOfAProgramAreKeptWhileItRuns) {
+  auto& v5 = version_5();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv("DDBENCH_SPOOL", (directory_.path() / "rank1").c_str(), 1);
+    ::setenv("DDBENCH_RUN_ID", "test", 1);
+    ::setenv("DDBENCH_RANK", "1", 1);
+    Comm5 comm(v5, 0xA1, 4, 3);
+    whole(comm, "AllReduce", 0, 10, 1);
+    void* const enqueued = comm.coll("AllReduce", 1, 10, 1);
+    comm.channel(enqueued, 0, timer(0));
+    comm.stop(enqueued);
+    ::_exit(0);  // as a rank that is killed in it
+  }
+  ::waitpid(child, nullptr, 0);
+  const auto flight = host::read_flight(directory_.path() / ("rank1." + std::to_string(child) + ".flight"));
+  ASSERT_TRUE(flight);
+  EXPECT_EQ(flight->place, (WorldPlace{3, 4}));
+  EXPECT_EQ(flight->sizes.at(fold_communicator(0xA1)), 4u);
+  ASSERT_EQ(flight->operations.size(), 2u);
+  EXPECT_EQ(flight->operations[0].name, "nccl:all_reduce");
+  EXPECT_EQ(flight->operations[0].correlation, collective_key(fold_communicator(0xA1), 1));
+  EXPECT_GT(flight->operations[0].end_ns, 0);
+  EXPECT_EQ(flight->operations[1].correlation, collective_key(fold_communicator(0xA1), 2));
+  EXPECT_EQ(flight->operations[1].end_ns, 0) << "its channel has not ended";
 }
 
 TEST_F(NcclDriver, NothingIsWantedOfWhatTheEngineCaptures) {

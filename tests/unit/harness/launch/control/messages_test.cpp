@@ -76,6 +76,14 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(times.windows[0].time_ns, 80);
   EXPECT_EQ(times.windows[0].pairs, 1u);
   EXPECT_EQ(times.windows[0].log_ratio, -0.25);
+  const Flight flight = round_trip(Flight{4, 2, 17, true, 99, {'\0', '\x7f', 'a'}});
+  EXPECT_EQ(flight.request, 4u);
+  EXPECT_EQ(flight.processes, 2u);
+  EXPECT_EQ(flight.pid, 17);
+  EXPECT_TRUE(flight.is_stopped);
+  EXPECT_EQ(flight.read_at_ns, 99);
+  EXPECT_EQ(flight.ring, (collective::Bytes{'\0', '\x7f', 'a'}));
+  EXPECT_EQ(round_trip(TellFlights{5}).request, 5u);
   EXPECT_EQ(round_trip(Ping{5}).id, 5u);
   EXPECT_EQ(round_trip(ClockRead{{7, -8, 9}}).clock.offset_ns, -8);
   EXPECT_EQ(round_trip(Pong{5, -6}).reference_ns, -6);
@@ -232,6 +240,9 @@ TEST(Messages, ValuesThatCannotBeTrueAreRefused) {
   refused(Holding{1, 0xFFFF'FFFF}, "the step is 4294967295");
   refused(LastStep{0x7FFF'FFFF, false}, "the step is 2147483647");
   refused(Hold{1, -1}, "the lead is -1");
+  refused(Flight{1, 65, 0, false, 0, {}}, "the number of processes is 65");
+  refused(Flight{1, 1, 0, false, 0, collective::Bytes(Flight::kMostBytes + 1)}, "the size of a flight recorder is 4097");
+  refused(Flight{1, 1, 0, false, -1, {}}, "the time of a flight recorder is -1");
   refused(StepTimes{-1, {}}, "the time of the measured steps is -1");
   refused(StepTimes{1, {{0, 1, 0, 0}}}, "the number of steps is 0");
   refused(StepTimes{1, {{1, -1, 0, 0}}}, "the time of steps is -1");

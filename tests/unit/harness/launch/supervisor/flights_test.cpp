@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 
 #include "core/span.h"
+#include "harness/launch/supervisor/asked_flights.h"
+#include "harness/launch/worker/told_flights.h"
 #include "temporary_directory.h"
 
 namespace ddbench::launch {
@@ -31,7 +34,21 @@ class Flights : public testing::Test {
     if (inside) ring->enter("all_reduce", collective_key(group, ended + 1), kSecond);
   }
   std::optional<std::string> awaited(const std::set<int>& stopped = {}) {
-    return who_is_awaited(read_flights(folder_.path(), 3), 6 * kSecond, stopped);
+    auto flights = read_flights(folder_.path(), 3);
+    for (RankFlight& flight : flights) flight.is_stopped = stopped.contains(flight.rank);
+    return who_is_awaited(flights, 6 * kSecond);
+  }
+  /// A process that says which rank it is.
+  void say(const char* file, WorldPlace place, std::uint64_t ended, bool inside, const char* function = "all_reduce") {
+    host::FlightRing* const ring = host::map_flight_ring((folder_.path() / file).c_str());
+    ASSERT_NE(ring, nullptr);
+    ring->set_place({0, 2});
+    ring->set_place(place);
+    ring->set_place({0, 2});
+    ring->add_group(kGroup, static_cast<std::uint32_t>(place.ranks));
+    for (std::uint64_t sequence = 1; sequence <= ended; ++sequence)
+      ring->leave(ring->enter(function, collective_key(kGroup, sequence), 1000), 1500);
+    if (inside) ring->enter(function, collective_key(kGroup, ended + 1), kSecond);
   }
   test::TemporaryDirectory folder_;
 };
@@ -87,7 +104,70 @@ TEST_F(Flights, FilesThatAreNoneOfTheseAreLeftAlone) {
   std::ofstream(folder_.path() / "rank99.flight") << "";
   for (const RankFlight& flight : read_flights(folder_.path(), 3)) EXPECT_TRUE(flight.record.operations.empty());
   EXPECT_EQ(read_flights(folder_.path() / "missing", 2).size(), 2U);
-  EXPECT_TRUE(stopped_ranks(folder_.path(), 3).empty());
+  std::vector<ProcessFlight> flights;
+  find_stopped_processes(folder_.path(), 3, flights);
+  EXPECT_TRUE(flights.empty());
+}
+
+TEST_F(Flights, ProcessesOfAProgramThatStartsItsRanksAreWhoTheySayTheyAre) {
+  say("rank0.7.flight", {0, 4}, 8, true);
+  say("rank0.8.flight", {1, 4}, 8, true);
+  say("rank2.7.flight", {2, 4}, 8, true);
+  say("rank2.9.flight", {3, 4}, 7, false);
+  std::ofstream(folder_.path() / "rank2.10.flight") << "";
+  for (const auto& flights : {read_flights(folder_.path(), 4, true), read_flights(folder_.path(), 3)}) {  // once a node; or by itself
+    ASSERT_EQ(flights.size(), 4U);
+    EXPECT_TRUE(who_is_awaited(flights, 6 * kSecond).value_or("").starts_with("rank 3 did not come to all_reduce #9 of group 1234 (all ranks)"));
+  }
+  EXPECT_EQ(read_flights(folder_.path(), 6)[3].record.operations.size(), 0U) << "of ranks that ddbench starts its numbers count";
+}
+
+TEST_F(Flights, NumbersOfNcclCountTheCallsOfOneFunction) {
+  say("rank0.7.flight", {0, 2}, 3, true, "nccl:all_reduce");
+  say("rank1.7.flight", {1, 2}, 9, false, "nccl:broadcast");
+  const auto flights = read_flights(folder_.path(), 2);
+  EXPECT_TRUE(who_is_awaited(flights, 6 * kSecond).value_or("").starts_with("rank 1 did not come to nccl:all_reduce #4 of group 1234/all_reduce "
+                                                                            "(all ranks)"));
+}
+
+TEST_F(Flights, RanksElsewhereTellOfThemselvesOnTheLaunchersClock) {
+  write(0, 40, true);
+  write(1, 40, false, "rank1.78.flight");
+  AskedFlights asked;
+  EXPECT_FALSE(asked.asked());
+  const TellFlights question = asked.ask();
+  std::vector<Flight> told = told_flights(folder_.path(), question.request);
+  ASSERT_EQ(told.size(), 2U);
+  for (Flight& flight : told) {
+    flight.read_at_ns = 6 * kSecond;
+    EXPECT_FALSE(asked.has_answered(flight.pid == 77 ? 0 : 1));
+    flight.processes = 1;  // each a rank of its own
+    asked.take(flight.pid == 77 ? 0 : 1, flight, 106 * kSecond);
+  }
+  EXPECT_TRUE(asked.has_answered(0) && asked.has_answered(1) && !asked.has_answered(2));
+  const auto flights = flights_of(asked.all(), 2, false);
+  EXPECT_TRUE(stands_still(flights, 5s, 106 * kSecond) && !stands_still(flights, 6s, 106 * kSecond));
+  EXPECT_TRUE(who_is_awaited(flights, 106 * kSecond).value_or("").starts_with("rank 1 did not come to all_reduce #41"));
+  asked.ask();
+  asked.take(0, told[0], 200 * kSecond);
+  EXPECT_FALSE(asked.has_answered(0)) << "to the question before";
+  EXPECT_EQ(asked.all().size(), 2U);
+  const std::vector<Flight> none = told_flights({}, 3);
+  ASSERT_EQ(none.size(), 1U);
+  asked.take(0, {2, 0, 0, false, 0, {}}, 1);
+  EXPECT_TRUE(asked.has_answered(0) && none[0].ring.empty());
+  for (int i = 0; i < 9; ++i) asked.take(1, {2, 2, 5, true, 0, {'x'}}, 1);
+  EXPECT_EQ(asked.all().size(), 2U) << "no more than it announced";
+  EXPECT_EQ(flights_of(asked.all(), 2, false)[1].record.operations.size(), 0U);
+}
+
+TEST_F(Flights, WhatAProgramIsInIsToldWithHeartbeats) {
+  EXPECT_TRUE(collectives_of_program(folder_.path()).function.empty());
+  write(0, 3, true);
+  write(0, 5, false, "rank0.78.flight");
+  const CollectiveState state = collectives_of_program(folder_.path());
+  EXPECT_TRUE(state.inside && state.function == "all_reduce" && state.for_ns > 0);
+  EXPECT_EQ(state.sequence, 9U);
 }
 
 TEST_F(Flights, OnlyTheLastCollectivesAreKeptAndLateEndsTouchNoOther) {
