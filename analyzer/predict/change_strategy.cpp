@@ -14,6 +14,17 @@
 namespace ddbench::analyzer {
 namespace {
 
+constexpr double kOnePack = 1e18;
+
+/// What a recording of `from` lacks of a step of `to`.
+std::string why_not(const std::string& from, const std::string& to) {
+  const char* lacks = "the run's collectives are those of";
+  if (from == "mirrored") lacks = "when each gradient is ready is not told by a step that reduces all of them together, of";
+  if (to == "ps") lacks = "what servers of parameters take is not told by the collectives of";
+  if (to == "horovod") lacks = "what is fused in a cycle, and what agreeing on it takes, is not told by the steps of";
+  return fmt::format("--strategy {}: {} {}; record a run of {} to predict it", to, lacks, from, to);
+}
+
 bool shards(const std::string& strategy) {
   return strategy == "zero1" || strategy == "zero2";
 }
@@ -84,15 +95,18 @@ void gather_after(StepRecording& recording) {
 
 bool can_change_strategy(const std::string& from, const std::string& to) {
   const auto known = [](const std::string& strategy) { return strategy == "ddp" || shards(strategy); };
-  return from == to || (known(from) && known(to));
+  return from == to || (known(from) && (known(to) || to == "mirrored"));
 }
 
 StepRecording with_strategy(const StepRecording& recording, const std::string& strategy, int ranks) {
   const std::string& from = recording.strategy;
   if (!can_change_strategy(from, strategy))
-    throw Error(ErrorCode::kBadInput, fmt::format("--strategy {}: the run's collectives are those of {}; record a run of {} to "
-                                                  "predict it",
-                                                  strategy, from, strategy));
+    throw Error(ErrorCode::kBadInput, why_not(from, strategy));
+  if (strategy == "mirrored" && from != strategy) {
+    StepRecording packed = rebucketed(with_strategy(recording, "ddp", ranks), kOnePack, kOnePack);
+    packed.strategy = strategy;
+    return packed;
+  }
   StepRecording result = recording;
   result.strategy = strategy;
   const double was = shards(from) ? 1.0 / recording.shape.gpus() : 1;

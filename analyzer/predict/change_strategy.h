@@ -7,7 +7,9 @@
 namespace ddbench::analyzer {
 
 /// Whether the steps of one strategy can be rewritten as those of another: "ddp", "zero1" and "zero2" can, as
-/// DeepSpeed's ZeRO replaces the all_reduce of a bucket by a reduce_scatter, and by an all_gather after the optimizer.
+/// DeepSpeed's ZeRO replaces the all_reduce of a bucket by a reduce_scatter, and by an all_gather after the optimizer; and all
+/// of them as "mirrored", which reduces all gradients together after the last one is ready (packing takes no time). Steps of
+/// mirrored do not tell when each gradient was ready, so that they stay what they are, as those of others do.
 bool can_change_strategy(const std::string& from, const std::string& to);
 
 /// The recorded steps as `strategy` does them on `ranks` ranks. ZeRO's ranks update 1 / ranks of the parameters each, which

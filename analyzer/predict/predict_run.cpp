@@ -23,6 +23,7 @@ constexpr double kNormal95 = 1.959964;
 constexpr double kErrorPerDoubling = 0.01;
 constexpr std::size_t kStepsOfReplicate = 64;
 constexpr double kMostRanks = 65'536;  // some seconds and 100 MB
+constexpr double kRanksBeyond = 16'384;  // replayed in place of more than these
 
 using Blocks = std::vector<std::pair<std::size_t, std::size_t>>;
 
@@ -66,6 +67,12 @@ std::size_t steps_of_replicate(const StepRecording& recording, const ClusterShap
   for (const RankStep& rank : recording.steps.front().ranks) events = std::max(events, rank.events.size());
   const double of_step = shape.gpus() * static_cast<double>(events) * static_cast<double>(options.replicates);
   return static_cast<std::size_t>(std::clamp(options.most_events / of_step, 4.0, static_cast<double>(kStepsOfReplicate)));
+}
+
+/// As many nodes as are replayed.
+ClusterShape replayed_shape(const ClusterShape& shape) {
+  if (shape.gpus() <= kMostRanks) return shape;
+  return {std::max(1, static_cast<int>(kRanksBeyond / shape.gpus_per_node)), shape.gpus_per_node};
 }
 
 Blocks drawn(const Blocks& blocks, std::mt19937_64& random) {
@@ -145,9 +152,10 @@ void add_costs(const store::RunStore& store, const store::RunRecord& run, Collec
 
 Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
                                         const ClusterShape& shape, const PredictOptions& options) {
-  if (shape.gpus() > kMostRanks)
-    return Measured<ReplayPrediction>::missing(
-        fmt::format("{:.0f} ranks are more than the {:.0f} that are replayed one by one", shape.gpus(), kMostRanks));
+  if (shape.gpus_per_node > kMostRanks)
+    return Measured<ReplayPrediction>::missing(fmt::format(
+        "a node of {} ranks has more than the {:.0f} that are replayed one by one: more of them are predicted as several nodes",
+        shape.gpus_per_node, kMostRanks));
   if (shape.gpus() > 1 && recording.collectives.empty())
     return Measured<ReplayPrediction>::missing(
         "the recorded steps have no collectives that all recorded ranks share, so that what ranks would send each other is not "
@@ -158,22 +166,26 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
   const Transfers transfers = transfers_on(changed_steps, costs, shape, options);
   if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
   const Blocks blocks = blocks_of(changed_steps);
-  const std::size_t steps = steps_of_replicate(changed_steps, shape, options);
+  const ClusterShape replayed = replayed_shape(shape);
+  const double each = static_cast<double>(shape.nodes) / replayed.nodes;
+  const std::size_t steps = steps_of_replicate(changed_steps, replayed, options);
   std::mt19937_64 random(options.seed);
   ReplayPrediction result;
   result.shape = shape;
   double waited = 0;
   double share = 1;
   for (std::size_t i = 0; i < options.replicates; ++i) {
+    Blocks own = drawn(blocks, random);
+    if (each > 1) sort_by_work(changed_steps, own);
     const ReplaySchedule schedule =
-        draw_schedule(drawn(blocks, random), static_cast<std::size_t>(shape.nodes), steps, random());
-    const ReplayResult one = replay(changed_steps, shape, schedule, transfers.ns);
+        draw_schedule(own, static_cast<std::size_t>(replayed.nodes), steps, random(), each);
+    const ReplayResult one = replay(changed_steps, replayed, schedule, transfers.ns);
     result.replicates_ns.push_back(one.step_ns);
     waited += one.waited_ns;
     result.lane_ns += one.lane_ns / static_cast<double>(options.replicates);
     result.arrival_ns += one.arrival_ns / static_cast<double>(options.replicates);
     if (i == 0 && !transfers.ns.empty())
-      share = share_of_transfers(changed_steps, shape, schedule, transfers.ns, one.step_ns);
+      share = share_of_transfers(changed_steps, replayed, schedule, transfers.ns, one.step_ns);
   }
   result.cost_error = share * transfers.relative_error;
   result.waited_ns = waited / static_cast<double>(options.replicates);

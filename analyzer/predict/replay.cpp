@@ -1,6 +1,7 @@
 #include "analyzer/predict/replay.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <utility>
 
@@ -192,21 +193,46 @@ std::vector<std::pair<std::size_t, std::size_t>> blocks_of(const StepRecording& 
 }
 
 ReplaySchedule draw_schedule(std::span<const std::pair<std::size_t, std::size_t>> blocks, std::size_t nodes,
-                             std::size_t steps, std::uint64_t seed) {
+                             std::size_t steps, std::uint64_t seed, double each) {
   ReplaySchedule schedule;
   schedule.steps = steps;
   schedule.recorded.reserve(nodes * steps);
   std::mt19937_64 random(seed);
+  const auto drawn = [&]() -> std::size_t {
+    // Modulo is even enough: there are far fewer blocks than 2^64.
+    if (each <= 1) return random() % blocks.size();
+    const double slowest = std::pow(std::uniform_real_distribution<>()(random), 1 / each);
+    return std::min(blocks.size() - 1, static_cast<std::size_t>(slowest * static_cast<double>(blocks.size())));
+  };
   for (std::size_t node = 0; node < nodes; ++node) {
     const std::size_t full = (node + 1) * steps;
     while (schedule.recorded.size() < full) {
-      // Modulo is even enough: there are far fewer blocks than 2^64.
-      const auto& [first, last] = blocks[random() % blocks.size()];
+      const auto& [first, last] = blocks[drawn()];
       for (std::size_t i = first; i < last && schedule.recorded.size() < full; ++i)
         schedule.recorded.push_back(static_cast<std::uint32_t>(i));
     }
   }
   return schedule;
+}
+
+void sort_by_work(const StepRecording& recording, std::vector<std::pair<std::size_t, std::size_t>>& blocks) {
+  const auto work_ns = [&](const std::pair<std::size_t, std::size_t>& block) {
+    double sum = 0;
+    for (std::size_t i = block.first; i < block.second; ++i) {
+      double slowest = 0;
+      for (const RankStep& rank : recording.steps[i].ranks) {
+        double own = 0;
+        for (const StepEvent& event : rank.events) own += event.ns;
+        slowest = std::max(slowest, own);
+      }
+      sum += slowest;
+    }
+    return sum / static_cast<double>(block.second - block.first);
+  };
+  std::vector<std::pair<double, std::pair<std::size_t, std::size_t>>> keyed;
+  for (const auto& block : blocks) keyed.emplace_back(work_ns(block), block);
+  std::sort(keyed.begin(), keyed.end());
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = keyed[i].second;
 }
 
 ReplayResult replay(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,

@@ -18,9 +18,13 @@ struct ReplaySchedule {
 
 /// Draws blocks of steps that were recorded one after the other, for each node by itself, so that the slowest of many
 /// nodes is as slow as chance makes it. `blocks` are [first, last) of StepRecording::steps. The same seed gives the
-/// same schedule.
+/// same schedule. Where `each` is above 1 every node stands for that many: of `blocks`, which are sorted from fast to slow then,
+/// it does what the slowest of so many draws would be.
 ReplaySchedule draw_schedule(std::span<const std::pair<std::size_t, std::size_t>> blocks, std::size_t nodes,
-                             std::size_t steps, std::uint64_t seed);
+                             std::size_t steps, std::uint64_t seed, double each = 1);
+
+/// From fast to slow, by the own work of the slowest rank in each step.
+void sort_by_work(const StepRecording& recording, std::vector<std::pair<std::size_t, std::size_t>>& blocks);
 
 /// Blocks of a recording: steps that follow each other.
 std::vector<std::pair<std::size_t, std::size_t>> blocks_of(const StepRecording& recording);

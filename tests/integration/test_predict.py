@@ -99,7 +99,10 @@ def test_the_critical_path_is_a_chain_through_the_step(recorded):
     (["--bucket-mb", "1e-9"], "--bucket-mb"),
     (["--batch-per-gpu", "99999999"], "16 times"),
     (["--network", "nothing"], "nothing"),
-    (["--nodes", "65536", "--gpus", "65536", "--link", "1gbit,50us"], "4294967296 ranks"),
+    (["--nodes", "100000000"], "--nodes"),
+    (["--strategy", "nonsense"], "the strategies are ddp"),
+    (["--strategy", "mirrored", "--bucket-mb", "2"], "no buckets"),
+    (["--nodes", "2", "--link", "1gbit,50us", "--algorithm", "tree"], "a SKU of the catalogue"),
     (["--network", "profile", "--nodes", "2"], "between nodes"),
 ])
 def test_what_cannot_be_predicted_is_refused(recorded, arguments, words):

@@ -29,6 +29,13 @@ RingTerms ring_terms(const std::string& function, double n) {
   return {n - 1, (n - 1) / n};
 }
 
+/// Messages of a ring over several nodes that go from one node to another.
+double crossings(const std::string& function, const ClusterShape& shape) {
+  const double messages = ring_terms(function, shape.gpus()).messages;
+  if (function == "push" || function == "pull" || shape.gpus() <= 1) return messages;
+  return messages * (shape.nodes - 1) / (shape.gpus() - 1);
+}
+
 /// Time of no bytes: where the line through the two smallest sizes begins, no less than 0.
 double latency_of(const CostCurve& curve) {
   if (curve.time_ns.size() < 2) return 0;
@@ -36,6 +43,12 @@ double latency_of(const CostCurve& curve) {
   const auto second = std::next(first);
   const double slope = std::max(0.0, (second->second - first->second) / (second->first - first->first));
   return std::clamp(first->second - slope * first->first, 0.0, first->second);
+}
+
+/// Of latency_of(), relative: sizes that are all large do not tell what no bytes take.
+double latency_error(const CostCurve& curve) {
+  constexpr double kSmall = 65'536;
+  return curve.time_ns.begin()->first > kSmall ? 0.5 : 0;
 }
 
 /// Empty where one size does not tell another.
@@ -109,21 +122,29 @@ Measured<CollectiveCost> CollectiveCosts::carried(const Found& found, const std:
   }
   const RingTerms there = ring_terms(found.function, curve.shape.gpus());
   const RingTerms here = ring_terms(function, shape.gpus());
-  const double latency = std::min(latency_of(curve), *time) * here.messages / there.messages;
+  // A curve of nodes with one GPU tells what crossing costs; the rest of the ring is the inner tier's.
+  const bool crosses = network && curve.shape.gpus_per_node == 1;
+  const double messages = crosses ? crossings(function, shape) : here.messages;
+  const double latency = std::min(latency_of(curve), *time) * messages / there.messages;
   const double moved = (*time - std::min(latency_of(curve), *time)) * here.per_byte / there.per_byte;
   const bool same = found.function == function && curve.shape == shape;
   CollectiveCost cost;
   cost.ns = network ? latency * latency_scale_ + moved * per_byte_scale_ : latency + moved;
   const double read = curve.time_ns.contains(bytes) ? 0 : kBetweenSizesError;
   cost.relative_error = std::hypot(curve.relative_error, read, same ? 0.0 : kCarriedError);
+  if (!same && cost.ns > 0)
+    cost.relative_error = std::hypot(cost.relative_error, latency_error(curve) * latency / (latency + moved));
   return cost;
 }
 
 /// Latency is what no bytes take.
 Measured<CollectiveCost> CollectiveCosts::nominal(const std::string& function, double bytes, const ClusterShape& shape) const {
-  const Measured<double> whole = nccl_model_ns(*nominal_, function, bytes, shape);
+  const NcclAlgorithm algorithm = algorithm_ == CollectiveAlgorithm::kRing   ? NcclAlgorithm::kRing
+                                  : algorithm_ == CollectiveAlgorithm::kTree ? NcclAlgorithm::kTree
+                                                                             : NcclAlgorithm::kFastest;
+  const Measured<double> whole = nccl_model_ns(*nominal_, function, bytes, shape, algorithm);
   if (!whole) return Missing::missing(whole.reason());
-  const double latency = *nccl_model_ns(*nominal_, function, 0, shape);
+  const double latency = *nccl_model_ns(*nominal_, function, 0, shape, algorithm);
   const bool network = shape.nodes > 1;
   CollectiveCost cost;
   cost.ns = latency * (network ? latency_scale_ : 1) + (*whole - latency) * (network ? per_byte_scale_ : 1);
@@ -145,30 +166,68 @@ Measured<CollectiveCost> CollectiveCosts::linked(const std::string& function, do
                             "`ddbench micro` as --network");
   }
   CollectiveCost cost;
-  cost.ns = terms.messages * *message_ns * latency_scale_ + terms.per_byte * bytes * 1e9 / link_->bytes_per_s * per_byte_scale_;
+  cost.ns = crossings(function, shape) * *message_ns * latency_scale_ + terms.per_byte * bytes * 1e9 / link_->bytes_per_s * per_byte_scale_;
   cost.relative_error = kCarriedError;
   return cost;
+}
+
+/// Of a ring: the rest of its messages has the inner tier's latency, and the slower tier's bytes decide.
+Measured<CollectiveCost> CollectiveCosts::over_two_tiers(const Found& outer, const std::string& function, double bytes,
+                                                         const ClusterShape& shape) const {
+  const Measured<CollectiveCost> between =
+      link_ ? linked(function, bytes, shape) : carried(outer, function, bytes, shape, true);
+  const bool inner_known = !link_ && outer.curve->shape.gpus_per_node == shape.gpus_per_node;
+  if (!between || shape.gpus_per_node == 1 || inner_known) return between;
+  const Found inner = of_tier(function, false, shape);
+  if (inner.curve == nullptr) return Missing::missing(what_to_measure(false, shape));
+  const Measured<CollectiveCost> inside = carried(inner, function, bytes, shape, false);
+  if (!inside) return inside;
+  CollectiveCost cost = *between;
+  if (link_ || outer.curve->shape.gpus_per_node == 1) {
+    const double rest = ring_terms(function, shape.gpus()).messages - crossings(function, shape);
+    const double added = rest * latency_of(*inner.curve) / ring_terms(inner.function, inner.curve->shape.gpus()).messages;
+    cost.ns += added;
+    if (added > 0) cost.relative_error = std::hypot(cost.relative_error, latency_error(*inner.curve) * added / cost.ns);
+  }
+  return inside->ns > cost.ns ? *inside : cost;
+}
+
+/// Each GPU's part goes between the nodes, all parts of a node over its network together.
+Measured<CollectiveCost> CollectiveCosts::hierarchical(const std::string& function, double bytes,
+                                                       const ClusterShape& shape) const {
+  const ClusterShape node{1, shape.gpus_per_node};
+  const ClusterShape between{shape.nodes, 1};
+  const Measured<CollectiveCost> outer = cost(function, bytes, between);
+  if (!outer) return outer;
+  CollectiveCost sum = *outer;
+  for (const char* inside : {"reduce_scatter", "all_gather"}) {
+    if (function != "all_reduce" && function != inside) continue;
+    const Measured<CollectiveCost> inner = cost(inside, bytes, node);
+    if (!inner) return inner;
+    const double ns = sum.ns + inner->ns;
+    if (ns > 0) sum.relative_error = (sum.relative_error * sum.ns + inner->relative_error * inner->ns) / ns;
+    sum.ns = ns;
+  }
+  return sum;
 }
 
 Measured<CollectiveCost> CollectiveCosts::cost(const std::string& function, double bytes,
                                                const ClusterShape& shape) const {
   if (shape.gpus() <= 1) return CollectiveCost{};
-  if (nominal_) return nominal(function, bytes, shape);
   const bool network = shape.nodes > 1;
+  const bool has_parts = function == "all_reduce" || function == "reduce_scatter" || function == "all_gather";
+  if (algorithm_ == CollectiveAlgorithm::kHierarchical && network && shape.gpus_per_node > 1 && has_parts)
+    return hierarchical(function, bytes, shape);
+  if (nominal_) return nominal(function, bytes, shape);
+  if (algorithm_ == CollectiveAlgorithm::kTree)
+    return Missing::missing("what a tree takes follows from NCCL's tuning model only: give a SKU of the catalogue as --network");
   const bool by_link = network && link_.has_value();
-  if (const Found found = same_shape(function, shape); found.curve != nullptr && !by_link)
+  const bool as_measured = algorithm_ == CollectiveAlgorithm::kUsual || shape.gpus_per_node == 1 || !network;
+  if (const Found found = same_shape(function, shape); found.curve != nullptr && !by_link && as_measured)
     return carried(found, function, bytes, shape, network);
   const Found outer = of_tier(function, network, shape);
   if (outer.curve == nullptr && !by_link) return Missing::missing(what_to_measure(network, shape));
-  Measured<CollectiveCost> cost =
-      by_link ? linked(function, bytes, shape) : carried(outer, function, bytes, shape, network);
-  const bool inner_known = !by_link && outer.curve->shape.gpus_per_node == shape.gpus_per_node;
-  if (!cost || !network || shape.gpus_per_node == 1 || inner_known) return cost;
-  const Found inner = of_tier(function, false, shape);
-  if (inner.curve == nullptr) return Missing::missing(what_to_measure(false, shape));
-  const Measured<CollectiveCost> inside = carried(inner, function, bytes, shape, false);
-  if (!inside) return inside;
-  return inside->ns > cost->ns ? inside : cost;
+  return network ? over_two_tiers(outer, function, bytes, shape) : carried(outer, function, bytes, shape, false);
 }
 
 }  // namespace ddbench::analyzer

@@ -30,14 +30,24 @@ struct CollectiveCost {
   double relative_error = 0;
 };
 
+/// How ranks of several nodes reduce and gather.
+enum class CollectiveAlgorithm {
+  kUsual,         ///< as measured; a ring where a tier is carried over; the faster of ring and tree by NCCL's model
+  kRing,          ///< one ring over all GPUs
+  kTree,          ///< by NCCL's model only
+  kHierarchical,  ///< reduce_scatter inside of nodes, all_reduce of each GPU's part between them, all_gather inside
+};
+
 /// What a collective costs on shapes, measured or not.
 ///
 /// A curve of the same function and shape is read directly: linear between its sizes, its last slope beyond them, with an
-/// error of 3% where the size was not measured (assumed).
+/// error of 3% where the size was not measured (assumed), and of half of the latency where no size up to 64 KiB was and another
+/// number of ranks multiplies it.
 /// Otherwise a curve of the same tier is carried over to other numbers of ranks, with its latency by the messages
 /// of a ring and the rest by the bytes that a ring moves: 2(n-1) alpha + 2(n-1)/n S beta for all_reduce
 /// (Patarasuk and Yuan 2009), half of both for reduce_scatter and all_gather, and for broadcast (n-1) alpha + S beta.
-/// A ring over several nodes is as fast as the slower of its tiers. A function that was not measured is taken from
+/// A ring over k nodes crosses between nodes in (k-1) of every (n-1) messages, the others have the latency of the inner tier;
+/// it moves bytes as fast as the slower of its tiers. A function that was not measured is taken from
 /// another one's curve by the same formulas.
 class CollectiveCosts {
  public:
@@ -45,6 +55,7 @@ class CollectiveCosts {
   void set_link(const SpecifiedLink& link) { link_ = link; }
   /// Nodes as NCCL's tuning model has them: they tell what collectives cost on every shape, instead of curves and link.
   void set_nominal(const NcclNode& node) { nominal_ = node; }
+  void set_algorithm(CollectiveAlgorithm algorithm) { algorithm_ = algorithm; }
   /// Scales what later calls of cost() say: latency, and time per byte, of links between nodes.
   void scale_network(double latency, double per_byte) { latency_scale_ = latency, per_byte_scale_ = per_byte; }
   bool empty() const noexcept { return curves_.empty() && !link_ && !nominal_; }
@@ -62,12 +73,16 @@ class CollectiveCosts {
   Found of_tier(const std::string& function, bool network, const ClusterShape& near) const;
   Measured<CollectiveCost> carried(const Found& found, const std::string& function, double bytes,
                                    const ClusterShape& shape, bool network) const;
+  Measured<CollectiveCost> over_two_tiers(const Found& outer, const std::string& function, double bytes,
+                                          const ClusterShape& shape) const;
+  Measured<CollectiveCost> hierarchical(const std::string& function, double bytes, const ClusterShape& shape) const;
   Measured<CollectiveCost> nominal(const std::string& function, double bytes, const ClusterShape& shape) const;
   Measured<CollectiveCost> linked(const std::string& function, double bytes, const ClusterShape& shape) const;
 
   std::multimap<std::string, CostCurve> curves_;
   std::optional<SpecifiedLink> link_;
   std::optional<NcclNode> nominal_;
+  CollectiveAlgorithm algorithm_ = CollectiveAlgorithm::kUsual;
   double latency_scale_ = 1;
   double per_byte_scale_ = 1;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace ddbench::analyzer {
 namespace {
@@ -137,16 +138,18 @@ Measured<NcclNode> nccl_node(const Sku& sku) {
   return node;
 }
 
-Measured<double> nccl_model_ns(const NcclNode& node, const std::string& function, double bytes, const ClusterShape& shape) {
+Measured<double> nccl_model_ns(const NcclNode& node, const std::string& function, double bytes, const ClusterShape& shape,
+                               NcclAlgorithm algorithm) {
   if (shape.gpus() <= 1) return 0.0;
   if (shape.nodes > 1 && node.inter_gb_per_s <= 0)
     return Measured<double>::missing("the catalogue does not say what network is between these nodes");
   const Model model(node, shape);
-  double best_us = model.ring_us(function, bytes, 0);
+  // NCCL uses trees on several nodes; on one, rings are as fast and chains are not told apart here.
+  const bool has_tree = function == "all_reduce" && shape.nodes > 1;
+  double best_us = std::numeric_limits<double>::max();
   for (std::size_t protocol = 0; protocol < kProtocols; ++protocol) {
-    best_us = std::min(best_us, model.ring_us(function, bytes, protocol));
-    // NCCL uses trees on several nodes; on one, rings are as fast and chains are not told apart here.
-    if (function == "all_reduce" && shape.nodes > 1) best_us = std::min(best_us, model.tree_us(bytes, protocol));
+    if (!has_tree || algorithm != NcclAlgorithm::kTree) best_us = std::min(best_us, model.ring_us(function, bytes, protocol));
+    if (has_tree && algorithm != NcclAlgorithm::kRing) best_us = std::min(best_us, model.tree_us(bytes, protocol));
   }
   return best_us * 1e3;
 }

@@ -24,13 +24,17 @@ struct NcclNode {
 /// Missing, with the reason, where the catalogue does not tell GPU or link.
 Measured<NcclNode> nccl_node(const Sku& sku);
 
-/// What NCCL's own tuning model says a collective takes: the fastest of ring and tree with the protocols LL, LL128 and
-/// Simple. `bytes` as nccl-tests count them. The constants and formulas are those of NVIDIA/nccl src/graph/tuning.cc,
+/// kTree: a chain inside of each node and a tree between nodes; all_reduce over several nodes only, else the ring.
+enum class NcclAlgorithm { kFastest, kRing, kTree };
+
+/// What NCCL's own tuning model says a collective takes: the fastest of ring and tree (or that which is asked for) with the
+/// protocols LL, LL128 and Simple. `bytes` as nccl-tests count them. The constants and formulas are those of NVIDIA/nccl src/graph/tuning.cc,
 /// 2.30.7: time = latency + bytes over the algorithm's bandwidth. Two figures of a machine, not its topology: beside
 /// published all_reduces of 2 to 8 A100 it is 4 to 35% too fast from 16 MiB on (tests/unit/analyzer/predict/network/nccl_model_test.cpp).
 /// Functions without an algorithm there (all_to_all) are taken as one step of all bytes. Missing where several nodes
 /// have no known network.
-Measured<double> nccl_model_ns(const NcclNode& node, const std::string& function, double bytes, const ClusterShape& shape);
+Measured<double> nccl_model_ns(const NcclNode& node, const std::string& function, double bytes, const ClusterShape& shape,
+                               NcclAlgorithm algorithm = NcclAlgorithm::kFastest);
 
 /// Standard deviation that predictions take for granted of such a time.
 inline constexpr double kNcclModelError = 0.25;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "harness/cli/options/run_selection.h"
 #include "harness/cli/options/shared_options.h"
 #include "harness/launch/machine/link_rate.h"
+#include "harness/training/strategy/strategy_traffic.h"
 #include "reports/formats/predict/prediction.h"
 
 namespace ddbench::cli {
@@ -31,6 +33,12 @@ constexpr double kMostBatchDoublings = 4;
 /// TCP over Ethernet with frames of 1,500 bytes: payload of what goes over the wire.
 constexpr double kPayloadShare = 1448.0 / 1538.0;
 
+const std::map<std::string, analyzer::CollectiveAlgorithm> kAlgorithms = {
+    {"auto", analyzer::CollectiveAlgorithm::kUsual},
+    {"ring", analyzer::CollectiveAlgorithm::kRing},
+    {"tree", analyzer::CollectiveAlgorithm::kTree},
+    {"hierarchical", analyzer::CollectiveAlgorithm::kHierarchical}};
+
 struct PredictCommand {
   std::string db;
   std::string run = "last";
@@ -39,6 +47,7 @@ struct PredictCommand {
   int gpus = 0;
   std::vector<std::string> networks;
   std::string link;
+  std::string algorithm = "auto";
   std::int64_t batch_per_gpu = 0;
   double bucket_mb = 0;
   std::vector<std::string> strategy_options;
@@ -99,6 +108,15 @@ void set_without(const PredictCommand& command, analyzer::WhatIf& what_if) {
   }
 }
 
+void require_strategy(const std::string& name) {
+  std::string names;
+  for (const ddp::StrategyDescription& strategy : ddp::strategies()) {
+    if (strategy.name == name) return;
+    names += (names.empty() ? "" : ", ") + strategy.name;
+  }
+  throw_bad(fmt::format("--strategy {}: the strategies are {}", name, names));
+}
+
 /// The changes, each with the sentence that says what it takes for granted.
 analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_case, const analyzer::StepRecording& steps,
                               std::vector<std::string>& assumptions) {
@@ -121,7 +139,12 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
     what_if.bytes_factor = 0.5;
     assumptions.push_back("gradients are sent in half the bytes; converting them takes no time");
   }
-  if (!command.strategy.empty() && command.strategy != run_case.strategy) what_if.strategy = command.strategy;
+  if (!command.strategy.empty() && command.strategy != run_case.strategy) {
+    require_strategy(command.strategy);
+    if (command.strategy == "mirrored" && what_if.bucket_bytes)
+      throw_bad("--bucket-mb: mirrored reduces all gradients together and has no buckets");
+    what_if.strategy = command.strategy;
+  }
   if (command.accumulate > 0) {
     if (run_case.accumulate > 1) throw_bad("--accumulate: the run itself accumulates; record one without");
     what_if.accumulate = command.accumulate;
@@ -138,6 +161,7 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
 analyzer::CollectiveCosts costs_of_network(const store::RunStore& store, const PredictCommand& command) {
   analyzer::CollectiveCosts costs = network_costs(store, command.networks, command.skus);
   if (!command.link.empty()) costs.set_link(link_from(command.link));
+  costs.set_algorithm(kAlgorithms.at(command.algorithm));
   return costs;
 }
 
@@ -182,7 +206,7 @@ int predict(const PredictCommand& command) {
   report.assumptions = steps.notes;
   analyzer::PredictOptions options;
   options.what_if = what_if_from(command, run.run_case, steps, report.assumptions);
-  options.other_network = !command.networks.empty() || !command.link.empty();
+  options.other_network = !command.networks.empty() || !command.link.empty() || command.algorithm != "auto";
   analyzer::CollectiveCosts costs = costs_of_network(store, command);
   analyzer::add_costs(steps, costs);
   use_back_test(store, run, options, report.assumptions);
@@ -201,7 +225,7 @@ void add_changes(CLI::App& app, PredictCommand& command) {
   app.add_option("--batch-per-gpu", command.batch_per_gpu, "Samples a GPU and step")->check(CLI::PositiveNumber);
   app.add_option("--bucket-mb", command.bucket_mb, "Size of gradient buckets in MiB")->check(CLI::Range(0.01, 1e5));
   app.add_option("-S,--strategy-option", command.strategy_options, "hook=fp16 or hook=bf16: gradients in half the bytes");
-  app.add_option("--strategy", command.strategy, "ddp, zero1 or zero2, whatever of them the run was");
+  app.add_option("--strategy", command.strategy, "ddp, zero1, zero2 or mirrored, of a run of one of the first three");
   app.add_option("--accumulate", command.accumulate, "Micro-batches a step")->check(CLI::Range(1, 10000));
   app.add_option("--compute-scale", command.compute_scale, "Factor by which compute is faster")->check(CLI::Range(0.01, 1000.0));
   app.add_option("--sku", command.sku, "FROM:TO, GPUs or SKUs of the catalogue: compute is faster as their peaks are");
@@ -219,9 +243,13 @@ void add_predict_command(CLI::App& app, Action& action) {
   add_network_option(*predicted, command->networks);
   predicted->add_option("--nodes", command->nodes, "Numbers of nodes to predict, e.g. 8,64,512 (else the run's)")
       ->delimiter(',')
-      ->check(CLI::Range(1, 65536));
+      ->check(CLI::Range(1, 1 << 24));
   predicted->add_option("--gpus", command->gpus, "GPUs (processes) of a node (else the run's)")->check(CLI::Range(1, 65536));
   predicted->add_option("--link", command->link, "RATE or RATE,LATENCY of links between nodes, e.g. 1gbit,50us");
+  predicted->add_option("--algorithm", command->algorithm,
+                        "How GPUs of several nodes reduce: one ring, a tree (with a SKU as --network), or hierarchical: inside of "
+                        "nodes, then between them; auto: as measured, else a ring, of a SKU the faster of ring and tree")
+      ->check(CLI::IsMember(kAlgorithms));
   add_changes(*predicted, *command);
   predicted->add_option("--validate", command->validate,
                         "Instead: each size of this sweep predicted from the smaller ones, by the laws of `ddbench scaling` "

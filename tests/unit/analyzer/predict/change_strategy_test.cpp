@@ -54,6 +54,18 @@ TEST(ChangeStrategy, ZerosOptimizerSharesWithAllRanks) {
   EXPECT_DOUBLE_EQ(step_ns(with_strategy(of_ddp(), "ddp", 20)), 3140);
 }
 
+TEST(ChangeStrategy, MirroredReducesAllGradientsAfterTheLastOne) {
+  for (const StepRecording& from : {of_ddp(), with_strategy(of_ddp(), "zero1", 2)}) {
+    const StepRecording mirrored = with_strategy(from, "mirrored", 2);
+    ASSERT_EQ(mirrored.collectives.size(), 1U);
+    EXPECT_EQ(mirrored.collectives[0].function, "all_reduce");
+    EXPECT_DOUBLE_EQ(mirrored.collectives[0].bytes, 3000);
+    EXPECT_DOUBLE_EQ(step_ns(mirrored), 150 + 3000 + 40);
+    EXPECT_EQ(mirrored.strategy, "mirrored");
+    EXPECT_THROW(with_strategy(mirrored, "ddp", 2), Error);
+  }
+}
+
 TEST(ChangeStrategy, OthersAreRefused) {
   EXPECT_THROW(with_strategy(of_ddp(), "ps", 2), Error);
   StepRecording without = of_ddp();

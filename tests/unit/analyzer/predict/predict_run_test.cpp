@@ -29,6 +29,24 @@ TEST(PredictStep, StepsWithoutCollectivesDoNotTellWhatRanksWouldSend) {
   EXPECT_TRUE(predict_step(alone, costs, {1, 1}));
 }
 
+TEST(PredictStep, MoreRanksThanAreReplayedAreAsSlowAsTheSlowestOfThem) {
+  StepRecording steps = recording({1, 1}, {two_buckets(1000, 0, 0)}, {0, 0});
+  for (std::uint32_t i = 0; i < 99; ++i) steps.steps.push_back({7 + 2 * i, {two_buckets(1000 + i, 0, 0)}, {0, 0}});
+  CollectiveCosts costs;
+  costs.set_link({1e9, 0.0});
+  PredictOptions options;
+  options.replicates = 2;
+  const auto million = predict_step(steps, costs, {1'000'000, 1}, options);
+  ASSERT_TRUE(million) << million.reason();
+  EXPECT_EQ(million->shape.nodes, 1'000'000);
+  // The slowest recorded step in every one, and twice 1,000 and 2,000 bytes at 1 byte/ns; replicates may lack the slowest block.
+  EXPECT_NEAR(million->step_ns.value, 1097 + 6000, 4);
+  EXPECT_DOUBLE_EQ(million->samples_per_s.value, 8 * 1e6 * 1e9 / million->step_ns.value);
+  const auto node = predict_step(steps, costs, {1, 70'000}, options);
+  ASSERT_FALSE(node);
+  EXPECT_NE(node.reason().find("several nodes"), std::string::npos) << node.reason();
+}
+
 TEST(PredictStep, TheErrorOfBackTestsWidensTheInterval) {
   StepRecording steps = recording({1, 2}, {two_buckets(100, 50, 7), two_buckets(100, 50, 7)}, {50, 60});
   for (RankStep& rank : steps.steps[0].ranks) rank.duration_ns = 217;  // as it is replayed

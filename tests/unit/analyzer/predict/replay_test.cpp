@@ -81,6 +81,20 @@ TEST(Replay, TheMaximumOverManyNodesGrowsAsOrderStatisticsDo) {
   }
 }
 
+TEST(Replay, ANodeThatStandsForManyIsAsSlowAsTheSlowestOfThem) {
+  StepRecording steps = recording({1, 1}, {two_buckets(0, 0, 0)}, {0, 0});
+  steps.steps.clear();
+  for (std::uint32_t i = 0; i < 1000; ++i)  // not in order of their length
+    steps.steps.push_back({2 * i, {two_buckets(static_cast<double>(i * 7 % 1000) + 0.5, 0, 0)}, {0, 0}});
+  auto blocks = blocks_of(steps);
+  sort_by_work(steps, blocks);
+  EXPECT_EQ(steps.steps[blocks[999].first].ranks[0].events[0].ns, 999.5);
+  for (const double each : {1.0, 4.0, 64.0}) {
+    const auto schedule = draw_schedule(blocks, 4, 2000, 7, each);
+    EXPECT_NEAR(replay(steps, {4, 1}, schedule, {}).step_ns, 1000.0 * 4 * each / (4 * each + 1), 12) << each;
+  }
+}
+
 TEST(Replay, BlocksAreStepsThatFollowEachOther) {
   StepRecording steps = recording({1, 1}, {two_buckets(1, 1, 1)}, {0, 0});
   for (const std::uint32_t step : {6U, 7U, 11U, 12U, 20U}) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace ddbench::analyzer {
 namespace {
 
@@ -59,11 +61,58 @@ TEST(CollectiveCost, ARingOverTwoTiersIsAsFastAsTheSlowerOne) {
   CollectiveCosts costs;
   costs.add("all_reduce", curve({1, 4}, 1000, 0.01));
   costs.add("all_reduce", curve({2, 1}, 5000, 0.1));
-  EXPECT_NEAR(costs.cost("all_reduce", 1e6, {2, 4})->ns / ring(8, 1e6, 5000, 0.1), 1, 1e-9);
+  // Two of the 14 messages cross.
+  const double two_tiers = 2 * 5000 + 12 * 1000 + 2 * 7 / 8.0 * 1e6 * 0.1;
+  EXPECT_NEAR(costs.cost("all_reduce", 1e6, {2, 4})->ns / two_tiers, 1, 1e-9);
+  costs.set_link({1e9, 20'000.0});
+  EXPECT_NEAR(costs.cost("all_reduce", 1e6, {2, 4})->ns, 2 * 20'000 + 12 * 1000 + 2 * 7 / 8.0 * 1e6, 1e-3);
   CollectiveCosts slow_inside;
   slow_inside.add("all_reduce", curve({1, 4}, 9000, 0.3));
   slow_inside.add("all_reduce", curve({2, 1}, 5000, 0.1));
   EXPECT_NEAR(slow_inside.cost("all_reduce", 1e6, {2, 4})->ns / ring(8, 1e6, 9000, 0.3), 1, 1e-9);
+}
+
+TEST(CollectiveCost, HierarchicalCollectivesSendEachByteOverANodesLinkOnce) {
+  CollectiveCosts costs;
+  costs.add("all_reduce", curve({1, 4}, 1000, 0.01));
+  costs.add("all_reduce", curve({2, 1}, 5000, 0.1));
+  const double ring_ns = costs.cost("all_reduce", 1e6, {8, 4})->ns;
+  costs.set_algorithm(CollectiveAlgorithm::kHierarchical);
+  // reduce_scatter and all_gather inside are one ring of 4; between nodes a ring of 8.
+  const double expected = ring(4, 1e6, 1000, 0.01) + ring(8, 1e6, 5000, 0.1);
+  EXPECT_NEAR(costs.cost("all_reduce", 1e6, {8, 4})->ns / expected, 1, 1e-9);
+  EXPECT_NEAR(costs.cost("all_gather", 1e6, {8, 4})->ns / expected, 0.5, 1e-9);
+  EXPECT_LT(costs.cost("all_reduce", 100, {8, 4})->ns, ring_ns);
+  // One tier is as it was.
+  EXPECT_NEAR(costs.cost("all_reduce", 1e6, {2, 1})->ns / ring(2, 1e6, 5000, 0.1), 1, 1e-9);
+  costs.set_algorithm(CollectiveAlgorithm::kTree);
+  const auto tree = costs.cost("all_reduce", 1e6, {8, 4});
+  ASSERT_FALSE(tree);
+  EXPECT_NE(tree.reason().find("SKU"), std::string::npos) << tree.reason();
+}
+
+TEST(CollectiveCost, NominalNodesHaveRingsTreesAndHierarchies) {
+  NcclNode node;
+  node.intra_gb_per_s = 240;
+  node.inter_gb_per_s = 24;
+  node.channels = 24;
+  CollectiveCosts costs;
+  costs.set_nominal(node);
+  const auto at = [&](CollectiveAlgorithm algorithm, double bytes) {
+    costs.set_algorithm(algorithm);
+    return costs.cost("all_reduce", bytes, {64, 8})->ns;
+  };
+  for (const double bytes : {1e3, 1e6, 1e9}) {
+    const double ring_ns = at(CollectiveAlgorithm::kRing, bytes);
+    const double tree_ns = at(CollectiveAlgorithm::kTree, bytes);
+    EXPECT_DOUBLE_EQ(at(CollectiveAlgorithm::kUsual, bytes), std::min(ring_ns, tree_ns));
+  }
+  EXPECT_LT(at(CollectiveAlgorithm::kTree, 1e3), at(CollectiveAlgorithm::kRing, 1e3));  // fewer messages
+  EXPECT_LT(at(CollectiveAlgorithm::kRing, 1e9), at(CollectiveAlgorithm::kTree, 1e9));  // fewer bytes
+  // The bytes of a node cross once in both; the hierarchy adds those inside of nodes, and saves messages.
+  const double added = (2 * 7 / 8.0 / 240 + 2 * 63 / 64.0 / 24) / (2 * 511 / 512.0 / 24);
+  EXPECT_NEAR(at(CollectiveAlgorithm::kHierarchical, 1e12) / at(CollectiveAlgorithm::kRing, 1e12), added, 0.001);
+  EXPECT_LT(at(CollectiveAlgorithm::kHierarchical, 1e3), at(CollectiveAlgorithm::kRing, 1e3));
 }
 
 TEST(CollectiveCost, ASpecifiedLinkTakesItsRateAndLatency) {
