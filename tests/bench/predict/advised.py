@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """What `ddbench advise` and `predict` say of single changes, against runs with these changes on this machine.
 
-    tests/bench/predict/advised.py [DDBENCH] [--parts buckets,stragglers,changes] [--cases mlp:1gbit,...] [--rounds 3] [--db FILE]
+    tests/bench/predict/advised.py [DDBENCH] [--parts buckets,stragglers,changes] [--cases mlp:1gbit,...] [--rounds 3] [--fastest]
+                                  [--db FILE]
 
 Two nodes of one rank over a shaped link. All runs of a case take turns, round after round, so that what else the machine
-does hits all of them; a figure is the median over rounds. Start it on a quiet machine: the load is printed.
+does hits all of them; a figure is the median over rounds. Start it on a quiet machine: the load is printed. On one that is
+not, --fastest takes the fastest round of each kind, and the recording of that: other load makes nothing faster.
 
-buckets     A run with buckets of 1 MiB and one with 25 MiB are recorded; each names the best size. Every size is measured.
+buckets     Runs with buckets of 1 MiB and with one that holds all are recorded; each names the best size. All sizes are measured.
             Loss: throughput of the best measured size over that of the named one, minus 1. Goal: 3%.
 stragglers  Rank 1 takes 30% longer for its own work (DDBENCH_INJECT). `predict --without stragglers` of that run against
             the run without it; the same for a loader that is slow on one rank and `--without data-wait`. Goal: 5%.
 changes     Half the bytes (hook=fp16), twice the batch, four micro-batches of the same step, and of a step with four times
-            the batch, and zero1: each predicted from the unchanged run, and measured.
+            the batch, zero1 and mirrored: each predicted from the unchanged run, and measured.
 """
 import argparse
 import collections
@@ -33,8 +35,8 @@ PACE_MS = 60
 
 
 class Bench:
-    def __init__(self, program, store):
-        self.program, self.store, self.micro_runs = program, store, {}
+    def __init__(self, program, store, fastest):
+        self.program, self.store, self.fastest, self.micro_runs = program, store, fastest, {}
 
     def __call__(self, *arguments, inject=""):
         environment = dict(os.environ, DDBENCH_INJECT=inject) if inject else os.environ
@@ -57,7 +59,7 @@ class Bench:
 
 
 def in_turn(bench, workload, link, kinds, rounds):
-    """The runs of each kind, and the median of their rates."""
+    """The runs of each kind, and the median of their rates; or the fastest run and its rate."""
     runs, rates = collections.defaultdict(list), collections.defaultdict(list)
     for _ in range(rounds):
         for kind, options in kinds.items():
@@ -65,6 +67,9 @@ def in_turn(bench, workload, link, kinds, rounds):
                                   **{key: value for key, value in options.items() if key != "arguments"})
             runs[kind].append(run)
             rates[kind].append(rate)
+    if bench.fastest:
+        return ({kind: [runs[kind][rates[kind].index(max(rates[kind]))]] for kind in kinds},
+                {kind: max(values) for kind, values in rates.items()})
     return runs, {kind: statistics.median(values) for kind, values in rates.items()}
 
 
@@ -117,14 +122,15 @@ def changes(bench, workload, link, rounds):
              "4 micro-batches": (["--accumulate", "4"], {"arguments": ["--accumulate", "4"]}),
              "4 micro-batches, 4 times the batch": (["--accumulate", "4", "--batch-per-gpu", str(4 * batch)],
                                                    {"arguments": ["--accumulate", "4"], "batch": 4}),
-             "zero1": (["--strategy", "zero1"], {"arguments": ["--strategy", "zero1"]})}
+             "zero1": (["--strategy", "zero1"], {"arguments": ["--strategy", "zero1"]}),
+             "mirrored": (["--strategy", "mirrored"], {"arguments": ["--strategy", "mirrored"]})}
     kinds = {"unchanged": {}, **{what: measured for what, (_, measured) in asked.items()}}
     runs, rates = in_turn(bench, workload, link, kinds, rounds)
     print(f"  measured unchanged: {rates['unchanged']:.1f} samples/s")
     network = ["--network", bench.micro(link)]
     results = []
     for what, (arguments, _) in asked.items():
-        other = network if what in ("hook=fp16", "zero1") else []  # the others' collectives are the recorded ones
+        other = network if what in ("hook=fp16", "zero1", "mirrored") else []  # the others' collectives are the recorded ones
         results.append(compared(bench, workload, link, what, runs["unchanged"][-1], [*arguments, *other], rates[what]))
     return results
 
@@ -145,11 +151,12 @@ def main():
     parser.add_argument("--parts", default="buckets,stragglers,changes")
     parser.add_argument("--cases", default=CASES)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--fastest", action="store_true", help="of the rounds, instead of their median")
     parser.add_argument("--db", help="keep the runs in this store")
     options = parser.parse_args()
     measure = {"buckets": buckets, "stragglers": stragglers, "changes": changes}
     with tempfile.TemporaryDirectory() as directory:
-        bench = Bench(options.ddbench.resolve(), options.db or pathlib.Path(directory) / "advised.db")
+        bench = Bench(options.ddbench.resolve(), options.db or pathlib.Path(directory) / "advised.db", options.fastest)
         for part in options.parts.split(","):
             results = []
             for case in options.cases.split(","):
