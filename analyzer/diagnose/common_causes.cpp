@@ -10,6 +10,7 @@
 #include "analyzer/statistics/statistics.h"
 #include "core/error.h"
 #include "core/run_case/case_diff.h"
+#include "core/run_case/program_case.h"
 #include "core/text/quantity.h"
 
 namespace ddbench::analyzer {
@@ -76,7 +77,10 @@ void set_link(const WorkTable& table, const LinkTable& links, const SlowLink& li
                            "measure it alone: `ddbench micro` on this node and one other, then on two others"};
 }
 
-std::string why_not_located(const LinkTable& links, const std::vector<LinkUse>& uses) {
+std::string why_not_located(const LinkTable& links, const std::vector<LinkUse>& uses, bool of_program) {
+  if (uses.empty() && of_program)
+    return "whether a link is slow is not known: what each connection of a program carries (its own Gloo, MPI, NCCL) is not recorded, and in a "
+           "ring all ranks wait alike; run `ddbench micro` on pairs of nodes";
   if (uses.empty())
     return "whether a link is slow cannot be located from this recording, which lacks what each connection carried; run "
            "`ddbench micro` on pairs of nodes";
@@ -138,7 +142,10 @@ void look_for_slow_link(const store::RunStore& store, const store::RunId& run, c
     if (gives_way(diagnosis, cost_share)) return set_link(table, links, *link, cost_share, diagnosis);
   }
   if (is_accusation(diagnosis.cause)) return;
-  if (mean(table.exposed_ns) >= kMuchCommunication * mean(table.step_ns)) diagnosis.notes.push_back(why_not_located(links, uses));
+  if (mean(table.exposed_ns) >= kMuchCommunication * mean(table.step_ns)) {
+    const auto of = store.run(run);
+    diagnosis.notes.push_back(why_not_located(links, uses, of && is_program(of->run_case)));
+  }
 }
 
 void look_for_slow_operator(const store::RunStore& store, const store::RunId& run, const WorkTable& table, Diagnosis& diagnosis) {

@@ -91,12 +91,25 @@ class QueuedSpans {
   std::vector<std::int64_t> times_ns_;
 };
 
-/// Records what a device does between its construction and its destruction; owner thread only.
+/// What recorded spans of a rank's own thread took in all: of operators (on a host: those of a queue are not known when they return), and in
+/// the loader. Who holds the others up, and why, is told from it while a run goes on.
+struct SpanSums {
+  std::int64_t compute_ns = 0;
+  std::int64_t data_ns = 0;
+  void add(const Span& span) noexcept {
+    const bool computes = span.kind == SpanKind::kForward || span.kind == SpanKind::kBackward ||
+                          span.kind == SpanKind::kOptimizer || span.kind == SpanKind::kCompute;
+    if (computes) compute_ns += span.duration_ns();
+    if (span.kind == SpanKind::kDataWait) data_ns += span.duration_ns();
+  }
+};
+
+/// Records what a device does between its construction and its destruction; owner thread only. Without a queue: what the thread does.
 class OperatorSpan {
  public:
-  OperatorSpan(host::Recorder::Track& track, QueuedSpans* queue, const Span& span,
+  OperatorSpan(host::Recorder::Track& track, SpanSums& sums, QueuedSpans* queue, const Span& span,
                QueuedSpans::Of of = QueuedSpans::Of::kOperators) noexcept
-      : track_(track), queue_(queue), span_(span), of_(of), active_(track.records(span.kind)) {
+      : track_(track), sums_(sums), queue_(queue), span_(span), of_(of), active_(track.records(span.kind)) {
     if (!active_) return;
     if (queue_ != nullptr) {
       begin_ = queue_->begin(span_, of_);
@@ -111,6 +124,7 @@ class OperatorSpan {
     } else {
       span_.end_ns = now_ns();
       track_.record(span_);
+      sums_.add(span_);
     }
   }
   OperatorSpan(const OperatorSpan&) = delete;
@@ -118,6 +132,7 @@ class OperatorSpan {
 
  private:
   host::Recorder::Track& track_;
+  SpanSums& sums_;
   QueuedSpans* const queue_;
   Span span_;
   std::size_t begin_ = 0;
@@ -170,6 +185,7 @@ class Probe {
   [[nodiscard]] OperatorSpan span(SpanKind kind, std::uint32_t name_id, std::int64_t bytes = 0,
                                   std::uint16_t bucket = kNoBucket) noexcept {
     return {track_,
+            sums_,
             queue_.get(),
             {.bytes = static_cast<std::uint64_t>(bytes),
              .name_id = name_id,
@@ -180,6 +196,7 @@ class Probe {
   /// The same of Device::upload_ahead(): when it runs, which is while operators do.
   [[nodiscard]] OperatorSpan upload_ahead_span(std::uint32_t name_id, std::int64_t bytes) noexcept {
     return {track_,
+            sums_,
             queue_.get(),
             {.bytes = static_cast<std::uint64_t>(bytes),
              .name_id = name_id,
@@ -188,10 +205,14 @@ class Probe {
             QueuedSpans::Of::kUploadsAhead};
   }
   /// The same of what this thread itself does.
-  [[nodiscard]] host::ScopedSpan host_span(SpanKind kind, std::uint32_t name_id,
-                                           std::int64_t bytes = 0) noexcept {
-    return {track_, kind, name_id, step_, static_cast<std::uint64_t>(bytes)};
+  [[nodiscard]] OperatorSpan host_span(SpanKind kind, std::uint32_t name_id, std::int64_t bytes = 0) noexcept {
+    return {track_,
+            sums_,
+            nullptr,
+            {.bytes = static_cast<std::uint64_t>(bytes), .name_id = name_id, .step = step_, .kind = kind}};
   }
+  /// Of all steps so far with the probes on.
+  const SpanSums& sums() const noexcept { return sums_; }
   host::Recorder::Track& track() noexcept { return track_; }
 
  private:
@@ -199,6 +220,7 @@ class Probe {
   host::Recorder::Track& track_;
   std::unique_ptr<QueuedSpans> queue_;
   std::uint32_t step_ = kNoStep;
+  SpanSums sums_;
 };
 
 }  // namespace ddbench::workload

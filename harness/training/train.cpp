@@ -170,6 +170,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   TrainResult result;
   bool ends = false;
   std::uint32_t last_step = first_step;
+  std::uint32_t probed = 0;  // steps with the probes on
   monitor.on_begin(first_step);
   clock.start(first_step);
   for (std::uint32_t step = first_step; step < static_cast<std::uint32_t>(run_case.total_steps()) && !ends;
@@ -204,6 +205,9 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
     last_step = step;
     monitor.on_step(step, loss);
     run_queue.end_step(step, is_probed(step, run_case.warmup));
+    if (is_probed(step, run_case.warmup)) {
+      monitor.on_own_time({++probed, probe.has_queue() ? -1 : probe.sums().compute_ns, probe.sums().data_ns, run_queue.main_ns()});
+    }
     links.end_step(step, is_probed(step, run_case.warmup));
     monitor.on_step_time(step, clock.end_step());
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analyzer/attribution/communicators.h"
+#include "analyzer/diagnose/live/live_cause.h"
 #include "analyzer/statistics/statistics.h"
 #include "core/text/quantity.h"
 
@@ -31,6 +32,12 @@ void LiveVerdict::add(const LiveReading& reading) {
   if (reading.steps <= rank.latest.steps || reading.collectives_ns < rank.latest.collectives_ns) return;
   rank.latest = reading;
   if (rank.at_look.steps == 0) rank.at_look = reading;
+}
+
+void LiveVerdict::add_own(const LiveOwnTime& time) {
+  if (time.rank < 0 || static_cast<std::size_t>(time.rank) >= ranks_.size()) return;
+  LiveOwnTime& own = ranks_[static_cast<std::size_t>(time.rank)].own;
+  if (time.steps > own.steps && time.data_ns >= own.data_ns && time.cpu_wait_ns >= own.cpu_wait_ns) own = time;
 }
 
 std::uint64_t LiveVerdict::steps() const noexcept {
@@ -63,7 +70,8 @@ bool LiveVerdict::take_look(std::int64_t now_ns) {
   }
   last_look_ns_ = now_ns;
   look.steps = median(steps);
-  const double step_ns = look.seconds * 1e9 / look.steps;
+  const double step_ns = look.step_ns = look.seconds * 1e9 / look.steps;
+  for (const Rank& rank : ranks_) look.own.push_back(rank.own);
   look.communication = std::min(1.0, mean(in_collectives) / step_ns);
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     std::vector<double> others = in_collectives;
@@ -122,9 +130,25 @@ std::string LiveVerdict::words(const std::vector<std::size_t>& ranks) const {
   for (auto look = looks_.rbegin(); look != looks_.rend() && look->waited[ranks.front()] >= share / 2; ++look) since = look->first_step;
   const std::vector<int> on(nodes.begin(), nodes.end());
   const bool one = ranks.size() == 1;
-  return fmt::format("rank{} {} ({} {}) {} the others up since step {}: they wait {:.0f}% of the time for {}", one ? "" : "s",
+  return fmt::format("rank{} {} ({} {}) {} the others up since step {}: they wait {:.0f}% of the time for {}{}", one ? "" : "s",
                      ranks_in_words(numbers), on.size() == 1 ? "node" : "nodes", ranks_in_words(on), one ? "holds" : "hold",
-                     number(static_cast<double>(since), 1), 100 * share, one ? "it" : "them");
+                     number(static_cast<double>(since), 1), 100 * share, one ? "it" : "them", why(ranks));
+}
+
+/// What the ranks do longer than the median other one, from the first of the last looks to the last.
+std::string LiveVerdict::why(const std::vector<std::size_t>& ranks) const {
+  const Look& first = looks_[looks_.size() - kLooks];
+  std::vector<OwnTimeOfStep> named;
+  std::vector<OwnTimeOfStep> others;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const auto own = own_time_of_step(first.own[rank], looks_.back().own[rank]);
+    if (!own) return "";
+    const bool is_named = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+    (is_named ? named : others).push_back(*own);
+  }
+  double waited = 0;
+  for (const std::size_t rank : ranks) waited += mean_waited(rank) / static_cast<double>(ranks.size());
+  return why_in_words(named, others, waited * looks_.back().step_ns);
 }
 
 bool LiveVerdict::look(std::int64_t now_ns) {

@@ -16,8 +16,19 @@ struct LiveReading {
   std::int64_t collectives_ns = 0;  ///< in collectives since its begin
 };
 
+/// What a rank's own thread has done so far in the steps that it recorded, before it waited for others: sums.
+struct LiveOwnTime {
+  int rank = 0;
+  std::uint64_t steps = 0;
+  std::int64_t compute_ns = 0;   ///< with the CPU wait in it; -1: not known
+  std::int64_t data_ns = 0;
+  std::int64_t cpu_wait_ns = 0;
+};
+
 /// Who holds the others up while the run goes on, from how long each rank is in collectives: the slow one comes last and is in them for
-/// the shortest time, the others wait in them. It names who, since when and at what cost; `ddbench diagnose` names the cause.
+/// the shortest time, the others wait in them. It names who, since when and at what cost, and
+/// why, where ranks tell of their own time: the part of it (compute without CPU wait, CPU wait, data, the rest) that has 60% of what the
+/// named ranks take longer than the median other rank.
 ///
 /// Looks are about a second apart, and longer where a step takes longer. Ranks, at most half of them, are named when over the last
 /// kLooks looks the others were in collectives longer by 10% of the time on average, by 5% three standard errors below that, and in
@@ -32,10 +43,12 @@ class LiveVerdict {
 
   /// Readings that go back, or of ranks that do not exist, are ignored.
   void add(const LiveReading& reading);
+  void add_own(const LiveOwnTime& time);
   /// About once a second; `now_ns`: of a steady clock. True when the verdict has changed.
   bool look(std::int64_t now_ns);
 
-  /// "rank 2 (node 0) holds the others up since step 120: they wait 31% of the time for it". Empty while nobody is named.
+  /// "rank 2 (node 0) holds the others up since step 120: they wait 31% of the time for it; it waits for its data loader". Empty while
+  /// nobody is named.
   const std::string& verdict() const noexcept { return verdict_; }
   /// Fewest of all ranks.
   std::uint64_t steps() const noexcept;
@@ -49,16 +62,20 @@ class LiveVerdict {
     double seconds = 0;
     double steps = 0;            ///< median rank
     double communication = 0;    ///< share of the time, mean over ranks
+    double step_ns = 0;
+    std::vector<LiveOwnTime> own;  ///< by rank, until then
     std::vector<double> waited;  ///< by rank: how much longer the median other rank was in collectives, share of the time
   };
   struct Rank {
     LiveReading latest;
     LiveReading at_look;
+    LiveOwnTime own;
   };
   bool take_look(std::int64_t now_ns);
   std::vector<std::size_t> suspects() const;
   bool are_named(const std::vector<std::size_t>& ranks) const;
   std::string words(const std::vector<std::size_t>& ranks) const;
+  std::string why(const std::vector<std::size_t>& ranks) const;
   double mean_waited(std::size_t rank) const;
 
   std::vector<int> nodes_;

@@ -38,6 +38,10 @@ void LaunchRelay::on_progress(const launch::RankProgress& progress) {
   observer_.on_progress(tracker_.update(progress.rank, progress.step, progress.loss, now_ns()));
 }
 
+void LaunchRelay::on_own_time(int rank, const launch::RankOwnTime& time) {
+  live_.add_own({rank, time.steps, time.compute_ns, time.data_ns, time.cpu_wait_ns});
+}
+
 /// What a program prints, and where it stands.
 void LaunchRelay::show_program() {
   output_.show(observer_);

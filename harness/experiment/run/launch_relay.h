@@ -25,6 +25,7 @@ class LaunchRelay : public launch::LaunchObserver {
 
   void on_network(const std::string& network, const std::string& note) override;
   void on_progress(const launch::RankProgress& progress) override;
+  void on_own_time(int rank, const launch::RankOwnTime& time) override;
   void on_tick() override;
   bool interrupted() override { return failure_ || observer_.interrupted(); }
   std::string interruption() override;

@@ -11,6 +11,7 @@
 #include "core/provenance.h"
 #include "core/run_case/records.h"
 #include "core/run_case/run_case.h"
+#include "harness/launch/control/messages.h"
 #include "harness/launch/machine/machine_meter.h"
 #include "harness/training/checkpoint/checkpoint.h"
 
@@ -49,6 +50,8 @@ class LaunchObserver {
   virtual void on_network(const std::string& network,
                           const std::string& note) = 0;  ///< what was set up, and why not more
   virtual void on_progress(const RankProgress& progress) = 0;
+  /// About once a second of each rank that measures it: what it did before it waited for others.
+  virtual void on_own_time(int /*rank*/, const RankOwnTime& /*time*/) {}
   /// About once a second, whatever happens, after the launcher's last fork. Ranks are watched over by
   /// the same thread: what takes time belongs on another.
   virtual void on_tick() = 0;

@@ -79,6 +79,14 @@ void visit(Is<Flight> auto& m, Field&& field) {
 }
 
 template <typename Field>
+void visit(Is<RankOwnTime> auto& m, Field&& field) {
+  field("steps", m.steps);
+  field("compute_ns", m.compute_ns);
+  field("data_ns", m.data_ns);
+  field("cpu_wait_ns", m.cpu_wait_ns);
+}
+
+template <typename Field>
 void visit(Is<TellFlights> auto& m, Field&& field) {
   field("request", m.request);
 }

@@ -103,6 +103,13 @@ void check(const Flight& flight, Limits& limits) {
   limits.in("the time of a flight recorder", flight.read_at_ns, std::int64_t{0}, kLatest_ns);
 }
 
+void check(const RankOwnTime& time, Limits& limits) {
+  limits.step(time.steps);
+  limits.in("the time of operators", time.compute_ns, std::int64_t{-1}, kLatest_ns);
+  limits.in("the time in the loader", time.data_ns, std::int64_t{0}, kLatest_ns);
+  limits.in("the time without a core", time.cpu_wait_ns, std::int64_t{0}, kLatest_ns);
+}
+
 void check(const LastStep& last, Limits& limits) {
   limits.step(last.step);
 }

@@ -188,7 +188,7 @@ class Reader {
 
 constexpr const char* kTypes[] = {"hello",     "ready",   "heartbeat",  "kv_set",     "kv_get",
                                   "ping",      "clock_read", "step_times", "result",  "failure",    "file_chunk", "holding",
-                                  "inventory", "counted", "flight",     "assignment", "kv_value",   "pong",
+                                  "inventory", "counted", "flight",     "own_time", "assignment", "kv_value",   "pong",
                                   "stop",      "hold",    "last_step",  "tell_flights", "finish"};
 static_assert(std::size(kTypes) == std::variant_size_v<Message>);
 

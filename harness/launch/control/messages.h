@@ -69,6 +69,14 @@ struct Heartbeat {
   std::int64_t collectives_ns = 0;  ///< that it has spent in collectives up to the end of the last completed step
 };
 
+/// ddp::OwnTime, once a second.
+struct RankOwnTime {
+  std::uint32_t steps = 0;
+  std::int64_t compute_ns = 0;  ///< -1: not known
+  std::int64_t data_ns = 0;
+  std::int64_t cpu_wait_ns = 0;
+};
+
 struct KvSet {
   std::string key;
   collective::Bytes value;
@@ -211,7 +219,7 @@ struct TellFlights {
 struct Finish {};
 
 using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, ClockRead, StepTimes, Result, Failure, FileChunk, Holding,
-                             Inventory, Counted, Flight, Assignment, KvValue, Pong, Stop, Hold, LastStep, TellFlights, Finish>;
+                             Inventory, Counted, Flight, RankOwnTime, Assignment, KvValue, Pong, Stop, Hold, LastStep, TellFlights, Finish>;
 
 /// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large
 /// and comes often, is a zero byte, the length of the name in one byte, the name and the packed bytes.

@@ -64,6 +64,7 @@ class Supervisor {
   void on(SupervisedRank& rank, const FileChunk& chunk);
   void on(SupervisedRank& rank, const Holding& holding);
   void on(SupervisedRank& rank, const Flight& flight);
+  void on(SupervisedRank& rank, const RankOwnTime& time);
   template <typename Unexpected>
   void on(SupervisedRank& rank, const Unexpected& message);
 

@@ -153,6 +153,10 @@ void Supervisor::on(SupervisedRank& rank, const Flight& flight) {
   asked_flights_.take(rank.record.rank, flight, now_ns());
 }
 
+void Supervisor::on(SupervisedRank& rank, const RankOwnTime& time) {
+  observer_.on_own_time(rank.record.rank, time);
+}
+
 template <typename Unexpected>
 void Supervisor::on(SupervisedRank& rank, const Unexpected&) {
   fail(rank, ": it sent a message that only a launcher may send", true);

@@ -101,6 +101,16 @@ std::optional<StepTimes> TrainingState::step_times() {
   return StepTimes{measured_from_ns_ == 0 ? 0 : now_ns() - measured_from_ns_, windows_->take()};
 }
 
+void TrainingState::on_own_time(const ddp::OwnTime& time) {
+  const std::lock_guard lock(mutex_);
+  own_time_ = {time.steps, time.compute_ns, time.data_ns, time.cpu_wait_ns};
+}
+
+std::optional<RankOwnTime> TrainingState::own_time() const {
+  const std::lock_guard lock(mutex_);
+  return own_time_;
+}
+
 TrainingState::Waits TrainingState::waits() const {
   const std::lock_guard lock(mutex_);
   return waits_;

@@ -30,6 +30,7 @@ class TrainingState final : public ddp::TrainingMonitor {
   void on_begin(std::uint32_t first_step) override;
   /// Waits at the horizon that hold() set until set_last_step() was called. Throws as on_step while it waits.
   ddp::TrainingEnd end_after(std::uint32_t step) override;
+  void on_own_time(const ddp::OwnTime& time) override;
   void on_step_time(std::uint32_t step, std::int64_t duration_ns) override;
 
   void request_stop();
@@ -49,6 +50,9 @@ class TrainingState final : public ddp::TrainingMonitor {
   /// Those since the last call; nothing where none are gathered.
   std::optional<StepTimes> step_times();
 
+  /// What on_own_time() told last; nothing before.
+  std::optional<RankOwnTime> own_time() const;
+
   struct Waits {
     std::uint32_t count = 0;
     std::int64_t total_ns = 0;
@@ -65,7 +69,7 @@ class TrainingState final : public ddp::TrainingMonitor {
   void wait_for_word(std::unique_lock<std::mutex>& lock);
 
   std::atomic<bool> stop_{false};
-  mutable std::mutex mutex_;  // of what follows; taken twice a step
+  mutable std::mutex mutex_;  // of what follows; taken three times a step
   std::condition_variable changed_;
   std::uint32_t in_step_ = 0;
   std::int64_t step_began_ns_ = 0;
@@ -73,6 +77,7 @@ class TrainingState final : public ddp::TrainingMonitor {
   std::optional<std::uint32_t> horizon_;
   std::optional<std::uint32_t> last_step_;
   bool with_checkpoint_ = false;
+  std::optional<RankOwnTime> own_time_;
   Waits waits_;
   std::optional<StepWindows> windows_;
   std::int64_t measured_from_ns_ = 0;  // when the first measured step began; 0: it has not

@@ -227,6 +227,10 @@ void WorkerSession::heartbeat() {
     if (tells_program_) beat.collective = collectives_of_program(flights_folder_);
   }
   send(beat);
+  constexpr unsigned kBeatsASecond = 5;
+  if (++beats_ % kBeatsASecond == 0) {
+    if (const auto time = state_.own_time()) send(*time);
+  }
   if (files_ != nullptr) files_->ship(kShipAtOnceBytes);
   std::optional<Error> trouble;
   {

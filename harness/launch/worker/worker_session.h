@@ -114,7 +114,8 @@ class WorkerSession final : public collective::KeyValueStore {
   std::function<void()> on_stop_;
   std::function<std::optional<Error>()> watch_;
 
-  bool joined_ = false;  // control thread only, as the two below
+  unsigned beats_ = 0;   // control thread only, as the three below
+  bool joined_ = false;
   std::chrono::steady_clock::time_point joined_at_;
   std::chrono::steady_clock::time_point next_reading_ = std::chrono::steady_clock::time_point::max();
   ShippedFiles* files_ = nullptr;

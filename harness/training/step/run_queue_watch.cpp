@@ -41,6 +41,7 @@ void RunQueueWatch::end_step(std::uint32_t step, bool is_probed) {
   const auto difference = [](std::int64_t from_ns, std::int64_t to_ns) {
     return static_cast<double>(to_ns - from_ns);
   };
+  main_ns_ += before_->main_ns - before->main_ns;
   recorder_.record_scalar(kCpuWaitMain, step, difference(before->main_ns, before_->main_ns));
   recorder_.record_scalar(kCpuWaitCommunication, step,
                           difference(before->communication_ns, before_->communication_ns));

@@ -23,6 +23,8 @@ class RunQueueWatch {
   void end_step(std::uint32_t step, bool is_probed);
   /// What the readings have taken so far.
   std::int64_t cost_ns() const noexcept { return cost_ns_; }
+  /// Of the calling thread, in all steps that were recorded.
+  std::int64_t main_ns() const noexcept { return main_ns_; }
 
  private:
   /// Since the threads began; nothing where one of them cannot be read.
@@ -33,6 +35,7 @@ class RunQueueWatch {
   std::vector<host::RunQueueDelay> communication_;
   std::optional<CpuWait> before_;
   std::int64_t cost_ns_ = 0;
+  std::int64_t main_ns_ = 0;
 };
 
 }  // namespace ddbench::ddp

@@ -11,6 +11,14 @@ struct TrainingEnd {
   bool writes_checkpoint = false;  ///< of the step, in a run that writes some
 };
 
+/// Of a rank's steps with the probes on, all so far: what its own thread did before it waited for others.
+struct OwnTime {
+  std::uint32_t steps = 0;
+  std::int64_t compute_ns = 0;   ///< -1: not known (of a GPU)
+  std::int64_t data_ns = 0;      ///< in the loader
+  std::int64_t cpu_wait_ns = 0;  ///< ready without a core, also inside of compute
+};
+
 /// Called by the training loop; implemented by the worker (live progress, stop requests, watchdog).
 class TrainingMonitor {
  public:
@@ -21,6 +29,8 @@ class TrainingMonitor {
   virtual void on_step(std::uint32_t step, double loss) = 0;
   /// At the end of each step's work: on all ranks alike. May wait for the other ranks.
   virtual TrainingEnd end_after(std::uint32_t /*step*/) { return {}; }
+  /// After each step with the probes on.
+  virtual void on_own_time(const OwnTime& /*time*/) {}
   /// After the end of each step: how long it took, as its span says.
   virtual void on_step_time(std::uint32_t /*step*/, std::int64_t /*duration_ns*/) {}
   /// Around every collective (communication thread): what a watchdog must know. `sequence` as in

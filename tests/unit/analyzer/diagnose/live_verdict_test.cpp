@@ -103,5 +103,37 @@ TEST(LiveVerdict, StepsLongerThanASecondAreWaitedFor) {
   EXPECT_NEAR(live.steps_per_s().value_or(0), 0.2, 0.01);
 }
 
+/// Rank 1 of 3 takes 4 ms longer in the part, of a step of 10 ms.
+std::string verdict_of(const std::function<LiveOwnTime(int rank, std::uint64_t steps)>& own_of) {
+  LiveVerdict live({0, 0, 1}, 5);
+  for (int second = 0; second < 20; ++second) {
+    const auto steps = static_cast<std::uint64_t>(5 + 100 * second);
+    for (int rank = 0; rank < 3; ++rank) {
+      live.add({rank, steps, static_cast<std::int64_t>(steps) * (rank == 1 ? 1'000'000 : 5'000'000)});
+      live.add_own(own_of(rank, steps / 2));  // half of the steps with the probes on
+    }
+    live.look(std::int64_t{second} * 1'000'000'000);
+  }
+  return live.verdict();
+}
+
+TEST(LiveVerdict, NamesTheCauseWhereRanksTellOfTheirOwnTime) {
+  const auto ms = [](std::uint64_t steps, int each) { return static_cast<std::int64_t>(steps) * each * 1'000'000; };
+  const std::string who = "rank 1 (node 0) holds the others up since step 5: they wait 40% of the time for it";
+  EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, n, ms(n, rank == 1 ? 8 : 4), 0, 0}; }),
+            who + "; it computes longer: 4.00 ms a step longer than the others");
+  EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, n, ms(n, 4), ms(n, rank == 1 ? 5 : 1), 0}; }),
+            who + "; it waits for its data loader: 4.00 ms a step longer than the others");
+  EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, n, ms(n, rank == 1 ? 8 : 4), 0, ms(n, rank == 1 ? 4 : 0)}; }),
+            who + "; it waits for a core: 4.00 ms a step longer than the others");
+  EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, n, ms(n, 4), 0, 0}; }),
+            who + "; it is busy between operators: 4.00 ms a step longer than the others");
+  EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, n, -1, 0, 0}; }), who) << "of a GPU compute is not known";
+  EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, n, ms(n, rank == 1 ? 6 : 4), ms(n, rank == 1 ? 2 : 0), 0}; }), who)
+      << "half and half";
+  EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, rank == 2 ? 7 : n, 0, 0, 0}; }), who) << "one tells nothing";
+  EXPECT_EQ(verdict_of([&](int, std::uint64_t n) { return LiveOwnTime{-1, n, 0, 0, 0}; }), who);
+}
+
 }  // namespace
 }  // namespace ddbench::analyzer

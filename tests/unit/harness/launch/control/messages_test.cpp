@@ -84,6 +84,11 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(flight.read_at_ns, 99);
   EXPECT_EQ(flight.ring, (collective::Bytes{'\0', '\x7f', 'a'}));
   EXPECT_EQ(round_trip(TellFlights{5}).request, 5u);
+  const RankOwnTime own = round_trip(RankOwnTime{6, -1, 7, 8});
+  EXPECT_EQ(own.steps, 6u);
+  EXPECT_EQ(own.compute_ns, -1);
+  EXPECT_EQ(own.data_ns, 7);
+  EXPECT_EQ(own.cpu_wait_ns, 8);
   EXPECT_EQ(round_trip(Ping{5}).id, 5u);
   EXPECT_EQ(round_trip(ClockRead{{7, -8, 9}}).clock.offset_ns, -8);
   EXPECT_EQ(round_trip(Pong{5, -6}).reference_ns, -6);
@@ -240,6 +245,9 @@ TEST(Messages, ValuesThatCannotBeTrueAreRefused) {
   refused(Holding{1, 0xFFFF'FFFF}, "the step is 4294967295");
   refused(LastStep{0x7FFF'FFFF, false}, "the step is 2147483647");
   refused(Hold{1, -1}, "the lead is -1");
+  refused(RankOwnTime{1, -2, 0, 0}, "the time of operators is -2");
+  refused(RankOwnTime{1, 0, -1, 0}, "the time in the loader is -1");
+  refused(RankOwnTime{1, 0, 0, -1}, "the time without a core is -1");
   refused(Flight{1, 65, 0, false, 0, {}}, "the number of processes is 65");
   refused(Flight{1, 1, 0, false, 0, collective::Bytes(Flight::kMostBytes + 1)}, "the size of a flight recorder is 4097");
   refused(Flight{1, 1, 0, false, -1, {}}, "the time of a flight recorder is -1");
