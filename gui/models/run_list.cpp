@@ -115,6 +115,11 @@ QString size_text(const store::RunRecord& run) {
   return QString::fromStdString(reports::shape_in_short(run));
 }
 
+QString spaced(std::string text) {
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return QString::fromStdString(text);
+}
+
 QString provenance_text(ProvenanceSet provenance) {
   QStringList names;
   for (const std::string_view name : provenance.names()) {

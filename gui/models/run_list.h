@@ -55,5 +55,7 @@ QString size_text(const RunCase& run_case);
 /// The same; "? × ? = 16" of an import that does not say how ranks sit in nodes.
 QString size_text(const store::RunRecord& run);
 QString provenance_text(ProvenanceSet provenance);
+/// "batch per gpu" of the field "batch_per_gpu".
+QString spaced(std::string text);
 
 }  // namespace ddbench::gui

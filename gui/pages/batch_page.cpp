@@ -6,8 +6,8 @@
 
 #include "analyzer/batch/batch_figures.h"
 #include "gui/charts/figure_card.h"
-#include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
+#include "reports/tables/analysis/analysis_tables.h"
 
 namespace ddbench::gui {
 
@@ -15,7 +15,7 @@ struct BatchPage::Curve {
   QString name;
   analyzer::Figure steps;
   analyzer::Figure time;
-  CellTable rows;
+  reports::DataTable rows;
   QString words;
 };
 
@@ -25,33 +25,6 @@ struct BatchPage::Loaded {
 
 namespace {
 
-Cell noise_cell(const Measured<analyzer::NoiseScale>& noise) {
-  if (!noise) return missing_cell(noise.reason());
-  if (!noise->samples) return missing_cell(noise->samples.reason());
-  return interval_cell(noise->samples->value, noise->samples->interval, "1");
-}
-
-CellTable batch_table(const analyzer::BatchCurve& curve) {
-  CellTable table;
-  for (const char* title :
-       {"Nodes × GPUs", "Global batch", "Learning rate", "Runs", "Steps", "Samples", "Time", "GPU hours",
-        "Cost [USD]", "Noise scale", "Return of added GPUs", "Provenance"}) {
-    table.columns.push_back(QString::fromUtf8(title));
-  }
-  for (const analyzer::BatchRow& row : curve.rows) {
-    Cell runs = count_cell(static_cast<double>(row.runs.size()));
-    if (row.missed > 0) runs.tip = QStringLiteral("%1 did not reach the target").arg(row.missed);
-    const Measured<double> time_ns = row.time_s ? Measured<double>(*row.time_s * 1e9) : row.time_s;
-    table.rows.push_back(
-        {Cell{size_text(row.run_case), row.world_size, {}, true},
-         count_cell(static_cast<double>(row.global_batch)), quantity_cell(row.run_case.lr, "1"),
-         std::move(runs), quantity_cell(row.steps, "1"), quantity_cell(row.samples, "1"),
-         quantity_cell(time_ns, "ns"), quantity_cell(row.gpu_hours, "1"), quantity_cell(row.usd, "1"),
-         noise_cell(row.noise), percent_cell(row.return_of_added), provenance_cell(row.provenance)});
-  }
-  return table;
-}
-
 QString critical_in_words(const analyzer::BatchCurve& curve) {
   if (!curve.critical)
     return QStringLiteral("No critical batch: ") + QString::fromStdString(curve.critical.reason());
@@ -60,7 +33,7 @@ QString critical_in_words(const analyzer::BatchCurve& curve) {
   return QStringLiteral(
              "Critical batch: %1 samples. There training takes twice the fewest steps and twice the fewest "
              "samples.")
-      .arg(interval_cell(batch->value, batch->interval, "1").text);
+      .arg(QString::fromStdString(fmt::format("{} ({} to {})", number(batch->value), number(batch->interval.low), number(batch->interval.high))));
 }
 
 analyzer::Figure steps_figure(const analyzer::BatchCurve& curve) {
@@ -81,7 +54,7 @@ BatchPage::Loaded BatchPage::load_batches(JobContext& context, const std::vector
         curve.variant.empty() ? QStringLiteral("All batches") : QString::fromStdString(curve.variant);
     shown.steps = steps_figure(curve);
     shown.time = analyzer::time_to_target_figure(curve);
-    shown.rows = batch_table(curve);
+    shown.rows = reports::batch_data(curve);
     shown.words = critical_in_words(curve);
     if (curve.pays_up_to) {
       shown.words += QStringLiteral(" More GPUs still pay up to a global batch of %1.")

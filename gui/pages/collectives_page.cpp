@@ -5,8 +5,9 @@
 #include "analyzer/comparison/collective_curves.h"
 #include "analyzer/scaling/run_set_figures.h"
 #include "gui/charts/figure_card.h"
-#include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
+#include "reports/tables/analysis/analysis_tables.h"
+#include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
 
 namespace ddbench::gui {
@@ -15,80 +16,18 @@ namespace {
 struct Loaded {
   analyzer::Figure bandwidth;
   analyzer::Figure time;
-  CellTable buckets;
+  reports::DataTable buckets;
   QString bucket_title;
-  CellTable fits;
+  reports::DataTable fits;
 };
 
-Cell time_cell(const Measured<std::int64_t>& time_ns) {
-  if (time_ns) return quantity_cell(static_cast<double>(*time_ns), "ns");
-  Cell cell = missing_cell(time_ns.reason());
-  cell.text = QString::fromStdString(time_ns.reason());
-  return cell;
-}
-
-CellTable bucket_table(const analyzer::RunSummary& summary) {
-  CellTable table;
-  for (const char* title :
-       {"Collective", "Bucket", "Size", "Count", "Transfer", "Peer wait", "Bus bandwidth"}) {
-    table.columns.push_back(QString::fromLatin1(title));
-  }
-  const bool manners = analyzer::tells_manners(summary);
-  if (manners) table.columns.push_back(QStringLiteral("Manner"));
-  const bool communicators = analyzer::names_communicators(summary);
-  if (communicators) table.columns.insert(table.columns.begin() + 1, QStringLiteral("Communicator"));
-  for (const analyzer::CollectiveSummary& collective : summary.collectives) {
-    const store::CollectiveRecord& record = collective.record;
-    table.rows.push_back(
-        {{QString::fromStdString(record.function), {}, {}, false},
-         record.bucket < 0 ? missing_cell("not a gradient bucket") : count_cell(record.bucket),
-         quantity_cell(static_cast<double>(record.bytes), "B"),
-         count_cell(static_cast<double>(record.count)),
-         time_cell(collective.transfer_ns),
-         time_cell(collective.peer_wait_ns),
-         collective.busbw_gb_per_s ? quantity_cell(*collective.busbw_gb_per_s * 1e9, "B/s")
-                                   : missing_cell(collective.busbw_gb_per_s.reason())});
-    std::vector<Cell>& row = table.rows.back();
-    if (manners)
-      row.push_back(record.manner.empty() ? missing_cell("not reported by NCCL") : text_cell(record.manner));
-    if (communicators)
-      row.insert(row.begin() + 1, text_cell(reports::communicator_in_words(collective.communicator)));
-  }
-  return table;
-}
-
-/// "12.3 GB/s" of nanoseconds per byte, with the interval turned over.
-Cell bandwidth_cell(const analyzer::AlphaBetaRegime& regime) {
-  if (!(regime.ns_per_byte > 0)) return missing_cell("the times do not grow with the size");
-  if (!regime.per_byte || regime.per_byte->interval.low <= 0)
-    return quantity_cell(1e9 / regime.ns_per_byte, "B/s");
-  ConfidenceInterval interval = regime.per_byte->interval;
-  const double low = 1e9 / interval.high;
-  interval.high = 1e9 / interval.low;
-  interval.low = low;
-  return interval_cell(1e9 / regime.ns_per_byte, interval, "B/s");
-}
-
-CellTable fit_table(const analyzer::CollectiveCurves& curves) {
-  CellTable table;
-  for (const char* title : {"Collective", "From", "To", "Latency α", "Bandwidth 1/β", "R²"}) {
-    table.columns.push_back(QString::fromUtf8(title));
-  }
+/// Each curve's fits, by its label.
+std::vector<analyzer::GroupFit> fits_of(const analyzer::CollectiveCurves& curves) {
+  std::vector<analyzer::GroupFit> fits;
   for (const analyzer::CollectiveCurve& curve : curves.curves) {
-    for (const analyzer::AlphaBetaFit& fit : curve.fits) {
-      for (const analyzer::AlphaBetaRegime& regime : fit.regimes) {
-        table.rows.push_back({{QString::fromStdString(curve.label), {}, {}, false},
-                              quantity_cell(regime.from_bytes, "B"),
-                              quantity_cell(regime.to_bytes, "B"),
-                              regime.latency
-                                  ? interval_cell(regime.latency_ns, regime.latency->interval, "ns")
-                                  : quantity_cell(regime.latency_ns, "ns"),
-                              bandwidth_cell(regime),
-                              number_cell(regime.r_squared, QString::number(regime.r_squared, 'f', 3))});
-      }
-    }
+    for (const analyzer::AlphaBetaFit& fit : curve.fits) fits.push_back({curve.label, fit.ranks, "", fit});
   }
-  return table;
+  return fits;
 }
 
 Loaded load_collectives(JobContext& context, const std::vector<store::RunRecord>& runs,
@@ -109,9 +48,9 @@ Loaded load_collectives(JobContext& context, const std::vector<store::RunRecord>
   Loaded loaded;
   loaded.bandwidth = analyzer::collective_bandwidth_figure(curves);
   loaded.time = analyzer::collective_time_figure(curves);
-  loaded.fits = fit_table(curves);
+  loaded.fits = reports::fits_data(fits_of(curves), "");
   const analyzer::RunSummary summary = analyzer::summarize(context.store(), run);
-  loaded.buckets = bucket_table(summary);
+  loaded.buckets = reports::collectives_data(summary);
   loaded.bucket_title =
       QStringLiteral("Collectives of run ") + QString::fromStdString(analyzer::short_label(summary.run));
   return loaded;
@@ -130,13 +69,14 @@ CollectivesPage::CollectivesPage(Workspace& workspace)
   fits_ = new TableCard(QStringLiteral("Latency and bandwidth (α–β fit)"));
   auto* grid = new QGridLayout;
   grid->setSpacing(14);
-  grid->addWidget(bandwidth_, 0, 0);
-  grid->addWidget(time_, 0, 1);
-  grid->addWidget(buckets_, 1, 0);
-  grid->addWidget(fits_, 1, 1);
+  // In tenths: the collectives have more columns than their fits.
+  grid->addWidget(bandwidth_, 0, 0, 1, 5);
+  grid->addWidget(time_, 0, 5, 1, 5);
+  grid->addWidget(buckets_, 1, 0, 1, 6);
+  grid->addWidget(fits_, 1, 6, 1, 4);
   grid->setRowStretch(0, 2);
   grid->setRowStretch(1, 1);
-  for (int i = 0; i < 2; ++i) grid->setColumnStretch(i, 1);
+  for (int i = 0; i < 10; ++i) grid->setColumnStretch(i, 1);
   for (TableCard* card : {buckets_, fits_}) card->setMinimumHeight(190);
   body()->addLayout(grid, 1);
 }

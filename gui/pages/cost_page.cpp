@@ -8,8 +8,8 @@
 #include "analyzer/comparison/compare_by.h"
 #include "analyzer/cost/cost.h"
 #include "gui/charts/figure_card.h"
-#include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
+#include "reports/tables/analysis/analysis_tables.h"
 
 namespace ddbench::gui {
 namespace {
@@ -18,45 +18,23 @@ struct Loaded {
   bool any_sku = false;
   std::vector<std::string> skus;
   analyzer::Figure cost;
-  CellTable offers;
-  CellTable prices;
+  reports::DataTable offers;
+  reports::DataTable prices;
 };
 
 using Prices = std::map<std::string, std::string>;
 
-Cell usd_cell(const Measured<double>& usd) {
-  return usd ? number_cell(*usd, QStringLiteral("$ ") + QString::number(*usd, 'f', *usd < 1 ? 4 : 2))
-             : missing_cell(usd.reason());
-}
-
-CellTable offer_table(const analyzer::CostTable& costs) {
-  CellTable table;
-  for (const char* title : {"Offer", "GPUs", "Samples / s", "USD / hour", "USD / million samples", "Hours",
-                            "USD in all", "On the front", "Price of"}) {
-    table.columns.push_back(QString::fromLatin1(title));
-  }
-  for (const analyzer::CostRow& row : costs.rows) {
-    Cell million = row.usd_per_million_samples ? usd_cell(row.usd_per_million_samples->value)
-                                               : missing_cell(row.usd_per_million_samples.reason());
-    table.rows.push_back({text_cell(row.offer.label + (row.spot ? ", spot" : "")), count_cell(row.offer.gpus),
-                          quantity_cell(row.offer.samples_per_s, "samples/s"), usd_cell(row.usd_per_h),
-                          std::move(million), quantity_cell(row.hours, "1"), usd_cell(row.usd),
-                          text_cell(row.on_front ? "yes" : ""), text_cell(row.price_note)});
-  }
-  return table;
-}
-
-CellTable price_table(const std::vector<std::string>& skus, const analyzer::SkuCatalogue& catalogue,
+reports::DataTable price_table(const std::vector<std::string>& skus, const analyzer::SkuCatalogue& catalogue,
                       const Prices& changed) {
-  CellTable table;
-  table.columns = {QStringLiteral("SKU"), QStringLiteral("USD / hour")};
+  reports::DataTable table;
+  table.columns = {{"SKU"}, {"USD/h", true}};
   for (const std::string& name : skus) {
     const analyzer::Sku* sku = catalogue.find_sku(name);
-    Cell price = sku == nullptr ? missing_cell("not in the catalogue: write a price here")
-                                : quantity_cell(sku->price_usd_per_h, "1");
-    if (sku != nullptr && sku->price_usd_per_h) price.text = QString::number(*sku->price_usd_per_h, 'f', 2);
-    if (changed.count(name) != 0) price.text += QStringLiteral("  (yours)");
-    table.rows.push_back({text_cell(name), std::move(price)});
+    reports::DataCell price = sku == nullptr ? reports::missing_cell("not in the catalogue: write a price here")
+                                             : reports::quantity_cell(sku->price_usd_per_h, "1");
+    if (sku != nullptr && sku->price_usd_per_h) price.text = fmt::format("{:.2f}", *sku->price_usd_per_h);
+    if (changed.count(name) != 0) price.text += "  (yours)";
+    table.rows.push_back({reports::code_cell(name), std::move(price)});
   }
   return table;
 }
@@ -78,7 +56,7 @@ Loaded load_costs(JobContext& context, const std::vector<store::RunRecord>& runs
   const auto groups = analyzer::compare_by(context.store(), runs, "sku");
   const analyzer::CostTable costs = analyzer::cost_table(analyzer::offers_of(groups), catalogue, options);
   loaded.cost = analyzer::cost_figure(costs);
-  loaded.offers = offer_table(costs);
+  loaded.offers = reports::costs_data(costs);
   loaded.prices = price_table(loaded.skus, catalogue, changed);
   return loaded;
 }
@@ -107,7 +85,7 @@ CostPage::CostPage(Workspace& workspace)
   row->addWidget(prices_, 1);
   body()->addLayout(row, 3);
   body()->addWidget(offers_, 2);
-  CellTableModel& cells = prices_->table().cells();
+  DataTableModel& cells = prices_->table().cells();
   cells.editable_columns = {1};
   cells.edited = [this](int price_row, int, const QString& text) {
     return set_price(skus_[static_cast<std::size_t>(price_row)], text);

@@ -9,8 +9,8 @@
 #include "analyzer/scaling/curve_groups.h"
 #include "gui/charts/figure_card.h"
 #include "gui/workspace/field_box.h"
-#include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
+#include "reports/tables/analysis/analysis_tables.h"
 
 namespace ddbench::gui {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 struct Loaded {
   analyzer::Figure throughput;
   analyzer::Figure bandwidth;
-  CellTable rows;
+  reports::DataTable rows;
   QString words;
 };
 
@@ -31,28 +31,7 @@ Loaded load_groups(JobContext& context, const std::vector<store::RunRecord>& run
                      .arg(groups.values.empty() || groups.values.front().empty()
                               ? QStringLiteral("(none)")
                               : QString::fromStdString(groups.values.front()));
-  const bool varied = std::any_of(groups.rows.begin(), groups.rows.end(),
-                                  [](const analyzer::GroupRow& row) { return !row.variant.empty(); });
-  loaded.rows.columns = {
-      QStringLiteral("Nodes × GPUs"), spaced(field).replace(0, 1, spaced(field).at(0).toUpper()),
-      QStringLiteral("Runs"),         QStringLiteral("Samples / s"),
-      QStringLiteral("Step time"),    QStringLiteral("Exposed"),
-      QStringLiteral("Efficiency"),   QStringLiteral("Against the reference"),
-      QStringLiteral("Provenance")};
-  if (varied) loaded.rows.columns.insert(loaded.rows.columns.begin() + 2, QStringLiteral("Case"));
-  for (const analyzer::GroupRow& row : groups.rows) {
-    std::vector<Cell> cells{Cell{size_text(row.run_case), row.world_size, {}, true},
-                            text_cell(row.value.empty() ? "(none)" : row.value),
-                            count_cell(static_cast<double>(row.runs.size())),
-                            rate_cell(row.samples_per_s, row.without_samples, row.world_size),
-                            quantity_cell(row.step_time_ns, "ns"),
-                            percent_cell(row.exposed_share),
-                            percent_cell(row.efficiency),
-                            ratio_cell(row.against_reference),
-                            provenance_cell(row.provenance)};
-    if (varied) cells.insert(cells.begin() + 2, text_cell(row.variant));
-    loaded.rows.rows.push_back(std::move(cells));
-  }
+  loaded.rows = reports::groups_data(groups);
   return loaded;
 }
 

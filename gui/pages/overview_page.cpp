@@ -13,7 +13,7 @@
 #include "gui/charts/figure_card.h"
 #include "gui/charts/theme.h"
 #include "gui/workspace/compared_runs.h"
-#include "gui/tables/data_table.h"
+#include "gui/tables/table_view.h"
 
 namespace ddbench::gui {
 namespace {
@@ -142,7 +142,7 @@ void OverviewPage::make_comparison() {
   hint_->setObjectName(QStringLiteral("note"));
   hint_->setWordWrap(true);
   hint_->setTextFormat(Qt::PlainText);
-  table_ = new DataTable(QStringLiteral("Chosen runs side by side"));
+  table_ = new TableView(QStringLiteral("Chosen runs side by side"));
   column->addWidget(panel_title_);
   column->addWidget(hint_);
   column->addWidget(table_, 1);

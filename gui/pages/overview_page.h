@@ -10,7 +10,7 @@ class QTreeView;
 
 namespace ddbench::gui {
 
-class DataTable;
+class TableView;
 class FigureCard;
 
 /// All runs of the store, to filter, sort, group and choose from; below, what is chosen, side by side.
@@ -27,7 +27,7 @@ class OverviewPage : public Page {
   void focus_filter();
 
   FigureCard& comparison_card() noexcept { return *card_; }
-  DataTable& comparison_table() noexcept { return *table_; }
+  TableView& comparison_table() noexcept { return *table_; }
 
  protected:
   void load() override;
@@ -69,7 +69,7 @@ class OverviewPage : public Page {
   QLabel* hint_ = nullptr;
   QLabel* panel_title_ = nullptr;
   FigureCard* card_ = nullptr;
-  DataTable* table_ = nullptr;
+  TableView* table_ = nullptr;
 };
 
 }  // namespace ddbench::gui

@@ -16,23 +16,22 @@
 #include "analyzer/gate/gate.h"
 #include "analyzer/gate/run_history.h"
 #include "gui/charts/figure_card.h"
-#include "gui/tables/cells.h"
-#include "gui/tables/regression_tables.h"
 #include "gui/tables/table_card.h"
+#include "reports/tables/gate/gate_tables.h"
 
 namespace ddbench::gui {
 
 struct RegressionsPage::Series {
   QString label;
   analyzer::Figure figure;
-  CellTable changes;
+  reports::DataTable changes;
   QString about_changes;
 };
 
 struct RegressionsPage::Verdict {
   analyzer::GateOutcome outcome = analyzer::GateOutcome::kInconclusive;
   QString words;
-  CellTable table;
+  reports::DataTable table;
 };
 
 namespace {
@@ -185,7 +184,7 @@ void RegressionsPage::load() {
           analyzer::RunHistory one{metric, {series}, notes_of(all, series)};
           loaded.push_back(
               {QString::fromStdString(series.label) + QStringLiteral(" · ") + runs_text(series.points.size()),
-               analyzer::history_figure(one), change_table(series, std::string(analyzer::unit_of(metric))),
+               analyzer::history_figure(one), reports::level_changes_data(series, metric),
                about_changes(series)});
         }
         // The longest history tells most.
@@ -243,7 +242,7 @@ void RegressionsPage::load_verdict() {
         analyzer::GateVerdict judged =
             analyzer::judge(analyzer::gate_side(context.store(), baseline),
                             analyzer::gate_side(context.store(), candidate), policy);
-        Verdict verdict{judged.outcome, QString::fromStdString(judged.headline), metric_table(judged)};
+        Verdict verdict{judged.outcome, QString::fromStdString(judged.headline), reports::metrics_data(judged)};
         std::erase_if(judged.reasons, [&judged](const std::string& reason) {
           return judged.headline.ends_with(reason);  // it is said already
         });

@@ -8,8 +8,8 @@
 #include "core/text/quantity.h"
 #include "gui/charts/figure_card.h"
 #include "gui/workspace/field_box.h"
-#include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
+#include "reports/tables/analysis/analysis_tables.h"
 
 namespace ddbench::gui {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 struct Loaded {
   analyzer::Figure speedup;
   analyzer::Figure efficiency;
-  CellTable rows;
+  reports::DataTable rows;
   QString laws;
 };
 
@@ -51,45 +51,19 @@ QString why_no_law(const analyzer::CurveGroups& groups) {
   return QStringLiteral("No law: ") + QString::fromStdString(reason);
 }
 
-std::vector<Cell> row_cells(const analyzer::CurveGroup& group, const analyzer::CurveRow& row, bool labelled) {
-  std::vector<Cell> cells;
-  if (labelled) cells.push_back(text_cell(group.label));
-  const Measured<double> serial = row.serial_fraction
-                                      ? Measured<double>(row.serial_fraction->value)
-                                      : Measured<double>::missing(row.serial_fraction.reason());
-  Cell size{size_text(row.run_case), row.world_size, {}, true};
-  cells.push_back(std::move(size));
-  cells.push_back(count_cell(static_cast<double>(row.runs.size())));
-  cells.push_back(interval_cell(row.step_time_ns, row.step_time_interval, "ns"));
-  cells.push_back(rate_cell(row.samples_per_s, row.without_samples, row.world_size));
-  cells.push_back(interval_cell(row.speedup, row.speedup_interval, "1"));
-  cells.push_back(percent_interval_cell(row.efficiency, row.efficiency_interval));
-  cells.push_back(quantity_cell(serial, "1"));
-  cells.push_back(percent_cell(row.exposed_share));
-  cells.push_back(percent_cell(row.utilisation.mfu));
-  cells.push_back(percent_cell(row.utilisation.hfu));
-  cells.push_back(provenance_cell(row.provenance));
-  return cells;
-}
-
 Loaded load_curves(JobContext& context, const std::vector<store::RunRecord>& runs,
                    std::vector<std::string> fields, const analyzer::CurveOptions& options) {
   const analyzer::CurveGroups groups = analyzer::curve_groups(context.store(), runs, fields, options);
   Loaded loaded;
   loaded.speedup = analyzer::speedup_figure(groups);
   loaded.efficiency = analyzer::efficiency_figure(groups);
-  const bool labelled = groups.groups.size() > 1;
-  if (labelled) loaded.rows.columns.push_back(QStringLiteral("Curve"));
-  for (const char* title : {"Nodes × GPUs", "Runs", "Step time", "Samples / s", "Speedup", "Efficiency",
-                            "Serial fraction", "Exposed", "MFU", "HFU", "Provenance"}) {
-    loaded.rows.columns.push_back(QString::fromUtf8(title));
-  }
+  std::vector<reports::NamedCurve> curves;
   for (const analyzer::CurveGroup& group : groups.groups) {
-    for (const analyzer::CurveRow& row : group.curve.rows)
-      loaded.rows.rows.push_back(row_cells(group, row, labelled));
+    curves.push_back({group.label, &group.curve});
     const QString law = law_in_words(group);
     if (!law.isEmpty()) loaded.laws += (loaded.laws.isEmpty() ? QString() : QStringLiteral("   ·   ")) + law;
   }
+  loaded.rows = reports::curve_data(curves);
   if (loaded.laws.isEmpty()) loaded.laws = why_no_law(groups);
   return loaded;
 }

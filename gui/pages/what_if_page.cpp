@@ -15,7 +15,6 @@
 #include "analyzer/predict/recording.h"
 #include "analyzer/predict/what_if_figure.h"
 #include "gui/charts/figure_card.h"
-#include "gui/tables/cells.h"
 #include "gui/tables/table_card.h"
 #include "reports/tables/prediction_content.h"
 
@@ -162,8 +161,8 @@ void WhatIfPage::load() {
         latency_.slider->setEnabled(network);
         bucket_.slider->setEnabled(step->has_buckets);
         if (step->advice) {
-          const reports::DataTable table = reports::advice_data(*step->advice);
-          advice_->table().set_table(cell_table(table));
+          reports::DataTable table = reports::advice_data(*step->advice);
+          advice_->table().set_table(std::move(table));
           std::vector<std::string> words = step->advice->notes;
           words.insert(words.begin(), table.detail);
           advice_->set_words(joined(words));

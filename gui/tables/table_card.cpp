@@ -18,7 +18,7 @@ TableCard::TableCard(const QString& title, QWidget* parent) : QFrame(parent) {
   words_->setTextFormat(Qt::PlainText);
   words_->setWordWrap(true);
   words_->hide();
-  table_ = new DataTable(title);
+  table_ = new TableView(title);
   column->addWidget(title_);
   column->addWidget(words_);
   column->addWidget(table_, 1);

@@ -2,7 +2,7 @@
 
 #include <QFrame>
 
-#include "gui/tables/data_table.h"
+#include "gui/tables/table_view.h"
 
 class QLabel;
 
@@ -14,12 +14,12 @@ class TableCard : public QFrame {
   explicit TableCard(const QString& title, QWidget* parent = nullptr);
   void set_title(const QString& title);
   void set_words(const QString& words);
-  DataTable& table() noexcept { return *table_; }
+  TableView& table() noexcept { return *table_; }
 
  private:
   QLabel* title_;
   QLabel* words_;
-  DataTable* table_;
+  TableView* table_;
 };
 
 }  // namespace ddbench::gui

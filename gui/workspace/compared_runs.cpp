@@ -7,8 +7,7 @@
 #include "analyzer/run/run_measures.h"
 #include "analyzer/scaling/run_set_figures.h"
 #include "gui/models/run_list.h"
-#include "gui/tables/cells.h"
-#include "reports/text/phrases.h"
+#include "reports/tables/analysis/analysis_tables.h"
 
 namespace ddbench::gui {
 namespace {
@@ -24,45 +23,35 @@ ComparedRuns two_runs(JobContext& context, const store::RunRecord& a, const stor
                      .arg(QString::fromStdString(analyzer::short_label(b)),
                           QString::fromStdString(analyzer::short_label(a)));
   result.about = QString::fromStdString(comparison.verdict_text);
-  result.table.columns = {QStringLiteral("Figure"), QString::fromStdString("A: " + analyzer::short_label(a)),
-                          QString::fromStdString("B: " + analyzer::short_label(b)),
-                          QStringLiteral("B over A")};
-  const auto add = [&](const std::vector<analyzer::ComparedFigure>& figures, const QString& prefix) {
-    for (const analyzer::ComparedFigure& figure : figures) {
-      if (!figure.a && !figure.b) continue;
-      result.table.rows.push_back(
-          {{prefix + QString::fromStdString(reports::part_in_words(figure.name)), {}, {}, false},
-           quantity_cell(figure.a, figure.unit),
-           quantity_cell(figure.b, figure.unit),
-           ratio_cell(figure.ratio)});
-    }
-  };
-  add(comparison.figures, {});
-  add(comparison.parts, QStringLiteral("part: "));
+  result.table = reports::compared_data("", comparison.figures, comparison.figures.size());
+  result.table.columns[1].title += ": " + analyzer::short_label(a);
+  result.table.columns[2].title += ": " + analyzer::short_label(b);
+  for (std::vector<reports::DataCell>& row : reports::compared_parts_data(comparison).rows) {
+    row.front().text.insert(0, "part: ");
+    result.table.rows.push_back(std::move(row));
+  }
   for (const FieldDifference& difference : comparison.differences) {
     if (!is_asked_for(difference.role)) continue;
-    result.table.rows.push_back({{QStringLiteral("set: ") + spaced(difference.field), {}, {}, false},
-                                 text_cell(difference.a.empty() ? "–" : difference.a),
-                                 text_cell(difference.b.empty() ? "–" : difference.b),
-                                 {}});
+    result.table.rows.push_back({reports::text_cell("set: " + difference.field), reports::text_cell(difference.a.empty() ? "–" : difference.a),
+                                 reports::text_cell(difference.b.empty() ? "–" : difference.b), reports::text_cell("")});
   }
   result.figure = analyzer::comparison_figure(comparison);
   return result;
 }
 
-std::vector<Cell> row_of(const analyzer::RunSummary& summary, const std::string& label) {
+std::vector<reports::DataCell> row_of(const analyzer::RunSummary& summary, const std::string& label) {
   const analyzer::RunMeasures measures = analyzer::measure_run(summary);
-  std::vector<Cell> row{text_cell(label)};
-  row.front().tip = QString::fromStdString(summary.run.id);
+  std::vector<reports::DataCell> row{reports::code_cell(label)};
+  row.front().why = summary.run.id;
   for (const analyzer::RunMetric metric : analyzer::all_run_metrics()) {
     if (metric == analyzer::RunMetric::kEfficiency) {
-      row.push_back(summary.efficiency ? percent_cell(summary.efficiency->value)
-                                       : missing_cell(summary.efficiency.reason()));
+      row.push_back(summary.efficiency ? reports::efficiency_cell(summary.efficiency->value)
+                                       : reports::missing_cell(summary.efficiency.reason()));
     } else {
-      row.push_back(quantity_cell(measures[metric], std::string(analyzer::unit_of(metric))));
+      row.push_back(reports::quantity_cell(measures[metric], analyzer::unit_of(metric)));
     }
   }
-  row.push_back(provenance_cell(summary.run.provenance));
+  row.push_back(reports::provenance_cell(summary.run.provenance));
   return row;
 }
 
@@ -76,10 +65,8 @@ ComparedRuns compare_chosen(JobContext& context, const std::vector<store::RunRec
   ComparedRuns result;
   result.title = runs.size() == 1 ? QString::fromStdString("Run " + analyzer::short_label(runs.front()))
                                   : QStringLiteral("%1 runs side by side").arg(runs.size());
-  result.table.columns = {QStringLiteral("Run"),         QStringLiteral("Step time"),
-                          QStringLiteral("Samples / s"), QStringLiteral("Efficiency"),
-                          QStringLiteral("Exposed"),     QStringLiteral("Bus bandwidth"),
-                          QStringLiteral("Peak memory"), QStringLiteral("Provenance")};
+  result.table.columns = {{"run"}, {"step time", true}, {"samples/s", true}, {"efficiency", true}, {"exposed", true},
+                          {"bus bandwidth", true}, {"peak memory", true}, {"provenance"}};
   const auto shown = std::span(runs).first(std::min(runs.size(), kMostComparedRuns));
   const std::vector<std::string> labels = analyzer::telling_labels(shown);
   std::vector<analyzer::RunSummary> summaries;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "analyzer/figure/figure.h"
-#include "gui/models/cell_table_model.h"
+#include "gui/models/data_table_model.h"
 #include "gui/models/store_jobs.h"
 
 namespace ddbench::gui {
@@ -14,7 +14,7 @@ inline constexpr std::size_t kMostComparedRuns = 12;
 struct ComparedRuns {
   QString title;
   QString about;  ///< what may be concluded
-  CellTable table;
+  reports::DataTable table;
   analyzer::Figure figure;
 };
 

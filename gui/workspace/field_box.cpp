@@ -4,7 +4,7 @@
 #include <QSignalBlocker>
 #include <algorithm>
 
-#include "gui/tables/cells.h"
+#include "gui/models/run_list.h"
 
 namespace ddbench::gui {
 

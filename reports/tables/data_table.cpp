@@ -1,21 +1,25 @@
 #include "reports/tables/data_table.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
+#include "core/text/quantity.h"
 #include "reports/text/phrases.h"
 
 namespace ddbench::reports {
 
 DataCell text_cell(std::string text, CellTone tone) {
-  return {std::move(text), std::nullopt, tone, {}, false};
+  return {.text = std::move(text), .tone = tone};
 }
 
 DataCell code_cell(std::string text) {
-  return {std::move(text), std::nullopt, CellTone::kPlain, {}, true};
+  return {.text = std::move(text), .is_code = true};
 }
 
 DataCell value_cell(double value, std::string text, CellTone tone) {
-  return {std::move(text), value, tone, {}, false};
+  return {.text = std::move(text), .sort_by = value, .tone = tone};
 }
 
 DataCell time_cell(double time_ns) {
@@ -27,7 +31,88 @@ DataCell count_cell(std::int64_t count) {
 }
 
 DataCell missing_cell(std::string reason) {
-  return {"–", std::nullopt, CellTone::kFaint, std::move(reason), false};
+  return {.text = "–", .tone = CellTone::kFaint, .why = std::move(reason)};
+}
+
+DataCell quantity_cell(const Measured<double>& value, std::string_view unit, int significant) {
+  if (!value) return missing_cell(value.reason());
+  const bool is_plain = unit == "1" || unit == "samples/s";
+  return value_cell(*value, is_plain ? number(*value, significant) : quantity(*value, unit == "bytes" ? "B" : unit));
+}
+
+DataCell percent_cell(const Measured<double>& share) {
+  return share ? value_cell(*share, percent_in_words(*share)) : missing_cell(share.reason());
+}
+
+DataCell efficiency_cell(const Measured<double>& share) {
+  DataCell cell = percent_cell(share);
+  if (share) cell.tone = efficiency_tone(*share);
+  return cell;
+}
+
+DataCell interval_cell(const Measured<ConfidenceInterval>& interval, std::string_view unit, int significant) {
+  if (!interval) return missing_cell(interval.reason());
+  const auto shown = [&](double value) { return unit == "1" ? number(value, significant) : quantity(value, unit); };
+  DataCell cell = text_cell(fmt::format("{} to {}", shown(interval->low), shown(interval->high)));
+  cell.why = interval->method;
+  return cell;
+}
+
+DataCell percent_interval_cell(const Measured<ConfidenceInterval>& interval) {
+  if (!interval) return missing_cell(interval.reason());
+  DataCell cell = text_cell(fmt::format("{:.1f} to {:.1f}%", 100 * interval->low, 100 * interval->high));
+  cell.why = interval->method;
+  return cell;
+}
+
+DataCell half_width_cell(double value, const Measured<ConfidenceInterval>& interval) {
+  DataCell cell = value_cell(value, number(value));
+  if (!interval) {
+    cell.why = "no interval: " + interval.reason();
+    return cell;
+  }
+  cell.text += fmt::format(" ±{:.2g}", (interval->high - interval->low) / 2);
+  cell.why = interval->method;
+  return cell;
+}
+
+DataCell relative_half_width_cell(double value, const Measured<ConfidenceInterval>& interval) {
+  if (!interval) return missing_cell(interval.reason());
+  if (value <= 0) return missing_cell("the value is 0");
+  const double half = (interval->high - interval->low) / 2 / value;
+  DataCell cell = value_cell(half, "±" + percent_in_words(half));
+  cell.why = interval->method;
+  return cell;
+}
+
+DataCell rate_cell(double work_per_s, const std::string& without_samples, double ranks) {
+  DataCell cell = value_cell(work_per_s, rate_in_words(work_per_s, without_samples.empty(), ranks));
+  cell.why = without_samples;
+  return cell;
+}
+
+DataCell provenance_cell(ProvenanceSet provenance) {
+  DataCell cell = text_cell(provenance_in_words(provenance), CellTone::kFaint);
+  cell.brief = provenance_in_letters(provenance);
+  return cell;
+}
+
+CellTone efficiency_tone(double efficiency) {
+  return efficiency < 0.5 ? CellTone::kBad : efficiency < 0.8 ? CellTone::kWarning : CellTone::kGood;
+}
+
+DataCell NumberedTexts::cell(const std::string& text, bool names_kind) {
+  if (text.empty()) return text_cell("–");
+  const auto found = std::find(texts_.begin(), texts_.end(), text);
+  const auto index = found - texts_.begin();
+  if (found == texts_.end()) texts_.push_back(text);
+  DataCell cell = text_cell(text);
+  cell.brief = names_kind ? fmt::format("{} {}", kind_, index + 1) : std::to_string(index + 1);
+  return cell;
+}
+
+void NumberedTexts::explain(std::vector<std::string>& legend) const {
+  for (std::size_t i = 0; i < texts_.size(); ++i) legend.push_back(fmt::format("{} {}: {}", kind_, i + 1, texts_[i]));
 }
 
 }  // namespace ddbench::reports

@@ -81,7 +81,7 @@ DataTable gaps_data(const RunSummary& summary) {
 DataTable kernels_data(const RunSummary& summary, std::size_t most) {
   DataTable table;
   table.caption = "Operators and kernels";
-  table.columns = {{"name"},        {"kind"},
+  table.columns = {{.title = "name", .is_prose = true}, {"kind"},
                    {"count", true}, {"total", true, "over all ranks and measured steps"},
                    {"mean", true},  {"longest", true}};
   std::vector<store::KernelRecord> kernels = summary.kernels;

@@ -33,7 +33,6 @@ std::vector<Tile> run_tiles(const analyzer::RunSummary& summary);
 std::string where_lost(const analyzer::RunSummary& summary);
 /// The same as a sentence; or why it is not known.
 std::string run_verdict(const analyzer::RunSummary& summary);
-CellTone efficiency_tone(double efficiency);
 
 /// "9,903 samples/s" and "global batch 1,024, 60 measured steps"; steps/s where nobody said how many samples a step has.
 struct ThroughputInWords {
@@ -42,7 +41,8 @@ struct ThroughputInWords {
 };
 ThroughputInWords throughput_in_words(const analyzer::RunSummary& summary);
 
-DataTable partition_data(const analyzer::RunSummary& summary);  ///< beside the loss, where it is known
+DataTable partition_data(const analyzer::RunSummary& summary);  ///< the parts of a step; empty without steps
+DataTable loss_data(const analyzer::RunSummary& summary);       ///< the waterfall; empty where the efficiency is not known
 DataTable measures_data(const analyzer::RunSummary& summary);   ///< key figures with intervals and methods
 DataTable collectives_data(const analyzer::RunSummary& summary);
 DataTable ranks_data(const analyzer::RunSummary& summary);

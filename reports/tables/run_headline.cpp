@@ -141,10 +141,6 @@ std::string outliers_in_words(const analyzer::StepDistribution& steps) {
                      steps.outliers, steps.outliers == 1 ? "" : "s");
 }
 
-CellTone efficiency_tone(double efficiency) {
-  return efficiency < 0.5 ? CellTone::kBad : efficiency < 0.8 ? CellTone::kWarning : CellTone::kGood;
-}
-
 std::string run_title(const RunSummary& summary) {
   const RunCase& run_case = summary.run.run_case;
   if (!run_case.name.empty()) return run_case.name;

@@ -2,7 +2,7 @@
 
 #include <QAbstractItemModelTester>
 
-#include "gui/models/cell_table_model.h"
+#include "gui/models/data_table_model.h"
 #include "gui/models/run_filter.h"
 #include "gui_window.h"
 
@@ -100,16 +100,16 @@ TEST(Models, FiltersAreUndoneOneByOneAndTypingIsOneStep) {
   EXPECT_FALSE(history.can_redo());
 }
 
-TEST(Models, CellTableIsAModelAndItsCsvIsHarmless) {
-  CellTableModel model;
+TEST(Models, DataTableIsAModelAndItsCsvIsHarmless) {
+  DataTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
-  CellTable table;
-  table.columns = {QStringLiteral("name"), QStringLiteral("value")};
-  table.rows = {{text_cell("=cmd()"), number_cell(0.125, QStringLiteral("0.13"))},
-                {text_cell("a,\"b\""), missing_cell("no probes")}};
+  reports::DataTable table;
+  table.columns = {{"name"}, {"value", true}};
+  table.rows = {{reports::text_cell("=cmd()"), reports::value_cell(0.125, "0.13")},
+                {reports::text_cell("a,\"b\""), reports::missing_cell("no probes")}};
   model.set_table(table);
   EXPECT_EQ(model.index(1, 1).data(Qt::ToolTipRole).toString(), QStringLiteral("no probes"));
-  EXPECT_FALSE(model.index(1, 1).data(CellTableModel::kSortRole).isValid());
+  EXPECT_FALSE(model.index(1, 1).data(DataTableModel::kSortRole).isValid());
   EXPECT_EQ(csv_of(table), QStringLiteral("name,value\n'=cmd(),0.125\n\"a,\"\"b\"\"\",–\n"));
   model.editable_columns = {1};
   QString taken;

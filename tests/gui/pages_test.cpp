@@ -19,7 +19,7 @@
 #include "gui/pages/speedup_page.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/pages/what_if_page.h"
-#include "gui/tables/data_table.h"
+#include "gui/tables/table_view.h"
 #include "gui/tables/table_card.h"
 #include "gui/timeline/timeline_view.h"
 #include "gui/window/all_pages.h"

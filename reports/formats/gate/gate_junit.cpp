@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "reports/formats/gate/gate.h"
-#include "reports/formats/gate/gate_words.h"
+#include "reports/tables/gate/gate_words.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include "reports/formats/gate/gate.h"
-#include "reports/formats/gate/gate_words.h"
+#include "reports/formats/markdown/document.h"
+#include "reports/tables/gate/gate_tables.h"
+#include "reports/tables/gate/gate_words.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
@@ -18,20 +20,6 @@ const char* mark_of(GateOutcome outcome) {
     case GateOutcome::kInconclusive: break;
   }
   return "⚠️";
-}
-
-std::string row(const MetricVerdict& metric) {
-  const std::string name = markdown_code(to_string(metric.metric));
-  const std::string outcome = metric_outcome_in_words(metric);
-  const std::string limit = threshold_in_words(metric.threshold);
-  if (!metric.estimate) return fmt::format("| {} | – | – | – | – | {} | – | {} |\n", name, limit, outcome);
-  const MetricVerdict::Estimate& estimate = *metric.estimate;
-  return fmt::format("| {} | {} | {} | **{}** | {} to {} | {} | {} | {} |\n", name,
-                     metric_value(metric.metric, estimate.baseline),
-                     metric_value(metric.metric, estimate.candidate), signed_percent(estimate.change),
-                     signed_percent(estimate.change_interval.low),
-                     signed_percent(estimate.change_interval.high), limit,
-                     signed_percent(estimate.detectable_change), outcome);
 }
 
 std::string list(const char* title, const std::vector<std::string>& sentences) {
@@ -62,9 +50,7 @@ std::string gate_markdown(const GateVerdict& verdict) {
       fmt::format("### {} ddbench gate: {}\n\n", mark_of(verdict.outcome), outcome_in_words(verdict.outcome));
   text += fmt::format("{} (exit code {})\n", markdown_text(verdict.headline), exit_code_of(verdict.outcome));
   if (!verdict.metrics.empty()) {
-    text += "\n| metric | baseline | candidate | change | 95% CI | threshold | detectable | verdict |\n";
-    text += "|---|---:|---:|---:|---:|---:|---:|---|\n";
-    for (const MetricVerdict& metric : verdict.metrics) text += row(metric);
+    text += "\n" + markdown::table_text(metrics_data(verdict));
   }
   text += list("What moved", verdict.explanation);
   text += list("Why there is no verdict", verdict.reasons);

@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "reports/formats/gate/gate.h"
-#include "reports/formats/gate/gate_words.h"
+#include "reports/tables/gate/gate_tables.h"
+#include "reports/tables/gate/gate_words.h"
 #include "reports/formats/terminal/layout/cell_width.h"
+#include "reports/formats/terminal/layout/data_table_text.h"
 #include "reports/formats/terminal/layout/paint.h"
-#include "reports/formats/terminal/layout/table.h"
 #include "reports/formats/terminal/notes_text.h"
 #include "reports/text/safe_text.h"
 
@@ -16,8 +17,6 @@ namespace {
 using analyzer::GateOutcome;
 using analyzer::GateVerdict;
 using analyzer::MetricVerdict;
-
-constexpr const char* kNothing = "–";
 
 Tone tone_of(GateOutcome outcome) {
   switch (outcome) {
@@ -42,24 +41,6 @@ std::string bullets(std::string_view title, const std::vector<std::string>& sent
   return text;
 }
 
-void add_row(Table& table, const MetricVerdict& metric) {
-  std::vector<TableCell> cells{{std::string(to_string(metric.metric))}};
-  if (metric.estimate) {
-    const MetricVerdict::Estimate& estimate = *metric.estimate;
-    cells.push_back({metric_value(metric.metric, estimate.baseline)});
-    cells.push_back({metric_value(metric.metric, estimate.candidate)});
-    cells.push_back({signed_percent(estimate.change), Tone::kStrong});
-    cells.push_back({signed_percent(estimate.change_interval.low) + " to " +
-                     signed_percent(estimate.change_interval.high)});
-  } else {
-    for (int i = 0; i < 4; ++i) cells.push_back({kNothing});
-  }
-  cells.push_back({threshold_in_words(metric.threshold)});
-  cells.push_back({metric.estimate ? signed_percent(metric.estimate->detectable_change) : kNothing});
-  cells.push_back({metric_outcome_in_words(metric), tone_of(metric.outcome)});
-  table.add_row(std::move(cells));
-}
-
 std::vector<std::string> methods(const GateVerdict& verdict) {
   std::vector<std::string> sentences;
   for (const MetricVerdict& metric : verdict.metrics) {
@@ -82,16 +63,7 @@ std::string gate_text(const GateVerdict& verdict, const TextStyle& style) {
   text += "\n  baseline   " + visible(side_in_words(verdict.baseline)) + "\n";
   text += "  candidate  " + visible(side_in_words(verdict.candidate)) + "\n";
   if (verdict.outcome != GateOutcome::kInconclusive || !verdict.metrics.empty()) {
-    Table table({{"metric", Align::kLeft},
-                 {"baseline"},
-                 {"candidate"},
-                 {"change"},
-                 {"95% CI"},
-                 {"threshold"},
-                 {"detectable"},
-                 {"verdict", Align::kLeft}});
-    for (const MetricVerdict& metric : verdict.metrics) add_row(table, metric);
-    text += "\n" + table.render(paint, 2, width);
+    text += "\n" + data_table_text(metrics_data(verdict), paint, width);
   }
   text += bullets("What moved", verdict.explanation, Tone::kPlain, paint, width);
   text += bullets("Why there is no verdict", verdict.reasons, Tone::kWarning, paint, width);

@@ -36,6 +36,7 @@ std::string run_html(const RunReport& report) {
   if (report.advice) page.table(advice_data(*report.advice));
   if (report.path) page.folded_table(path_data(*report.path));
   page.table(partition_data(summary));
+  if (const DataTable loss = loss_data(summary); !loss.rows.empty()) page.table(loss);
   if (const DataTable gaps = gaps_data(summary); !gaps.rows.empty()) page.table(gaps);
   page.table(measures_data(summary));
   page.table(collectives_data(summary));

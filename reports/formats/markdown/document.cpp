@@ -24,6 +24,8 @@ std::string row_text(const std::vector<DataCell>& cells) {
   return text + "\n";
 }
 
+}  // namespace
+
 std::string table_text(const DataTable& table) {
   std::string heads = "|";
   std::string rule = "|";
@@ -36,8 +38,6 @@ std::string table_text(const DataTable& table) {
   if (table.total) text += row_text(*table.total);
   return text;
 }
-
-}  // namespace
 
 Document::Document(std::string_view title) {
   text_ = "## " + markdown_text(shortened(visible(title), 200)) + "\n\n";

@@ -9,6 +9,9 @@
 
 namespace ddbench::reports::markdown {
 
+/// The table alone, without its caption. Texts are escaped.
+std::string table_text(const DataTable& table);
+
 /// Writes one Markdown document from top to bottom. All texts are given as they are and escaped here. What
 /// would make it too long for a comment is left out, and a line at the end says so.
 class Document {

@@ -19,6 +19,7 @@ std::string run_markdown(const RunReport& report) {
   document.tiles(run_tiles(summary));
   document.notes(run_notes(summary));
   document.table(partition_data(summary));
+  document.table(loss_data(summary));
   if (report.advice) document.table(advice_data(*report.advice, 3));
   if (const DataTable gaps = gaps_data(summary); !gaps.rows.empty()) document.folded_table(gaps);
   document.folded_table(measures_data(summary));

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "reports/formats/terminal/fits_text.h"
+#include "reports/formats/terminal/layout/data_table_text.h"
 #include "reports/formats/terminal/micro.h"
 #include "reports/formats/terminal/notes_text.h"
+#include "reports/tables/analysis/analysis_tables.h"
 #include "reports/text/phrases.h"
 #include "reports/text/safe_text.h"
 
@@ -97,7 +98,7 @@ std::string micro_text(const MicroTable& table, const TextStyle& style) {
   for (const analyzer::AlphaBetaFit& fit : table.fits) {
     if (!fit.regimes.empty()) fits.push_back({fit.algorithm, fit.ranks, "", fit});
   }
-  text += fits_section(fits, "", paint, width);
+  if (!fits.empty()) text += "\n" + data_table_text(fits_data(fits, ""), paint, width);
   if (const std::string section = notes_section(table.notes, paint, width); !section.empty())
     text += "\n" + section;
   return text;

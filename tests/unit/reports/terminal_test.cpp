@@ -17,15 +17,55 @@ TEST(Bar, GrowsByEighthsAndNeverHidesAPositiveShare) {
   EXPECT_EQ(bar(7, 4), "████");
 }
 
-TEST(DataTableText, ProseIsShortenedRatherThanLeftOut) {
+TEST(DataTableText, ProseContinuesOnFurtherLinesOrIsShortened) {
   DataTable table;
   table.columns = {{"gap"}, {"a step", true}, {.title = "cause", .is_prose = true}};
   table.rows = {{text_cell("host"), text_cell("73 ms"), text_cell("operators and launches while the GPU does nothing")}};
   EXPECT_EQ(data_table_text(table, Paint(false), 40),
             "  gap   a step  cause\n"
-            "  host   73 ms  operators and launches …\n");
+            "  host   73 ms  operators and launches\n"
+            "                while the GPU does\n"
+            "                nothing\n");
+  EXPECT_EQ(data_table_text(table, Paint(false), 31),
+            "  gap   a step  cause\n"
+            "  host   73 ms  operators and …\n");
   table.columns[2].is_prose = false;
   EXPECT_EQ(data_table_text(table, Paint(false), 40), "  gap   a step  …\n  host   73 ms  …\n");
+}
+
+TEST(DataTableText, WhatHasLittleRoomIsBriefAndTheLegendSaysWhatItMeans) {
+  DataTable table;
+  NumberedTexts cases("case");
+  table.columns = {{"GPUs", true}, {.title = "provenance", .brief = "prov."}, {"case", true}};
+  table.rows = {{count_cell(4), provenance_cell(ProvenanceSet::from_bits(1)), cases.cell("precision=bf16")},
+                {count_cell(8), provenance_cell(ProvenanceSet::from_bits(1)), cases.cell("")}};
+  cases.explain(table.legend);
+  EXPECT_EQ(data_table_text(table, Paint(false), 40, 0),
+            "GPUs  prov.  case\n"
+            "   4  M         1\n"
+            "   8  M         –\n"
+            "case 1: precision=bf16\n");
+  EXPECT_EQ(table.rows[0][2].text, "precision=bf16");
+}
+
+TEST(DataTableText, BarsAreSharesInsideOfATableAndFillTheLineAtItsEnd) {
+  DataTable table;
+  table.columns = {{"part"}, {"share", true}, {"note"}};
+  table.rows = {{text_cell("a"), text_cell("50%"), text_cell("x")}, {text_cell("b"), text_cell("100%"), text_cell("y")}};
+  table.rows[0][1].bar = CellBar{0.5, CellTone::kGood};
+  table.rows[1][1].bar = CellBar{1.0, CellTone::kGood};
+  EXPECT_EQ(data_table_text(table, Paint(false), 60, 0),
+            "part  share              note\n"
+            "a       50%  █████       x\n"
+            "b      100%  ██████████  y\n");
+  table.columns.pop_back();
+  for (auto& row : table.rows) row.pop_back();
+  table.rows[0][1].bar->length = -10;
+  table.rows[1][1].bar->length = 30;
+  EXPECT_EQ(data_table_text(table, Paint(false), 22, 0),
+            "part  share\n"
+            "a       50%  ██│\n"
+            "b      100%    │██████\n");
 }
 
 TEST(SignedBars, MeetAtOneAxis) {
@@ -76,9 +116,9 @@ TEST(Table, ShortensTextAndThenLeavesOutColumns) {
             "a long name…  12   3.4 ms\n"
             "b              1  12.0 ms\n");
   EXPECT_EQ(example_table().render(Paint(false), 0, 16),
-            "name     n  …\n"
-            "a lon…  12  …\n"
-            "b        1  …\n");
+            "name        n  …\n"
+            "a long n…  12  …\n"
+            "b           1  …\n");
 }
 
 TEST(Table, ColoursCellsWithoutMovingThem) {

@@ -6,11 +6,10 @@
 namespace ddbench::reports {
 namespace {
 
-constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 6;  // of a shortened column
+constexpr std::size_t kNarrowest = 8;  // of a shortened column
 
 std::size_t total(const std::vector<std::size_t>& widths) {
-  std::size_t sum = widths.empty() ? 0 : kGap * (widths.size() - 1);
+  std::size_t sum = widths.empty() ? 0 : kColumnGap * (widths.size() - 1);
   for (const std::size_t width : widths) sum += width;
   return sum;
 }
@@ -45,7 +44,7 @@ std::string Table::line(const std::vector<TableCell>& cells, const std::vector<s
       pending.clear();
     }
     if (columns_[i].align == Align::kLeft) pending += blanks;
-    pending += std::string(kGap, ' ');
+    pending += std::string(kColumnGap, ' ');
   }
   if (widths.size() < columns_.size()) result += pending + "…";
   return result + "\n";
@@ -64,7 +63,14 @@ std::string Table::render(const Paint& paint, std::size_t indent, std::size_t wi
     --widths[widest];
   }
   const bool all_fit = total(widths) <= room;
-  while (!all_fit && widths.size() > 1 && total(widths) + kGap + 1 > room) widths.pop_back();
+  const std::size_t beside_ellipsis = room > kColumnGap + 1 ? room - kColumnGap - 1 : 0;
+  while (!all_fit && widths.size() > 1 && total(widths) > beside_ellipsis) widths.pop_back();
+  // What was shortened for columns that are left out after all gets its room back.
+  const std::vector<std::size_t> natural = natural_widths();
+  for (std::size_t i = 0; !all_fit && i < widths.size(); ++i) {
+    const std::size_t left = beside_ellipsis - std::min(beside_ellipsis, total(widths));
+    widths[i] += std::min(left, natural[i] - widths[i]);
+  }
 
   std::vector<TableCell> titles;
   bool titled = false;

@@ -9,6 +9,8 @@
 
 namespace ddbench::reports {
 
+inline constexpr std::size_t kColumnGap = 2;  ///< blanks between columns
+
 struct TableColumn {
   std::string title;
   Align align = Align::kRight;
@@ -20,7 +22,7 @@ struct TableCell {
   Tone tone = Tone::kPlain;
 };
 
-/// Aligned columns, two blanks apart.
+/// Aligned columns, kColumnGap blanks apart.
 class Table {
  public:
   explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}

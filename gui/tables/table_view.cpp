@@ -1,4 +1,4 @@
-#include "gui/tables/data_table.h"
+#include "gui/tables/table_view.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -23,8 +23,8 @@ class CellSorter : public QSortFilterProxyModel {
 
  protected:
   bool lessThan(const QModelIndex& a, const QModelIndex& b) const override {
-    const QVariant left = a.data(CellTableModel::kSortRole);
-    const QVariant right = b.data(CellTableModel::kSortRole);
+    const QVariant left = a.data(DataTableModel::kSortRole);
+    const QVariant right = b.data(DataTableModel::kSortRole);
     if (left.isValid() != right.isValid()) return (sortOrder() == Qt::AscendingOrder) == left.isValid();
     if (!left.isValid()) return false;
     if (left.typeId() == QMetaType::QString) {
@@ -36,8 +36,8 @@ class CellSorter : public QSortFilterProxyModel {
 
 }  // namespace
 
-DataTable::DataTable(const QString& accessible_name, QWidget* parent)
-    : QTableView(parent), model_(new CellTableModel(this)), sorted_(new CellSorter(this)) {
+TableView::TableView(const QString& accessible_name, QWidget* parent)
+    : QTableView(parent), model_(new DataTableModel(this)), sorted_(new CellSorter(this)) {
   setAccessibleName(accessible_name);
   sorted_->setSourceModel(model_);
   setModel(sorted_);
@@ -55,12 +55,12 @@ DataTable::DataTable(const QString& accessible_name, QWidget* parent)
   setSortingEnabled(true);
 }
 
-void DataTable::set_table(CellTable table) {
+void TableView::set_table(reports::DataTable table) {
   model_->set_table(std::move(table));
   horizontalHeader()->setResizeContentsPrecision(60);
   // A number at the far right of an empty stretch belongs to no column.
-  const auto& rows = model_->table().rows;
-  const bool stretches = rows.empty() || !rows.front().back().is_number;
+  const auto& columns = model_->table().columns;
+  const bool stretches = columns.empty() || !columns.back().numeric;
   horizontalHeader()->setStretchLastSection(stretches);
   resizeColumnsToContents();
   // One that fills what the others leave would be too wide by what it gets here.
@@ -68,7 +68,7 @@ void DataTable::set_table(CellTable table) {
   for (int i = 0; i < widened; ++i) setColumnWidth(i, std::min(columnWidth(i) + 10, 420));
 }
 
-void DataTable::copy(bool all) const {
+void TableView::copy(bool all) const {
   QStringList lines;
   QStringList titles;
   for (int column = 0; column < sorted_->columnCount(); ++column) {
@@ -86,7 +86,7 @@ void DataTable::copy(bool all) const {
   QApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));
 }
 
-void DataTable::save() {
+void TableView::save() {
   const QString file = QFileDialog::getSaveFileName(
       this, QStringLiteral("Save table"), QStringLiteral("table.csv"), QStringLiteral("CSV (*.csv)"));
   if (file.isEmpty()) return;
@@ -100,12 +100,12 @@ void DataTable::save() {
   }
 }
 
-void DataTable::keyPressEvent(QKeyEvent* event) {
+void TableView::keyPressEvent(QKeyEvent* event) {
   if (event->matches(QKeySequence::Copy)) return copy(false);
   QTableView::keyPressEvent(event);
 }
 
-void DataTable::contextMenuEvent(QContextMenuEvent* event) {
+void TableView::contextMenuEvent(QContextMenuEvent* event) {
   QMenu menu(this);
   connect(menu.addAction(QStringLiteral("Copy selected rows")), &QAction::triggered, this,
           [this] { copy(false); });

@@ -2,19 +2,19 @@
 
 #include <QTableView>
 
-#include "gui/models/cell_table_model.h"
+#include "gui/models/data_table_model.h"
 
 class QSortFilterProxyModel;
 
 namespace ddbench::gui {
 
 /// A sortable table of cells. Ctrl+C copies what is selected, the context menu copies all and saves CSV.
-class DataTable : public QTableView {
+class TableView : public QTableView {
  public:
-  explicit DataTable(const QString& accessible_name, QWidget* parent = nullptr);
+  explicit TableView(const QString& accessible_name, QWidget* parent = nullptr);
 
-  void set_table(CellTable table);
-  CellTableModel& cells() noexcept { return *model_; }
+  void set_table(reports::DataTable table);
+  DataTableModel& cells() noexcept { return *model_; }
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
@@ -24,7 +24,7 @@ class DataTable : public QTableView {
   void copy(bool all) const;
   void save();
 
-  CellTableModel* model_;
+  DataTableModel* model_;
   QSortFilterProxyModel* sorted_;
 };
 

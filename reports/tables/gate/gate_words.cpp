@@ -1,4 +1,4 @@
-#include "reports/formats/gate/gate_words.h"
+#include "reports/tables/gate/gate_words.h"
 
 #include <fmt/format.h>
 

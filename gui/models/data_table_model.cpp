@@ -1,0 +1,112 @@
+#include "gui/models/data_table_model.h"
+
+#include <algorithm>
+
+namespace ddbench::gui {
+
+namespace {
+
+/// "Step time" of "step time".
+QString heading(const std::string& title) {
+  QString text = QString::fromStdString(title);
+  if (!text.isEmpty()) text[0] = text[0].toUpper();
+  return text;
+}
+
+}  // namespace
+
+void DataTableModel::set_table(reports::DataTable table) {
+  beginResetModel();
+  table_ = std::move(table);
+  endResetModel();
+}
+
+int DataTableModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(table_.rows.size());
+}
+
+int DataTableModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(table_.columns.size());
+}
+
+QVariant DataTableModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const auto column = static_cast<std::size_t>(index.column());
+  const reports::DataCell& cell = table_.rows[static_cast<std::size_t>(index.row())][column];
+  const bool numeric = table_.columns[column].numeric;
+  const QString text = QString::fromStdString(cell.text);
+  switch (role) {
+    case Qt::DisplayRole:
+    case Qt::EditRole: return text;
+    case Qt::ToolTipRole: return cell.why.empty() ? text : QString::fromStdString(cell.why);
+    case Qt::TextAlignmentRole:
+      return QVariant::fromValue<int>((numeric ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case Qt::AccessibleTextRole: return heading(table_.columns[column].title) + QStringLiteral(": ") + text;
+    case kSortRole:
+      if (cell.sort_by) return *cell.sort_by;
+      return numeric ? QVariant() : QVariant(text);
+    case kRowRole: return index.row();
+    default: return {};
+  }
+}
+
+bool DataTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+  if (role != Qt::EditRole || !edited || !(flags(index) & Qt::ItemIsEditable)) return false;
+  return edited(index.row(), index.column(), value.toString());
+}
+
+QVariant DataTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+  const reports::DataColumn& column = table_.columns[static_cast<std::size_t>(section)];
+  // Above numbers there is as little room as the numbers take.
+  if (role == Qt::DisplayRole) return heading(column.numeric && !column.brief.empty() ? column.brief : column.title);
+  if (role == Qt::ToolTipRole) return QString::fromStdString(column.meaning.empty() ? column.title : column.meaning);
+  if (role == Qt::TextAlignmentRole)
+    return QVariant::fromValue<int>((column.numeric ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+  return {};
+}
+
+Qt::ItemFlags DataTableModel::flags(const QModelIndex& index) const {
+  Qt::ItemFlags flags = QAbstractTableModel::flags(index);
+  const bool editable =
+      std::find(editable_columns.begin(), editable_columns.end(), index.column()) != editable_columns.end();
+  return editable && index.isValid() ? flags | Qt::ItemIsEditable : flags;
+}
+
+namespace {
+
+QString csv_cell(QString text) {
+  static const QString kFormula = QStringLiteral("=+-@\t\r");
+  bool is_plain_number = false;
+  text.toDouble(&is_plain_number);
+  if (!text.isEmpty() && kFormula.contains(text.front()) && !is_plain_number) text.prepend(QLatin1Char('\''));
+  if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')) &&
+      !text.contains(QLatin1Char('\n')))
+    return text;
+  text.replace(QLatin1Char('"'), QStringLiteral("\"\""));
+  return QLatin1Char('"') + text + QLatin1Char('"');
+}
+
+}  // namespace
+
+QString csv_of(const reports::DataTable& table) {
+  QString csv;
+  const auto add_row = [&](const auto& cells, const auto& text) {
+    bool first = true;
+    for (const auto& cell : cells) {
+      if (!first) csv += QLatin1Char(',');
+      first = false;
+      csv += csv_cell(text(cell));
+    }
+    csv += QLatin1Char('\n');
+  };
+  add_row(table.columns, [](const reports::DataColumn& column) { return QString::fromStdString(column.title); });
+  for (const std::vector<reports::DataCell>& row : table.rows) {
+    add_row(row, [](const reports::DataCell& cell) {
+      return cell.sort_by ? QString::number(*cell.sort_by, 'g', 12) : QString::fromStdString(cell.text);
+    });
+  }
+  return csv;
+}
+
+}  // namespace ddbench::gui

@@ -1,0 +1,21 @@
+#include "reports/tables/analysis/columns.h"
+
+#include <fmt/format.h>
+
+#include "core/text/quantity.h"
+
+namespace ddbench::reports {
+
+DataCell ratio_cell(const Measured<analyzer::RunRatio>& ratio) {
+  if (!ratio) return missing_cell(ratio.reason());
+  DataCell cell = value_cell(ratio->value, "×" + number(ratio->value, 4));
+  if (ratio->interval) {
+    cell.text += fmt::format(" ({} to {})", number(ratio->interval->low, 4), number(ratio->interval->high, 4));
+    cell.why = ratio->interval->method;
+  } else {
+    cell.why = "no interval: " + ratio->interval.reason();
+  }
+  return cell;
+}
+
+}  // namespace ddbench::reports

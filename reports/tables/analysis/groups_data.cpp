@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include "core/text/quantity.h"
+#include "reports/tables/analysis/analysis_tables.h"
+#include "reports/tables/analysis/columns.h"
+
+namespace ddbench::reports {
+namespace {
+
+using analyzer::CostRow;
+using analyzer::CostTable;
+using analyzer::GroupCollective;
+using analyzer::GroupComparison;
+using analyzer::GroupRow;
+
+constexpr auto kHasVariant = [](const auto& row) { return !row.variant.empty(); };
+
+DataCell against_reference(const GroupComparison& groups, const auto& row) {
+  if (row.value == groups.values.front()) return text_cell("reference", CellTone::kFaint);
+  return ratio_cell(row.against_reference);
+}
+
+DataCell value_of_field(const std::string& value) {
+  return code_cell(value.empty() ? "(none)" : value);
+}
+
+DataCell usd_cell(const Measured<double>& usd, int decimals = 2) {
+  return usd ? value_cell(*usd, fmt::format("{:.{}f}", *usd, decimals)) : missing_cell(usd.reason());
+}
+
+}  // namespace
+
+DataTable groups_data(const GroupComparison& groups) {
+  TableOf<GroupRow> table;
+  NumberedTexts cases("case");
+  table.add(true, {"GPUs", true}, [](const GroupRow& row) { return count_cell(row.world_size); });
+  table.add(true, {"nodes", true}, [](const GroupRow& row) { return count_cell(row.run_case.nodes); });
+  table.add(true, {.title = groups.field, .is_prose = true}, [](const GroupRow& row) { return value_of_field(row.value); });
+  table.add(any_row(groups.rows, kHasVariant), {"case", true}, [&cases](const GroupRow& row) { return cases.cell(row.variant); });
+  table.add(true, {"samples/s", true}, [](const GroupRow& row) { return rate_cell(row.samples_per_s, row.without_samples, row.world_size); });
+  table.add(true, {"over the reference"}, [&groups](const GroupRow& row) { return against_reference(groups, row); });
+  table.add(true, {"efficiency", true, "against the smallest size"}, [](const GroupRow& row) { return percent_cell(row.efficiency); });
+  table.add(true, {"exposed", true, "communication not hidden behind compute, share of the step time"},
+            [](const GroupRow& row) { return percent_cell(row.exposed_share); });
+  table.add(true, {"step time", true}, [](const GroupRow& row) { return time_cell(row.step_time_ns); });
+  table.add(true, {"runs", true}, [](const GroupRow& row) { return count_cell(static_cast<std::int64_t>(row.runs.size())); });
+  table.add(true, {.title = "provenance", .brief = "prov."}, [](const GroupRow& row) { return provenance_cell(row.provenance); });
+  DataTable data = std::move(table).of(groups.rows);
+  cases.explain(data.legend);
+  data.legend.push_back("efficiency: against the smallest size · " + provenance_legend_of(groups.rows));
+  return data;
+}
+
+DataTable group_collectives_data(const GroupComparison& groups) {
+  TableOf<GroupCollective> table;
+  table.add(true, {"function"}, [](const GroupCollective& row) { return code_cell(row.function); });
+  table.add(true, {"ranks", true}, [](const GroupCollective& row) { return row.ranks == 0 ? missing_cell("the size of the communicator is not known") : count_cell(row.ranks); });
+  table.add(any_row(groups.collectives, kHasVariant), {.title = "where", .is_prose = true},
+            [](const GroupCollective& row) { return text_cell(row.variant); });
+  table.add(true, {"size", true}, [](const GroupCollective& row) { return quantity_cell(static_cast<double>(row.bytes), "B"); });
+  table.add(true, {.title = groups.field, .is_prose = true}, [](const GroupCollective& row) { return value_of_field(row.value); });
+  table.add(true, {"transfer", true}, [](const GroupCollective& row) { return time_cell(row.transfer_ns); });
+  table.add(true, {.title = "bus bandwidth", .numeric = true, .brief = "busbw"}, [](const GroupCollective& row) {
+    return row.busbw_gb_per_s ? quantity_cell(*row.busbw_gb_per_s * 1e9, "B/s") : missing_cell(row.busbw_gb_per_s.reason());
+  });
+  table.add(true, {"over the reference"}, [&groups](const GroupCollective& row) { return against_reference(groups, row); });
+  DataTable data = std::move(table).of(groups.collectives);
+  data.caption = "Collectives";
+  return data;
+}
+
+DataTable costs_data(const CostTable& costs) {
+  const CostRow* cheapest = costs.cheapest_in_time >= 0 ? &costs.rows[static_cast<std::size_t>(costs.cheapest_in_time)] : nullptr;
+  TableOf<CostRow> table;
+  table.add(true, {"offer"}, [](const CostRow& row) { return text_cell(row.offer.label); });
+  table.add(true, {"USD/h", true}, [](const CostRow& row) { return usd_cell(row.usd_per_h); });
+  table.add(true, {"USD a million samples", true}, [](const CostRow& row) {
+    const auto& million = row.usd_per_million_samples;
+    return million ? usd_cell(million->value, 4) : missing_cell(million.reason());
+  });
+  table.add(true, {"95% CI"}, [](const CostRow& row) {
+    const auto& million = row.usd_per_million_samples;
+    if (!million) return missing_cell(million.reason());
+    return million->interval.level > 0 ? interval_cell(million->interval, "1") : missing_cell("one run");
+  });
+  table.add(any_row(costs.rows, [](const CostRow& row) { return bool(row.usd_per_epoch); }), {"USD an epoch", true},
+            [](const CostRow& row) { return usd_cell(row.usd_per_epoch); });
+  const bool has_amount = any_row(costs.rows, [](const CostRow& row) { return bool(row.hours); });
+  table.add(has_amount, {"hours", true}, [](const CostRow& row) { return quantity_cell(row.hours, "1", 4); });
+  table.add(has_amount, {"USD", true}, [](const CostRow& row) { return usd_cell(row.usd); });
+  table.add(true, {"remark"}, [cheapest](const CostRow& row) {
+    if (row.usd && !row.meets_deadline) return text_cell("too late", CellTone::kWarning);
+    if (&row == cheapest) return text_cell("cheapest in time", CellTone::kGood);
+    return text_cell(row.on_front ? "on the front" : "");
+  });
+  table.add(true, {.title = "price", .is_prose = true},
+            [](const CostRow& row) { return text_cell(row.usd_per_h ? row.price_note : row.usd_per_h.reason(), CellTone::kFaint); });
+  DataTable data = std::move(table).of(costs.rows);
+  data.caption = "Cost";
+  return data;
+}
+
+}  // namespace ddbench::reports

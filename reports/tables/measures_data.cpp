@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/run_case/program_case.h"
+#include "core/text/quantity.h"
+#include "reports/tables/end_of_steps.h"
+#include "reports/tables/run_content.h"
+#include "reports/text/phrases.h"
+
+namespace ddbench::reports {
+namespace {
+
+using analyzer::RunSummary;
+
+std::string time_interval_in_words(const ConfidenceInterval& interval) {
+  return fmt::format("{:.0f}% CI {} to {}, {}", 100 * interval.level, time_in_words(interval.low),
+                     time_in_words(interval.high), interval.method);
+}
+
+/// Of percentages that may be negative.
+std::string percents_in_words(const ConfidenceInterval& interval) {
+  return fmt::format("{:.0f}% CI {:+.2f} to {:+.2f}%, {}", 100 * interval.level, interval.low, interval.high, interval.method);
+}
+
+void add_measure(DataTable& table, const char* name, std::string value, std::string detail) {
+  table.rows.push_back({text_cell(name), text_cell(std::move(value), CellTone::kStrong),
+                        text_cell(std::move(detail), CellTone::kFaint)});
+}
+
+template <typename T>
+void add_missing(DataTable& table, const char* name, const Measured<T>& measured) {
+  table.rows.push_back({text_cell(name), text_cell("not known"), text_cell(measured.reason(), CellTone::kFaint)});
+}
+
+void add_distribution(const RunSummary& summary, DataTable& table) {
+  const analyzer::StepDistribution& steps = *summary.distribution;
+  add_measure(table, "single steps", "p50 " + time_in_words(steps.p50_ns),
+              fmt::format("p95 {}, p99 {}, max {}{}", time_in_words(steps.p95_ns), time_in_words(steps.p99_ns),
+                          time_in_words(steps.max_ns),
+                          summary.run.run_case.world_size() > 1 ? "; ranks differ by " + time_in_words(steps.skew_ns) : ""));
+  if (steps.outliers > 0)
+    add_measure(table, "outliers", count_in_words(steps.outliers), outliers_in_words(steps));
+}
+
+void add_utilisation(const RunSummary& summary, DataTable& table) {
+  const analyzer::Utilisation& used = summary.utilisation;
+  if (!used.mfu) return;
+  const bool is_gpu = summary.run.run_case.device == "cuda";
+  add_measure(table, "MFU", percent_in_words(*used.mfu),
+              fmt::format("of {} {}{} of {} TFLOP/s ({})", used.devices, is_gpu ? "GPU" : "core", used.devices == 1 ? "" : "s",
+                          number(*used.peak_tflops), is_gpu ? "catalogue" : "measured GEMM"));
+  if (used.hfu && *used.hfu != *used.mfu)
+    add_measure(table, "HFU", percent_in_words(*used.hfu), "including recomputation in backward");
+}
+
+void add_communication(const RunSummary& summary, DataTable& table) {
+  const auto time = [](std::int64_t value_ns) { return time_in_words(static_cast<double>(value_ns)); };
+  if (summary.probed_steps > 0 && summary.run.run_case.world_size() > 1) {
+    const auto& overlap_ns = summary.overlap_ns;
+    const std::int64_t waited_ns = overlap_ns ? summary.communication_ns - *overlap_ns - *summary.exposed_communication_ns : 0;
+    add_measure(table, "communication", time(summary.communication_ns),
+                "a step: union of all collectives of a rank" + (waited_ns > 0 ? "; " + time(waited_ns) + " of it without a core" : ""));
+    if (const auto& exposed_ns = summary.exposed_communication_ns) {
+      add_measure(table, "exposed communication", time(*exposed_ns), "not hidden behind compute");
+      const auto& interval = summary.overlap_interval;
+      const double communication = static_cast<double>(std::max<std::int64_t>(summary.communication_ns, 1));
+      add_measure(table, "overlap", time(*overlap_ns),
+                  fmt::format("communication hidden behind compute ({} of it); ", percent_in_words(static_cast<double>(*overlap_ns) / communication)) +
+                      (interval ? time_interval_in_words(*interval) : interval.reason()));
+    } else {
+      add_missing(table, "exposed communication", exposed_ns);
+    }
+  }
+  const auto& waited = summary.cpu_wait_ns;
+  if (!waited) add_missing(table, "CPU wait", waited);
+  if (waited && *waited > 0) add_measure(table, "CPU wait", time(*waited), "a step: ready to run, without a core");
+  if (const auto& slower = summary.compute_slowdown_percent) {
+    add_measure(table, "slowdown", fmt::format("{:+.1f}%", slower->value),
+                "of compute beside communication; " + percents_in_words(slower->interval));
+  } else if (summary.run.run_case.world_size() > 1) {
+    add_missing(table, "slowdown", slower);
+  }
+  if (const auto& wait = summary.peer_wait_ns) {
+    const std::string uncertainty =
+        summary.peer_wait_uncertainty_ns > 0
+            ? "; the clocks leave it open by ±" + time(summary.peer_wait_uncertainty_ns)
+            : "";
+    add_measure(table, "peer wait", time(*wait),
+                "per step; until the last rank arrived (exposed or hidden)" + uncertainty);
+  } else {
+    add_missing(table, "peer wait", wait);
+  }
+}
+
+void add_probes(const RunSummary& summary, DataTable& table) {
+  std::string counted = fmt::format("{} spans dropped", count_in_words(static_cast<std::int64_t>(summary.dropped_spans)));
+  if (const auto& account = summary.probe_account_ns) counted = fmt::format("direct account {} a step; {}", time_in_words(*account), counted);
+  if (const auto& cost = summary.probe_overhead_percent) {
+    add_measure(table, "probes", fmt::format("at most {:.1f}%", std::max(0.0, cost->interval.high)),
+                fmt::format("of a step, {}; {}", percents_in_words(cost->interval), counted));
+  } else {
+    add_measure(table, "probes", "cost not known", cost.reason() + "; " + counted);
+  }
+}
+
+}  // namespace
+
+DataTable measures_data(const RunSummary& summary) {
+  DataTable table{"Key figures", {}, {{"what"}, {"value"}, {.title = "how", .is_prose = true}}, {}, {}};
+  if (const auto& step = summary.step_time_ns) {
+    add_measure(table, "step time", time_in_words(step->value),
+                step->interval ? time_interval_in_words(*step->interval) : step->interval.reason());
+    add_distribution(summary, table);
+  } else {
+    add_missing(table, "step time", step);
+  }
+  if (const auto end = end_of_steps(summary))
+    add_measure(table, "end of the run", end->by_margin ? "margin reached" : "--max-time",
+                end_in_words(summary));
+  const ThroughputInWords throughput = throughput_in_words(summary);
+  add_measure(table, "throughput", throughput.value, throughput.detail);
+  if (summary.efficiency && summary.efficiency->serial_fraction) {
+    add_measure(table, "serial fraction", number(*summary.efficiency->serial_fraction),
+                "Karp-Flatt, strong scaling");
+  }
+  add_utilisation(summary, table);
+  add_communication(summary, table);
+  if (summary.loss_first && summary.loss_last) {
+    add_measure(table, "loss",
+                fmt::format("{} → {}", number(*summary.loss_first, 4), number(*summary.loss_last, 4)),
+                "first and last step, mean over ranks");
+  } else {
+    add_missing(table, "loss", summary.loss_first ? summary.loss_last : summary.loss_first);
+  }
+  add_probes(summary, table);
+  return table;
+}
+
+}  // namespace ddbench::reports
