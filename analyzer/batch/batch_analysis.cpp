@@ -81,7 +81,7 @@ void set_pays_up_to(BatchCurve& curve) {
   for (const auto& [per_gpu, batch] : paying) best = std::max(best, batch);
   if (paying.empty()) {
     curve.pays_up_to = Measured<double>::missing(
-        "only several numbers of GPUs with one batch per GPU tell; without any loss of scaling it would be "
+        "it takes several numbers of GPUs with one batch per GPU; without any loss of scaling it would be "
         "the critical batch");
   } else if (best == 0) {
     curve.pays_up_to = Measured<double>::missing("no added GPUs returned half of their share");

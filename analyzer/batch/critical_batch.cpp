@@ -156,7 +156,7 @@ Measured<CriticalBatch> fit_critical_batch(std::span<const StepsToTarget> batche
   }
   std::vector<double> sizes;
   const std::optional<LinearFit> fit = fit_censored(batches, reached, sizes);
-  if (!fit) return Measured<CriticalBatch>::missing("the batches are too alike to tell a curve");
+  if (!fit) return Measured<CriticalBatch>::missing("the batches are too similar to fit a curve");
   CriticalBatch result;
   result.fit = *fit;
   result.fewest_steps = metric("fewest steps", "steps", fit->coefficients[0], mean_at(*fit, {1, 0, 0}));

@@ -59,7 +59,7 @@ Measured<double> censored_mean(std::span<const double> values, std::span<const d
 /// steps = S_min (1 + B_crit/B), samples = E_min (1 + B/B_crit), E_min = S_min B_crit (McCandlish et al.,
 /// eq. 2.11): at the critical batch training takes twice the fewest steps and twice the fewest samples.
 struct CriticalBatch {
-  Metric fewest_steps;  ///< without an interval where nothing tells the error
+  Metric fewest_steps;  ///< without an interval where the error cannot be estimated
   Metric fewest_samples;
   Measured<Estimate> batch = Measured<Estimate>::missing("not fitted");
   double rms_error = 0;  ///< relative, of the means about the curve

@@ -227,7 +227,7 @@ class Finalizer {
         has_fact(facts, fact_key<"cupti.records">) && !has_fact(facts, fact_key<"cupti.unavailable">);
     if (!alone || !has_kernels) return {};
     return fmt::format(
-        "NCCL's profiler told of {} collectives on ranks where CUPTI's records have no kernel that is "
+        "NCCL's profiler reported {} collectives on ranks where CUPTI's records have no kernel that is "
         "recognised as NCCL's: what of these is compute is not known",
         *alone);
   }

@@ -131,7 +131,7 @@ void add_costs(const store::RunStore& store, const store::RunRecord& run, Collec
   if (run.run_case.workload != kMicroWorkload) {
     const Measured<StepRecording> recording = recording_of(store, run);
     if (!recording)
-      throw Error(ErrorCode::kBadInput, fmt::format("run {} tells no cost of collectives: {}", run.id, recording.reason()));
+      throw Error(ErrorCode::kBadInput, fmt::format("the cost of collectives cannot be derived from run {}: {}", run.id, recording.reason()));
     add_costs(*recording, costs);
     return;
   }

@@ -80,7 +80,7 @@ Measured<double> peak_memory(const RunSummary& summary) {
     }
     most = std::max(most, rank.peak_memory_bytes);
   }
-  if (most == 0) return Measured<double>::missing("no rank told its peak memory");
+  if (most == 0) return Measured<double>::missing("no rank reported its peak memory");
   return static_cast<double>(most);
 }
 

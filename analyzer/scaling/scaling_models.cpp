@@ -70,7 +70,7 @@ Measured<ScalingFit> fit_scaling(std::span<const ScalingPoint> points, ScalingMo
   const std::optional<LinearFit> fit = fit_law(curve, model);
   if (!fit || !std::isfinite(throughput_at(*fit, model, 1)) || throughput_at(*fit, model, 1) <= 0) {
     return Measured<ScalingFit>::missing(
-        fmt::format("{} needs {} or more scales that tell its parameters; there are {}", to_string(model),
+        fmt::format("{} needs {} or more scales to determine its parameters; there are {}", to_string(model),
                     linearised(model).parameters, curve.size()));
   }
   ScalingFit result;

@@ -51,7 +51,7 @@ struct Prediction {
   double n = 1;
   double throughput = 0;
   Measured<Estimate> interval =
-      Measured<Estimate>::missing("nothing tells the error");  ///< of the mean curve
+      Measured<Estimate>::missing("the error cannot be estimated");  ///< of the mean curve
   bool extrapolated = false;  ///< n lies beyond twice the largest measured n (or below half the smallest)
   ClusterShape shape = {};    ///< where it was predicted for nodes of GPUs
   std::vector<SizeModel> models = {};  ///< that were averaged; empty where one law says it

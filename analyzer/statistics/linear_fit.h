@@ -57,11 +57,11 @@ std::optional<LinearFit> fit_linear(std::span<const FitPoint> points, std::size_
 /// x . coefficients
 double value_at(const LinearFit& fit, const Coefficients& x);
 
-/// The mean curve at x; missing when nothing tells the errors.
+/// The mean curve at x; missing when the error cannot be estimateds.
 Measured<Estimate> mean_at(const LinearFit& fit, const Coefficients& x, double level = 0.95);
 
 /// (numerator . coefficients) / (denominator . coefficients), with the interval of Fieller (1954). Missing
-/// when the denominator may be 0, or nothing tells the errors.
+/// when the denominator may be 0, or the error cannot be estimateds.
 Measured<Estimate> ratio_of(const LinearFit& fit, const Coefficients& numerator,
                             const Coefficients& denominator, double level = 0.95);
 

@@ -86,7 +86,7 @@ Measured<ProcessorTicks> read_processors(const fs::path& root) {
   const std::vector<std::string_view> columns = words(split(*text, '\n').front());
   enum { kUser = 1, kNice, kSystem, kIdle, kWait, kInterrupts, kSoftInterrupts, kStolen, kColumns };
   if (columns.size() < kColumns || columns.front() != "cpu") {
-    return Measured<ProcessorTicks>::missing("/proc/stat does not tell what a hypervisor took");
+    return Measured<ProcessorTicks>::missing("/proc/stat does not report steal time");
   }
   const auto ticks = [&](int column) {
     return number_from<std::uint64_t>(columns[static_cast<std::size_t>(column)]).value_or(0);

@@ -19,7 +19,7 @@ Measured<std::int64_t> link_mbit(const fs::path& interface, bool up) {
   if (!up) return Measured<std::int64_t>::missing("the interface is down");
   const Measured<std::int64_t> speed = read_number(interface / "speed");
   if (speed && *speed > 0) return speed;
-  return Measured<std::int64_t>::missing("its driver does not tell the link speed");
+  return Measured<std::int64_t>::missing("its driver does not report the link speed");
 }
 
 /// "200 Gb/sec (4X HDR)" -> 200
@@ -29,7 +29,7 @@ Measured<double> port_gbit(const fs::path& port) {
   const std::vector<std::string_view> parts = words(*rate);
   const std::optional<double> gbit = number_from<double>(parts[0]);
   if (gbit && parts.size() > 1 && parts[1] == "Gb/sec") return *gbit;
-  return Measured<double>::missing("the kernel tells the rate as \"" + *rate + '"');
+  return Measured<double>::missing("the kernel reports the rate as \"" + *rate + '"');
 }
 
 /// "4: ACTIVE" -> "ACTIVE"

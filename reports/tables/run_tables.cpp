@@ -64,7 +64,7 @@ DataTable collectives_data(const RunSummary& summary) {
   table.add(true, {.title = "algorithm bandwidth", .numeric = true, .brief = "algbw"}, [](const auto& row) { return bandwidth_cell(row.algbw_gb_per_s); });
   table.add(true, {"duration", true, "own arrival to end, median over ranks"},
             [=](const auto& row) { return time_cell(static_cast<double>(record(row).duration_ns)); });
-  table.add(analyzer::tells_manners(summary), {"manner", false, "algorithm, protocol, channels and transport, as NCCL told"},
+  table.add(analyzer::tells_manners(summary), {"manner", false, "algorithm, protocol, channels and transport, as NCCL reported them"},
             [=](const auto& row) { return record(row).manner.empty() ? missing_cell("not reported by NCCL") : text_cell(record(row).manner); });
   DataTable data = std::move(table).of(summary.collectives);
   data.caption = "Collectives";

@@ -123,10 +123,6 @@ std::string rate_in_words(double work_per_s, bool counts_samples, double ranks) 
   return counts_samples ? number(work_per_s, 4) : number(work_per_s / std::max(ranks, 1.0), 4) + " steps/s";
 }
 
-std::string number_or_dash(const Measured<double>& value, int significant) {
-  return value ? number(*value, significant) : std::string("–");
-}
-
 std::string percent_in_words(double share) {
   if (!std::isfinite(share)) return "n/a";
   return fmt::format("{:.1f}%", 100 * share);

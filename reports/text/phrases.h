@@ -37,7 +37,5 @@ std::string percent_in_words(double share);               ///< "11.8%" of 0.118
 /// "119.2" of samples/s, in a column of that name; "59.6 steps/s" where `work_per_s` counts steps of all `ranks` instead, as nobody
 /// said how many samples a step has.
 std::string rate_in_words(double work_per_s, bool counts_samples, double ranks);
-/// "1.234", or a dash where nothing was measured.
-std::string number_or_dash(const Measured<double>& value, int significant = 3);
 
 }  // namespace ddbench::reports

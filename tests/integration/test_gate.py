@@ -270,7 +270,7 @@ def test_history_shows_where_the_level_changed(bench, store):
     assert change["after"] / change["before"] == pytest.approx(1.2, abs=0.01)
     assert picture.read_text().startswith("<svg") and "</svg>" in picture.read_text()
     text = bench.ok("history", "--metric", "throughput", "--where", "name=main").stdout
-    assert "worse by" in text and change["run"] in text
+    assert "% worse" in text and change["run"] in text
     assert bench.ok("history", "--where", "name=none").stdout.count("no finished run matches") == 1
 
 

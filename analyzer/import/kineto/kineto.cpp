@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr TraceOrigin kPyTorch{"kineto", "PyTorch tells with record_shapes=True", "was ProfilerActivity.CUDA on?",
+constexpr TraceOrigin kPyTorch{"kineto", "PyTorch writes them with record_shapes=True", "was ProfilerActivity.CUDA on?",
                                "Call profiler.step() after each one to mark them"};
 
 }  // namespace

@@ -142,7 +142,7 @@ InspectorContent read_nccl_inspector(const std::vector<std::filesystem::path>& f
   int notes = 1;
   if (!calls.all_ranks_told_all())
     set_fact(facts, fact_key_of<"note.*">(++notes),
-             "of calls that only some ranks told of, the shortest time that was told counts as transfer: it may hold a wait");
+             "for calls that only some ranks reported, the shortest reported time counts as transfer; it may include a wait");
   if (cut_off > 0)
     set_fact(facts, fact_key_of<"note.*">(++notes), fmt::format("the last line of {} files is cut off and was left out", cut_off));
   return content;

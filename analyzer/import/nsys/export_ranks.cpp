@@ -237,7 +237,7 @@ class ExportReader {
       process.builder.note(fmt::format("a process used {} GPUs: it counts as one rank", process.work_by_device.size()));
     if (has_unknown_groups(process))
       process.builder.note("the export does not say of which communicator a collective is (nsys export --include-blobs=true keeps "
-                           "what NCCL told): collectives are not joined, and waits for peers are not known");
+                           "what NCCL wrote): collectives are not joined, and waits for peers are not known");
   }
 
   /// A communicator has a stream of its own, so that one stream is one communicator.

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr TraceOrigin kNsys{"nsys",
-                            "NCCL tells with `nsys profile --trace=nvtx`, and `nsys export --include-blobs=true` keeps it",
+                            "NCCL writes them with `nsys profile --trace=nvtx`, and `nsys export --include-blobs=true` keeps it",
                             "was --trace=cuda on?", "Put an NVTX range around each one, and name it with --step-range"};
 
 using Files = std::vector<std::vector<NsysRank>>;

@@ -140,7 +140,7 @@ void describe(const analyzer::ProgramSteps& steps, const TraceOrigin& origin, st
   if (steps.source == analyzer::StepSource::kPattern) {
     set_fact(facts, fact_key<"program.confidence">, steps.confidence);
     set_fact(facts, fact_key<"program.pattern">, steps.pattern);
-    notes.push_back(fmt::format("the traces mark no steps: they were found by what repeats itself, with a confidence of "
+    notes.push_back(fmt::format("the traces mark no steps: they are inferred from the repeating call pattern, with a confidence of "
                                 "{:.0f}%: {}",
                                 100 * steps.confidence, steps.pattern));
   } else if (steps.source == analyzer::StepSource::kWindow) {

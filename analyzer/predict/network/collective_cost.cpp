@@ -116,7 +116,7 @@ Measured<CollectiveCost> CollectiveCosts::carried(const Found& found, const std:
   const CostCurve& curve = *found.curve;
   const std::optional<double> time = time_at(curve, bytes);
   if (!time) {
-    return Missing::missing(fmt::format("{} was measured with {:.0f} bytes only, which does not tell {:.0f} bytes: {}",
+    return Missing::missing(fmt::format("{} was measured with {:.0f} bytes only, which says nothing about {:.0f} bytes: {}",
                                         found.function, curve.time_ns.begin()->first, bytes,
                                         what_to_measure(network, shape)));
   }

@@ -149,7 +149,7 @@ void add_db_command(CLI::App& app, Action& action) {
   add_recover(*db, action);
 
   CLI::App* checking = add_subcommand(
-      *db, "check", "Read everything and tell what is wrong; exit code 2 if something is", *options);
+      *db, "check", "Verify the store and list what is wrong; exit code 2 if anything is", *options);
   add_db_option(*checking, options->selection.db);
   checking->callback([&action, options] { action = [options] { return check(*options); }; });
 }

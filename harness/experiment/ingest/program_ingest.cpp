@@ -36,7 +36,7 @@ ProcessRecording take_rank(std::vector<ProcessRecording>& processes, int rank,
   }
   if (communicating > 1) {
     notes.push_back(fmt::format(
-        "{} processes of rank {} made collectives; the one with most of them was taken for the rank",
+        "{} processes of rank {} issued collectives; the one with the most is used",
         communicating, rank));
   }
   return best;
@@ -62,15 +62,14 @@ class DeviceRecording {
     const auto untimed = counters_.find("nccl.untimed");
     if (!has_kernels_ && untimed != counters_.end() && untimed->second > 0) {
       recording.notes.push_back(fmt::format(
-          "the times of {:.0f} collectives are not known and count as none: without CUPTI they are "
-          "NCCL's, which tells those of others after CUDA graphs and pauses",
+          "{:.0f} collectives have no timing and are excluded: without CUPTI the times are NCCL's, which are "
+          "unreliable after CUDA graphs and pauses",
           untimed->second));
     }
     if (join_.numbered > 0) {
       recording.notes.push_back(
-          "NCCL's profiler told nothing (it needs NCCL 2.26.2 or later): its kernels are joined across ranks "
-          "by "
-          "their order, and their bytes are not known");
+          "NCCL's profiler reported nothing (it needs NCCL 2.26.2 or later): its kernels are joined across ranks "
+          "by their order, and their bytes are not known");
     }
   }
 
@@ -114,8 +113,8 @@ std::string meaning_of_compute(ComputeSource source, bool has_phases) {
                            : source == ComputeSource::kOperators ? "PyTorch's operators take" + on_host
                                                                  : "it spends in oneDNN and BLAS" + on_host;
   if (has_phases && source != ComputeSource::kKernels)
-    return "of a program, compute is what " + what + "; marks inside of it tell forward, backward and optimizer apart";
-  return "of a program, compute is what " + what + ": forward and backward are not told apart";
+    return "of a program, compute is what " + what + "; marks inside it separate forward, backward and optimizer";
+  return "of a program, compute is what " + what + ": forward and backward cannot be told apart";
 }
 
 void describe_phases(const analyzer::ProgramPhases& phases, ProgramRecording& recording) {
@@ -163,7 +162,7 @@ void describe(const RunCase& run_case, const analyzer::ProgramSteps& steps, Comp
     set_fact(recording.facts, fact_key<"program.confidence">, steps.confidence);
     set_fact(recording.facts, fact_key<"program.pattern">, steps.pattern);
     recording.notes.push_back(
-        fmt::format("its steps were found by what repeats itself, with a confidence of {:.0f}%: {}",
+        fmt::format("its steps are inferred from the repeating call pattern (confidence {:.0f}%): {}",
                     100 * steps.confidence, steps.pattern));
   } else if (steps.source == analyzer::StepSource::kWindow) {
     recording.notes.push_back(

@@ -117,7 +117,7 @@ void check_something_was_recorded(const std::map<int, const ProcessRecording*>& 
                                   const fs::path& folder) {
   const bool any = std::any_of(ranks.begin(), ranks.end(),
                                [](const auto& rank) { return !rank.second->spans.spans.empty(); });
-  if (!any) refuse(folder, "nothing was recorded: did the program make collectives, and NCCL tell of them?");
+  if (!any) refuse(folder, "nothing was recorded: did the program issue collectives, and was NCCL's profiler plug-in loaded?");
 }
 
 Sources sources_of(const std::map<int, const ProcessRecording*>& ranks, const fs::path& folder) {

@@ -169,7 +169,7 @@ void SafetensorsFile::parse_header(const std::string& header) {
     entries_.push_back({name, *elements, place});
   }
   if (file_bytes_ - data_begin_ == end) return;
-  refuse(fmt::format("it has {} bytes of data where its header tells of {}", file_bytes_ - data_begin_, end));
+  refuse(fmt::format("it has {} bytes of data where its header declares {}", file_bytes_ - data_begin_, end));
 }
 
 void SafetensorsFile::refuse(const std::string& what) const {
@@ -179,7 +179,7 @@ void SafetensorsFile::refuse(const std::string& what) const {
 
 const std::string& SafetensorsFile::required(const std::string& key) const {
   const auto found = metadata_.find(key);
-  if (found == metadata_.end()) refuse(fmt::format("it does not tell its {}: ddbench did not write it", key));
+  if (found == metadata_.end()) refuse(fmt::format("it has no {}: ddbench did not write it", key));
   return found->second;
 }
 

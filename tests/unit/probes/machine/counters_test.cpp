@@ -67,7 +67,7 @@ TEST_F(CountersTest, AbsenceHasAReason) {
   EXPECT_NE(counters.processors.reason().find("proc/stat"), std::string::npos);
   tree.write("proc/stat", "cpu  100 20 30 4000\n");
   EXPECT_EQ(read_counters(tree.path()).processors.reason(),
-            "/proc/stat does not tell what a hypervisor took");
+            "/proc/stat does not report steal time");
 }
 
 Counters sample_counters() {

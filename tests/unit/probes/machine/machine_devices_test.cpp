@@ -44,13 +44,13 @@ TEST(Interfaces, SpeedAndStateAreKnownOrExplained) {
   EXPECT_EQ(*found.at("eth0").mbit, 100'000);
   EXPECT_FALSE(found.at("eth1").up);
   EXPECT_EQ(found.at("eth1").mbit.reason(), "the interface is down");
-  EXPECT_EQ(found.at("ens5").mbit.reason(), "its driver does not tell the link speed");
+  EXPECT_EQ(found.at("ens5").mbit.reason(), "its driver does not report the link speed");
   EXPECT_TRUE(found.at("tun0").up);
   EXPECT_FALSE(found.at("tun0").physical);
 
   const auto told = facts(machine);
   EXPECT_EQ(told.at("nic.eth1.state"), "down");
-  EXPECT_EQ(told.at("nic.ens5.mbit"), "unknown: its driver does not tell the link speed");
+  EXPECT_EQ(told.at("nic.ens5.mbit"), "unknown: its driver does not report the link speed");
   EXPECT_FALSE(told.contains("nic.docker0.state"));
 }
 
@@ -73,7 +73,7 @@ TEST(Infiniband, PortsWithRateAndState) {
   EXPECT_EQ(machine.infiniband[1].state, "DOWN");
   EXPECT_EQ(*machine.infiniband[1].gbit, 2.5);
   EXPECT_EQ(machine.infiniband[2].state, "unknown");
-  EXPECT_EQ(machine.infiniband[2].gbit.reason(), "the kernel tells the rate as \"fast\"");
+  EXPECT_EQ(machine.infiniband[2].gbit.reason(), "the kernel reports the rate as \"fast\"");
   EXPECT_EQ(facts(machine).at("infiniband.mlx5_0.1.gbit"), "200");
 }
 
