@@ -30,7 +30,7 @@ BATCH = {"mlp": 256, "resnet18": 8, "gpt2-nano": 8}
 STEPS = {"mlp": "40", "resnet18": "12", "gpt2-nano": "24"}
 SIZES = {"mlp": ["0.5", "1", "2", "5"], "resnet18": ["0.5", "1", "2", "5", "10", "25", "50"],
          "gpt2-nano": ["0.5", "1", "2", "5"]}  # the last holds all gradients
-MICRO = ["--operations", "all_reduce,reduce_scatter,all_gather,broadcast", "-b", "1K", "-e", "64M", "-f", "4"]
+MICRO = ["--operations", "all_reduce,reduce_scatter,all_gather,broadcast", "-b", "1K", "-e", "16M", "-f", "4"]
 PACE_MS = 60
 
 
