@@ -13,7 +13,7 @@ namespace ddbench {
 /// (which data set, which optimizer). Values are those of probes/preload/marks/ddbench.h: append, never renumber.
 enum class ProgramPhase : std::uint8_t {
   kData,        ///< in the loader: until it has a batch, of `bytes` samples; none while it only starts
-  kForward,     ///< a model's forward pass with gradients
+  kForward,     ///< a model's forward pass with gradients; kForwardPart: without its loss
   kBackward,
   kOptimizer,   ///< an optimizer's step: a step of the program ends where it does
   kZeroGrad,
@@ -21,10 +21,19 @@ enum class ProgramPhase : std::uint8_t {
   kSave,        ///< a checkpoint is written
   kTrainMode,   ///< no length: the model is told to train
   kEvalMode,    ///< no length: the model is told to evaluate
+  kOptimizerCall,  ///< what calls an optimizer's step and does more (DeepSpeed's engine): a part of the optimizer, which ends no step
 };
-inline constexpr std::array<const char*, 9> kPhaseNames = {
+inline constexpr std::array<const char*, 10> kPhaseNames = {
     "phase/data", "phase/forward", "phase/backward", "phase/optimizer", "phase/zero_grad", "phase/evaluation",
-    "phase/save", "phase/train_mode", "phase/eval_mode"};
+    "phase/save", "phase/train_mode", "phase/eval_mode", "phase/optimizer_call"};
+
+/// The `correlation` of a forward pass that is a part of one: of the model, without its loss.
+inline constexpr std::uint64_t kForwardPart = 1;
+
+/// A program's direct account of being recorded: kHost spans of these names without a length, whose `bytes` are the nanoseconds
+/// since the one before: of the calling thread in ddbench's hooks, and of processor time of the thread that writes the spool.
+inline constexpr std::string_view kHookCost = "probe_cost/hooks";
+inline constexpr std::string_view kDrainCost = "probe_cost/drain";
 
 constexpr std::optional<ProgramPhase> phase_of(std::string_view name) noexcept {
   for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {

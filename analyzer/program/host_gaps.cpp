@@ -10,6 +10,7 @@ HostGap gap_of(ProgramPhase phase) {
     case ProgramPhase::kForward: return HostGap::kForward;
     case ProgramPhase::kBackward: return HostGap::kBackward;
     case ProgramPhase::kOptimizer:
+    case ProgramPhase::kOptimizerCall:
     case ProgramPhase::kZeroGrad: return HostGap::kOptimizer;
     default: return HostGap::kElsewhere;
   }

@@ -6,16 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/program/program_phases.h"
+#include "analyzer/program/phase_segments.h"
 
 namespace ddbench::analyzer {
-
-/// A stretch of one phase. Lists of these are disjoint, by begin.
-struct PhaseSegment {
-  std::int64_t begin_ns = 0;
-  std::int64_t end_ns = 0;
-  ProgramPhase phase = ProgramPhase::kData;
-};
 
 /// In which call of the program its host time lies.
 enum class HostGap : std::uint8_t { kForward, kBackward, kOptimizer, kElsewhere };

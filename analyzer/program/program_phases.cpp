@@ -6,13 +6,12 @@
 #include <set>
 
 #include "analyzer/program/host_gaps.h"
+#include "analyzer/program/phase_segments.h"
 
 namespace ddbench::analyzer {
 namespace {
 
 using Marks = std::vector<PhaseMark>;
-
-using Segment = PhaseSegment;
 
 struct OptimizerUse {
   std::uint64_t loop = 0;
@@ -100,7 +99,19 @@ class Interruption {
 
 bool is_training(ProgramPhase phase) {
   return phase == ProgramPhase::kData || phase == ProgramPhase::kForward || phase == ProgramPhase::kBackward ||
-         phase == ProgramPhase::kOptimizer || phase == ProgramPhase::kZeroGrad;
+         is_of_optimizer(phase);
+}
+
+/// Until when the gradients were discarded that the marks [first, last) computed first, as warming up does; else 0.
+std::int64_t end_of_discarded(Marks::const_iterator first, Marks::const_iterator last) {
+  std::int64_t end_ns = 0;
+  bool has_gradients = false;
+  for (auto mark = first; mark != last; ++mark) {
+    if (mark->phase == ProgramPhase::kZeroGrad && has_gradients) end_ns = mark->end_ns;
+    if (mark->phase == ProgramPhase::kZeroGrad || mark->phase == ProgramPhase::kOptimizer) has_gradients = false;
+    if (mark->phase == ProgramPhase::kBackward) has_gradients = true;
+  }
+  return end_ns;
 }
 
 /// Where the step begins that the marks [first, last) belong to, of which the last one ends it.
@@ -114,66 +125,12 @@ std::int64_t begin_of_step(Marks::const_iterator first, Marks::const_iterator la
   }
   const auto interrupted_ns = interruption.end_ns();
   if (before_ns && !interrupted_ns) return *before_ns;
-  const std::int64_t from_ns = std::max(interrupted_ns.value_or(0), before_ns.value_or(0));
+  const std::int64_t from_ns =
+      std::max(interrupted_ns.value_or(0), before_ns ? *before_ns : end_of_discarded(first, last));
   const auto begin = std::find_if(first, last, [&](const PhaseMark& mark) {
     return mark.begin_ns >= from_ns && is_training(mark.phase);
   });
   return begin != last ? begin->begin_ns : from_ns;
-}
-
-/// Each phase that has a length, and the forward passes before backward.
-std::vector<Segment> segments_of(const Marks& marks, const ProgramWindows& steps) {
-  std::vector<Segment> segments;
-  std::int64_t forward_ns = 0;  // where one may begin
-  auto step = steps.begin();
-  for (const PhaseMark& mark : marks) {
-    while (step != steps.end() && step->end_ns <= mark.begin_ns) ++step;
-    if (step == steps.end()) break;
-    forward_ns = std::max(forward_ns, step->begin_ns);
-    if (mark.begin_ns < step->begin_ns) continue;
-    if (mark.phase == ProgramPhase::kBackward && forward_ns < mark.begin_ns)
-      segments.push_back({forward_ns, mark.begin_ns, ProgramPhase::kForward});
-    const bool counts = mark.phase == ProgramPhase::kData || mark.phase == ProgramPhase::kBackward ||
-                        mark.phase == ProgramPhase::kOptimizer || mark.phase == ProgramPhase::kZeroGrad;
-    if (counts) segments.push_back({mark.begin_ns, mark.end_ns, mark.phase});
-    if (mark.phase == ProgramPhase::kOptimizer) {  // a closure may train inside of it
-      forward_ns = std::max(forward_ns, mark.begin_ns);
-    } else if (counts && mark.phase != ProgramPhase::kZeroGrad) {
-      forward_ns = std::max(forward_ns, mark.end_ns);
-    }
-  }
-  std::stable_sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
-    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
-  });
-  return segments;
-}
-
-/// Disjoint: where segments nest, the inner one.
-std::vector<Segment> flattened(const std::vector<Segment>& segments) {
-  std::vector<Segment> flat;
-  std::vector<Segment> open;
-  std::int64_t at_ns = 0;
-  const auto emit_until = [&](std::int64_t end_ns) {
-    if (end_ns > at_ns) flat.push_back({at_ns, end_ns, open.back().phase});
-    at_ns = std::max(at_ns, end_ns);
-  };
-  const auto close_until = [&](std::int64_t time_ns) {
-    while (!open.empty() && open.back().end_ns <= time_ns) {
-      emit_until(open.back().end_ns);
-      open.pop_back();
-    }
-  };
-  for (const Segment& segment : segments) {
-    close_until(segment.begin_ns);
-    if (!open.empty()) emit_until(segment.begin_ns);
-    at_ns = std::max(at_ns, segment.begin_ns);
-    open.push_back(segment);
-  }
-  while (!open.empty()) {
-    emit_until(open.back().end_ns);
-    open.pop_back();
-  }
-  return flat;
 }
 
 void relabel(Span& span, ProgramPhase phase) {
@@ -182,7 +139,7 @@ void relabel(Span& span, ProgramPhase phase) {
   if (!computes) return;
   if (phase == ProgramPhase::kForward) span.kind = SpanKind::kForward;
   if (phase == ProgramPhase::kBackward) span.kind = SpanKind::kBackward;
-  if (phase == ProgramPhase::kOptimizer || phase == ProgramPhase::kZeroGrad) span.kind = SpanKind::kOptimizer;
+  if (is_of_optimizer(phase)) span.kind = SpanKind::kOptimizer;
 }
 
 /// The step that holds `at_ns`; none between steps.
@@ -243,16 +200,16 @@ ProgramWindows steps_of_phases(const Marks& marks) {
 PhaseTotals apply_phases(ProgramRank& rank, const Marks& marks, const ProgramWindows& steps,
                          std::size_t first_counted) {
   PhaseTotals totals;
-  const std::vector<Segment> flat = flattened(segments_of(marks, steps));
+  const std::vector<PhaseSegment> flat = phase_segments(marks, steps);
   for (Span& span : rank.spans) {
     if (span.lane == Lane::kDeviceCompute || span.lane == Lane::kDeviceCommunication) continue;
-    const auto after = std::upper_bound(flat.begin(), flat.end(), span.begin_ns, [](std::int64_t at, const Segment& s) {
+    const auto after = std::upper_bound(flat.begin(), flat.end(), span.begin_ns, [](std::int64_t at, const PhaseSegment& s) {
       return at < s.begin_ns;
     });
     if (after != flat.begin() && span.begin_ns < std::prev(after)->end_ns) relabel(span, std::prev(after)->phase);
   }
   std::optional<std::uint32_t> data_name;
-  for (const Segment& segment : flat) {
+  for (const PhaseSegment& segment : flat) {
     const auto step = step_at(steps, segment.begin_ns);
     if (step && *step >= first_counted)
       totals.ns[static_cast<std::size_t>(segment.phase)] += segment.end_ns - segment.begin_ns;

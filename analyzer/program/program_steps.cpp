@@ -125,8 +125,8 @@ ProgramPhases mean_phases(const std::vector<PhaseTotals>& of_ranks, std::size_t 
     add(mean.data_ns, totals, ProgramPhase::kData);
     add(mean.forward_ns, totals, ProgramPhase::kForward);
     add(mean.backward_ns, totals, ProgramPhase::kBackward);
-    add(mean.optimizer_ns, totals, ProgramPhase::kOptimizer);
-    add(mean.optimizer_ns, totals, ProgramPhase::kZeroGrad);
+    for (const ProgramPhase phase : {ProgramPhase::kOptimizer, ProgramPhase::kZeroGrad, ProgramPhase::kOptimizerCall})
+      add(mean.optimizer_ns, totals, phase);
     for (std::size_t gap = 0; gap < mean.host_gap_ns.size(); ++gap) mean.host_gap_ns[gap] += totals.host_gap_ns[gap] / count;
     samples_known &= 10 * totals.steps_with_samples >= 9 * steps;
     mean.samples += static_cast<double>(totals.samples) / static_cast<double>(std::max<std::size_t>(steps, 1));

@@ -78,7 +78,9 @@ void add_contention(RunSummary& summary) {
     summary.cpu_wait_ns = Wait::missing("not recorded");
   }
   const double spans = get_fact(facts, fact_key<"probe_cost.spans">).value_or(0);
-  if (spans > 0) {
+  if (const auto hooks_ns = get_fact(facts, fact_key<"probe_cost.hooks_ns">)) {
+    summary.probe_account_ns = *hooks_ns + get_fact(facts, fact_key<"probe_cost.drain_ns">).value_or(0);
+  } else if (spans > 0) {
     summary.probe_account_ns = spans * get_fact(facts, fact_key<"probe_cost.push_ns">).value_or(0) +
                                get_fact(facts, fact_key<"probe_cost.drain_ns">).value_or(0) +
                                get_fact(facts, fact_key<"probe_cost.readings_ns">).value_or(0);

@@ -128,6 +128,8 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
     {"nccl.*", kText, kEnvironment, "", "how NCCL did a kind of collective: algorithm, protocol, transport"},
     {"probe_cost.drain_ns", kReal, kThisRun, "ns", "processor time of the probes' thread for each step",
      "{:.6g}"},
+    {"probe_cost.hooks_ns", kReal, kThisRun, "ns",
+     "what the hooks inside of a program take in a step, over its threads, as they measure themselves", "{:.6g}"},
     {"probe_cost.push_ns", kReal, kThisRun, "ns", "what recording a span takes", "{:.6g}"},
     {"probe_cost.readings_ns", kReal, kThisRun, "ns", "what the readings of run-queue delay take in a step",
      "{:.6g}"},

@@ -9,6 +9,8 @@
 
 #include "core/clock.h"
 #include "core/cpu_wait.h"
+#include "core/program_phase.h"
+#include "probes/preload/hook_cost.h"
 #include "probes/preload/session/live_progress.h"
 #include "probes/preload/session/process_recorder.h"
 #include "probes/preload/thread_cpu_wait.h"
@@ -24,7 +26,8 @@ constexpr int kMostThreads = 256;
 constexpr std::array<const char*, kCallNameCount> kNames = {
     "all_reduce", "all_gather", "reduce_scatter",       "broadcast",         "reduce",
     "gather",     "scatter",    "all_to_all",           "barrier",           "onednn",
-    "blas",       "step",       kFileOpenedName.data(), kCpuWaitMain.data(), kCpuWaitCommunication.data()};
+    "blas",       "step",       kFileOpenedName.data(), kCpuWaitMain.data(), kCpuWaitCommunication.data(),
+    kHookCost.data(), kDrainCost.data()};
 
 using NameIds = std::array<std::uint32_t, kCallNameCount>;
 
@@ -39,11 +42,13 @@ struct ThreadState {
   unsigned generation = 0;
   int depth = 0;
   host::Recorder::Track* track = nullptr;
+  HookCost cost;
   NameIds name_ids{};
   std::array<OperatorId, 512> operator_ids{};
 };
 
 std::atomic<int> threads{0};  // with a track
+std::atomic<std::int64_t> mark_cost_ns{0};
 thread_local ThreadState thread_state;
 
 bool is_main_thread() noexcept {
@@ -59,6 +64,7 @@ host::Recorder::Track* track_of_thread(Lane lane) noexcept {
   state.generation = access.generation();
   state.track = nullptr;
   state.operator_ids = {};
+  state.cost = {};
   if (access.get() == nullptr || threads.fetch_add(1) >= kMostThreads) return nullptr;
   try {
     for (std::size_t i = 0; i < kNames.size(); ++i) state.name_ids[i] = access.get()->intern(kNames[i]);
@@ -72,9 +78,38 @@ std::uint32_t name_id(CallName name) noexcept {
   return thread_state.name_ids[static_cast<std::size_t>(name)];
 }
 
-void note_cpu_wait(host::Recorder::Track& track, ThreadActivity activity) noexcept {
+void note_cpu_wait(host::Recorder::Track& track, ThreadActivity activity, std::int64_t at_ns) noexcept {
   note_cpu_wait(track, thread_state.generation,
-                {name_id(CallName::kCpuWaitMain), name_id(CallName::kCpuWaitCommunication)}, activity);
+                {name_id(CallName::kCpuWaitMain), name_id(CallName::kCpuWaitCommunication)}, activity, at_ns);
+}
+
+void record_cost(host::Recorder::Track& track, CallName name, std::int64_t at_ns, std::int64_t ns) noexcept {
+  Span span;
+  span.begin_ns = span.end_ns = at_ns;
+  span.kind = SpanKind::kHost;
+  span.name_id = name_id(name);
+  span.bytes = static_cast<std::uint64_t>(ns);
+  track.record(span);
+}
+
+// The drain thread's, by whichever thread comes by.
+void tell_drain_cost(host::Recorder::Track& track, std::int64_t at_ns) noexcept try {
+  constexpr std::int64_t kBetween_ns = 100'000'000;
+  static std::atomic<std::int64_t> told_at_ns{0};
+  static std::atomic<std::int64_t> told_ns{0};
+  std::int64_t last_ns = told_at_ns.load(std::memory_order_relaxed);
+  if (at_ns - last_ns < kBetween_ns || !told_at_ns.compare_exchange_strong(last_ns, at_ns)) return;
+  const RecorderAccess access;
+  if (access.get() == nullptr || access.generation() != thread_state.generation) return;
+  const std::int64_t cost_ns = access.get()->cost().drain_cpu_ns;
+  const std::int64_t before_ns = told_ns.exchange(cost_ns);
+  record_cost(track, CallName::kDrainCost, at_ns, cost_ns >= before_ns ? cost_ns - before_ns : cost_ns);  // a fork begins anew
+} catch (...) {
+}
+
+void tell_cost(host::Recorder::Track& track, std::int64_t at_ns) noexcept {
+  record_cost(track, CallName::kHookCost, at_ns, thread_state.cost.take());
+  tell_drain_cost(track, at_ns);
 }
 
 // Of a thread that records; none where there is no memory for it.
@@ -97,10 +132,11 @@ std::optional<std::uint32_t> operator_id(const char* name) noexcept {
 
 bool Call::begins(SpanKind kind) noexcept {
   if (thread_state.depth++ > 0) return false;
+  entered_ns_ = thread_state.cost.enter();
   track_ = track_of_thread(kind == SpanKind::kCommunication ? Lane::kCommunication : Lane::kMain);
   span_.kind = kind;
   if (track_ != nullptr && kind == SpanKind::kCommunication)
-    note_cpu_wait(*track_, ThreadActivity::kBeforeCollective);
+    note_cpu_wait(*track_, ThreadActivity::kBeforeCollective, now_ns());
   return track_ != nullptr;
 }
 
@@ -109,7 +145,7 @@ Call::Call(CallName name, SpanKind kind, std::uint64_t bytes, std::uint64_t corr
   span_.name_id = name_id(name);
   span_.bytes = bytes;
   span_.correlation = correlation;
-  span_.begin_ns = now_ns();
+  start();
   if (kind != SpanKind::kCommunication) return;
   enter_collective(span_.begin_ns);
   flight_ = note_flight_begin(kNames[static_cast<std::size_t>(name)], correlation, span_.begin_ns);
@@ -120,7 +156,12 @@ Call::Call(const char* operator_name, SpanKind kind) noexcept {
   const std::optional<std::uint32_t> id = operator_id(operator_name);
   if (!id) track_ = nullptr;
   span_.name_id = id.value_or(0);
+  start();
+}
+
+void Call::start() noexcept {
   span_.begin_ns = now_ns();
+  if (entered_ns_ != 0) thread_state.cost.add(span_.begin_ns - entered_ns_);
 }
 
 Call::~Call() {
@@ -132,8 +173,12 @@ Call::~Call() {
     leave_collective(span_.end_ns);
     note_flight_end(flight_, span_.end_ns);
   }
-  note_cpu_wait(
-      *track_, span_.kind == SpanKind::kCommunication ? ThreadActivity::kCollective : ThreadActivity::kOther);
+  note_cpu_wait(*track_, span_.kind == SpanKind::kCommunication ? ThreadActivity::kCollective : ThreadActivity::kOther,
+                span_.end_ns);
+  if (entered_ns_ == 0) return;
+  const std::int64_t left_ns = now_ns();
+  thread_state.cost.add(left_ns - span_.end_ns);
+  if (thread_state.cost.is_due()) tell_cost(*track_, left_ns);
 }
 
 PendingCall::PendingCall(const Collective& collective) noexcept
@@ -153,13 +198,14 @@ void PendingCall::end() const noexcept {
   span.end_ns = now_ns();
   track->record(span);
   note_flight_end(flight_, span.end_ns);
+  thread_state.cost.add_whole(now_ns() - span.end_ns);
 }
 
 bool record_step(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
   static std::atomic<std::uint32_t> steps{0};
   host::Recorder::Track* const track = track_of_thread(Lane::kMain);
   if (track == nullptr) return false;
-  note_cpu_wait(*track, ThreadActivity::kOther);
+  note_cpu_wait(*track, ThreadActivity::kOther, end_ns);
   if (begin_ns == 0) return false;
   Span span;
   span.begin_ns = begin_ns;
@@ -168,6 +214,9 @@ bool record_step(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
   span.name_id = name_id(CallName::kStep);
   span.step = steps.fetch_add(1);
   track->record(span);
+  const std::int64_t left_ns = now_ns();
+  thread_state.cost.add_whole(left_ns - end_ns);
+  tell_cost(*track, left_ns);
   return true;
 }
 
@@ -190,7 +239,14 @@ void record_phase(ProgramPhase phase, std::int64_t begin_ns, std::uint64_t sampl
   span.bytes = samples;
   span.correlation = id;
   track->record(span);
-  note_cpu_wait(*track, ThreadActivity::kOther);
+  note_cpu_wait(*track, ThreadActivity::kOther, span.end_ns);
+  const std::int64_t left_ns = now_ns();
+  thread_state.cost.add_whole(left_ns - span.end_ns + mark_cost_ns.load(std::memory_order_relaxed));
+  tell_cost(*track, left_ns);
+}
+
+void set_mark_cost(std::int64_t ns) noexcept {
+  mark_cost_ns.store(ns, std::memory_order_relaxed);
 }
 
 void note_file_opened() noexcept {

@@ -26,8 +26,10 @@ enum class CallName : std::uint8_t {
   kFileOpened,
   kCpuWaitMain,
   kCpuWaitCommunication,
+  kHookCost,
+  kDrainCost,
 };
-inline constexpr int kCallNameCount = 15;
+inline constexpr int kCallNameCount = 17;
 
 /// A collective as it is recorded; `correlation` as collective_key().
 struct Collective {
@@ -57,11 +59,13 @@ class Call {
 
  private:
   Call(CallName name, SpanKind kind, std::uint64_t bytes, std::uint64_t correlation) noexcept;
-  /// Whether this call is recorded: it is then to be given a name.
+  /// Whether this call is recorded: it is then to be given a name, and started.
   bool begins(SpanKind kind) noexcept;
+  void start() noexcept;
 
   host::Recorder::Track* track_ = nullptr;  // null: not recorded
   std::uint64_t flight_ = 0;                // of note_flight_begin()
+  std::int64_t entered_ns_ = 0;             // 0: this call does not time itself
   Span span_;
 };
 
@@ -88,6 +92,9 @@ bool record_step(std::int64_t begin_ns, std::int64_t end_ns) noexcept;
 
 /// The thread was in the phase from `begin_ns` (now_ns()) until now.
 void record_phase(ProgramPhase phase, std::int64_t begin_ns, std::uint64_t samples, std::uint64_t id) noexcept;
+
+/// What a mark costs the program before and after record_phase(): it counts with each of them.
+void set_mark_cost(std::int64_t ns) noexcept;
 
 /// The program opened a file to write it, just now: host time without a length. Does nothing in a process
 /// that has recorded nothing yet: a shell that writes a file is no rank.

@@ -63,12 +63,11 @@ void first_reading(host::Recorder::Track& track, unsigned generation, std::uint3
 }  // namespace
 
 void note_cpu_wait(host::Recorder::Track& track, unsigned generation, CpuWaitNames names,
-                   ThreadActivity activity) noexcept try {
+                   ThreadActivity activity, std::int64_t at_ns) noexcept try {
   if (thread_ends) return;
   ThreadDelay& thread = thread_delay;
   const std::uint32_t name_id = name_of(track, names, activity);
   if (thread.generation != generation) return first_reading(track, generation, name_id);
-  const std::int64_t at_ns = now_ns();
   const std::int64_t between_ns =
       activity == ThreadActivity::kOther ? kBetweenOthers_ns : kBetweenCollectives_ns;
   if (!thread.file || at_ns - thread.last_ns < between_ns) return;

@@ -49,6 +49,7 @@ def assert_agrees(run, of_ranks):
     samples = sum(account["samples"] for account in of_ranks)
     assert float(facts["program.samples_per_step"]) == pytest.approx(samples / of_ranks[0]["steps"], rel=1e-5)
     assert run["samples_per_s"] > 0 and run["run"]["batch_per_gpu"] is None, "a batch that was seen, not invented"
+    assert 0 < run["probe_account_ns"] < run["step_time_ns"]["value"], "what recording takes, as it counts itself"
     parts = run["compute_ns"]
     assert parts["forward"] > 0 and parts["backward"] > 0 and parts["optimizer"] > 0 and run["partition_ns"]["data_wait"] > 0
 
@@ -60,6 +61,13 @@ def test_one_process(bench, name, arguments):
     run, of_ranks = measured(bench, *loop(name, *arguments))
     assert len(of_ranks) == 1
     assert_agrees(run, of_ranks)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tqdm") is None, reason="python3-tqdm is not installed")
+def test_a_progress_bar_passes_through(bench):
+    done = bench.ok("run", "--warmup", 0, "--json", "--", *loop("bar"))
+    assert_agrees(json.loads(done.stdout), accounts(done))
+    assert "[rank 0] epoch 1: 100%" in done.stderr and "\r" not in done.stderr, "each line as a terminal shows it"
 
 
 def test_validations_and_checkpoints_lie_between_the_steps(bench):

@@ -75,6 +75,27 @@ def test_an_edited_script_is_another_case(bench, project):
     assert scaling.returncode == 2 and "the script changed" in scaling.stderr
 
 
+PLACES = 'echo "places: ${RANK-}/${LOCAL_RANK-}/${WORLD_SIZE-}/${MASTER_ADDR-}."; '
+
+
+@pytest.mark.parametrize("options, told", [((), "places: ///."), (("--gpus", 1), "places: 0/0/1/127.0.0.1.")], ids=["once", "one rank"])
+def test_a_program_that_is_started_once_takes_nobody_for_its_launcher(bench, options, told):
+    """Lightning and others start their ranks themselves unless such variables say that somebody has done so."""
+    done = bench("run", *options, "--", "sh", "-c", PLACES)
+    assert f"[rank 0] {told}" in done.stderr
+
+
+def test_the_variables_of_the_users_shell_stay(bench):
+    bench.environment.update(MASTER_ADDR="node7", LOCAL_RANK="3")
+    done = bench("run", "--", "sh", "-c", PLACES)
+    assert "[rank 0] places: /3//node7." in done.stderr
+
+
+def test_a_script_that_wants_a_launcher_is_told_how_to_get_one(bench):
+    done = bench("run", "--", PYTHON, "-c", "import os; os.environ['LOCAL_RANK']")
+    assert done.returncode == 1 and "--gpus N" in " ".join(done.stdout.split()), done.stdout
+
+
 @needs_torch
 @pytest.mark.parametrize("how", [["-m", "package.train"], ["-c", "import package.train"]], ids=["-m", "-c"])
 def test_a_module_of_a_package(bench, project, how):

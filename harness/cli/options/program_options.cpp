@@ -63,8 +63,8 @@ void add_program_options(CLI::App& app, ProgramOptions& options) {
       ->group(kGroup);
   app.add_option("PROGRAM", options.program,
                  "-- PROGRAM [ARGS...]: run this program on every rank instead of a built-in workload, with the "
-                 "variables of torchrun (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, ...). --batch-per-gpu "
-                 "states its samples per rank and step");
+                 "variables of torchrun (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, ...); `run` without --nodes and "
+                 "--gpus starts it once, as a shell does, without them. --batch-per-gpu states its samples per rank and step");
 }
 
 void refuse_inapplicable(const CLI::App& app, const ProgramOptions& options) {

@@ -155,6 +155,7 @@ int run(SingleRunOptions& options) {
   execute.launcher = options.launcher.launcher;
   execute.preemption_grace = options.grace();
   execute.checkpoint_directory = options.checkpoint_dir;
+  execute.tells_places = options.names_ranks;
 
   ProgressLine progress(options.quiet);
   const MetricsFile metrics = options.metrics_file.empty() ? MetricsFile() : MetricsFile(options.metrics_file);

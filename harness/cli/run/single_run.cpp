@@ -34,9 +34,12 @@ void set_batch(const SingleRunOptions& options, RunCase& run_case) {
 }  // namespace
 
 void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
+  const auto names_ranks = [&options](const std::string&) { options.names_ranks = true; };
   app.add_option("--nodes", options.run_case.nodes, "Nodes (on one machine: network namespaces)")
+      ->each(names_ranks)
       ->capture_default_str();
   app.add_option("--gpus", options.run_case.gpus_per_node, "GPUs a node; with --device cpu, ranks a node")
+      ->each(names_ranks)
       ->capture_default_str();
   auto* per_gpu = app.add_option("--batch-per-gpu", options.batch_per_gpu,
                                  "Samples per GPU and step: weak scaling (default 64)");
@@ -58,6 +61,7 @@ void resolve_case(SingleRunOptions& options) {
   resolve(options);
   set_batch(options, options.run_case);
   validate(options.run_case);
+  options.names_ranks |= options.program.per_node || options.baseline;
 }
 
 void resolve_single_run(SingleRunOptions& options) {

@@ -14,6 +14,7 @@ struct SingleRunOptions : RunOptions {
   std::optional<std::int64_t> batch_per_gpu;
   std::optional<std::int64_t> global_batch;
   bool no_baseline = false;
+  bool names_ranks = false;  ///< --nodes, --gpus or --per-node was given: ddbench starts ranks, and not one process
   bool baseline = false;  ///< also of a program, which is started only once without it
   std::string checkpoint_dir;
   std::string resume;  ///< only of `run`

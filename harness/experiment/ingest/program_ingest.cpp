@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "analyzer/attribution/nccl_join.h"
-#include "analyzer/program/program_steps.h"
 #include "analyzer/finalize/program_cpu_wait.h"
+#include "analyzer/program/program_steps.h"
+#include "analyzer/program/recording_cost.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
@@ -173,6 +174,23 @@ void describe(const RunCase& run_case, const analyzer::ProgramSteps& steps, Comp
   }
 }
 
+/// Means over the ranks that said it.
+void describe_cost(const std::vector<std::vector<analyzer::CostReading>>& readings, const std::vector<analyzer::ProgramRank>& ranks,
+                   int warmup, ProgramRecording& recording) {
+  analyzer::RecordingCost sum;
+  double told = 0;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const auto cost = analyzer::recording_cost(readings[rank], ranks[rank].spans, static_cast<std::uint32_t>(std::max(warmup, 0)));
+    if (!cost) continue;
+    sum.hooks_ns += cost->hooks_ns;
+    sum.drain_ns += cost->drain_ns;
+    ++told;
+  }
+  if (told == 0) return;
+  set_fact(recording.facts, fact_key<"probe_cost.hooks_ns">, sum.hooks_ns / told);
+  set_fact(recording.facts, fact_key<"probe_cost.drain_ns">, sum.drain_ns / told);
+}
+
 /// What the ranks ran. Of a file that is not the same on all of them, that of the first one counts.
 void describe_files(const std::vector<analyzer::ProgramRank>& ranks, ProgramRecording& recording) {
   ProgramFiles files;
@@ -218,6 +236,7 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
   }
   std::vector<analyzer::ProgramRank> ranks;
   std::vector<std::optional<std::vector<analyzer::CpuWaitReading>>> cpu_waits;
+  std::vector<std::vector<analyzer::CostReading>> costs;
   DeviceRecording device;
   recording.own_ranks = find_own_ranks(run.run_case, processes);
   const int own = run.run_case.nodes * recording.own_ranks.per_node;
@@ -226,6 +245,7 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
     recording.ranks.push_back({process.dropped, process.ended});
     device.take(process);
     cpu_waits.push_back(analyzer::take_cpu_wait(process.spans));
+    costs.push_back(analyzer::take_recording_cost(process.spans));
     ranks.push_back(std::move(process.spans));
   }
   if (own > 0) {
@@ -238,6 +258,7 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
                                  static_cast<std::uint32_t>(run.run_case.measure),
                                  std::llround(run.run_case.duration_s * 1e9)};
   describe(run.run_case, analyzer::assign_program_steps(ranks, run.run_case.warmup, analyzer::HostTime::kRest, kept), compute, recording);
+  describe_cost(costs, ranks, run.run_case.warmup, recording);
   describe_files(ranks, recording);
   device.describe(recording);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {

@@ -244,6 +244,7 @@ class Execution {
     launch_options.preemption_grace = options_.preemption_grace;
     launch_options.checkpoints = checkpoints.plan();
     launch_options.start_deadline = options_.launcher.start_deadline;
+    launch_options.tells_places = options_.tells_places;
     launch_options.shares_gpus = shares_gpus(run_case_, machine_, options_.launcher.share_gpus);
     return launch::launch(run_case_, launch_options, options_.launcher, relay);
   }

@@ -34,6 +34,9 @@ struct LaunchOptions {
   bool reduce_spans = false;
   bool shares_gpus =
       false;  ///< on this machine: a program's NCCL is told that each rank is a host of its own
+  /// On this machine: each rank of a program gets the variables of torchrun. False: the program is one process, started as a
+  /// shell would. Where it starts ranks of its own, such variables would tell it that somebody else has done so.
+  bool tells_places = true;
 };
 
 /// What the ranks tell while they run; called on the launching thread.

@@ -40,9 +40,10 @@ std::string nccl_host(const FabricPlan& plan, int rank, Isolation isolation) {
 /// In the child: nothing else reads its environment.
 void set_environment(const FabricPlan& plan, int rank, Isolation isolation, int port) {
   const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
-  for (const auto& [name, value] :
-       torchrun_variables({rank, plan.nodes, plan.ranks_per_node}, {rank_address(isolation, 0), port})) {
-    set(name.c_str(), value);
+  set("DDBENCH_RANK", std::to_string(rank));
+  if (plan.tells_places) {
+    const RankPlace place{rank, plan.nodes, plan.ranks_per_node};
+    for (const auto& [name, value] : torchrun_variables(place, {rank_address(isolation, 0), port})) set(name.c_str(), value);
   }
   ::setenv("OMP_NUM_THREADS", "1", 0);
   const std::string host = nccl_host(plan, rank, isolation);

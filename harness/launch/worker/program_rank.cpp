@@ -18,6 +18,18 @@
 namespace ddbench::launch {
 namespace {
 
+/// A program that was started as from a shell, and wants to be told its place.
+std::string hint_at_places(const std::string& words) {
+  if (std::getenv("RANK") != nullptr) return {};
+  for (const char* wanted : {"environment variable RANK expected", "environment variable WORLD_SIZE expected",
+                             "environment variable MASTER_ADDR expected", "KeyError: 'RANK'", "KeyError: 'LOCAL_RANK'",
+                             "KeyError: 'WORLD_SIZE'", "KeyError: 'MASTER_ADDR'"}) {
+    if (words.find(wanted) != std::string::npos)
+      return ". It expects the variables of a launcher: --gpus N (also --gpus 1) starts N ranks with those of torchrun";
+  }
+  return {};
+}
+
 class ProgramRank {
  public:
   ProgramRank(WorkerSession& session, const Assignment& assignment, const RemoteRank* remote,
@@ -48,7 +60,7 @@ class ProgramRank {
       const std::string words =
           ddbench::launch::last_words(std::filesystem::path(assignment_.spool).replace_extension("log"));
       throw Error(ErrorCode::kRunFailed, fmt::format("the program {}{}", describe_end(status),
-                                                     words.empty() ? "" : "; its last output: " + words));
+                                                     words.empty() ? "" : "; its last output: " + words + hint_at_places(words)));
     }
     deliver_program(peak_memory_of_children_bytes());
   }

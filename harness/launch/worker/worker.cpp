@@ -35,7 +35,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::seconds kRanksGatherIn = std::chrono::hours(24 * 365);
 
 int rank_from_environment() {
-  const char* rank = std::getenv("RANK");
+  const char* rank = std::getenv("DDBENCH_RANK");
   if (rank == nullptr)
     throw Error(ErrorCode::kBadInput, "`ddbench worker` is started by `ddbench run`, not by hand");
   return std::atoi(rank);

@@ -11,14 +11,15 @@ extern "C" {
 
 enum ddbench_phase {
   DDBENCH_DATA = 0,       /* waiting for a batch, with its number of samples */
-  DDBENCH_FORWARD = 1,    /* a forward pass with gradients */
+  DDBENCH_FORWARD = 1,    /* a forward pass with gradients, and its loss; without its loss with `id` 1 */
   DDBENCH_BACKWARD = 2,
   DDBENCH_OPTIMIZER = 3,  /* an optimizer's step, at whose end a step ends unless ddbench_step() marks steps */
   DDBENCH_ZERO_GRAD = 4,
   DDBENCH_EVALUATION = 5, /* a forward pass without gradients */
   DDBENCH_SAVE = 6,       /* writing a checkpoint */
   DDBENCH_TRAIN_MODE = 7, /* the model is told to train, */
-  DDBENCH_EVAL_MODE = 8   /* or to evaluate: begin_ns does not matter */
+  DDBENCH_EVAL_MODE = 8,  /* or to evaluate: begin_ns does not matter */
+  DDBENCH_OPTIMIZER_CALL = 9 /* what calls an optimizer's step and does more: a part of the optimizer, ends no step */
 };
 
 #ifdef DDBENCH_PROVIDES_MARKS /* ddbench_inject.so itself */
@@ -26,6 +27,7 @@ void ddbench_step(void);
 long long ddbench_now(void);
 void ddbench_region(int phase, long long begin_ns, unsigned long long samples, unsigned long long id);
 int ddbench_program_file(const char* folder, const char* name);
+void ddbench_mark_cost(long long ns); /* of ddbench_marks.py: what a mark takes outside of ddbench_region() */
 #else
 
 #include <dlfcn.h>

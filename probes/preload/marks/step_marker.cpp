@@ -23,6 +23,10 @@ void ddbench_region(int phase, long long begin_ns, unsigned long long samples, u
   if (which == ddbench::ProgramPhase::kOptimizer) ddbench::inject::note_step_ended(id);
 }
 
+void ddbench_mark_cost(long long ns) {
+  ddbench::inject::set_mark_cost(ns);
+}
+
 int ddbench_program_file(const char* folder, const char* name) {
   if (folder == nullptr || name == nullptr || !ddbench::inject::recorder_is_open()) return 0;
   ddbench::inject::report_program_file(folder, name);

@@ -40,8 +40,12 @@ class Account:
         self.samples += samples
 
     def tell(self):
-        """One line in one write: ranks that share a pipe do not mix theirs, as two writes of an unbuffered print() would."""
+        """One line in one write: ranks that share a pipe do not mix theirs, as two writes of an unbuffered print() would.
+
+        The throughput of a job is that of its slowest path: from the first begin to the last end of its ranks.
+        """
         elapsed = time.monotonic() - self.begin - self.between
         account = json.dumps({"steps": self.steps, "samples": self.samples, "samples_per_s": self.samples / elapsed,
+                              "begin": self.begin, "end": self.begin + self.between + elapsed, "between": self.between,
                               "shares": {part: seconds / elapsed for part, seconds in self.seconds.items()}})
         os.write(1, f"ACCOUNT {account}\n".encode())

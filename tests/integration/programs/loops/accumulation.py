@@ -11,7 +11,7 @@ from torch.nn.parallel import DistributedDataParallel
 dist.init_process_group("gloo")
 net = DistributedDataParallel(model())
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
-loader = torch.utils.data.DataLoader(Digits(240), batch_size=8, drop_last=True)
+loader = torch.utils.data.DataLoader(Digits(720), batch_size=8, drop_last=True)
 account = Account()
 for micro, (inputs, labels) in enumerate(account.batches(loader)):
     last = micro % 3 == 2

@@ -172,6 +172,50 @@ TEST(ProgramPhases, AClosureTrainsInsideOfTheOptimizer) {
   EXPECT_EQ(found.phases->optimizer_ns, 7);
 }
 
+TEST(ProgramPhases, GradientsThatWereDiscardedBeforeTheFirstStepAreNoneOfIt) {
+  Loop loop;
+  loop.wait(30).mark(ProgramPhase::kBackward, 500).mark(ProgramPhase::kZeroGrad, 5).wait(7);
+  const std::int64_t trains_ns = loop.at_ns_;
+  for (int step = 0; step < 3; ++step) {
+    loop.mark(ProgramPhase::kData, 10, 8, kTrain).wait(20).mark(ProgramPhase::kZeroGrad, 2);
+    loop.mark(ProgramPhase::kBackward, 30).mark(ProgramPhase::kOptimizer, 5, 0, kOptimizer);
+  }
+  const ProgramWindows steps = steps_of_phases(marks_of(loop));
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].begin_ns, trains_ns);
+}
+
+TEST(ProgramPhases, MicroBatchesThatAnEngineCountsAreNotDiscarded) {
+  Loop loop;
+  for (int micro = 0; micro < 3; ++micro) {
+    loop.mark(ProgramPhase::kData, 10, 8, kTrain).wait(20).mark(ProgramPhase::kBackward, 30);
+    loop.mark(ProgramPhase::kOptimizerCall, 4);
+  }
+  loop.mark(ProgramPhase::kOptimizer, 5, 0, kOptimizer);
+  std::vector<ProgramRank> ranks = {loop.rank_};
+  const ProgramSteps found = assign_program_steps(ranks, 0);
+  EXPECT_EQ(found.steps, 1u);
+  EXPECT_EQ(found.phases->samples, 24);
+  EXPECT_EQ(found.phases->optimizer_ns, 3 * 4 + 5);
+}
+
+TEST(ProgramPhases, AForwardPassThatIsMarkedAsAWholeIsNoLonger) {
+  Loop loop;
+  for (int step = 0; step < 2; ++step) {
+    loop.mark(ProgramPhase::kData, 10, 8, kTrain).wait(100);  // a trainer's own hooks
+    loop.mark(ProgramPhase::kForward, 40).wait(60);
+    loop.mark(ProgramPhase::kBackward, 30).mark(ProgramPhase::kOptimizer, 5, 0, kOptimizer);
+  }
+  std::vector<ProgramRank> whole = {loop.rank_};
+  EXPECT_EQ(assign_program_steps(whole, 0).phases->forward_ns, 40);
+
+  std::vector<ProgramRank> part = {loop.rank_};
+  for (Span& span : part[0].spans) {
+    if (span.name_id == static_cast<std::uint32_t>(ProgramPhase::kForward)) span.correlation = kForwardPart;
+  }
+  EXPECT_EQ(assign_program_steps(part, 0).phases->forward_ns, 200) << "the loss comes behind it";
+}
+
 TEST(ProgramPhases, OfAWindowAloneTheSpansAreKept) {
   Loop loop;
   for (int step = 0; step < 10; ++step) loop.step();
