@@ -12,7 +12,8 @@ for inputs, _ in account.batches(torch.utils.data.DataLoader(Digits(192), batch_
     for net, optimizer in ((critic, of_critic), (generator, of_generator)):
         with account.of("forward"):
             loss = net(inputs).square().mean()
-        optimizer.zero_grad()
+        with account.of("optimizer"):
+            optimizer.zero_grad()
         with account.of("backward"):
             loss.backward()
         with account.of("optimizer"):

@@ -16,9 +16,13 @@ def train(rank, world_size):
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
     account = Account()
     for inputs, labels in account.batches(torch.utils.data.DataLoader(Digits(192), batch_size=16)):
-        torch.nn.functional.cross_entropy(net(inputs), labels).backward()
-        optimizer.step()
-        optimizer.zero_grad()
+        with account.of("forward"):
+            loss = torch.nn.functional.cross_entropy(net(inputs), labels)
+        with account.of("backward"):
+            loss.backward()
+        with account.of("optimizer"):
+            optimizer.step()
+            optimizer.zero_grad()
         account.step(len(inputs))
     account.tell()
     dist.destroy_process_group()

@@ -17,20 +17,32 @@ class Trainer:
 
     def closure(self, batch):
         inputs, labels = batch["inputs"], batch["labels"]
-        loss = torch.nn.functional.cross_entropy(self.net(inputs), labels)
+        with self.account.of("forward"):
+            loss = torch.nn.functional.cross_entropy(self.net(inputs), labels)
         self.optimizer.zero_grad()
-        self.scaler.scale(loss).backward()
+        with self.account.of("backward"):
+            self.scaler.scale(loss).backward()
         self.samples = len(inputs)
         return loss
 
     def fit(self, loader, epochs):
         self.call("on_begin")
+        self.account = Account()
         for _ in range(epochs):
             self.net.train()
-            for batch in loader:
-                self.optimizer.step(lambda: self.closure(batch))
+            for batch in self.account.batches(loader):
+                self.step(batch)
                 self.call("on_step")
-            self.call("on_epoch")
+            with self.account.outside():
+                self.call("on_epoch")
+
+    def step(self, batch):
+        """Of the optimizer is what its step takes beside the closure's passes."""
+        seconds = self.account.seconds
+        passes_s = seconds["forward"] + seconds["backward"]
+        with self.account.of("optimizer"):
+            self.optimizer.step(lambda: self.closure(batch))
+        seconds["optimizer"] -= seconds["forward"] + seconds["backward"] - passes_s
 
 
 class Validate:
@@ -48,10 +60,8 @@ class Validate:
 
 
 class Count:
-    account = Account()
-
     def on_step(self, trainer):
-        self.account.step(trainer.samples)
+        trainer.account.step(trainer.samples)
 
 
 def as_names(rows):
@@ -62,5 +72,6 @@ def loader_of(samples, batch):
     return torch.utils.data.DataLoader(Digits(samples), batch_size=batch, collate_fn=as_names)
 
 
-Trainer(model(), [Count(), Validate(loader_of(64, 32))]).fit(loader_of(150, 16), 2)
-Count.account.tell()
+trainer = Trainer(model(), [Count(), Validate(loader_of(64, 32))])
+trainer.fit(loader_of(150, 16), 2)
+trainer.account.tell()
