@@ -57,6 +57,8 @@ reports::TextStyle stdout_style() {
     style.width = std::min(*wanted, 10'000);
   } else if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
     style.width = size.ws_col;
+  } else {
+    style.keeps_columns = true;
   }
   return style;
 }

@@ -10,7 +10,7 @@ namespace ddbench::reports {
 
 std::string baselines_text(const std::vector<store::NamedBaseline>& baselines, const TextStyle& style) {
   if (baselines.empty()) return "no named baselines\n";
-  return data_table_text(baselines_data(baselines), Paint(style.color), static_cast<std::size_t>(std::max(style.width, 20)), 0);
+  return data_table_text(baselines_data(baselines), Paint(style.color), line_width(style), 0);
 }
 
 std::string baselines_json(const std::vector<store::NamedBaseline>& baselines) {

@@ -55,7 +55,7 @@ std::vector<std::string> methods(const GateVerdict& verdict) {
 
 std::string gate_text(const GateVerdict& verdict, const TextStyle& style) {
   const Paint paint(style.color);
-  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  const LineWidth width = line_width(style);
   std::string text;
   for (const std::string& line : wrapped(visible("gate: " + verdict.headline), width)) {
     text += paint(tone_of(verdict.outcome), line) + "\n";

@@ -18,7 +18,7 @@ using analyzer::HistorySeries;
 using analyzer::LevelChange;
 using analyzer::RunHistory;
 
-std::string series_text(const HistorySeries& series, analyzer::RunMetric metric, const Paint& paint, std::size_t width) {
+std::string series_text(const HistorySeries& series, analyzer::RunMetric metric, const Paint& paint, LineWidth width) {
   std::string text = data_table_text(history_data(series, metric), paint, width);
   const DataTable changes = level_changes_data(series, metric);
   return changes.rows.empty() ? text : text + data_table_text(changes, paint, width);
@@ -52,7 +52,7 @@ Json series_json(const HistorySeries& series) {
 
 std::string history_text(const RunHistory& history, const TextStyle& style) {
   const Paint paint(style.color);
-  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  const LineWidth width = line_width(style);
   std::string text;
   for (const HistorySeries& series : history.series) {
     if (!text.empty()) text += "\n";

@@ -22,8 +22,8 @@ std::string lines_of(const std::vector<std::string>& lines, const char* lead, co
   return text;
 }
 
-std::size_t columns_of(const TextStyle& style) {
-  return static_cast<std::size_t>(std::max(style.width, 40));
+LineWidth columns_of(const TextStyle& style) {
+  return line_width(style, 40);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ void add_prediction(double predicted, const ConfidenceInterval* interval, const 
 
 std::string validation_text(const ValidationReport& report, const TextStyle& style) {
   const Paint paint(style.color);
-  const auto width = static_cast<std::size_t>(std::max(style.width, 40));
+  const LineWidth width = line_width(style, 40);
   std::string text = data_table_text(validation_data(report), paint, width);
   for (const std::string& remark : validation_remarks(report)) {
     for (const std::string& line : wrapped(remark, width - 2)) text += "  " + line + "\n";

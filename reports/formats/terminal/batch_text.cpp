@@ -48,7 +48,7 @@ std::string critical_section(const BatchCurve& curve, const Paint& paint) {
 
 std::string batch_text(const analyzer::BatchAnalysis& analysis, const TextStyle& style) {
   const Paint paint(style.color);
-  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  const LineWidth width = line_width(style);
   const std::string title = analysis.target_loss > 0
                                 ? fmt::format("Training to a loss of {}", number(analysis.target_loss, 4))
                                 : std::string("Gradient noise");

@@ -29,7 +29,7 @@ std::string side_in_words(const analyzer::ComparedSide& side) {
 
 std::string comparison_text(const Comparison& comparison, const TextStyle& style) {
   const Paint paint(style.color);
-  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  const LineWidth width = line_width(style);
   std::string text = fitted("A: " + side_in_words(comparison.a), width) + "\n" +
                      fitted("B: " + side_in_words(comparison.b), width) + "\n";
   const bool plain = comparison.verdict == analyzer::ComparisonVerdict::kRepetitions ||

@@ -15,7 +15,7 @@ namespace {
 
 using analyzer::ScalingCurve;
 
-std::string lost_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
+std::string lost_section(const ScalingCurve& curve, const Paint& paint, LineWidth width) {
   const bool has_intervals =
       std::any_of(curve.rows.begin(), curve.rows.end(), [](const auto& row) { return bool(row.loss_intervals); });
   const std::size_t beside = std::max<std::size_t>(1, (width - std::min<std::size_t>(width, 20)) / (has_intervals ? 36 : 13));
@@ -24,7 +24,7 @@ std::string lost_section(const ScalingCurve& curve, const Paint& paint, std::siz
   return text;
 }
 
-std::string law_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
+std::string law_section(const ScalingCurve& curve, const Paint& paint, LineWidth width) {
   if (curve.model) return "\n" + data_table_text(law_data(*curve.model), paint, width);
   DataTable none;
   none.caption = "Law";
@@ -32,11 +32,11 @@ std::string law_section(const ScalingCurve& curve, const Paint& paint, std::size
   return "\n" + data_table_text(none, paint, width);
 }
 
-std::string predictions_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
+std::string predictions_section(const ScalingCurve& curve, const Paint& paint, LineWidth width) {
   return curve.predictions.empty() ? "" : "\n" + data_table_text(predictions_data(curve), paint, width);
 }
 
-std::string stragglers_section(const ScalingCurve& curve, const Paint& paint, std::size_t width) {
+std::string stragglers_section(const ScalingCurve& curve, const Paint& paint, LineWidth width) {
   DataTable table = curve.stragglers ? stragglers_data(*curve.stragglers) : DataTable{};
   if (!curve.stragglers) table.detail = "not known: " + curve.stragglers.reason();
   table.caption = fmt::format("Who arrives last, on {}", gpus_in_words(curve.rows.back().world_size));
@@ -47,7 +47,7 @@ std::string stragglers_section(const ScalingCurve& curve, const Paint& paint, st
 
 std::string curve_text(const ScalingCurve& curve, const TextStyle& style) {
   const Paint paint(style.color);
-  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  const LineWidth width = line_width(style);
   const std::string title = fmt::format(
       "{} scaling against {}", curve.mode == ScalingMode::kWeak ? "Weak" : "Strong", visible(curve.baseline));
   std::string text;

@@ -13,7 +13,7 @@ namespace ddbench::reports {
 
 std::string groups_text(const analyzer::GroupComparison& groups, const analyzer::CostTable& costs, const TextStyle& style) {
   const Paint paint(style.color);
-  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  const LineWidth width = line_width(style);
   const std::string& reference = groups.values.front();
   const std::string title = fmt::format("By {}, against {}", visible(groups.field), reference.empty() ? "(none)" : visible(reference));
   std::string text = paint(Tone::kStrong, fitted(title, width)) + "\n\n" + data_table_text(groups_data(groups), paint, width, 0);

@@ -83,7 +83,7 @@ std::string ceilings_section(const MicroTable& table, const Paint& paint) {
 
 std::string micro_text(const MicroTable& table, const TextStyle& style) {
   const Paint paint(style.color);
-  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  const LineWidth width = line_width(style);
   const store::RunRecord& run = table.run;
   std::string text =
       paint(Tone::kStrong, fmt::format("Collectives and ceilings, {}", shape_in_words(run.run_case))) + "\n" +

@@ -13,7 +13,7 @@ std::string run_list_text(const std::vector<analyzer::RunSummary>& runs, const T
   if (runs.empty()) return "no runs\n";
   DataTable table = runs_data(runs);
   table.caption.clear();
-  return data_table_text(table, Paint(style.color), static_cast<std::size_t>(std::max(style.width, 20)), 0);
+  return data_table_text(table, Paint(style.color), line_width(style), 0);
 }
 
 }  // namespace ddbench::reports

@@ -29,7 +29,7 @@ class RunText {
       : summary_(summary),
         run_case_(summary.run.run_case),
         paint_(style.color),
-        width_(static_cast<std::size_t>(std::max(style.width, 20))) {}
+        width_(line_width(style)) {}
 
   std::string write() {
     write_header();
@@ -107,7 +107,7 @@ class RunText {
         efficiency.serial_fraction ? fmt::format(", serial fraction {}", number(*efficiency.serial_fraction))
                                    : "");
     text_ +=
-        paint_(tone, headline) + fitted(detail, width_ - std::min(width_, display_width(headline))) + "\n";
+        paint_(tone, headline) + fitted(detail, width_ - std::min<std::size_t>(width_, display_width(headline))) + "\n";
     for (const std::string& line : wrapped(efficiency_interval_in_words(efficiency), width_))
       write_line(Tone::kFaint, line);
     for (const std::string& line : wrapped(where_lost(summary_), width_)) write_line(Tone::kPlain, line);
@@ -132,7 +132,7 @@ class RunText {
   const RunSummary& summary_;
   const RunCase& run_case_;
   Paint paint_;
-  std::size_t width_;
+  LineWidth width_;
   std::string text_;
 };
 

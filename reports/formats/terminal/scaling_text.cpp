@@ -14,7 +14,7 @@ namespace ddbench::reports {
 
 std::string scaling_text(const analyzer::ScalingTable& table, const TextStyle& style) {
   const Paint paint(style.color);
-  const auto width = static_cast<std::size_t>(std::max(style.width, 20));
+  const LineWidth width = line_width(style);
   std::string text;
   const std::string title = fmt::format(
       "{} scaling against {}", table.mode == ScalingMode::kWeak ? "Weak" : "Strong", visible(table.baseline));

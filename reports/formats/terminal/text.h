@@ -1,17 +1,24 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "analyzer/run/run_summary.h"
 #include "analyzer/scaling/scaling.h"
+#include "reports/formats/terminal/layout/data_table_text.h"
 
 namespace ddbench::reports {
 
 struct TextStyle {
   bool color = false;  ///< ANSI colours: only on a terminal that shows them, never with NO_COLOR
   int width = 100;     ///< columns; wider content is shortened, never wrapped in the middle of a table
+  bool keeps_columns = false;  ///< tables become wider than that rather than leave out columns: for files and pipes
 };
+
+inline LineWidth line_width(const TextStyle& style, int least = 20) {
+  return {static_cast<std::size_t>(std::max(style.width, least)), style.keeps_columns};
+}
 
 /// What `ddbench run` and `ddbench show` print at the end. Control characters in names are shown escaped.
 std::string run_text(const analyzer::RunSummary& summary, const TextStyle& style);

@@ -33,6 +33,14 @@ TEST(DataTableText, ProseContinuesOnFurtherLinesOrIsShortened) {
   EXPECT_EQ(data_table_text(table, Paint(false), 40), "  gap   a step  …\n  host   73 ms  …\n");
 }
 
+TEST(DataTableText, FilesAndPipesGetAllColumns) {
+  DataTable table;
+  table.columns = {{"gap"}, {"a step", true}, {"cause"}};
+  table.rows = {{text_cell("host"), text_cell("73 ms"), text_cell("operators and launches")}};
+  EXPECT_EQ(data_table_text(table, Paint(false), {20, true}), "  gap   a step  cause\n  host   73 ms  operators and launches\n");
+  EXPECT_EQ(data_table_text(table, Paint(false), {20, false}), "  gap   a step  …\n  host   73 ms  …\n");
+}
+
 TEST(DataTableText, WhatHasLittleRoomIsBriefAndTheLegendSaysWhatItMeans) {
   DataTable table;
   NumberedTexts cases("case");

@@ -38,8 +38,8 @@ std::string shown(const DataColumn& column) {
 /// The rows of a DataTable as those of a Table, with a column of bars behind the one whose cells have them.
 class TableText {
  public:
-  TableText(const DataTable& table, const Paint& paint, std::size_t width, std::size_t indent)
-      : table_(table), paint_(paint), width_(width), indent_(indent) {
+  TableText(const DataTable& table, const Paint& paint, LineWidth width, std::size_t indent)
+      : table_(table), paint_(paint), width_(width), keeps_columns_(width.keeps_columns), indent_(indent) {
     find_bars();
     widths_.resize(table.columns.size());
     for (std::size_t i = 0; i < widths_.size(); ++i) {
@@ -51,7 +51,7 @@ class TableText {
   std::string write() {
     Table lines(columns());
     for_each_row([&](const std::vector<DataCell>& row) { add_row(row, lines); });
-    return lines.render(paint_, indent_, width_);
+    return lines.render(paint_, indent_, width_, keeps_columns_);
   }
 
  private:
@@ -128,6 +128,7 @@ class TableText {
   const DataTable& table_;
   const Paint& paint_;
   std::size_t width_;
+  bool keeps_columns_;
   std::size_t indent_;
   std::vector<std::size_t> widths_;
   std::optional<std::size_t> bars_at_;
@@ -149,7 +150,7 @@ std::string heading(const DataTable& table, const Paint& paint, std::size_t widt
 
 }  // namespace
 
-std::string data_table_text(const DataTable& table, const Paint& paint, std::size_t width, std::size_t indent) {
+std::string data_table_text(const DataTable& table, const Paint& paint, LineWidth width, std::size_t indent) {
   if (table.rows.empty() && table.detail.empty()) return {};
   std::string text = heading(table, paint, width);
   if (!table.rows.empty()) text += TableText(table, paint, width, indent).write();

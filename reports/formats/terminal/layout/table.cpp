@@ -50,7 +50,7 @@ std::string Table::line(const std::vector<TableCell>& cells, const std::vector<s
   return result + "\n";
 }
 
-std::string Table::render(const Paint& paint, std::size_t indent, std::size_t width) const {
+std::string Table::render(const Paint& paint, std::size_t indent, std::size_t width, bool keeps_columns) const {
   std::vector<std::size_t> widths = natural_widths();
   const std::size_t room = width > indent ? width - indent : 0;
   while (total(widths) > room) {
@@ -62,7 +62,7 @@ std::string Table::render(const Paint& paint, std::size_t indent, std::size_t wi
     if (widest == widths.size()) break;
     --widths[widest];
   }
-  const bool all_fit = total(widths) <= room;
+  const bool all_fit = keeps_columns || total(widths) <= room;
   const std::size_t beside_ellipsis = room > kColumnGap + 1 ? room - kColumnGap - 1 : 0;
   while (!all_fit && widths.size() > 1 && total(widths) > beside_ellipsis) widths.pop_back();
   // What was shortened for columns that are left out after all gets its room back.

@@ -29,8 +29,8 @@ class Table {
   void add_row(std::vector<TableCell> cells);
 
   /// At most `width` columns wide: shortens what may be shortened, then leaves out columns from the right,
-  /// and shows an ellipsis for them. Without titles when all are empty. Ends in a line end.
-  std::string render(const Paint& paint, std::size_t indent, std::size_t width) const;
+  /// and shows an ellipsis for them; `keeps_columns`: is wider instead. Without titles when all are empty. Ends in a line end.
+  std::string render(const Paint& paint, std::size_t indent, std::size_t width, bool keeps_columns = false) const;
 
  private:
   std::vector<std::size_t> natural_widths() const;
