@@ -161,6 +161,12 @@ def _mark_engine(module):
 _WITHOUT_LOSS = 1  # of a forward pass
 
 
+def _mark_accelerated(module):
+    """Accelerate's optimizer, which decides whether PyTorch's is called at all."""
+    _mark(module.AcceleratedOptimizer, "step", OPTIMIZER_CALL)
+    _mark(module.AcceleratedOptimizer, "zero_grad", OPTIMIZER_CALL)
+
+
 def _mark_strategy(module):
     """Lightning's: of what lies between a batch and backward, a large part are its own hooks."""
     _mark(module.Strategy, "training_step", FORWARD)
@@ -276,6 +282,7 @@ _MARKS = {
     "torch.nn.parallel.distributed": _mark_parallel("DistributedDataParallel"),
     "torch.distributed.fsdp.fully_sharded_data_parallel": _mark_parallel("FullyShardedDataParallel"),
     "deepspeed.runtime.engine": _mark_engine,
+    "accelerate.optimizer": _mark_accelerated,
     "lightning.pytorch.strategies.strategy": _mark_strategy,
     "pytorch_lightning.strategies.strategy": _mark_strategy,
     "torch.nn.modules.module": _mark_modules,
