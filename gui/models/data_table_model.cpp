@@ -18,6 +18,10 @@ QString heading(const std::string& title) {
 void DataTableModel::set_table(reports::DataTable table) {
   beginResetModel();
   table_ = std::move(table);
+  has_keys_.assign(table_.columns.size(), false);
+  for (const std::vector<reports::DataCell>& row : table_.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) has_keys_[i] = has_keys_[i] || row[i].sort_by.has_value();
+  }
   endResetModel();
 }
 
@@ -44,7 +48,7 @@ QVariant DataTableModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole: return heading(table_.columns[column].title) + QStringLiteral(": ") + text;
     case kSortRole:
       if (cell.sort_by) return *cell.sort_by;
-      return numeric ? QVariant() : QVariant(text);
+      return numeric || has_keys_[column] ? QVariant() : QVariant(text);
     case kRowRole: return index.row();
     default: return {};
   }

@@ -34,6 +34,7 @@ class DataTableModel : public QAbstractTableModel {
 
  private:
   reports::DataTable table_;
+  std::vector<bool> has_keys_;  ///< of each column: a cell is sorted by a number, so that those without one are missing values
 };
 
 /// RFC 4180, with a heading row; what would be a formula stands behind an apostrophe.

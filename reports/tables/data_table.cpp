@@ -36,6 +36,7 @@ DataCell missing_cell(std::string reason) {
 
 DataCell quantity_cell(const Measured<double>& value, std::string_view unit, int significant) {
   if (!value) return missing_cell(value.reason());
+  if (unit == "ns") return time_cell(*value);
   const bool is_plain = unit == "1" || unit == "samples/s";
   return value_cell(*value, is_plain ? number(*value, significant) : quantity(*value, unit == "bytes" ? "B" : unit));
 }
@@ -52,15 +53,17 @@ DataCell efficiency_cell(const Measured<double>& share) {
 
 DataCell interval_cell(const Measured<ConfidenceInterval>& interval, std::string_view unit, int significant) {
   if (!interval) return missing_cell(interval.reason());
-  const auto shown = [&](double value) { return unit == "1" ? number(value, significant) : quantity(value, unit); };
-  DataCell cell = text_cell(fmt::format("{} to {}", shown(interval->low), shown(interval->high)));
+  const auto shown = [&](double value) {
+    return unit == "1" ? number(value, significant) : unit == "ns" ? time_in_words(value) : quantity(value, unit);
+  };
+  DataCell cell = value_cell(interval->low, fmt::format("{} to {}", shown(interval->low), shown(interval->high)));
   cell.why = interval->method;
   return cell;
 }
 
 DataCell percent_interval_cell(const Measured<ConfidenceInterval>& interval) {
   if (!interval) return missing_cell(interval.reason());
-  DataCell cell = text_cell(fmt::format("{:.1f} to {:.1f}%", 100 * interval->low, 100 * interval->high));
+  DataCell cell = value_cell(interval->low, fmt::format("{:.1f} to {:.1f}%", 100 * interval->low, 100 * interval->high));
   cell.why = interval->method;
   return cell;
 }
@@ -86,7 +89,7 @@ DataCell relative_half_width_cell(double value, const Measured<ConfidenceInterva
 }
 
 DataCell rate_cell(double work_per_s, const std::string& without_samples, double ranks) {
-  DataCell cell = value_cell(work_per_s, rate_in_words(work_per_s, without_samples.empty(), ranks));
+  DataCell cell = value_cell(without_samples.empty() ? work_per_s : work_per_s / std::max(ranks, 1.0), rate_in_words(work_per_s, without_samples.empty(), ranks));
   cell.why = without_samples;
   return cell;
 }

@@ -49,7 +49,8 @@ struct DataTable {
   std::vector<DataColumn> columns;
   std::vector<std::vector<DataCell>> rows;
   std::optional<std::vector<DataCell>> total = {};  ///< not sorted with the rows
-  std::vector<std::string> legend = {};             ///< below it, where readers have no tips: what `brief` means, why cells are empty
+  std::vector<std::string> legend = {};             ///< below it, where `brief` is shown: what that means
+  std::vector<std::string> notes = {};              ///< below it, in every format
 };
 
 DataCell text_cell(std::string text, CellTone tone = CellTone::kPlain);
@@ -67,7 +68,7 @@ DataCell efficiency_cell(const Measured<double>& share);  ///< a percentage in t
 CellTone efficiency_tone(double efficiency);               ///< bad below 50%, a warning below 80%
 /// "1.25 to 1.31" in the unit, with the method as the reason.
 DataCell interval_cell(const Measured<ConfidenceInterval>& interval, std::string_view unit, int significant = 4);
-/// "78.0–82.0%" of shares.
+/// "78.0 to 82.0%" of shares.
 DataCell percent_interval_cell(const Measured<ConfidenceInterval>& interval);
 /// Of a column "samples/s". Where `without_samples` says why samples are not known, `work_per_s` counts the steps of all `ranks`,
 /// and the cell is "59.6 steps/s".

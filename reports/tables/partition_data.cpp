@@ -81,9 +81,10 @@ DataTable loss_data(const RunSummary& summary) {
   for (const std::int64_t part_ns : lost) largest_ns = std::max(largest_ns, std::abs(part_ns));
   const TimeScale scale(largest_ns);
   const auto interval_of = [&](const ConfidenceInterval& interval) {
-    return text_cell(fmt::format("{} to {}", scale.show_one(std::llround(interval.low), true),
-                                 scale.show_one(std::llround(interval.high), true)),
-                     CellTone::kFaint);
+    return value_cell(interval.low,
+                      fmt::format("{} to {}", scale.show_one(std::llround(interval.low), true),
+                                  scale.show_one(std::llround(interval.high), true)),
+                      CellTone::kFaint);
   };
   const std::vector<std::string> times = scale.show(lost, true);
   const bool is_loss = efficiency.lost_ns > 0;
@@ -102,7 +103,7 @@ DataTable loss_data(const RunSummary& summary) {
                  text_cell(scale.show_one(efficiency.lost_ns, true), CellTone::kStrong)};
   if (intervals) table.total->push_back(interval_of(intervals->lost));
   table.total->push_back(text_cell(is_loss ? "100.0%" : "–"));
-  table.legend = {intervals ? "95% CI: " + intervals->lost.method : "no intervals: " + intervals.reason()};
+  table.notes = {intervals ? "95% CI: " + intervals->lost.method : "no intervals: " + intervals.reason()};
   return table;
 }
 

@@ -91,7 +91,7 @@ DataTable scaling_data(const analyzer::ScalingTable& table) {
   TableOf<ScalingRow> columns;
   columns.add(true, {"GPUs", true}, [](const ScalingRow& row) { return count_cell(row.world_size); });
   columns.add(true, {"nodes", true}, [](const ScalingRow& row) { return count_cell(row.run_case.nodes); });
-  columns.add(any([](const ScalingRow& row) { return !row.variant.empty(); }), {"case", true},
+  columns.add(any([](const ScalingRow& row) { return !row.variant.empty(); }), {"case"},
               [&cases](const ScalingRow& row) { return cases.cell(row.variant); });
   columns.add(true, {"efficiency", true}, [=](const ScalingRow& row) { return efficiency_of(row, !intervals); });
   columns.add(intervals, {"95% CI", false, "over runs: needs 3 or more on both sides"},
@@ -122,7 +122,7 @@ DataTable scaling_data(const analyzer::ScalingTable& table) {
   data.detail = "efficiency is the speedup divided by the number of GPUs, against " + table.baseline;
   cases.explain(data.legend);
   data.legend.push_back("exposed: exposed communication, % of step time · " + provenance_legend_of(table.rows));
-  if (const std::string why = why_no_interval(table); !intervals && !why.empty()) data.legend.push_back(why);
+  if (const std::string why = why_no_interval(table); !intervals && !why.empty()) data.notes.push_back(why);
   return data;
 }
 
@@ -135,6 +135,8 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
   columns.add(true, {"GPUs", true, "nodes × GPUs of each"}, [](const RunSummary& each) { return shape_of(each.run); });
   columns.add(true, {"step time", true}, [](const RunSummary& each) { return step_time_of(each.step_time_ns); });
   columns.add(true, {"samples/s", true}, [](const RunSummary& each) { return rate_of(each.samples_per_s, each.step_time_ns); });
+  columns.add(true, {.title = "efficiency", .numeric = true, .meaning = "of the run alone, against its own baseline", .brief = "eff."},
+              [](const RunSummary& each) { return efficiency_of(each); });
   columns.add(true, {.title = "provenance", .brief = "prov."}, [](const RunSummary& each) { return provenance_cell(each.run.provenance); });
   columns.add(true, {.title = "workload", .is_prose = true}, [&programs](const RunSummary& each) {
     const RunCase& run_case = each.run.run_case;
@@ -142,7 +144,6 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
   });
   columns.add(any([](const RunSummary& each) { return !each.run.run_case.name.empty(); }), {.title = "name", .is_prose = true},
               [](const RunSummary& each) { return code_cell(each.run.run_case.name); });
-  columns.add(true, {"efficiency", true, "of the run alone, against its own baseline"}, [](const RunSummary& each) { return efficiency_of(each); });
   columns.add(true, {"started (UTC)"}, [](const RunSummary& each) { return text_cell(utc_time(each.run.started_wall_ns), CellTone::kFaint); });
   columns.add(any([](const RunSummary& each) { return has_known_batch(each.run.run_case); }), {"batch/GPU", true}, [](const RunSummary& each) {
     return has_known_batch(each.run.run_case) ? count_cell(each.run.run_case.batch_per_gpu) : missing_cell("a program's, which nobody stated");
@@ -157,7 +158,7 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
   for (const RunSummary& each : runs) provenances |= each.run.provenance.bits();
   data.legend.push_back(provenance_legend(ProvenanceSet::from_bits(provenances)));
   if (any([](const RunSummary& each) { return each.run.valid && each.efficiency; }))
-    data.legend.push_back("efficiency: of each run alone; `ddbench show RUN` has its interval");
+    data.legend.push_back("eff.: efficiency of each run alone; `ddbench show RUN` has its interval");
   programs.explain(data.legend);
   return data;
 }

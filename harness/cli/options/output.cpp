@@ -58,7 +58,7 @@ reports::TextStyle stdout_style() {
   } else if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
     style.width = size.ws_col;
   } else {
-    style.keeps_columns = true;
+    style.keeps_columns = ::isatty(STDOUT_FILENO) == 0;
   }
   return style;
 }

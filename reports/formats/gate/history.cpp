@@ -21,7 +21,7 @@ using analyzer::RunHistory;
 std::string series_text(const HistorySeries& series, analyzer::RunMetric metric, const Paint& paint, LineWidth width) {
   std::string text = data_table_text(history_data(series, metric), paint, width);
   const DataTable changes = level_changes_data(series, metric);
-  return changes.rows.empty() ? text : text + data_table_text(changes, paint, width);
+  return changes.rows.empty() ? text : text + "\n" + data_table_text(changes, paint, width);
 }
 
 Json series_json(const HistorySeries& series) {

@@ -62,7 +62,9 @@ std::string table_markup(const DataTable& table) {
   for (const auto& row : table.rows) markup += row_markup(row, table.columns);
   markup += "</tbody>";
   if (table.total) markup += "<tfoot>" + row_markup(*table.total, table.columns) + "</tfoot>";
-  return markup + "</table></div>";
+  markup += "</table>";
+  for (const std::string& note : table.notes) markup += "<small>" + html_text(note) + "</small>";
+  return markup + "</div>";
 }
 
 }  // namespace ddbench::reports::html

@@ -36,6 +36,7 @@ std::string table_text(const DataTable& table) {
   std::string text = heads + "\n" + rule + "\n";
   for (const auto& row : table.rows) text += row_text(row);
   if (table.total) text += row_text(*table.total);
+  for (const std::string& note : table.notes) text += "\n" + markdown_text(note) + "\n";
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace ddbench::reports {
 
 struct TextStyle {
   bool color = false;  ///< ANSI colours: only on a terminal that shows them, never with NO_COLOR
-  int width = 100;     ///< columns; wider content is shortened, never wrapped in the middle of a table
+  int width = 100;     ///< columns; in tables wider content is shortened, or continued on further lines in the last column
   bool keeps_columns = false;  ///< tables become wider than that rather than leave out columns: for files and pipes
 };
 

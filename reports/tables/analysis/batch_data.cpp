@@ -55,8 +55,8 @@ DataTable batch_data(const BatchCurve& curve) {
             [](const BatchRow& row) { return percent_cell(row.return_of_added); });
   table.add(true, {.title = "provenance", .brief = "prov."}, [](const BatchRow& row) { return provenance_cell(row.provenance); });
   DataTable data = std::move(table).of(curve.rows);
-  data.legend = {"steps and times to the target loss · return: speedup gained by added GPUs / ideal speedup, at fixed batch per GPU",
-                 provenance_legend_of(curve.rows)};
+  data.notes = {"steps and times to the target loss · return: speedup gained by added GPUs / ideal speedup, at fixed batch per GPU"};
+  data.legend = {provenance_legend_of(curve.rows)};
   return data;
 }
 

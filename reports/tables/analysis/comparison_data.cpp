@@ -14,13 +14,18 @@ constexpr std::size_t kMostDifferences = 40;
 constexpr std::size_t kLongestValue = 48;
 
 void note_the_rest(std::size_t all, std::size_t most, DataTable& data) {
-  if (all > most) data.legend = {fmt::format("and {} more (--json has all)", all - most)};
+  if (all > most) data.notes = {fmt::format("and {} more (--json has all)", all - most)};
 }
 
 DataCell side_cell(const std::string& value) {
   DataCell cell = code_cell(value.empty() ? "–" : value);
   if (value.size() > kLongestValue) cell.brief = shortened(value, kLongestValue);
   return cell;
+}
+
+/// With its unit: the heading names the side.
+DataCell side_cell(const Measured<double>& value, const std::string& unit) {
+  return value ? value_cell(*value, quantity(*value, unit == "bytes" ? "B" : unit)) : missing_cell(value.reason());
 }
 
 }  // namespace
@@ -45,8 +50,8 @@ DataTable compared_data(const std::string& caption, const std::vector<analyzer::
   using analyzer::ComparedFigure;
   TableOf<ComparedFigure> table;
   table.add(true, {"figure"}, [](const ComparedFigure& each) { return text_cell(each.name); });
-  table.add(true, {"A", true}, [](const ComparedFigure& each) { return quantity_cell(each.a, each.unit); });
-  table.add(true, {"B", true}, [](const ComparedFigure& each) { return quantity_cell(each.b, each.unit); });
+  table.add(true, {"A", true}, [](const ComparedFigure& each) { return side_cell(each.a, each.unit); });
+  table.add(true, {"B", true}, [](const ComparedFigure& each) { return side_cell(each.b, each.unit); });
   table.add(true, {"B over A (95%)"}, [](const ComparedFigure& each) { return ratio_cell(each.ratio); });
   std::vector<ComparedFigure> shown(figures.begin(), figures.begin() + static_cast<std::ptrdiff_t>(std::min(figures.size(), most)));
   std::erase_if(shown, [](const ComparedFigure& each) { return !each.a && !each.b; });

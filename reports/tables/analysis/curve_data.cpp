@@ -79,7 +79,7 @@ DataTable curve_data(std::span<const NamedCurve> curves) {
   data.legend.push_back(provenance_legend(ProvenanceSet::from_bits(provenances)));
   const bool intervals = any_row(rows, [](const NamedRow& each) { return bool(each.row->efficiency_interval); });
   if (!rows.empty() && !intervals && !rows.back().row->is_baseline)
-    data.legend.push_back("no interval of the efficiency: " + rows.back().row->efficiency_interval.reason());
+    data.notes.push_back("no interval of the efficiency: " + rows.back().row->efficiency_interval.reason());
   return data;
 }
 
@@ -97,7 +97,7 @@ DataTable law_data(const analyzer::ModelChoice& law) {
     const std::string error = candidate.cross_validation_error ? percent_in_words(*candidate.cross_validation_error) : "–";
     tried += fmt::format("{}{} {}", tried.empty() ? "" : " · ", to_string(candidate.model), error);
   }
-  data.legend = {"error at left-out sizes: " + tried};
+  data.notes = {"error at left-out sizes: " + tried};
   return data;
 }
 
@@ -108,7 +108,7 @@ DataTable predictions_data(const ScalingCurve& curve) {
   TableOf<Prediction> table;
   table.add(true, {"GPUs", true}, [](const Prediction& each) { return value_cell(each.n, fmt::format("{:g}", each.n)); });
   table.add(true, {"samples/s", true},
-            [=](const Prediction& each) { return value_cell(each.throughput, rate_in_words(each.throughput, counts_samples, each.n)); });
+            [=](const Prediction& each) { return value_cell(counts_samples ? each.throughput : each.throughput / each.n, rate_in_words(each.throughput, counts_samples, each.n)); });
   table.add(true, {"95% CI"}, [=](const Prediction& each) {
     if (!each.interval) return missing_cell(each.interval.reason());
     ConfidenceInterval interval = each.interval->interval;
@@ -127,7 +127,7 @@ DataTable predictions_data(const ScalingCurve& curve) {
   std::string averaged;
   for (const analyzer::SizeModel& model : curve.predictions.back().models)
     averaged += fmt::format("{}{} {}", averaged.empty() ? "" : " · ", model.name, percent_in_words(model.weight));
-  if (!averaged.empty()) data.legend = {"averaged by what they predicted: " + averaged};
+  if (!averaged.empty()) data.notes = {"averaged by what they predicted: " + averaged};
   return data;
 }
 

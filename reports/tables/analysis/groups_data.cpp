@@ -36,7 +36,7 @@ DataTable groups_data(const GroupComparison& groups) {
   table.add(true, {"GPUs", true}, [](const GroupRow& row) { return count_cell(row.world_size); });
   table.add(true, {"nodes", true}, [](const GroupRow& row) { return count_cell(row.run_case.nodes); });
   table.add(true, {.title = groups.field, .is_prose = true}, [](const GroupRow& row) { return value_of_field(row.value); });
-  table.add(any_row(groups.rows, kHasVariant), {"case", true}, [&cases](const GroupRow& row) { return cases.cell(row.variant); });
+  table.add(any_row(groups.rows, kHasVariant), {"case"}, [&cases](const GroupRow& row) { return cases.cell(row.variant); });
   table.add(true, {"samples/s", true}, [](const GroupRow& row) { return rate_cell(row.samples_per_s, row.without_samples, row.world_size); });
   table.add(true, {"over the reference"}, [&groups](const GroupRow& row) { return against_reference(groups, row); });
   table.add(true, {"efficiency", true, "against the smallest size"}, [](const GroupRow& row) { return percent_cell(row.efficiency); });
@@ -47,7 +47,8 @@ DataTable groups_data(const GroupComparison& groups) {
   table.add(true, {.title = "provenance", .brief = "prov."}, [](const GroupRow& row) { return provenance_cell(row.provenance); });
   DataTable data = std::move(table).of(groups.rows);
   cases.explain(data.legend);
-  data.legend.push_back("efficiency: against the smallest size · " + provenance_legend_of(groups.rows));
+  data.legend.push_back(provenance_legend_of(groups.rows));
+  data.notes = {"efficiency: against the smallest size"};
   return data;
 }
 
@@ -57,7 +58,7 @@ DataTable group_collectives_data(const GroupComparison& groups) {
   table.add(true, {"ranks", true}, [](const GroupCollective& row) { return row.ranks == 0 ? missing_cell("the size of the communicator is not known") : count_cell(row.ranks); });
   table.add(any_row(groups.collectives, kHasVariant), {.title = "where", .is_prose = true},
             [](const GroupCollective& row) { return text_cell(row.variant); });
-  table.add(true, {"size", true}, [](const GroupCollective& row) { return quantity_cell(static_cast<double>(row.bytes), "B"); });
+  table.add(true, {"bytes", true}, [](const GroupCollective& row) { return count_cell(static_cast<std::int64_t>(row.bytes)); });
   table.add(true, {.title = groups.field, .is_prose = true}, [](const GroupCollective& row) { return value_of_field(row.value); });
   table.add(true, {"transfer", true}, [](const GroupCollective& row) { return time_cell(row.transfer_ns); });
   table.add(true, {.title = "bus bandwidth", .numeric = true, .brief = "busbw"}, [](const GroupCollective& row) {

@@ -72,7 +72,7 @@ std::vector<DataTable> lost_by_size_data(const ScalingCurve& curve, std::size_t 
   if (intervals) {
     tables.front().detail = "95% CI in parentheses";
   } else {
-    tables.back().legend = {"no intervals: " + intervals.reason()};
+    tables.back().notes = {"no intervals: " + intervals.reason()};
   }
   return tables;
 }

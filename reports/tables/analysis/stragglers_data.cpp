@@ -30,7 +30,7 @@ DataTable stragglers_data(const analyzer::StragglerReport& report) {
   rows.insert(rows.end(), report.ranks.begin(),
               report.ranks.begin() + static_cast<std::ptrdiff_t>(std::min(report.ranks.size(), kMostRanks)));
   DataTable data = std::move(table).of(rows);
-  data.legend = {fmt::format("{} collectives in {} steps of run {}", count_in_words(static_cast<std::int64_t>(report.collectives)),
+  data.notes = {fmt::format("{} collectives in {} steps of run {}", count_in_words(static_cast<std::int64_t>(report.collectives)),
                              count_in_words(report.steps), report.run)};
   return data;
 }

@@ -52,7 +52,7 @@ DataTable metrics_data(const analyzer::GateVerdict& verdict) {
             }));
   table.add(true, {"95% CI", true}, estimated([](const MetricVerdict&, const Estimate& estimate) {
               const ConfidenceInterval& interval = estimate.change_interval;
-              DataCell cell = text_cell(signed_percent(interval.low) + " to " + signed_percent(interval.high));
+              DataCell cell = value_cell(interval.low, signed_percent(interval.low) + " to " + signed_percent(interval.high));
               cell.why = interval.method;
               return cell;
             }));
@@ -95,14 +95,21 @@ DataTable level_changes_data(const HistorySeries& series, analyzer::RunMetric me
   const auto point_of = [&series](const LevelChange& change) -> const HistoryPoint& { return series.points[change.index]; };
   table.add(true, {"since run"}, [=](const LevelChange& change) { return code_cell(point_of(change).run); });
   table.add(true, {"change", true}, [](const LevelChange& change) {
-    const double share = change.before > 0 ? change.after / change.before - 1 : 0;
-    return value_cell(share, fmt::format("{} {}", signed_percent(share), change.worse ? "worse" : "better"), change.worse ? CellTone::kBad : CellTone::kGood);
+    const char* way = change.worse ? "worse" : "better";
+    const CellTone tone = change.worse ? CellTone::kBad : CellTone::kGood;
+    if (!(change.before > 0)) return text_cell(way, tone);  // it was 0
+    const double share = change.after / change.before - 1;
+    return value_cell(share, fmt::format("{} {}", signed_percent(share), way), tone);
   });
   table.add(true, {"before", true}, [=](const LevelChange& change) { return value_cell(change.before, metric_value(metric, change.before)); });
   table.add(true, {"after", true}, [=](const LevelChange& change) { return value_cell(change.after, metric_value(metric, change.after)); });
   table.add(true, {"p-value", true},
             [](const LevelChange& change) { return value_cell(change.p_value, fmt::format("{:.3f}", change.p_value)); });
-  const bool edits = std::any_of(series.changes.begin(), series.changes.end(), [&](const auto& change) { return !point_of(change).edited.empty(); });
+  table.add(true, {"started (UTC)"}, [=](const LevelChange& change) { return text_cell(utc_time(point_of(change).started_wall_ns)); });
+  const auto any = [&](auto has) { return any_row(series.changes, [&](const LevelChange& change) { return has(point_of(change)); }); };
+  table.add(any([](const HistoryPoint& point) { return !point.name.empty(); }), {.title = "name", .is_prose = true},
+            [=](const LevelChange& change) { return code_cell(point_of(change).name); });
+  const bool edits = any([](const HistoryPoint& point) { return !point.edited.empty(); });
   table.add(edits, {.title = "script", .is_prose = true}, [=](const LevelChange& change) { return edited_cell(point_of(change)); });
   DataTable data = std::move(table).of(series.changes);
   data.caption = "Changes of level";

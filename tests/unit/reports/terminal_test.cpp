@@ -35,10 +35,20 @@ TEST(DataTableText, ProseContinuesOnFurtherLinesOrIsShortened) {
 
 TEST(DataTableText, FilesAndPipesGetAllColumns) {
   DataTable table;
-  table.columns = {{"gap"}, {"a step", true}, {"cause"}};
-  table.rows = {{text_cell("host"), text_cell("73 ms"), text_cell("operators and launches")}};
-  EXPECT_EQ(data_table_text(table, Paint(false), {20, true}), "  gap   a step  cause\n  host   73 ms  operators and launches\n");
-  EXPECT_EQ(data_table_text(table, Paint(false), {20, false}), "  gap   a step  …\n  host   73 ms  …\n");
+  table.columns = {{.title = "gap", .is_prose = true}, {"a step", true}, {"cause"}};
+  table.rows = {{text_cell("host in the optimizer"), text_cell("73 ms"), text_cell("operators and launches")}};
+  EXPECT_EQ(data_table_text(table, Paint(false), {24, true}),
+            "  gap                    a step  cause\n"
+            "  host in the optimizer   73 ms  operators and launches\n");
+  EXPECT_EQ(data_table_text(table, Paint(false), {24, false}), "  gap          a step  …\n  host in th…   73 ms  …\n");
+}
+
+TEST(DataTableText, WhatStandsForATextIsNotShortened) {
+  DataTable table;
+  NumberedTexts programs("program");
+  table.columns = {{.title = "workload", .is_prose = true}, {"note"}};
+  table.rows = {{programs.cell("python train.py", true), text_cell("a longer remark")}};
+  EXPECT_EQ(data_table_text(table, Paint(false), 20, 0), "workload   …\nprogram 1  …\n");
 }
 
 TEST(DataTableText, WhatHasLittleRoomIsBriefAndTheLegendSaysWhatItMeans) {

@@ -75,7 +75,7 @@ class TableText {
   std::size_t other_columns() const {
     std::size_t sum = indent_;
     for (const std::size_t width : widths_) sum += width + kColumnGap;
-    return sum;
+    return bars_at_ && is_share() ? sum + kBarColumns + kColumnGap : sum;
   }
 
   std::size_t bar_columns() const {
@@ -83,11 +83,18 @@ class TableText {
     return std::clamp<std::size_t>(width_ > other_columns() ? width_ - other_columns() : 0, 8, kWidestBar);
   }
 
+  /// What stands for a text is not shortened: nothing else says which one it stands for.
+  std::size_t least_width(std::size_t column) const {
+    std::size_t least = TableColumn{}.least;
+    for_each_row([&](const std::vector<DataCell>& row) { least = std::max(least, display_width(visible(row[column].brief))); });
+    return least;
+  }
+
   std::vector<TableColumn> columns() const {
     std::vector<TableColumn> columns;
     for (std::size_t i = 0; i < table_.columns.size(); ++i) {
       const DataColumn& column = table_.columns[i];
-      columns.push_back({shown(column), column.numeric ? Align::kRight : Align::kLeft, column.is_prose});
+      columns.push_back({shown(column), column.numeric ? Align::kRight : Align::kLeft, column.is_prose, least_width(i)});
       if (bars_at_ == i) columns.push_back({"", Align::kLeft});
     }
     return columns;
@@ -154,8 +161,12 @@ std::string data_table_text(const DataTable& table, const Paint& paint, LineWidt
   if (table.rows.empty() && table.detail.empty()) return {};
   std::string text = heading(table, paint, width);
   if (!table.rows.empty()) text += TableText(table, paint, width, indent).write();
-  for (const std::string& line : table.legend)
-    text += std::string(indent, ' ') + paint(Tone::kFaint, fitted(visible(line), width - indent)) + "\n";
+  for (const auto* sentences : {&table.legend, &table.notes}) {
+    for (const std::string& sentence : *sentences) {
+      for (const std::string& line : wrapped(visible(sentence), width - indent))
+        text += std::string(indent, ' ') + paint(Tone::kFaint, line) + "\n";
+    }
+  }
   return text;
 }
 

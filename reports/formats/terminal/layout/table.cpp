@@ -6,7 +6,6 @@
 namespace ddbench::reports {
 namespace {
 
-constexpr std::size_t kNarrowest = 8;  // of a shortened column
 
 std::size_t total(const std::vector<std::size_t>& widths) {
   std::size_t sum = widths.empty() ? 0 : kColumnGap * (widths.size() - 1);
@@ -53,10 +52,10 @@ std::string Table::line(const std::vector<TableCell>& cells, const std::vector<s
 std::string Table::render(const Paint& paint, std::size_t indent, std::size_t width, bool keeps_columns) const {
   std::vector<std::size_t> widths = natural_widths();
   const std::size_t room = width > indent ? width - indent : 0;
-  while (total(widths) > room) {
+  while (!keeps_columns && total(widths) > room) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      const bool candidate = columns_[i].may_shorten && widths[i] > kNarrowest;
+      const bool candidate = columns_[i].may_shorten && widths[i] > columns_[i].least;
       if (candidate && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
     }
     if (widest == widths.size()) break;

@@ -15,6 +15,7 @@ struct TableColumn {
   std::string title;
   Align align = Align::kRight;
   bool may_shorten = false;  ///< text that may be cut where the table is too wide
+  std::size_t least = 8;     ///< what is left of it then
 };
 
 struct TableCell {
@@ -29,7 +30,7 @@ class Table {
   void add_row(std::vector<TableCell> cells);
 
   /// At most `width` columns wide: shortens what may be shortened, then leaves out columns from the right,
-  /// and shows an ellipsis for them; `keeps_columns`: is wider instead. Without titles when all are empty. Ends in a line end.
+  /// and shows an ellipsis for them. With `keeps_columns` it does neither, and becomes as wide as its texts are. Without titles when all are empty. Ends in a line end.
   std::string render(const Paint& paint, std::size_t indent, std::size_t width, bool keeps_columns = false) const;
 
  private:
