@@ -164,7 +164,7 @@ def test_a_snapshot_of_nccl_inspector(bench, tmp_path):
     assert got == [("all_gather", 4096, 1, 70000, 70000, 0), ("all_reduce", 65536, 3, 100000, 100000, 0),
                    ("send", 65536, 1, 50000, 50000, 0)]
     shown = " ".join(bench.ok("show", run).stdout.split())
-    assert "a snapshot" in shown and "it may hold a wait" in shown and "last line of 1 files is cut off" in shown and "RING LL" in shown
+    assert "a snapshot" in shown and "it may include a wait" in shown and "last line of 1 files is cut off" in shown and "RING LL" in shown
     assert imported(bench, "auto", folder)["already_there"]
 
 
