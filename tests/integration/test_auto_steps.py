@@ -37,9 +37,9 @@ def ended(bench, *arguments, ranks):
 
 @pytest.mark.parametrize("ranks", [[1, 1], [1, 4], [2, 1]], ids=lambda ranks: f"{ranks[0]}x{ranks[1]}")
 def test_the_report_says_why_the_run_ended(bench, ranks):
-    told = ended(bench, "--nodes", ranks[0], "--gpus", ranks[1], "--max-time", 4, *AUTO, ranks=ranks[0] * ranks[1])
+    told = ended(bench, "--nodes", ranks[0], "--gpus", ranks[1], "--max-time", 3, *AUTO, ranks=ranks[0] * ranks[1])
     end = told["steps"]["end"]
-    assert end["margin"] == 0.01 and end["max_time_s"] == 4
+    assert end["margin"] == 0.01 and end["max_time_s"] == 3
     if end["by"] == "margin":
         assert told["steps"]["measured"] >= 60
     shown = " ".join(bench.ok("show", "last").stdout.split())
@@ -115,7 +115,7 @@ def test_an_interrupt_and_a_killed_rank_end_it_as_any_run(bench):
 
 def test_a_preempted_run_continues_and_then_ends_by_itself(bench):
     job = [*AUTO, "--checkpoint-every", 1000, "--name", "job", "--continue", "--data-delay", "5ms", "--margin", "0.0001",
-           "--max-time", 10, "--json"]
+           "--max-time", 6, "--json"]
     process = training(bench, *job)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
