@@ -249,3 +249,11 @@ def test_damaged_snapshots_of_nccl_ras_store_nothing(bench, tmp_path):
         refused = bench("import", "nccl-ras", file, timeout=60)
         assert refused.returncode == 2 and message in refused.stderr and file.name in refused.stderr, (text[:60], refused.stderr)
     assert not bench.db.exists() or bench.rows("select count(*) from run")[0][0] == 0
+
+
+def test_an_efficiency_that_is_hardly_possible_is_flagged(bench):
+    (bench.tmp / "t.csv").write_text("gpus,throughput\n1,100\n2,400\n4,430\n")
+    bench.ok("import", "table", bench.tmp / "t.csv")
+    shown = " ".join(bench.ok("scaling").stdout.split())
+    assert "2 GPUs: an efficiency of 200.0% is hardly possible: check that the baseline did the same work" in shown
+    assert "4 GPUs: an efficiency" not in shown, "107.5% may be"
