@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/clock.h"
@@ -21,8 +22,9 @@ class HookCost {
     ++timed_;
     return now_ns();
   }
-  /// Of a hook that is timed, a part of what it took.
-  void add(std::int64_t ns) noexcept { ns_ += kEach * ns; }
+  /// Of a hook that is timed, a part of what it took. One that takes longer than kLongest_ns has lost its core meanwhile: sixteen
+  /// times that wait would be no cost of hooks.
+  void add(std::int64_t ns) noexcept { ns_ += kEach * std::min(ns, kLongest_ns); }
   /// Of one that is timed always.
   void add_whole(std::int64_t ns) noexcept { ns_ += ns; }
   /// Whether it is time to tell although no mark has come.
@@ -37,6 +39,7 @@ class HookCost {
 
  private:
   static constexpr int kEach = 16;
+  static constexpr std::int64_t kLongest_ns = 20'000;  // most take less than 1,000
   std::uint32_t random_ = 2463534242u;  // Marsaglia's xorshift, which is never 0
   int until_timed_ = kEach;
   int timed_ = 0;
