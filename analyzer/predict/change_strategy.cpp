@@ -19,9 +19,9 @@ constexpr double kOnePack = 1e18;
 /// What a recording of `from` lacks of a step of `to`.
 std::string why_not(const std::string& from, const std::string& to) {
   const char* lacks = "the run's collectives are those of";
-  if (from == "mirrored") lacks = "when each gradient is ready is not told by a step that reduces all of them together, of";
-  if (to == "ps") lacks = "what servers of parameters take is not told by the collectives of";
-  if (to == "horovod") lacks = "what is fused in a cycle, and what agreeing on it takes, is not told by the steps of";
+  if (from == "mirrored") lacks = "a step that reduces all gradients together does not show when each was ready, that of";
+  if (to == "ps") lacks = "the time of parameter servers does not follow from the collectives of";
+  if (to == "horovod") lacks = "what is fused in a cycle, and the time to agree on it, do not follow from the steps of";
   return fmt::format("--strategy {}: {} {}; record a run of {} to predict it", to, lacks, from, to);
 }
 

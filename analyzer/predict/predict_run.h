@@ -58,8 +58,8 @@ struct PredictOptions {
 /// 1% for each doubling of ranks, and 2% for each doubling of the batch (assumed; tests/bench/predict/measured.py
 /// shows the coverage). Missing with what to measure where costs do not tell a collective, and for several ranks where the
 /// recording, of one rank, has no collectives; and for nodes of more than 65,536 ranks.
-/// Up to 65,536 ranks are replayed one by one. Beyond, fewer nodes stand for several each and do what the slowest of these would
-/// (order statistics of the recorded blocks), so that the slowest of all is as slow; their waits are too short then.
+/// Up to 65,536 ranks are replayed one by one. Beyond, each replayed node stands for several and takes the slowest of the blocks
+/// that they would draw (order statistics). The slowest rank is then as slow as it should be, but waits are too short.
 Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
                                         const ClusterShape& shape, const PredictOptions& options = {});
 

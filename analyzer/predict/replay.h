@@ -18,8 +18,8 @@ struct ReplaySchedule {
 
 /// Draws blocks of steps that were recorded one after the other, for each node by itself, so that the slowest of many
 /// nodes is as slow as chance makes it. `blocks` are [first, last) of StepRecording::steps. The same seed gives the
-/// same schedule. Where `each` is above 1 every node stands for that many: of `blocks`, which are sorted from fast to slow then,
-/// it does what the slowest of so many draws would be.
+/// same schedule. Where `each` is above 1 every node stands for that many: it takes the slowest of that many blocks
+/// drawn, and `blocks` must be sorted from fast to slow.
 ReplaySchedule draw_schedule(std::span<const std::pair<std::size_t, std::size_t>> blocks, std::size_t nodes,
                              std::size_t steps, std::uint64_t seed, double each = 1);
 

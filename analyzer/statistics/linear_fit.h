@@ -57,11 +57,11 @@ std::optional<LinearFit> fit_linear(std::span<const FitPoint> points, std::size_
 /// x . coefficients
 double value_at(const LinearFit& fit, const Coefficients& x);
 
-/// The mean curve at x; missing when the error cannot be estimateds.
+/// The mean curve at x; missing when the error cannot be estimated.
 Measured<Estimate> mean_at(const LinearFit& fit, const Coefficients& x, double level = 0.95);
 
 /// (numerator . coefficients) / (denominator . coefficients), with the interval of Fieller (1954). Missing
-/// when the denominator may be 0, or the error cannot be estimateds.
+/// when the denominator may be 0, or the error cannot be estimated.
 Measured<Estimate> ratio_of(const LinearFit& fit, const Coefficients& numerator,
                             const Coefficients& denominator, double level = 0.95);
 

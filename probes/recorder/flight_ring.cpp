@@ -100,6 +100,7 @@ std::optional<FlightRecord> parse_flight(std::string_view bytes) {
   FlightRecord record;
   record.entered = ring.entered;
   constexpr std::uint64_t kMostRanks = 65536;  // as of a RunCase
+  constexpr std::int64_t kLatest_ns = std::int64_t{1} << 61;  // 73 years; sums of two stay far from overflow
   const std::uint64_t ranks = ring.world >> 32;
   const auto rank = static_cast<std::uint32_t>(ring.world);
   if (ranks <= kMostRanks && rank < ranks) record.place = WorldPlace{static_cast<int>(rank), static_cast<int>(ranks)};
@@ -109,7 +110,7 @@ std::optional<FlightRecord> parse_flight(std::string_view bytes) {
   const std::uint64_t kept = std::min<std::uint64_t>(ring.entered, FlightRing::kEntries);
   for (std::uint64_t place = ring.entered - kept; place < ring.entered; ++place) {
     const PlainEntry& entry = ring.entries[place % FlightRing::kEntries];
-    if (entry.begin_ns <= 0) continue;
+    if (entry.begin_ns <= 0 || entry.begin_ns > kLatest_ns || entry.end_ns < 0 || entry.end_ns > kLatest_ns) continue;
     record.operations.push_back({printable_name(entry.name), entry.correlation, entry.begin_ns, entry.end_ns});
   }
   return record;

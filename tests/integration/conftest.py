@@ -15,10 +15,10 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXECUTABLE = os.environ.get("DDBENCH_EXECUTABLE", str(ROOT / "build/release/bin/ddbench"))
-# What this session starts inherits its name; what others started can be told from it.
-SESSION_VARIABLE = b"DDBENCH_TEST_SESSION="
-os.environ["DDBENCH_TEST_SESSION"] = uuid.uuid4().hex
-SESSION_ENTRY = SESSION_VARIABLE + os.environ["DDBENCH_TEST_SESSION"].encode()
+# Inherited by all processes that these tests start, so that those of tests running at the same time are not mistaken for them.
+OWNER_VARIABLE = b"DDBENCH_TEST_OWNER="
+os.environ["DDBENCH_TEST_OWNER"] = uuid.uuid4().hex
+OWNER_ENTRY = OWNER_VARIABLE + os.environ["DDBENCH_TEST_OWNER"].encode()
 SMALL = ["--steps", "12", "--warmup", "2", "-O", "hidden=64", "--quiet"]
 
 
@@ -36,11 +36,11 @@ def pids_marked(mark):
 
 
 def net_namespaces():
-    """But for those of processes that another test session has started, which may run at the same time."""
+    """Except those of processes that another pytest has started, which may run at the same time."""
     found = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        sessions = [entry for entry in environ_of(pid) if entry.startswith(SESSION_VARIABLE)]
-        if sessions and sessions != [SESSION_ENTRY]:
+        owners = [entry for entry in environ_of(pid) if entry.startswith(OWNER_VARIABLE)]
+        if owners and owners != [OWNER_ENTRY]:
             continue
         try:
             found.add(os.stat(f"/proc/{pid}/ns/net").st_ino)

@@ -27,7 +27,7 @@ struct LiveOwnTime {
 
 /// Who holds the others up while the run goes on, from how long each rank is in collectives: the slow one comes last and is in them for
 /// the shortest time, the others wait in them. It names who, since when and at what cost, and
-/// why, where ranks tell of their own time: the part of it (compute without CPU wait, CPU wait, data, the rest) that has 60% of what the
+/// why, where ranks report their own time: the part of it (compute without CPU wait, CPU wait, data, the rest) that has 60% of what the
 /// named ranks take longer than the median other rank.
 ///
 /// Looks are about a second apart, and longer where a step takes longer. Ranks, at most half of them, are named when over the last

@@ -22,7 +22,7 @@ struct TraceOptions {
 /// What recorded the traces, in the words that people know of it.
 struct TraceOrigin {
   std::string_view id;                ///< of the format: "kineto"
-  std::string_view gives_sizes_with;  ///< how it tells the bytes of collectives: "PyTorch writes them with record_shapes=True"
+  std::string_view gives_sizes_with;  ///< what makes the tool write the bytes of collectives: "PyTorch writes them with record_shapes=True"
   std::string_view records_kernels_with;  ///< "was ProfilerActivity.CUDA on?"
   std::string_view marks_steps_with;      ///< "Call profiler.step() after each one to mark them"
 };

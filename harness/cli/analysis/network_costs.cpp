@@ -32,7 +32,7 @@ void add_network(const store::RunStore& store, const analyzer::SkuCatalogue& cat
 
 void add_network_option(CLI::App& app, std::vector<std::string>& networks) {
   app.add_option("--network", networks,
-                 "What tells the cost of collectives: a run of `ddbench micro` or of training, a file or an imported run of "
+                 "Where the costs of collectives come from: a run of `ddbench micro` or of training, a file or an imported run of "
                  "nccl-tests, or a SKU of the catalogue (nominal: NCCL's tuning model)")
       ->delimiter(',');
 }

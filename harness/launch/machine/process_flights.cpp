@@ -22,7 +22,7 @@ constexpr std::string_view kRankPrefix = "rank";
 std::optional<ProcessFlight> named_by(const std::string& name) {
   if (!name.starts_with(kRankPrefix) || !name.ends_with(host::kFlightSuffix)) return std::nullopt;
   const auto rank = leading_number<int>(std::string_view(name).substr(kRankPrefix.size()));
-  if (!rank || !rank->rest.starts_with(".")) return std::nullopt;
+  if (!rank || rank->value < 0 || !rank->rest.starts_with(".")) return std::nullopt;
   const auto pid = leading_number<std::int64_t>(rank->rest.substr(1));
   ProcessFlight flight;
   flight.started_rank = rank->value;
@@ -79,7 +79,7 @@ void find_stopped_processes(const fs::path& run_directory, int world_size, std::
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     if (std::isdigit(static_cast<unsigned char>(entry.path().filename().string().front())) == 0 || !is_stopped(entry.path())) continue;
     const auto rank = rank_of_process(entry.path(), (run_directory / kRankPrefix).string());
-    if (!rank || *rank >= world_size) continue;
+    if (!rank || *rank < 0 || *rank >= world_size) continue;
     const std::int64_t pid = own_pid(entry.path());
     const auto known = std::find_if(flights.begin(), flights.end(), [&](const ProcessFlight& flight) {
       return flight.started_rank == *rank && flight.pid == pid;

@@ -109,7 +109,7 @@ class WorkerSession final : public collective::KeyValueStore {
   bool finished_ = false;
   std::string stop_reason_;
   std::optional<Error> trouble_;
-  std::filesystem::path flights_folder_;  // empty: none are told
+  std::filesystem::path flights_folder_;  // empty: this rank has no flight recorders to send
   bool tells_program_ = false;
   std::function<void()> on_stop_;
   std::function<std::optional<Error>()> watch_;

@@ -131,7 +131,7 @@ TEST(LiveVerdict, NamesTheCauseWhereRanksTellOfTheirOwnTime) {
   EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, n, -1, 0, 0}; }), who) << "of a GPU compute is not known";
   EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, n, ms(n, rank == 1 ? 6 : 4), ms(n, rank == 1 ? 2 : 0), 0}; }), who)
       << "half and half";
-  EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, rank == 2 ? 7 : n, 0, 0, 0}; }), who) << "one tells nothing";
+  EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, rank == 2 ? 7 : n, 0, 0, 0}; }), who) << "one rank reports no time of its own";
   EXPECT_EQ(verdict_of([&](int, std::uint64_t n) { return LiveOwnTime{-1, n, 0, 0, 0}; }), who);
 }
 

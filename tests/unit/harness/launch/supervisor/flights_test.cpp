@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 #include <set>
 
 #include "core/span.h"
@@ -107,6 +108,22 @@ TEST_F(Flights, FilesThatAreNoneOfTheseAreLeftAlone) {
   std::vector<ProcessFlight> flights;
   find_stopped_processes(folder_.path(), 3, flights);
   EXPECT_TRUE(flights.empty());
+}
+
+TEST_F(Flights, RanksAndTimesThatCannotBeAreLeftAlone) {
+  write(0, 40, true);
+  write(0, 99, true, "rank-1.flight");
+  write(0, 99, true, "rank-1.77.flight");
+  host::FlightRing* const ring = host::map_flight_ring((folder_.path() / "rank1.flight").c_str());
+  ASSERT_NE(ring, nullptr);
+  ring->leave(ring->enter("all_reduce", collective_key(kGroup, 1), 1000), std::numeric_limits<std::int64_t>::min());
+  ring->enter("all_reduce", collective_key(kGroup, 2), std::numeric_limits<std::int64_t>::max());
+  std::vector<ProcessFlight> processes = read_process_flights(folder_.path(), 3);
+  ASSERT_EQ(processes.size(), 2U);
+  for (ProcessFlight& process : processes) process.later_ns = kSecond;
+  const std::vector<RankFlight> flights = flights_of(processes, 3, false);
+  EXPECT_EQ(flights[0].record.operations.back().begin_ns, 2 * kSecond);
+  EXPECT_TRUE(flights[1].record.operations.empty());
 }
 
 TEST_F(Flights, ProcessesOfAProgramThatStartsItsRanksAreWhoTheySayTheyAre) {
