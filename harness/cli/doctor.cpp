@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/store/maintenance/maintenance.h"
 #include "core/error.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
@@ -125,6 +126,15 @@ Measured<std::string> namespaces_text() {
   return std::string(*user_namespace ? "allowed, inside a user namespace" : "allowed");
 }
 
+Measured<std::string> store_text() {
+  try {
+    const std::filesystem::path file = store_path("");
+    return fmt::format("{}: {}", file.string(), store::journal_in_use(file));
+  } catch (const Error& error) {
+    return Measured<std::string>::missing(error.message());
+  }
+}
+
 std::vector<Finding> examine() {
   const host::Machine machine = host::inspect_machine();
   const auto cores = machine.cores ? Measured<std::string>(std::to_string(*machine.cores))
@@ -151,6 +161,7 @@ std::vector<Finding> examine() {
       {"Slurm (srun)", command("srun"), "no launching inside a Slurm allocation"},
       {"InfiniBand", infiniband_text(machine), "nodes talk over Ethernet or emulated links"},
       {"network interfaces", interfaces_text(machine), "other machines cannot be reached"},
+      {"store", store_text(), "runs are not kept"},
       {"network namespaces", namespaces_text(),
        "nodes on this machine share plain loopback; --link is not possible"},
   };

@@ -117,7 +117,7 @@ def test_help_is_success(bench, arguments):
 
 def test_doctor_answers_everywhere(bench):
     text = bench.ok("doctor").stdout
-    for what in ("cores", "memory", "GPUs", "NCCL", "Gloo", "MPI", "Slurm", "InfiniBand", "namespaces", "governor"):
+    for what in ("cores", "memory", "GPUs", "NCCL", "Gloo", "MPI", "Slurm", "InfiniBand", "namespaces", "governor", "write-ahead log"):
         assert what in text
 
 

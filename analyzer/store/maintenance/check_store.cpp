@@ -5,6 +5,7 @@
 #include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_row.h"
 #include "analyzer/store/rows/stored_spans.h"
+#include "analyzer/store/sqlite/journal.h"
 #include "analyzer/store/sqlite/open_store.h"
 #include "analyzer/store/sqlite/row_checksum.h"
 #include "core/error.h"
@@ -119,9 +120,19 @@ void attempt(Problems& problems, Check&& check) {
 
 }  // namespace
 
+std::string journal_in_use(const std::filesystem::path& file) {
+  const FileSystem system = inspect_file_system(std::filesystem::absolute(file).parent_path());
+  std::error_code ignored;
+  std::optional<Journal> journal;
+  if (std::filesystem::is_regular_file(file, ignored)) journal = journal_of(Database(file, Access::kExisting));
+  const Journal where_maps_are_shared = journal.value_or(Journal::kLog);
+  return describe_journal(system.shares_maps ? where_maps_are_shared : Journal::kRollback, system);
+}
+
 CheckResult check_store(const std::filesystem::path& file) {
   const Database database = open_store(file, OpenMode::kReadOnly, builtin_migrations());
   CheckResult result;
+  result.journal = journal_in_use(file);
   Problems problems(result.problems);
   attempt(problems, [&] { check_sqlite(database, problems); });
   attempt(problems, [&] { result.runs = database.integer("SELECT count(*) FROM run"); });

@@ -52,8 +52,13 @@ struct CheckResult {
   std::int64_t runs = 0;
   std::int64_t steps = 0;
   std::int64_t spans = 0;
+  std::string journal;  ///< describe_journal
   std::vector<std::string> problems;  ///< what, in which run; the first so many of each kind
 };
+
+/// How the store is kept, or would be if it were made: "write-ahead log on ext4", "rollback journal on nfs: it shares no
+/// memory between machines". Throws as RunStore::open for a file that is no database.
+std::string journal_in_use(const std::filesystem::path& file);
 
 /// Reads everything: SQLite's own integrity check, references between tables, that each run's row and each
 /// chunk of spans can be read and holds what its row says, and that the parts of each step sum to it. Changes

@@ -204,7 +204,7 @@ class NewStoreGuard {
   ~NewStoreGuard() {
     if (!armed_ || holds_runs()) return;
     std::error_code ignored;
-    for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(file_.string() + suffix, ignored);
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(file_.string() + suffix, ignored);
   }
   void keep() noexcept { armed_ = false; }
 

@@ -12,8 +12,8 @@
 namespace ddbench::store {
 namespace {
 
-// Longer than any transaction of ours; a queue of writers on a slow disk must not lose a run.
-constexpr int kBusyTimeoutMs = 60'000;
+// A reader may hold on to a large store for as long as it takes to read it over a network.
+constexpr int kWaitForReadersMs = 600'000;
 
 std::string immutable_uri(const std::filesystem::path& file) {
   std::string uri = "file:";
@@ -101,8 +101,13 @@ void Database::sync() const {
   if (const int synced = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL); synced != SQLITE_OK) fail(synced);
 }
 
+void Database::wait_for_readers() const {
+  busy_timeout_ms_ = kWaitForReadersMs;
+  sqlite3_busy_timeout(handle_.get(), busy_timeout_ms_);
+}
+
 void Database::execute_when_free(const char* sql) const {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_timeout_ms_);
   for (;;) {
     const int status = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
     if (status == SQLITE_OK) return;

@@ -32,8 +32,10 @@ class Database {
   /// Compiles each text once: a Statement that has ended leaves what it compiled to the next of the same
   /// text.
   Statement prepare(std::string_view sql) const { return Statement(*this, sql); }
-  /// As execute, but waits for other processes where SQLite itself does not, up to kBusyTimeoutMs.
+  /// As execute, but waits for other processes where SQLite itself does not, as long as for a lock.
   void execute_when_free(const char* sql) const;
+  /// From here on it waits longer for others: where there is no log, writers also wait until all readers have read.
+  void wait_for_readers() const;
   /// Returns when what was written to the file (not to its log) is on the disk.
   void sync() const;
   /// Replaces the content of `target` by that of this database.
@@ -48,10 +50,13 @@ class Database {
 
  private:
   friend class Statement;
+  static constexpr int kBusyTimeoutMs = 60'000;  ///< longer than any transaction of ours: a queue of writers must not lose a run
+
   Database(std::filesystem::path file, const char* name, int flags);
 
   std::filesystem::path file_;
   UniqueHandle<sqlite3, sqlite3_close_v2> handle_;
+  mutable int busy_timeout_ms_ = kBusyTimeoutMs;
   mutable IdleStatements idle_statements_;
 };
 

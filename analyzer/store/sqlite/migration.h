@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analyzer/store/sqlite/database.h"
+#include "analyzer/store/sqlite/journal.h"
 
 namespace ddbench::store {
 
@@ -23,8 +24,9 @@ std::span<const Migration> builtin_migrations();
 
 /// Brings a store that is open for writing to the last of `migrations`: creates the tables of an empty
 /// database, migrates an older one in one transaction after copying it to <file>.v<N>.bak. Throws Error, with
-/// the store as it was, when it is not ours, is newer, or cannot be migrated.
-void bring_up_to_date(const Database& database, std::span<const Migration> migrations);
+/// the store as it was, when it is not ours, is newer, or cannot be migrated. `journal`: of a database that is empty; a store
+/// keeps the one that it has, as another machine that uses it may need that.
+void bring_up_to_date(const Database& database, std::span<const Migration> migrations, Journal journal = Journal::kLog);
 
 /// Throws Error{kBadInput} when the database is not ours, is empty, is newer than the last of `migrations`,
 /// or has another schema than its version (verify_schema). True when it is older.

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "analyzer/store/sqlite/journal.h"
 #include "core/error.h"
 
 namespace ddbench::store {
@@ -55,15 +56,32 @@ void refuse_directory(const fs::path& file) {
               EISDIR, file.string());
 }
 
+fs::path directory_of(const fs::path& file) {
+  return fs::absolute(file).parent_path();
+}
+
+void set_up_for_writing(const Database& database) {
+  database.execute("PRAGMA foreign_keys = ON");
+  if (journal_of(database) == Journal::kLog) {
+    // After a commit, WAL needs no sync to be consistent: a power cut may cost the last transactions, never the
+    // store.
+    return database.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864;");
+  }
+  // The journal stays beside the store: another machine may know for a while that a file was not there, but asks the server
+  // again for what one holds.
+  database.wait_for_readers();
+  database.execute("PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 1048576;");
+}
+
 Database open_for_writing(const fs::path& file, std::span<const Migration> migrations) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) make_directory_for(file);
+  const FileSystem system = inspect_file_system(directory_of(file));
+  if (!system.shares_maps) require_locks(directory_of(file), system);
   Database database(file, Access::kCreate);
-  bring_up_to_date(database, migrations);
-  // After a commit, WAL needs no sync to be consistent: a power cut may cost the last transactions, never the
-  // store.
-  database.execute(
-      "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;");
+  if (!system.shares_maps) leave_log(database);
+  bring_up_to_date(database, migrations, system.shares_maps ? Journal::kLog : Journal::kRollback);
+  set_up_for_writing(database);
   return database;
 }
 
@@ -78,6 +96,8 @@ bool has_unmerged_log(const fs::path& file) {
 Database open_for_reading(const fs::path& file) {
   try {
     Database database(file, Access::kExisting);
+    if (!inspect_file_system(directory_of(file)).shares_maps) leave_log(database);
+    if (journal_of(database) == Journal::kRollback) database.wait_for_readers();
     database.integer("SELECT count(*) FROM sqlite_schema");
     return database;
   } catch (const Error& error) {

@@ -72,12 +72,13 @@ int check(const DbOptions& options) {
                 {"runs", result.runs},
                 {"steps", result.steps},
                 {"spans", result.spans},
+                {"journal", result.journal},
                 {"problems", result.problems}})
               .dump(-1, ' ', true, Json::error_handler_t::replace) +
           "\n");
   } else {
-    print(fmt::format("{}: {} runs, {} steps, {} spans\n", printable(file.string()), result.runs,
-                      result.steps, result.spans));
+    print(fmt::format("{}: {} runs, {} steps, {} spans\n{}\n", printable(file.string()), result.runs,
+                      result.steps, result.spans, printable(result.journal)));
     for (const std::string& problem : result.problems) print("  " + printable(problem) + "\n");
     if (result.problems.empty()) print("no problems found\n");
   }
