@@ -13,6 +13,7 @@
 #include "analyzer/run/gpu_count.h"
 #include "analyzer/run/run_fields.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -221,6 +222,11 @@ ScalingTable scaling_table(const store::RunStore& store, const std::string& swee
   for (std::size_t i = 0; i < groups.size(); ++i)
     compare(table.rows[i], groups[i], baseline_for(groups[i], groups));
   table.baseline = in_words(baseline_for(groups.front(), groups));
+  std::vector<CaseFigures> cases;
+  for (const Repetitions& group : groups) {
+    if (group.figures && !is_program(group.run_case())) cases.push_back(*group.figures);
+  }
+  table.best = best_settings(cases);
   add_notes(groups, table);
   return table;
 }

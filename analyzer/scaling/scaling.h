@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/comparison/best_setting.h"
 #include "analyzer/figure/figure.h"
 #include "analyzer/run/case_figures.h"
 #include "analyzer/run/run_summary.h"
@@ -38,6 +39,7 @@ struct ScalingTable {
   ScalingMode mode = ScalingMode::kWeak;
   std::string baseline;          ///< in words: "1 GPU (run 2026...)"
   std::vector<ScalingRow> rows;  ///< by world size, then nodes, then age
+  std::vector<BestSetting> best;  ///< where settings were varied that train the same
   std::vector<std::string> notes;
 };
 

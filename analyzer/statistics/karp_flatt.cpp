@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/error.h"
 
 namespace ddbench::analyzer {
@@ -13,7 +15,10 @@ double karp_flatt(double speedup, double n) {
         fmt::format("no serial fraction for a speedup of {} on {} processors: it needs S > 0 and N > 1",
                     speedup, n));
   }
-  return (1 / speedup - 1 / n) / (1 - 1 / n);
+  // N - S is exact near ideal scaling, where the difference of the reciprocals is mostly rounding.
+  const double below_ideal = n - speedup;
+  if (std::abs(below_ideal) < 1e-12 * n) return 0;
+  return below_ideal / (speedup * (n - 1));
 }
 
 }  // namespace ddbench::analyzer

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/facts/facts.h"
+#include "core/run_case/learning_rate.h"
 #include "harness/device/device.h"
 #include "harness/model/architectures/registry.h"
 #include "harness/training/checkpoint/checkpointer.h"
@@ -14,7 +15,6 @@
 #include "harness/training/gemm_peak.h"
 #include "harness/training/gradient_noise.h"
 #include "harness/training/injected_faults.h"
-#include "harness/training/optimizer/learning_rate.h"
 #include "harness/training/optimizer/loss_scale.h"
 #include "harness/training/optimizer/optimizer.h"
 #include "harness/training/optimizer/parameters.h"

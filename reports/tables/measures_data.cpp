@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/run_case/learning_rate.h"
 #include "core/run_case/program_case.h"
 #include "core/text/quantity.h"
 #include "reports/tables/end_of_steps.h"
@@ -53,6 +54,24 @@ void add_utilisation(const RunSummary& summary, DataTable& table) {
                           number(*used.peak_tflops), is_gpu ? "catalogue" : "measured GEMM"));
   if (used.hfu && *used.hfu != *used.mfu)
     add_measure(table, "HFU", percent_in_words(*used.hfu), "including recomputation in backward");
+}
+
+/// What the reference engine applied: a function of its case.
+void add_learning_rate(const RunSummary& summary, DataTable& table) {
+  if (!applies_learning_rate(summary)) return;
+  const RunCase& run_case = summary.run.run_case;
+  const double settled = settled_learning_rate(run_case);
+  std::string detail = "as given";
+  if (run_case.lr_rule != "none") {
+    detail = fmt::format("base {} × {} ({}: global batch {} / base batch {})", number(run_case.lr),
+                         number(settled / run_case.lr), run_case.lr_rule, count_in_words(run_case.global_batch()),
+                         count_in_words(run_case.base_batch));
+  }
+  if (run_case.lr_warmup > 0) {
+    detail += fmt::format("; {} in step 0, reached in step {}", number(learning_rate(run_case, 0)),
+                          run_case.lr_warmup - 1);
+  }
+  add_measure(table, "learning rate", number(settled), std::move(detail));
 }
 
 void add_communication(const RunSummary& summary, DataTable& table) {
@@ -134,6 +153,7 @@ DataTable measures_data(const RunSummary& summary) {
   } else {
     add_missing(table, "loss", summary.loss_first ? summary.loss_last : summary.loss_first);
   }
+  add_learning_rate(summary, table);
   add_probes(summary, table);
   return table;
 }

@@ -29,10 +29,16 @@ std::vector<std::string> run_notes(const analyzer::RunSummary& summary);
 std::vector<Tile> run_tiles(const analyzer::RunSummary& summary);
 /// "lost 2.10 ms of a step of 13.7 ms, most of it to exposed transfer 1.90 ms; 0.10 ms won elsewhere".
 /// Where the machine was overloaded (analyzer::overload_of), that instead of the parts. The run must have an
-/// efficiency.
+/// efficiency. Where nothing is lost, largest_part.
 std::string where_lost(const analyzer::RunSummary& summary);
-/// The same as a sentence; or why it is not known.
+/// "the largest part of the step is data wait, 8.3 ms (56.0%)": an efficiency does not show what the reference loses too.
+/// Empty without a partition, and of an invalid run.
+std::string largest_part(const analyzer::RunSummary& summary);
+/// where_lost as a sentence; or why the efficiency is not known, and largest_part.
 std::string run_verdict(const analyzer::RunSummary& summary);
+
+/// Whether the run's learning rate is core/run_case/learning_rate.h: not that of programs, imports and collective tests.
+bool applies_learning_rate(const analyzer::RunSummary& summary);
 
 /// "9,903 samples/s" and "global batch 1,024, 60 measured steps"; steps/s where nobody said how many samples a step has.
 struct ThroughputInWords {

@@ -82,6 +82,11 @@ Tile memory_tile(const RunSummary& summary) {
           most == 0 ? CellTone::kFaint : CellTone::kPlain};
 }
 
+StepPart largest_of(const RunSummary& summary) {
+  const auto& parts = summary.partition.ns;
+  return static_cast<StepPart>(std::max_element(parts.begin(), parts.end()) - parts.begin());
+}
+
 /// Parts of the waterfall, the largest loss first.
 std::array<std::size_t, store::kStepPartCount> by_loss(const store::StepPartition& waterfall) {
   std::array<std::size_t, store::kStepPartCount> order{};
@@ -191,17 +196,27 @@ std::vector<Tile> run_tiles(const RunSummary& summary) {
   return tiles;
 }
 
+std::string largest_part(const RunSummary& summary) {
+  const std::int64_t total_ns = summary.partition.total_ns();
+  if (total_ns <= 0 || !summary.run.valid) return {};
+  const StepPart largest = largest_of(summary);
+  const auto part_ns = static_cast<double>(summary.partition[largest]);
+  return fmt::format("the largest part of the step is {}, {} ({})", part_in_words(largest), time_in_words(part_ns),
+                     percent_in_words(part_ns / static_cast<double>(total_ns)));
+}
+
 std::string where_lost(const RunSummary& summary) {
   const Efficiency& efficiency = *summary.efficiency;
   const std::string lost = time_in_words(std::abs(static_cast<double>(efficiency.lost_ns)));
   const std::string step = time_in_words(static_cast<double>(summary.partition.total_ns()));
   if (efficiency.lost_ns <= 0)
-    return fmt::format("nothing lost: a step of {} is {} shorter than the ideal", step, lost);
+    return fmt::format("nothing lost against {}: a step of {} is {} shorter than the ideal; {}",
+                       gpus_in_words(efficiency.baseline.run_case.world_size()), step, lost, largest_part(summary));
   if (const std::vector<std::string> overload = analyzer::overload_of(summary); !overload.empty()) {
     return fmt::format(
         "lost {} of a step of {}; the machine was overloaded: {}. That explains any part of "
-        "the loss, so no other cause is named",
-        lost, step, fmt::join(overload, ", "));
+        "the loss, so no other cause is named; {}",
+        lost, step, fmt::join(overload, ", "), largest_part(summary));
   }
   std::string most;
   const auto order = by_loss(efficiency.waterfall);
@@ -213,12 +228,19 @@ std::string where_lost(const RunSummary& summary) {
   for (const std::int64_t part_ns : efficiency.waterfall.ns) won_ns -= std::min<std::int64_t>(part_ns, 0);
   const std::string won =
       won_ns > 0 ? fmt::format("; {} gained in other parts", time_in_words(static_cast<double>(won_ns))) : "";
-  return fmt::format("lost {} of a step of {}, most of it to {}{}", lost, step, most, won);
+  const std::string waits = largest_of(summary) <= StepPart::kOtherCompute ? "" : "; " + largest_part(summary);
+  return fmt::format("lost {} of a step of {}, most of it to {}{}{}", lost, step, most, won, waits);
+}
+
+bool applies_learning_rate(const RunSummary& summary) {
+  const store::RunRecord& run = summary.run;
+  return is_training(run.run_case) && !is_program(run.run_case) && !run.provenance.has(Provenance::kImported);
 }
 
 std::string run_verdict(const RunSummary& summary) {
   std::string text =
       summary.efficiency ? where_lost(summary) : "efficiency not known: " + summary.efficiency.reason();
+  if (const std::string part = largest_part(summary); !summary.efficiency && !part.empty()) text += "; " + part;
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   return text;
 }

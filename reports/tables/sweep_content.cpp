@@ -1,6 +1,7 @@
 #include "reports/tables/sweep_content.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -103,6 +104,30 @@ std::string sweep_verdict(const SweepReport& report) {
   return fmt::format("Efficiency {} ({}) on {} ({}), against {}", percent_in_words(*row->efficiency),
                      interval_of_efficiency(*row), gpus_in_words(row->world_size),
                      shape_and_link(row->run_case), report.table.baseline);
+}
+
+std::vector<std::string> best_in_words(const analyzer::ScalingTable& table) {
+  std::vector<std::string> sentences;
+  for (const analyzer::BestSetting& best : table.best) {
+    const auto& rate = best.samples_per_s;
+    const std::string rate_interval =
+        rate.interval ? fmt::format(" ({:.0f}% CI {} to {})", 100 * rate.interval->level, number(rate.interval->low, 4),
+                                    number(rate.interval->high, 4))
+                      : "";
+    const auto& ratio = best.over_next.interval;
+    std::string text = fmt::format(
+        "fastest of {} settings on {} ({}, batch {} per GPU): {} with {} samples/s{}; {:+.1f}% against the next, {} ({})",
+        best.settings, gpus_in_words(best.run_case.world_size()), shape_and_link(best.run_case),
+        count_in_words(best.run_case.batch_per_gpu), best.setting, number(rate.value, 4), rate_interval,
+        100 * (best.over_next.value - 1), best.next,
+        ratio ? fmt::format("{:.3g}% CI {:+.1f}% to {:+.1f}%, {}", 100 * ratio->level, 100 * (ratio->low - 1),
+                            100 * (ratio->high - 1), ratio->method)
+              : "no interval: " + ratio.reason());
+    if (!best.as_good.empty())
+      text += fmt::format("; not told apart from {}", fmt::join(best.as_good, ", "));
+    sentences.push_back(std::move(text));
+  }
+  return sentences;
 }
 
 }  // namespace ddbench::reports

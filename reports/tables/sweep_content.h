@@ -17,6 +17,9 @@ std::vector<std::string> sweep_alarms(const SweepReport& report);
 std::vector<Tile> sweep_tiles(const SweepReport& report);
 std::string sweep_verdict(const SweepReport& report);
 
+/// The fastest setting of each size, one sentence each; empty where no settings were varied.
+std::vector<std::string> best_in_words(const analyzer::ScalingTable& table);
+
 DataTable scaling_data(const analyzer::ScalingTable& table);
 DataTable runs_data(const std::vector<analyzer::RunSummary>& runs);
 

@@ -119,6 +119,7 @@ DataTable scaling_data(const analyzer::ScalingTable& table) {
   });
   DataTable data = std::move(columns).of(table.rows);
   data.caption = "Scaling";
+  data.notes = best_in_words(table);
   data.detail = "efficiency is the speedup divided by the number of GPUs, against " + table.baseline;
   cases.explain(data.legend);
   data.legend.push_back("exposed: exposed communication, % of step time · " + provenance_legend_of(table.rows));

@@ -192,6 +192,15 @@ std::vector<std::int64_t> integer_list(const std::string& text, const std::strin
   return values;
 }
 
+std::int64_t bucket_bytes_of(const std::string& mebibytes) {
+  const auto value = number_from<double>(mebibytes);
+  if (!value || !std::isfinite(*value) || *value <= 0 || *value > 1e6) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("--bucket-mb is {}, but it must be above 0 and at most 1000000", mebibytes));
+  }
+  return static_cast<std::int64_t>(*value * kBytesPerMebibyte);
+}
+
 void resolve(RunOptions& options) {
   RunCase& run_case = options.run_case;
   run_case.device = options.device == "auto" ? device::best_device() : options.device;
@@ -211,12 +220,7 @@ void resolve(RunOptions& options) {
   }
   if (const char* const injected = std::getenv(kInjectVariable); injected != nullptr && *injected != '\0')
     run_case.tags.insert_or_assign("injected", injected);
-  if (!std::isfinite(options.bucket_mb) || options.bucket_mb <= 0 || options.bucket_mb > 1e6) {
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format("--bucket-mb is {}, but it must be above 0 and at most 1000000", options.bucket_mb));
-  }
-  run_case.bucket_bytes = static_cast<std::int64_t>(options.bucket_mb * kBytesPerMebibyte);
+  run_case.bucket_bytes = bucket_bytes_of(fmt::format("{}", options.bucket_mb));
   if (!std::isfinite(options.watchdog_s) || options.watchdog_s < 1 || options.watchdog_s > 1e6) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("--timeout is {}, but it must be from 1 to 1000000 seconds", options.watchdog_s));

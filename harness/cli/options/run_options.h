@@ -46,6 +46,9 @@ void add_run_options(CLI::App& app, RunOptions& options);
 /// Puts what was given as text into the case and checks it. Throws Error{kBadInput} naming the option.
 void resolve(RunOptions& options);
 
+/// Of --bucket-mb. Throws Error{kBadInput} that names it unless it is a number above 0 and at most 1,000,000.
+std::int64_t bucket_bytes_of(const std::string& mebibytes);
+
 /// "key=value" of `option`; throws Error{kBadInput} otherwise.
 std::pair<std::string, std::string> key_and_value(const std::string& text, const std::string& option);
 

@@ -53,7 +53,9 @@ constexpr AxisOption kAxisOptions[] = {
     {"--optimizer", "optimizer", "Optimizers, e.g. sgd,lars"},
     {"--lr", "lr", "Learning rates, e.g. 0.05,0.1"},
     {"--lr-rule", "lr_rule", "How the learning rate follows the batch: none,linear,sqrt"},
+    {"--bucket-mb", "bucket_bytes", "Gradient bucket sizes in MiB, e.g. 1,5,25 (the first one holds 1 MiB)"},
     {"--data-workers", "data_workers", "Loader threads of a rank, e.g. 0,2"},
+    {"--prefetch", "prefetch", "Batches that loader threads are ahead, e.g. 2,4"},
     {"--seed", "seed", "Random seed for weights, data and shuffling, e.g. 1,2,3"},
 };
 
@@ -113,12 +115,15 @@ experiment::SweepAxes axes_of(const SweepOptions& options) {
     const std::string& values = options.others.at(option.field);
     if (values.empty()) continue;
     axes.others.push_back({option.field, text_list(values, option.name)});
-    if (std::string_view(option.field) != "link") continue;
-    for (std::string& link : axes.others.back().values) {
-      if (link == "none") link.clear();
+    for (std::string& value : axes.others.back().values) {
+      if (option.field == std::string_view("link") && value == "none") value.clear();
+      if (option.field == std::string_view("bucket_bytes")) value = std::to_string(bucket_bytes_of(value));
     }
   }
-  axes.repeat = options.repeats.most;
+  for (const std::string& text : options.strategy_options) {
+    const auto [key, values] = key_and_value(text, "--strategy-option");
+    axes.others.push_back({"strategy_options." + key, text_list(values, "--strategy-option " + key)});
+  }
   return axes;
 }
 
@@ -152,9 +157,12 @@ void check_axes_of_program(const SweepOptions& options) {
 
 int sweep(SweepOptions& options) {
   check_axes_of_program(options);
+  experiment::SweepAxes axes = axes_of(options);
+  options.strategy_options.clear();  // they are axes
   resolve(options);
+  axes.repeat = options.repeats.most;
   if (!options.global_batch.empty()) options.run_case.scaling = ScalingMode::kStrong;
-  const auto cells = experiment::sweep_cells(options.run_case, axes_of(options));
+  const auto cells = experiment::sweep_cells(options.run_case, axes);
   const double margin = options.repeats.margin;
   const launch::LauncherOptions& launcher = options.launcher.launcher;
   if (launcher.launcher == launch::Launcher::kEnv) {
@@ -193,6 +201,7 @@ int sweep(SweepOptions& options) {
 }
 
 void add_axis_options(CLI::App& command, SweepOptions& options) {
+  command.get_option("--strategy-option")->description("Option of the strategy as key=value,value..., e.g. -S hook=none,fp16");
   for (const AxisOption& axis : kAxisOptions) {
     std::string group = "Options";
     if (CLI::Option* single = command.get_option_no_throw(axis.name)) {
@@ -220,7 +229,8 @@ void add_sweep_command(CLI::App& app, Action& action) {
   add_run_options(*command, *options);
   add_axis_options(*command, *options);
   add_examples(*command, {{"sweep --nodes 1,2,4 --gpus 1,2", "a scaling table"},
-                          {"sweep --gpus 4 --bucket-mb 1,5,25", "one option in several values"},
+                          {"sweep --gpus 4 --bucket-mb 1,5,25", "one option in several values; the fastest is named"},
+                          {"sweep --gpus 4 -S hook=none,fp16 -S overlap=on,off --repeat 3", "options of the strategy"},
                           {"sweep --gpus 1,2,4 --global-batch 256 --repeat 3", "strong scaling with intervals"}});
   command->callback([&action, options, command] {
     refuse_inapplicable(*command, options->program);

@@ -52,6 +52,7 @@ const std::map<std::string, Field>& fields() {
                                                        {"momentum", &RunCase::momentum},
                                                        {"optimizer", &RunCase::optimizer},
                                                        {"precision", &RunCase::precision},
+                                                       {"prefetch", &RunCase::prefetch},
                                                        {"requested_network", &RunCase::requested_network},
                                                        {"seed", &RunCase::seed},
                                                        {"strategy", &RunCase::strategy},
@@ -75,6 +76,10 @@ void set(RunCase& run_case, Number RunCase::*member, const std::string& name, co
 }
 
 void set_field(RunCase& run_case, const std::string& name, const std::string& text) {
+  if (constexpr std::string_view kOption = "strategy_options."; name.starts_with(kOption)) {
+    run_case.strategy_options.insert_or_assign(name.substr(kOption.size()), text);
+    return;
+  }
   const auto field = fields().find(name);
   if (field == fields().end()) {
     throw Error(ErrorCode::kBadInput, fmt::format("a sweep cannot vary \"{}\"; it can vary {}", name,

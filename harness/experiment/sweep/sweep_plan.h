@@ -10,7 +10,7 @@ namespace ddbench::experiment {
 
 /// A field of the case, and what a sweep sets it to in turn.
 struct SweepAxis {
-  std::string field;  ///< as RunCase names it: one of sweep_fields()
+  std::string field;  ///< as RunCase names it: one of sweep_fields(), or "strategy_options.KEY"
   std::vector<std::string> values;
 };
 

@@ -72,6 +72,17 @@ double strategy_number(const RunCase& run_case, const std::string& option, doubl
                           run_case.strategy, option, text, least, most));
 }
 
+StrategyOption overlap_option() {
+  return {"overlap", "on", "on: a bucket is reduced as soon as it is complete, beside backward; off: all after backward"};
+}
+
+bool overlaps(const RunCase& run_case) {
+  const std::string overlap = strategy_text(run_case, "overlap", "on");
+  if (overlap == "on" || overlap == "off") return overlap == "on";
+  throw Error(ErrorCode::kBadInput, fmt::format("strategy {}: overlap is \"{}\", but it must be on or off",
+                                                run_case.strategy, overlap));
+}
+
 std::int64_t sum_of(std::span<const std::int64_t> parameter_bytes) {
   std::int64_t sum = 0;
   for (const std::int64_t bytes : parameter_bytes) sum += bytes;

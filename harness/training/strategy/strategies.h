@@ -49,6 +49,11 @@ double strategy_number(const RunCase& run_case, const std::string& option, doubl
                        double most);
 std::string strategy_text(const RunCase& run_case, const std::string& option, const std::string& fallback);
 
+/// The option "overlap" of strategies that have it: whether collectives run beside backward. Throws Error{kBadInput} for
+/// what is neither "on" nor "off".
+StrategyOption overlap_option();
+bool overlaps(const RunCase& run_case);
+
 /// The traffic of a strategy in which every rank sends, and receives, as much.
 StrategyTraffic all_ranks_alike(std::string formula, double sent_bytes);
 std::int64_t sum_of(std::span<const std::int64_t> parameter_bytes);

@@ -32,7 +32,7 @@ class Ddp final : public Strategy {
         average_name_(site.probe.intern("average_gradients")),
         widen_name_(site.probe.intern("decompress")),
         plan_(plan_buckets(site.run_case, site.specs)),
-        order_(plan_, site.specs.size()),
+        order_(plan_, site.specs.size(), overlaps(site.run_case)),
         values_(site.specs, site.device) {
     std::vector<Tensor> gradients(site.specs.size());
     for (const Bucket& bucket : plan_) add_bucket(bucket, gradients);
@@ -133,8 +133,11 @@ std::int64_t memory_bytes(const RunCase& run_case, std::span<const std::int64_t>
 StrategyInfo ddp_strategy() {
   return {.name = "ddp",
           .description = "PyTorch DistributedDataParallel: buckets, all-reduce overlapped with backward",
-          .options = {{"hook", "none", "compression of gradients on the wire: none, fp16 or bf16"}},
-          .check = [](const RunCase& run_case) { hook_of(run_case); },
+          .options = {{"hook", "none", "compression of gradients on the wire: none, fp16 or bf16"}, overlap_option()},
+          .check = [](const RunCase& run_case) {
+            hook_of(run_case);
+            overlaps(run_case);
+          },
           .make = [](const StrategySite& site) -> std::unique_ptr<Strategy> {
             return std::make_unique<Ddp>(site);
           },

@@ -27,7 +27,7 @@ class Zero final : public Strategy {
         shards_gradients_(shards_gradients),
         average_name_(site.probe.intern("average_gradients")),
         plan_(plan_buckets(site.run_case, site.specs)),
-        order_(plan_, site.specs.size()),
+        order_(plan_, site.specs.size(), overlaps(site.run_case)),
         share_sums_(site.run_case.accumulate, site.device, site.probe) {
     std::int64_t total = 0;
     for (const Bucket& bucket : plan_) total += padded(elements_of(bucket, site.specs), site.world_size);
@@ -175,6 +175,7 @@ std::int64_t memory_bytes(const RunCase& run_case, std::span<const std::int64_t>
 }
 
 void check(const RunCase& run_case) {
+  overlaps(run_case);
   if (!is_layerwise(run_case.optimizer)) return;
   throw Error(ErrorCode::kBadInput,
               fmt::format("strategy {} cuts layers into shards, but optimizer {} needs whole layers. Use sgd "
@@ -186,7 +187,7 @@ template <bool kShardsGradients>
 StrategyInfo zero_strategy(std::string name, std::string description) {
   return {.name = std::move(name),
           .description = std::move(description),
-          .options = {},
+          .options = {overlap_option()},
           .check = check,
           .make = [](const StrategySite& site) -> std::unique_ptr<Strategy> {
             return std::make_unique<Zero>(site, kShardsGradients);

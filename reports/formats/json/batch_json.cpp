@@ -1,5 +1,6 @@
 #include "reports/formats/terminal/batch.h"
 
+#include "core/run_case/learning_rate.h"
 #include "reports/formats/json/interval_json.h"
 #include "reports/formats/json/json.h"
 
@@ -22,6 +23,7 @@ Json row_json(const analyzer::BatchRow& row) {
                {"batch_per_gpu", row.run_case.batch_per_gpu},
                {"global_batch", row.global_batch},
                {"lr", row.run_case.lr},
+               {"applied_lr", settled_learning_rate(row.run_case)},
                {"runs", row.runs},
                {"run_steps", row.run_steps},
                {"missed", row.missed}};

@@ -1,3 +1,4 @@
+#include "core/run_case/learning_rate.h"
 #include <map>
 #include <string>
 
@@ -37,6 +38,7 @@ Json run_object(const store::RunRecord& run) {
           {"strategy", run_case.strategy},
           {"optimizer", run_case.optimizer},
           {"lr", run_case.lr},
+          {"applied_lr", settled_learning_rate(run_case)},
           {"momentum", run_case.momentum},
           {"seed", run_case.seed},
           {"first_bucket_bytes", run_case.first_bucket_bytes},

@@ -35,6 +35,24 @@ Json row_object(const analyzer::ScalingRow& row) {
   return json;
 }
 
+Json best_object(const analyzer::BestSetting& best) {
+  MissingReasons missing;
+  Json json = {{"world_size", best.run_case.world_size()},
+               {"nodes", best.run_case.nodes},
+               {"batch_per_gpu", best.run_case.batch_per_gpu},
+               {"link", best.run_case.link},
+               {"setting", best.setting},
+               {"settings", best.settings},
+               {"samples_per_s", best.samples_per_s.value},
+               {"next", best.next},
+               {"over_next", best.over_next.value},
+               {"as_good", best.as_good}};
+  json["samples_per_s_ci"] = interval_json(best.samples_per_s.interval, "samples_per_s_ci", missing);
+  json["over_next_ci"] = interval_json(best.over_next.interval, "over_next_ci", missing);
+  json["missing"] = missing.reasons();
+  return json;
+}
+
 }  // namespace
 
 std::string scaling_json(const analyzer::ScalingTable& table) {
@@ -45,6 +63,8 @@ std::string scaling_json(const analyzer::ScalingTable& table) {
                {"rows", Json::array()},
                {"notes", table.notes}};
   for (const analyzer::ScalingRow& row : table.rows) json["rows"].push_back(row_object(row));
+  json["best"] = Json::array();
+  for (const analyzer::BestSetting& best : table.best) json["best"].push_back(best_object(best));
   return dumped(json);
 }
 

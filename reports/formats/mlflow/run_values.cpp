@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/rate/measured_steps.h"
+#include "core/run_case/learning_rate.h"
 #include "core/text/text_hash.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
@@ -113,6 +114,7 @@ void add_step_metrics(const RunSummary& summary, const std::vector<store::StepRe
       add("step_time_ms", static_cast<double>(length->second) / 1e6);
       if (samples) add("samples_per_s", *samples * 1e9 / static_cast<double>(length->second));
     }
+    if (applies_learning_rate(summary)) add("learning_rate", learning_rate(summary.run.run_case, step));
     if (of_step.losses > 0) add("loss", of_step.loss / of_step.losses);
     for (int i = 0; of_step.probed_ranks > 0 && i < store::kStepPartCount; ++i) {
       const auto part = static_cast<store::StepPart>(i);

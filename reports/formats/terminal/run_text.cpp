@@ -93,6 +93,7 @@ class RunText {
     if (!summary_.efficiency) {
       const std::string line = "no efficiency: " + visible(summary_.efficiency.reason());
       for (const std::string& part : wrapped(line, width_)) write_line(Tone::kStrong, part);
+      if (const std::string largest = largest_part(summary_); !largest.empty()) write_line(Tone::kPlain, largest);
       return;
     }
     const Efficiency& efficiency = *summary_.efficiency;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/run_case/learning_rate.h"
 #include "core/text/quantity.h"
 #include "reports/tables/analysis/analysis_tables.h"
 #include "reports/tables/analysis/columns.h"
@@ -41,7 +42,11 @@ DataTable batch_data(const BatchCurve& curve) {
   TableOf<BatchRow> table;
   table.add(true, {"GPUs", true}, [](const BatchRow& row) { return count_cell(row.world_size); });
   table.add(true, {"batch", true, "of all GPUs"}, [](const BatchRow& row) { return count_cell(row.global_batch); });
-  table.add(true, {.title = "learning rate", .numeric = true, .brief = "lr"}, [](const BatchRow& row) { return value_cell(row.run_case.lr, number(row.run_case.lr)); });
+  table.add(true, {.title = "learning rate", .numeric = true, .meaning = "applied, after the warm-up", .brief = "lr"},
+            [](const BatchRow& row) { return value_cell(settled_learning_rate(row.run_case), number(settled_learning_rate(row.run_case))); });
+  table.add(any_row(curve.rows, [](const BatchRow& row) { return row.run_case.lr_rule != "none"; }),
+            {.title = "base rate", .numeric = true, .meaning = "--lr, before --lr-rule", .brief = "base"},
+            [](const BatchRow& row) { return value_cell(row.run_case.lr, number(row.run_case.lr)); });
   table.add(true, {"runs", true}, runs_cell);
   table.add(true, {"steps", true, "to the target loss, mean over runs"}, [](const BatchRow& row) { return quantity_cell(row.steps, "1", 4); });
   table.add(true, {"samples", true}, [](const BatchRow& row) { return quantity_cell(row.samples, "1", 4); });

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "example_summary.h"
+#include "reports/tables/run_content.h"
 #include "reports/formats/terminal/layout/cell_width.h"
 #include "reports/formats/terminal/text.h"
 
@@ -51,6 +52,22 @@ TEST(RunText, ShowsPartsThatSumToTheShownStepAndLoss) {
   EXPECT_NEAR(parts, step, 1e-9);
   const auto [bars, lost] = parts_and_total(text, "Where time is lost", "lost in all");
   EXPECT_NEAR(bars, lost, 1e-9);
+}
+
+TEST(RunText, NamesTheLargestPartWhereNothingIsLost) {
+  auto summary = example_run();
+  summary.partition.ns.fill(0);
+  summary.partition[store::StepPart::kForward] = 44'000'000;
+  summary.partition[store::StepPart::kDataWait] = 56'000'000;
+  analyzer::Efficiency efficiency = *summary.efficiency;
+  efficiency.lost_ns = -800'000;
+  summary.efficiency = efficiency;
+  EXPECT_EQ(where_lost(summary),
+            "nothing lost against 1 GPU: a step of 100.0 ms is 800.0 µs shorter than the ideal; the largest part of the "
+            "step is data wait, 56.00 ms (56.0%)");
+  summary.efficiency = Measured<analyzer::Efficiency>::missing("no baseline");
+  EXPECT_EQ(run_verdict(summary),
+            "Efficiency not known: no baseline; the largest part of the step is data wait, 56.00 ms (56.0%)");
 }
 
 TEST(RunText, IsLoudAboutWhatMustNotBeUsed) {

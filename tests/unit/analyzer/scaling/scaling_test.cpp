@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,20 @@ class Sweep : public testing::Test {
     return run.id;
   }
 
+  /// A run on two GPUs.
+  void add_setting(std::int64_t bucket_bytes, const std::string& optimizer, double step_ms) {
+    SyntheticRun run;
+    run.id = fmt::format("20261121T000000-{:08x}", ++runs_);
+    run.set_world(1, 2);
+    run.step_us = std::llround(1000 * step_ms);
+    run.run_case.bucket_bytes = bucket_bytes;
+    run.run_case.optimizer = optimizer;
+    store::RunRecord record = run.record();
+    record.sweep_id = "s1";
+    run.store_into(scratch_.get(), record);
+    finalize_run(scratch_.get(), run.id);
+  }
+
   ScalingTable table() { return scaling_table(scratch_.get(), "s1"); }
 
   ScratchStore scratch_;
@@ -46,7 +61,10 @@ TEST(KarpFlatt, OfThreeDaysOnOneAndFiveHoursOnSixteen) {
   EXPECT_DOUBLE_EQ(speedup, 14.4);
   EXPECT_NEAR(speedup / 16, 0.90, 1e-12);
   EXPECT_NEAR(karp_flatt(speedup, 16), 0.0074, 5e-5);
-  EXPECT_NEAR(karp_flatt(16, 16), 0, 1e-15);
+  EXPECT_EQ(karp_flatt(16, 16), 0);
+  for (const double n : {3.0, 7.0, 49.0, 1e6})
+    EXPECT_EQ(karp_flatt(std::exp(std::log(n)), n), 0) << "rounding of " << n;
+  EXPECT_LT(karp_flatt(16.01, 16), 0) << "superlinear";
   EXPECT_NEAR(karp_flatt(1, 16), 1, 1e-15);
   EXPECT_THROW(karp_flatt(1, 1), Error);
   EXPECT_THROW(karp_flatt(0, 16), Error);
@@ -107,6 +125,25 @@ TEST_F(Sweep, EfficiencyHasAnIntervalWhereBothSidesWereRepeated) {
   EXPECT_GT(got.rows[1].efficiency_interval->high, *got.rows[1].efficiency);
   EXPECT_NEAR(got.rows[1].speedup_interval->high, 2 * got.rows[1].efficiency_interval->high, 1e-12);
   EXPECT_EQ(got.rows[0].efficiency_interval.reason(), "the baseline itself");
+}
+
+TEST_F(Sweep, NamesTheFastestOfTheSettingsThatTrainTheSame) {
+  for (const double noise : {0.999, 1.0, 1.001}) {
+    add_setting(1 << 20, "sgd", 100 * noise);
+    add_setting(5 << 20, "sgd", 80 * noise);
+    add_setting(25 << 20, "sgd", 80.02 * noise);
+    add_setting(1 << 20, "adamw", 30 * noise);  // trains something else
+  }
+  const std::vector<BestSetting> best = table().best;
+  ASSERT_EQ(best.size(), 1u);
+  EXPECT_EQ(best[0].setting, "bucket_bytes=5242880");
+  EXPECT_EQ(best[0].settings, 3);
+  EXPECT_EQ(best[0].next, "bucket_bytes=26214400");
+  EXPECT_NEAR(best[0].over_next.value, 80.02 / 80, 1e-4);
+  EXPECT_DOUBLE_EQ(best[0].over_next.interval->level, 0.975) << "the best of three";
+  EXPECT_EQ(best[0].as_good, std::vector<std::string>{"bucket_bytes=26214400"});
+  EXPECT_LT(best[0].samples_per_s.interval->low, best[0].samples_per_s.value);
+  EXPECT_GT(best[0].samples_per_s.interval->high, best[0].samples_per_s.value);
 }
 
 TEST_F(Sweep, BringsInABaselineFromOutside) {

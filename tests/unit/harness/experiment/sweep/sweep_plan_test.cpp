@@ -42,6 +42,19 @@ TEST(SweepCells, LinksDoNotMultiplyWorldsWithoutOne) {
   EXPECT_EQ(sweep_cells(RunCase{}, axes).size(), 3u);
 }
 
+TEST(SweepCells, OptionsOfTheStrategyAndBucketsAreVaried) {
+  RunCase run_case;
+  run_case.strategy_options = {{"overlap", "off"}};
+  SweepAxes axes;
+  axes.others = {{"bucket_bytes", {"1048576", "5242880"}}, {"strategy_options.hook", {"none", "fp16"}}, {"prefetch", {"4"}}};
+  const auto cells = sweep_cells(run_case, axes);
+  ASSERT_EQ(cells.size(), 4u);
+  EXPECT_EQ(cells[1].run_case.bucket_bytes, 1048576);
+  EXPECT_EQ(cells[1].run_case.prefetch, 4);
+  EXPECT_EQ(cells[1].run_case.strategy_options,
+            (std::map<std::string, std::string>{{"hook", "fp16"}, {"overlap", "off"}}));
+}
+
 TEST(SweepCells, StrongScalingDividesTheGlobalBatch) {
   RunCase run_case;
   run_case.scaling = ScalingMode::kStrong;

@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "forked_ranks.h"
-#include "harness/training/optimizer/learning_rate.h"
+#include "core/run_case/learning_rate.h"
 #include "harness/training/step/loss_target.h"
 #include "probes/recorder/recorder.h"
 

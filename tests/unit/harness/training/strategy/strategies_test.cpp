@@ -56,6 +56,7 @@ void PrintTo(const Setting& setting, std::ostream* out) {
 const std::vector<Setting> kSettings{{"ddp", {}},
                                      {"ddp", {{"hook", "fp16"}}, 2e-3},
                                      {"ddp", {{"hook", "bf16"}}, 1e-2},
+                                     {"ddp", {{"overlap", "off"}}},
                                      {"zero1", {}},
                                      {"zero2", {}},
                                      {"horovod", {}},

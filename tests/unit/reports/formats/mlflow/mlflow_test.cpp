@@ -63,6 +63,7 @@ TEST_F(Mlflow, MetricsHaveALineForEachStep) {
   }
   EXPECT_EQ(steps, 25);
   EXPECT_TRUE(fs::exists(run.directory / "metrics" / "efficiency"));
+  EXPECT_NE(content_of(run.directory / "metrics" / "learning_rate").find(" 0.05 1\n"), std::string::npos);
 }
 
 TEST_F(Mlflow, ExportingAgainReplacesTheRunAndAddsNoExperiment) {
