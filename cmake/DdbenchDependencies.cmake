@@ -27,6 +27,8 @@ find_package(Gloo CONFIG QUIET)  # target gloo
 set(DDBENCH_WITH_GLOO ${Gloo_FOUND})
 find_package(MPI QUIET COMPONENTS C)  # MPI::MPI_C
 set(DDBENCH_WITH_MPI ${MPI_C_FOUND})
+find_package(CURL QUIET)  # CURL::libcurl
+set(DDBENCH_WITH_CURL ${CURL_FOUND})
 find_package(CUDAToolkit QUIET)
 # The device needs nvcc too, and nothing of it can be sanitized.
 set(DDBENCH_WITH_CUDA FALSE)
@@ -70,6 +72,7 @@ function(ddbench_print_summary)
   message(STATUS "ddbench ${PROJECT_VERSION}")
   foreach(part IN ITEMS "ONEDNN|device cpu (oneDNN)|libdnnl-dev" "GLOO|collectives over Gloo|libgloo-dev"
       "MPI|collectives over MPI|libopenmpi-dev"
+      "CURL|HTTP: tracking servers, SKUs from metadata (libcurl)|libcurl4-openssl-dev"
       "CUDA|device cuda (cuBLASLt, cuDNN)|the CUDA Toolkit 12 or later with nvcc, and cuDNN 9"
       "NCCL|collectives over NCCL|the CUDA Toolkit and NCCL"
       "CUPTI|probe of CUDA kernels (CUPTI)|the CUDA Toolkit 12 or later")

@@ -60,6 +60,19 @@ double price_number(std::string_view digits, std::string_view text) {
 
 }  // namespace
 
+Measured<double> Sku::rdma_gbps_per_gpu() const {
+  if (!rdma_gbps) return rdma_gbps;
+  return gpus > 0 ? Measured<double>(*rdma_gbps / gpus) : Measured<double>::missing("it has no GPU");
+}
+
+std::string source_in_words(const Source& source) {
+  std::string text;
+  for (const std::string& part : {source.name, source.date, source.note}) {
+    if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
+  }
+  return text;
+}
+
 SkuCatalogue SkuCatalogue::builtin() {
   SkuCatalogue catalogue;
   catalogue.apply(builtin_skus(), "the built-in SKU catalogue");
@@ -96,6 +109,7 @@ void SkuCatalogue::set_price(std::string_view text) {
       sku.price_source = {"--price", "", true, ""};
     } else if (part.rfind("spot=", 0) == 0) {
       sku.spot_price_usd_per_h = price_number(part.substr(5), text);
+      sku.spot_source = {"--price", "", true, ""};
     } else if (part.rfind("preemptions=", 0) == 0) {
       sku.preemptions_per_h = price_number(part.substr(12), text);
     } else {
@@ -112,6 +126,15 @@ void SkuCatalogue::set_price(std::string_view text) {
 const Sku* SkuCatalogue::find_sku(std::string_view name) const noexcept {
   const auto found =
       std::find_if(skus_.begin(), skus_.end(), [&](const Sku& sku) { return same_name(sku.name, name); });
+  return found == skus_.end() ? nullptr : &*found;
+}
+
+const Sku* SkuCatalogue::find_meant(std::string_view name) const noexcept {
+  constexpr std::string_view kAzurePrefix = "Standard_";
+  if (const Sku* const found = find_sku(name)) return found;
+  const auto found = std::find_if(skus_.begin(), skus_.end(), [&](const Sku& sku) {
+    return sku.name.starts_with(kAzurePrefix) && same_name(std::string_view(sku.name).substr(kAzurePrefix.size()), name);
+  });
   return found == skus_.end() ? nullptr : &*found;
 }
 

@@ -35,8 +35,11 @@ struct Sku {
       gpu;  ///< name of its GpuPeaks where the catalogue has them, else the GPU's model; empty: no GPU
   int gpus = 0;
   Measured<double> gpu_memory_gb = Measured<double>::missing("not in the catalogue");
+  Measured<double> cores = Measured<double>::missing("not in the catalogue");       ///< logical, of the host
+  Measured<double> memory_gib = Measured<double>::missing("not in the catalogue");  ///< of the host
   std::string intra_link;
   std::string fabric;
+  bool sr_iov = true;  ///< false: its RDMA adapter is not there as a virtual function, and NCCL cannot use it
   Measured<double> rdma_gbps = Measured<double>::missing("not in the catalogue");      ///< a node
   Measured<double> ethernet_gbps = Measured<double>::missing("not in the catalogue");  ///< what sockets get
   Measured<double> price_usd_per_h =
@@ -46,7 +49,14 @@ struct Sku {
       Measured<double>::missing("no preemption rate in the catalogue");  ///< a node
   Source source;                                                         ///< of the specification
   Source price_source;                                                   ///< of the price
+  Source spot_source;  ///< of the spot price and the preemption rate, which are assumptions of that date
+
+  /// Per GPU, in 1e9 bit/s; missing where the node's is.
+  Measured<double> rdma_gbps_per_gpu() const;
 };
+
+/// "skypilot, 2022, eastus": source, date and note, as far as they are known.
+std::string source_in_words(const Source& source);
 
 /// SKUs and GPUs by name (case does not matter). The one in the program is data/skus.toml.
 class SkuCatalogue {
@@ -68,6 +78,8 @@ class SkuCatalogue {
   /// Null where the catalogue does not have it.
   const Sku* find_sku(std::string_view name) const noexcept;
   const GpuPeaks* find_gpu(std::string_view name) const noexcept;
+  /// As find_sku; "ND96asr_v4" is Standard_ND96asr_v4, too.
+  const Sku* find_meant(std::string_view name) const noexcept;
   /// Dense peak of one GPU of the SKU at this precision, in TFLOP/s; missing with the reason.
   Measured<double> peak_tflops(std::string_view sku, const std::string& precision) const;
 

@@ -129,8 +129,16 @@ void apply_price(Entry& entry, const std::string& origin, Sku& sku) {
     sku.price_usd_per_h = price;
     sku.price_source = {origin, "", false, ""};
   }
-  entry.take("spot_price_usd_per_h", sku.spot_price_usd_per_h);
+  Measured<double> spot_price = Measured<double>::missing("");
+  entry.take("spot_price_usd_per_h", spot_price);
+  if (spot_price) {
+    sku.spot_price_usd_per_h = spot_price;
+    sku.spot_source = {origin, "", false, ""};
+  }
   entry.take("preemptions_per_h", sku.preemptions_per_h);
+  entry.take("spot_source", sku.spot_source.name);
+  entry.take("spot_date", sku.spot_source.date);
+  entry.take("spot_note", sku.spot_source.note);
   entry.take("price_source", sku.price_source.name);
   entry.take("price_date", sku.price_source.date);
   entry.take("price_note", sku.price_source.note);
@@ -156,6 +164,9 @@ void apply_sku(Entry& entry, const std::string& origin, std::vector<Sku>& skus,
   entry.take("cloud", sku.cloud);
   entry.take("gpus", sku.gpus);
   entry.take("gpu_memory_gb", sku.gpu_memory_gb);
+  entry.take("cores", sku.cores);
+  entry.take("memory_gib", sku.memory_gib);
+  entry.take("sr_iov", sku.sr_iov);
   entry.take("intra_link", sku.intra_link);
   entry.take("fabric", sku.fabric);
   entry.take("rdma_gbps", sku.rdma_gbps);

@@ -31,10 +31,7 @@ void check(std::span<const Offer> offers, const CostOptions& options) {
 }
 
 std::string note_on_price(const Sku& sku) {
-  std::string note = sku.price_source.name;
-  for (const std::string& part : {sku.price_source.date, sku.price_source.note}) {
-    if (!part.empty()) note += (note.empty() ? "" : ", ") + part;
-  }
+  std::string note = source_in_words(sku.price_source);
   if (!sku.source.verified && !sku.source.name.empty())
     note += note.empty() ? "unverified" : "; SKU unverified";
   return note;
@@ -105,8 +102,9 @@ CostRow on_spot(const Offer& offer, const Sku& sku, const CostOptions& options) 
   row.offer = offer;
   row.offer.label += " spot";
   row.spot = true;
-  row.price_note = note_on_price(sku);
+  row.price_note = source_in_words(sku.spot_source);
   if (sku.preemptions_per_h) {
+    row.price_note += fmt::format("{}{:g} preemptions a node and hour", row.price_note.empty() ? "" : "; ", *sku.preemptions_per_h);
     row.usd_per_h = *sku.spot_price_usd_per_h * offer.nodes;
     const double failures_per_h = options.node_mtbf_h > 0 ? 1 / options.node_mtbf_h : 0;
     row.checkpoints =
@@ -153,6 +151,10 @@ void add_notes(const CostOptions& options, CostTable& table) {
     table.notes.push_back("not all throughputs are measured ones: see the provenance of each row");
   table.notes.push_back(
       "prices are those of the catalogue's sources and dates; override them with --price or --skus");
+  if (std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) { return row.spot; }))
+    table.notes.push_back(
+        "spot prices and preemption rates are assumptions: override them with --price "
+        "NAME=USD,spot=USD,preemptions=PER_HOUR");
   if (options.deadline_h && options.samples_total && table.cheapest_in_time < 0) {
     table.notes.push_back(
         fmt::format("nothing with a price meets the deadline of {} h", *options.deadline_h));

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/run/run_fields.h"
@@ -22,11 +24,42 @@ std::string counted(const std::map<std::string, int>& values) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// By size, the SKUs of its runs.
+std::map<std::pair<int, int>, std::set<std::string>> skus_by_size(std::span<const store::RunRecord> runs) {
+  std::map<std::pair<int, int>, std::set<std::string>> skus;
+  for (const store::RunRecord& run : runs)
+    skus[{run.run_case.world_size(), run.run_case.nodes}].insert(run.run_case.sku);
+  return skus;
+}
+
+/// Points of one curve may be on different machines: a single GPU is often rented as a smaller one.
+VariedFields within_curve(std::span<const store::RunRecord> runs) {
+  VariedFields varied = kWithinCurve;
+  const auto skus = skus_by_size(runs);
+  if (std::all_of(skus.begin(), skus.end(), [](const auto& size) { return size.second.size() == 1; }))
+    varied.names.insert("sku");
+  return varied;
+}
+
 }  // namespace
+
+std::string several_skus(std::span<const store::RunRecord> runs) {
+  std::map<std::string, std::set<int>> sizes;
+  for (const auto& [size, skus] : skus_by_size(runs)) {
+    for (const std::string& sku : skus) sizes[sku].insert(size.first);
+  }
+  if (sizes.size() < 2) return {};
+  std::vector<std::string> parts;
+  for (const auto& [sku, gpus] : sizes) {
+    const bool one = gpus.size() == 1 && *gpus.begin() == 1;
+    parts.push_back(fmt::format("{} GPU{} on {}", fmt::join(gpus, ", "), one ? "" : "s", sku.empty() ? "no named SKU" : sku));
+  }
+  return fmt::format("{} SKUs: {}", sizes.size(), fmt::join(parts, "; "));
+}
 
 void require_one_curve(std::span<const store::RunRecord> runs) {
   std::string reasons;
-  for (const auto& [name, counts] : differing_fields(runs, kWithinCurve))
+  for (const auto& [name, counts] : differing_fields(runs, within_curve(runs)))
     reasons += fmt::format("{}{}{} is {}", reasons.empty() ? "" : "; ",
                            name.starts_with(kScriptPrefix) ? "the script changed: " : "", name, counted(counts));
   if (reasons.empty()) return;

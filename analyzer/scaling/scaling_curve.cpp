@@ -162,6 +162,11 @@ class CurveBuilder {
   }
 
   void fit(const std::vector<store::RunRecord>& runs) {
+    const std::string skus = several_skus(runs);
+    if (!skus.empty()) {
+      curve_.notes.push_back(skus + ". Speedup and efficiency include the difference between these machines");
+      curve_.model = Measured<ModelChoice>::missing("no law is fitted to machines of " + skus);
+    }
     const std::string mixed = mixed_provenance(runs);
     if (!mixed.empty()) curve_.notes.push_back("provenances are mixed: " + mixed);
     if (!mixed.empty() && !options_.any_provenance) {
@@ -169,6 +174,7 @@ class CurveBuilder {
           "no law is fitted to mixed provenances: {} (--any-provenance fits one all the same)", mixed));
       return;
     }
+    if (!skus.empty()) return;
     std::vector<ScalingPoint> points;
     for (const CurveRow& row : curve_.rows)
       points.push_back({static_cast<double>(row.world_size), row.run_samples_per_s});

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/run/run_summary.h"
+#include "harness/cli/data/list_skus.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
@@ -23,6 +24,8 @@ struct ListOptions {
   std::string name;
   std::string sweep;
   int limit = 20;
+  std::string skus;
+  std::vector<std::string> prices;
   bool json = false;
 };
 
@@ -119,6 +122,7 @@ std::string strategies_json() {
 
 int list(const ListOptions& options) {
   if (options.what == "runs") return list_runs(options);
+  if (options.what == "skus") return list_skus({.catalogue = options.skus, .prices = options.prices, .json = options.json});
   if (options.what == "strategies") {
     print(options.json ? strategies_json() : strategies_text());
     return 0;
@@ -131,10 +135,10 @@ int list(const ListOptions& options) {
 
 void add_list_command(CLI::App& app, Action& action) {
   CLI::App* command =
-      app.add_subcommand("list", "List stored runs, or the workloads and strategies that can be run");
+      app.add_subcommand("list", "List stored runs, the workloads and strategies that can be run, or the SKUs of the catalogue");
   const auto options = std::make_shared<ListOptions>();
-  command->add_option("what", options->what, "runs, workloads or strategies")
-      ->check(CLI::IsMember({"runs", "workloads", "strategies"}))
+  command->add_option("what", options->what, "runs, workloads, strategies or skus")
+      ->check(CLI::IsMember({"runs", "workloads", "strategies", "skus"}))
       ->capture_default_str();
   add_db_option(*command, options->db);
   command->add_option("--name", options->name, "Only runs of this name");
@@ -142,10 +146,15 @@ void add_list_command(CLI::App& app, Action& action) {
   command->add_option("--limit", options->limit, "Show at most N runs, newest first (0: all)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  add_skus_option(*command, options->skus);
+  command->add_option("--price", options->prices, "Of skus: NAME=USD_PER_HOUR[,spot=USD][,preemptions=PER_HOUR] of a node")
+      ->take_all()
+      ->allow_extra_args(false);
   add_json_option(*command, options->json, "run_list.schema.json");
   add_examples(*command, {{"list", "the newest runs"},
                           {"list --name nightly --limit 0", "all runs of this name"},
-                          {"list workloads", "what can be trained without a program of your own"}});
+                          {"list workloads", "what can be trained without a program of your own"},
+                          {"list skus", "GPUs, cores, memory, network and prices of node sizes"}});
   command->callback([&action, options] { action = [options] { return list(*options); }; });
 }
 

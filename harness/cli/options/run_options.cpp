@@ -70,6 +70,14 @@ std::chrono::milliseconds RunOptions::grace() const {
   return std::chrono::milliseconds(static_cast<std::int64_t>(grace_s * 1000));
 }
 
+void add_sku_options(CLI::App& app, RunOptions& options, const char* group) {
+  app.add_option("--sku", options.run_case.sku,
+                 "What each node is, as in `ddbench list skus`; kept with the run. Without it a machine of Azure, AWS or Google is asked")
+      ->group(group);
+  app.add_flag("--no-metadata", options.no_metadata, "Do not ask the cloud's metadata service (1 s at most) what this machine is")
+      ->group(group);
+}
+
 void add_run_options(CLI::App& app, RunOptions& options) {
   RunCase& run_case = options.run_case;
   const auto group = [](CLI::Option* option, const char* name) { return option->group(name); };
@@ -131,7 +139,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
         kMachine)
       ->check(CLI::IsMember({"auto", "off"}))
       ->capture_default_str();
-  group(app.add_option("--sku", run_case.sku, "Catalogue name of this machine, kept with the run"), kMachine);
+  add_sku_options(app, options, kMachine);
   group(app.add_option("--timeout", options.watchdog_s,
                        "Seconds without progress after which the run is stopped and the missing rank named "
                        "(a program of yours is not stopped; the rank that hangs is named). SIGUSR1 to ddbench asks where the ranks are"),

@@ -28,6 +28,7 @@ struct RunOptions {
   double bucket_mb = 25;
   double watchdog_s = 60;
   double grace_s = 20;
+  bool no_metadata = false;
   ProgramOptions program;
   LauncherCommandOptions launcher;
   StepOptions steps;
@@ -42,6 +43,8 @@ struct RunOptions {
 };
 
 void add_run_options(CLI::App& app, RunOptions& options);
+/// --sku and --no-metadata alone, for a command that has few of the others.
+void add_sku_options(CLI::App& app, RunOptions& options, const char* group);
 
 /// Puts what was given as text into the case and checks it. Throws Error{kBadInput} naming the option.
 void resolve(RunOptions& options);

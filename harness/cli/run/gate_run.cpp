@@ -13,6 +13,7 @@
 #include "core/run_case/program_case.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/run/single_run.h"
+#include "harness/cli/run/run_sku.h"
 #include "harness/experiment/run/execute_run.h"
 
 namespace ddbench::cli {
@@ -57,6 +58,7 @@ SingleRunOptions parse_side(const std::string& arguments, const char* side) {
       throw Error(ErrorCode::kBadInput, fmt::format("{} belongs to gate, not to one of its sides", name));
     }
     resolve_single_run(options);
+    ask_machine(options, options.run_case);
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorCode::kBadInput, fmt::format("--run, {} \"{}\": {}", side, arguments, error.what()));
   } catch (const Error& error) {

@@ -12,6 +12,7 @@
 #include "harness/cli/options/run_options.h"
 #include "harness/cli/options/recover.h"
 #include "harness/cli/options/shared_options.h"
+#include "harness/cli/run/run_sku.h"
 #include "harness/cli/run/single_run.h"
 #include "harness/experiment/run/execute_run.h"
 #include "harness/microbench/micro.h"
@@ -45,6 +46,7 @@ void set_case(MicroCommandOptions& options) {
   resolve(options.run);
   RunCase& run_case = options.run.run_case;
   validate(run_case);
+  check_sku(options.run, run_case);
   run_case.workload = analyzer::kMicroWorkload;
   run_case.batch_per_gpu = 1;
   run_case.warmup = 0;
@@ -67,6 +69,7 @@ int micro(MicroCommandOptions& options) {
   experiment::check_startable(options.run.run_case, launcher);
   if (const auto exit_code = be_started_rank(options.run.launcher, {options.run.run_case, {}}))
     return *exit_code;
+  ask_machine(options.run, options.run.run_case);
   auto store = open_store(options.run.db, store::OpenMode::kReadWrite);
   recover_runs(store);
   experiment::ExecuteOptions execute;
@@ -126,7 +129,7 @@ void add_micro_command(CLI::App& app, Action& action) {
                    "device")
       ->check(CLI::IsMember({"auto", "gloo", "mpi", "nccl"}))
       ->capture_default_str();
-  command->add_option("--sku", run.run_case.sku, "Catalogue name of this machine, kept with the run");
+  add_sku_options(*command, run, "Options");
   command->add_option("--timeout", run.watchdog_s, "Seconds without progress after which the run is stopped")
       ->capture_default_str();
   add_launcher_options(*command, run.launcher);

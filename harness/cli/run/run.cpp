@@ -16,6 +16,7 @@
 #include "harness/cli/options/output.h"
 #include "harness/cli/options/recover.h"
 #include "harness/cli/options/shared_options.h"
+#include "harness/cli/run/run_sku.h"
 #include "harness/cli/run/emit.h"
 #include "harness/cli/run/single_run.h"
 #include "harness/experiment/run/execute_run.h"
@@ -141,6 +142,7 @@ int run(SingleRunOptions& options) {
   if (const auto exit_code = be_started_rank(options.launcher, own)) return *exit_code;
   refuse_repetitions_of_started_ranks(options);
   check_continue(options);
+  ask_machine(options, options.run_case);
 
   const auto catalogue = analyzer::SkuCatalogue::load();
   auto store = open_store(options.db, store::OpenMode::kReadWrite);

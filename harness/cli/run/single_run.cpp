@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
+#include "harness/cli/run/run_sku.h"
 #include "harness/experiment/run/baseline.h"
 #include "probes/machine/machine.h"
 
@@ -61,6 +62,7 @@ void resolve_case(SingleRunOptions& options) {
   resolve(options);
   set_batch(options, options.run_case);
   validate(options.run_case);
+  check_sku(options, options.run_case);
   options.names_ranks |= options.program.per_node || options.baseline;
 }
 

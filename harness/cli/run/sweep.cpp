@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/comparison/compare_by.h"
 #include "analyzer/scaling/scaling.h"
 #include "core/error.h"
@@ -14,8 +15,10 @@
 #include "harness/cli/options/run_options.h"
 #include "harness/cli/options/recover.h"
 #include "harness/cli/options/shared_options.h"
+#include "harness/cli/run/run_sku.h"
 #include "harness/experiment/run/baseline.h"
 #include "harness/experiment/run/execute_run.h"
+#include "harness/experiment/sku/settle_sku.h"
 #include "harness/experiment/sweep/sweep_plan.h"
 #include "harness/microbench/micro.h"
 #include "probes/machine/machine.h"
@@ -162,6 +165,8 @@ int sweep(SweepOptions& options) {
   resolve(options);
   axes.repeat = options.repeats.most;
   if (!options.global_batch.empty()) options.run_case.scaling = ScalingMode::kStrong;
+  check_sku(options, options.run_case);
+  ask_machine(options, options.run_case);
   const auto cells = experiment::sweep_cells(options.run_case, axes);
   const double margin = options.repeats.margin;
   const launch::LauncherOptions& launcher = options.launcher.launcher;
@@ -170,7 +175,10 @@ int sweep(SweepOptions& options) {
                 "a sweep starts its ranks anew for each run, which --launcher env cannot: take mpirun, srun "
                 "or local");
   }
+  const auto catalogue = analyzer::SkuCatalogue::load();
   for (const experiment::SweepCell& cell : cells) {
+    RunCase asked = cell.run_case;
+    experiment::check_sku(asked, catalogue, options.device != "cpu");
     experiment::check_startable(cell.run_case, launcher);
     if (margin > 0 && micro::is_micro(cell.run_case))
       throw Error(ErrorCode::kBadInput, "--repeat auto has no use with --workload micro: it has no step time");

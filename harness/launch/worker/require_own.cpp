@@ -50,10 +50,12 @@ void require_place(const Assignment& assignment, const Placement& placement) {
 
 void require_case(Assignment& assignment, const OwnCommand& own) {
   if (!own.run_case) refuse("--resume does not say what to run: only rank 0 knows that from its store");
-  const std::string differ = case_differences(case_key(assignment.run_case), case_key(*own.run_case));
+  RunCase own_case = *own.run_case;
+  own_case.sku = assignment.run_case.sku;  // rank 0 may have it from its machine; a rank does nothing with it
+  const std::string differ = case_differences(case_key(assignment.run_case), case_key(own_case));
   if (!differ.empty())
     refuse(fmt::format("the launcher's case is not that of this rank's command line: {}", differ));
-  assignment.run_case = *own.run_case;
+  assignment.run_case = own_case;
 }
 
 void require_checkpoints(const Assignment& assignment, const OwnCommand& own) {

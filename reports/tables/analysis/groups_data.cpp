@@ -3,6 +3,7 @@
 #include "core/text/quantity.h"
 #include "reports/tables/analysis/analysis_tables.h"
 #include "reports/tables/analysis/columns.h"
+#include "reports/tables/sku_data.h"
 
 namespace ddbench::reports {
 namespace {
@@ -46,6 +47,7 @@ DataTable groups_data(const GroupComparison& groups) {
   table.add(true, {"runs", true}, [](const GroupRow& row) { return count_cell(static_cast<std::int64_t>(row.runs.size())); });
   table.add(true, {.title = "provenance", .brief = "prov."}, [](const GroupRow& row) { return provenance_cell(row.provenance); });
   DataTable data = std::move(table).of(groups.rows);
+  shorten_names(data, 2);
   cases.explain(data.legend);
   data.legend.push_back(provenance_legend_of(groups.rows));
   data.notes = {"efficiency: against the smallest size"};
@@ -65,7 +67,9 @@ DataTable group_collectives_data(const GroupComparison& groups) {
     return row.busbw_gb_per_s ? quantity_cell(*row.busbw_gb_per_s * 1e9, "B/s") : missing_cell(row.busbw_gb_per_s.reason());
   });
   table.add(true, {"over the reference"}, [&groups](const GroupCollective& row) { return against_reference(groups, row); });
+  const std::size_t value_column = any_row(groups.collectives, kHasVariant) ? 4 : 3;
   DataTable data = std::move(table).of(groups.collectives);
+  shorten_names(data, value_column);
   data.caption = "Collectives";
   return data;
 }

@@ -4,6 +4,7 @@
 #include "reports/formats/terminal/layout/cell_width.h"
 #include "reports/formats/terminal/layout/data_table_text.h"
 #include "reports/formats/terminal/layout/table.h"
+#include "reports/tables/sku_data.h"
 
 namespace ddbench::reports {
 namespace {
@@ -143,6 +144,24 @@ TEST(Table, ColoursCellsWithoutMovingThem) {
   Table table({{"", Align::kLeft}, {"", Align::kLeft}});
   table.add_row({{"ab", Tone::kBad}, {"c"}});
   EXPECT_EQ(table.render(Paint(true), 0, 80), "\x1b[31mab\x1b[0m  c\n");
+}
+
+TEST(ShortenNames, WhatAllNamesBeginWithIsInTheLegend) {
+  const auto table_of = [](std::vector<std::string> names) {
+    DataTable table;
+    table.columns = {{"sku"}};
+    for (std::string& name : names) table.rows.push_back({text_cell(std::move(name))});
+    shorten_names(table, 0);
+    return table;
+  };
+  const DataTable skus = table_of({"Standard_NC24rs_v3", "Standard_NC24s_v3", "Standard_ND40rs_v2"});
+  EXPECT_EQ(skus.rows[0][0].brief, "NC24rs_v3");
+  EXPECT_EQ(skus.rows[1][0].brief, "NC24s_v3");
+  EXPECT_EQ(skus.legend.at(0), "sku: each begins with Standard_");
+  EXPECT_TRUE(table_of({"0.05", "0.01"}).legend.empty());
+  EXPECT_TRUE(table_of({"Standard_NC24s_v3", "Standard_NC24s_v3"}).rows[0][0].brief.empty());
+  EXPECT_TRUE(table_of({"Standard_NC24s_v3", "(none)"}).rows[0][0].brief.empty());
+  EXPECT_TRUE(table_of({}).legend.empty());
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::string message_of(const std::string& toml) {
 
 TEST(SkuCatalogue, TheBuiltInOneHasItsFigures) {
   const SkuCatalogue catalogue = SkuCatalogue::builtin();
-  EXPECT_EQ(catalogue.skus().size(), 27u);
+  EXPECT_EQ(catalogue.skus().size(), 28u);
   EXPECT_EQ(catalogue.gpus().size(), 13u);
   const Sku& nd96 = sku_of(catalogue, "standard_nd96asr_v4");
   EXPECT_EQ(nd96.gpus, 8);
@@ -94,7 +94,7 @@ gpus = 8
   EXPECT_DOUBLE_EQ(*nd96.spot_price_usd_per_h, 8.5);
   EXPECT_EQ(nd96.gpus, 8);
   EXPECT_DOUBLE_EQ(*catalogue.peak_tflops("own-rack", "fp8"), 2614.9);
-  EXPECT_EQ(catalogue.skus().size(), 28u);
+  EXPECT_EQ(catalogue.skus().size(), 29u);
 }
 
 TEST(SkuCatalogue, MalformedFilesAreNamedByLineAndFieldAndChangeNothing) {

@@ -82,12 +82,49 @@ Offer offer(const std::string& sku, int nodes, double samples_per_s) {
   return result;
 }
 
+/// Prices on demand alone: those of spot nodes are tested by themselves.
+SkuCatalogue on_demand() {
+  SkuCatalogue catalogue;
+  catalogue.apply(R"(
+[[sku]]
+name = "Standard_ND96asr_v4"
+price_usd_per_h = 27.197
+price_source = "list"
+price_date = "2022"
+[[sku]]
+name = "p4d.24xlarge"
+price_usd_per_h = 21.9576
+[[sku]]
+name = "Standard_ND40rs_v2"
+price_usd_per_h = 22.032
+)",
+                  "test.toml");
+  return catalogue;
+}
+
+TEST(Cost, SpotPricesOfTheCatalogueAreAssumptions) {
+  const std::vector<Offer> offers = {offer("Standard_ND96asr_v4", 2, 2600)};
+  const CostTable table = cost_table(offers, SkuCatalogue::builtin(), {});
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_TRUE(table.rows[0].spot);
+  EXPECT_NEAR(*table.rows[0].usd_per_h, 2 * 2.99167, 1e-9);
+  EXPECT_NE(table.rows[0].price_note.find("2025"), std::string::npos);
+  EXPECT_NE(table.rows[0].price_note.find("0.05 preemptions a node and hour"), std::string::npos);
+  EXPECT_NE(table.notes.back().find("assumptions"), std::string::npos);
+  SkuCatalogue changed = SkuCatalogue::builtin();
+  changed.set_price("Standard_ND96asr_v4=27,spot=20,preemptions=0.5");
+  const CostTable dearer = cost_table(offers, changed, {});
+  const CostRow& spot = dearer.rows[dearer.rows[0].spot ? 0 : 1];
+  EXPECT_NEAR(*spot.usd_per_h, 40, 1e-9);
+  EXPECT_NE(spot.price_note.find("--price; 0.5"), std::string::npos);
+}
+
 TEST(Cost, OfAMillionSamplesAndAnEpoch) {
   // One ND96asr_v4 at 27.197 USD/h, 2600 samples/s: 9.36 M samples/h.
   CostOptions options;
   options.samples_per_epoch = 1281167;  // ImageNet
   const std::vector<Offer> offers = {offer("Standard_ND96asr_v4", 1, 2600)};
-  const CostTable table = cost_table(offers, SkuCatalogue::builtin(), options);
+  const CostTable table = cost_table(offers, on_demand(), options);
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_NEAR(table.rows[0].usd_per_million_samples->value, 27.197 / 9.36, 1e-9);
   EXPECT_NEAR(*table.rows[0].usd_per_epoch, 27.197 / 9.36 * 1.281167, 1e-9);
@@ -112,7 +149,7 @@ TEST(Cost, TheCheapestWayToADeadline) {
   const std::vector<Offer> offers = {offer("Standard_ND96asr_v4", 1, 1000),
                                      offer("Standard_ND96asr_v4", 4, 3800),
                                      offer("Standard_ND96asr_v4", 8, 6800)};
-  const CostTable table = cost_table(offers, SkuCatalogue::builtin(), options);
+  const CostTable table = cost_table(offers, on_demand(), options);
   ASSERT_GE(table.cheapest_in_time, 0);
   const CostRow& best = table.rows[static_cast<std::size_t>(table.cheapest_in_time)];
   EXPECT_EQ(best.offer.nodes, 4);
@@ -122,7 +159,7 @@ TEST(Cost, TheCheapestWayToADeadline) {
   EXPECT_FALSE(table.rows[0].meets_deadline);
 
   options.deadline_h = 10;
-  const CostTable hopeless = cost_table(offers, SkuCatalogue::builtin(), options);
+  const CostTable hopeless = cost_table(offers, on_demand(), options);
   EXPECT_EQ(hopeless.cheapest_in_time, -1);
   EXPECT_NE(hopeless.notes.back().find("deadline"), std::string::npos);
 }
@@ -165,7 +202,7 @@ TEST(Cost, TheFigureShowsTheParetoFront) {
   const std::vector<Offer> offers = {offer("Standard_ND96asr_v4", 1, 1000),
                                      offer("Standard_ND96asr_v4", 8, 7000), offer("p4d.24xlarge", 4, 3900),
                                      offer("Standard_ND40rs_v2", 8, 2000)};
-  const Figure figure = cost_figure(cost_table(offers, SkuCatalogue::builtin(), options));
+  const Figure figure = cost_figure(cost_table(offers, on_demand(), options));
   EXPECT_EQ(figure.series[0].points.size(), 4u);
   ASSERT_EQ(figure.series[1].points.size(), 2u);  // the fastest, and the cheapest
   EXPECT_LT(figure.series[1].points[0].x, figure.series[1].points[1].x);

@@ -328,5 +328,24 @@ TEST(Stragglers, WhatCannotBeToldHasAReason) {
   EXPECT_THROW(find_stragglers(scratch.get(), "nobody"), Error);
 }
 
+TEST(ScalingCurve, SizesMayBeOnSkusOfTheirOwn) {
+  ScratchStore scratch;
+  const auto on = [](int nodes, int gpus, const char* sku) {
+    RunCase run_case = sized(nodes, gpus);
+    run_case.sku = sku;
+    return run_of(run_case, 100);
+  };
+  add_run(scratch.get(), on(1, 1, "Standard_NC24ads_A100_v4"));
+  add_run(scratch.get(), on(1, 4, "Standard_NC96ads_A100_v4"));
+  add_run(scratch.get(), on(2, 4, "Standard_NC96ads_A100_v4"));
+  const ScalingCurve curve = curve_of(scratch.get());
+  EXPECT_EQ(curve.rows.size(), 3u);
+  EXPECT_TRUE(contains(curve.notes.front(),
+                       "2 SKUs: 1 GPU on Standard_NC24ads_A100_v4; 4, 8 GPUs on Standard_NC96ads_A100_v4"));
+  EXPECT_TRUE(contains(curve.model.reason(), "2 SKUs"));
+  add_run(scratch.get(), on(1, 4, "Standard_NC64as_T4_v3"));  // two SKUs at one size are two curves
+  EXPECT_TRUE(contains(refusal(scratch.get()), "sku is \"Standard_NC24ads_A100_v4\""));
+}
+
 }  // namespace
 }  // namespace ddbench::analyzer

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+
+namespace ddbench::analyzer {
+
+/// What a run asks of each of its nodes.
+struct AskedOfNode {
+  int gpus = 0;         ///< 0: none, or not known
+  std::string network;  ///< RunCase::requested_network: "ib", "ethernet", or empty
+};
+
+/// Throws Error{kBadInput} where a node of the SKU has not so many GPUs, or has no InfiniBand that NCCL can use.
+void require_of_sku(const Sku& sku, const AskedOfNode& asked);
+
+/// For a name that the catalogue does not have: what follows from that, and what was probably meant.
+std::string unknown_sku(const SkuCatalogue& catalogue, std::string_view name);
+
+/// What a machine was found to have. Empty and 0: not known.
+struct FoundMachine {
+  std::vector<std::string> gpus;  ///< models, as the driver names them
+  bool knows_gpus = true;         ///< false: `gpus` says nothing
+  int cores = 0;                  ///< that processes may use
+  std::string sku;                ///< of its own metadata
+};
+
+/// In what the machine contradicts the SKU, each as a sentence.
+std::vector<std::string> contradictions(const Sku& sku, const FoundMachine& machine);
+
+}  // namespace ddbench::analyzer

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ddbench::cli {
+
+struct ListSkus {
+  std::string catalogue;            ///< --skus
+  std::vector<std::string> prices;  ///< --price
+  bool json = false;
+};
+
+/// `ddbench list skus`: what the catalogue says of each size of node.
+int list_skus(const ListSkus& options);
+
+}  // namespace ddbench::cli

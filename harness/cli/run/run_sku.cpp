@@ -1,0 +1,34 @@
+#include "harness/cli/run/run_sku.h"
+
+#include <fmt/format.h>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "harness/cli/options/output.h"
+#include "harness/experiment/sku/settle_sku.h"
+#include "harness/launch/remote/started_rank.h"
+#include "probes/machine/machine.h"
+
+namespace ddbench::cli {
+namespace {
+
+void warn(const std::vector<std::string>& sentences) {
+  for (const std::string& sentence : sentences) print_error(fmt::format("SKU: {}\n", printable(sentence)));
+}
+
+}  // namespace
+
+void check_sku(const RunOptions& options, RunCase& run_case) {
+  if (run_case.sku.empty()) return;
+  const auto remarks = experiment::check_sku(run_case, analyzer::SkuCatalogue::load(), options.device != "cpu");
+  const bool is_other_rank =
+      options.launcher.launcher.launcher == launch::Launcher::kEnv && launch::started_world().rank != 0;
+  if (!is_other_rank) warn(remarks);
+}
+
+void ask_machine(const RunOptions& options, RunCase& run_case) {
+  const auto launcher = options.launcher.launcher.launcher;
+  if (launcher == launch::Launcher::kMpirun) return;  // its hosts may be others than this one
+  warn(experiment::compare_with_machine(run_case, analyzer::SkuCatalogue::load(), host::inspect_machine(), !options.no_metadata));
+}
+
+}  // namespace ddbench::cli

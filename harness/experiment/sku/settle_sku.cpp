@@ -1,0 +1,47 @@
+#include "harness/experiment/sku/settle_sku.h"
+
+#include <utility>
+
+#include "analyzer/catalogue/sku_check.h"
+#include "harness/experiment/sku/cloud_metadata.h"
+
+namespace ddbench::experiment {
+namespace {
+
+analyzer::FoundMachine found_machine(const host::Machine& machine) {
+  analyzer::FoundMachine found;
+  for (const host::Gpu& gpu : machine.gpus) found.gpus.push_back(gpu.model ? *gpu.model : "");
+  // Without the driver's list of models nothing is said of them.
+  std::erase(found.gpus, "");
+  found.knows_gpus = found.gpus.size() == machine.gpus.size();
+  if (machine.cores) found.cores = *machine.cores;
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> check_sku(RunCase& run_case, const analyzer::SkuCatalogue& catalogue, bool ranks_take_gpus) {
+  if (run_case.sku.empty()) return {};
+  const analyzer::Sku* const sku = catalogue.find_meant(run_case.sku);
+  if (sku == nullptr) return {analyzer::unknown_sku(catalogue, run_case.sku)};
+  run_case.sku = sku->name;
+  analyzer::require_of_sku(*sku, {ranks_take_gpus ? run_case.gpus_per_node : 0, run_case.requested_network});
+  return {};
+}
+
+std::vector<std::string> compare_with_machine(RunCase& run_case, const analyzer::SkuCatalogue& catalogue,
+                                              const host::Machine& machine, bool asks_metadata) {
+  const Measured<std::string> told =
+      asks_metadata ? sku_from_metadata() : Measured<std::string>::missing("not asked (--no-metadata)");
+  if (run_case.sku.empty() && told) {
+    const analyzer::Sku* const known = catalogue.find_sku(*told);
+    run_case.sku = known != nullptr ? known->name : *told;
+  }
+  const analyzer::Sku* const sku = catalogue.find_sku(run_case.sku);
+  if (sku == nullptr) return {};
+  analyzer::FoundMachine found = found_machine(machine);
+  if (told) found.sku = *told;
+  return analyzer::contradictions(*sku, found);
+}
+
+}  // namespace ddbench::experiment

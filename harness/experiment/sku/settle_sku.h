@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/catalogue/sku_catalogue.h"
+#include "core/run_case/run_case.h"
+#include "probes/machine/machine.h"
+
+namespace ddbench::experiment {
+
+/// Gives RunCase::sku the catalogue's spelling, and refuses (Error{kBadInput}) what a node of it has not got: GPUs (where ranks take
+/// one each), or InfiniBand. Returns what is to be said of a name that the catalogue lacks; asks no machine.
+std::vector<std::string> check_sku(RunCase& run_case, const analyzer::SkuCatalogue& catalogue, bool ranks_take_gpus);
+
+/// For a case whose nodes are machines like this one: an empty RunCase::sku becomes what the machine's metadata say, unless
+/// `asks_metadata` is false. Returns in what the machine contradicts the SKU, as sentences. Does not throw.
+std::vector<std::string> compare_with_machine(RunCase& run_case, const analyzer::SkuCatalogue& catalogue,
+                                              const host::Machine& machine, bool asks_metadata);
+
+}  // namespace ddbench::experiment

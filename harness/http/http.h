@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ddbench::http {
+
+struct Request {
+  std::string method = "GET";
+  std::string url;                   ///< http or https
+  std::vector<std::string> headers;  ///< "Name: value"
+  std::string body;
+  std::chrono::milliseconds timeout{1000};  ///< of everything: name, connection and answer
+  bool uses_proxy = true;  ///< of the environment (https_proxy, ...); false: for addresses that exist on this machine only
+};
+
+struct Response {
+  long status = 0;
+  std::string body;  ///< at most kMostBytes; what is longer is an error
+};
+
+inline constexpr std::size_t kMostBytes = 4u << 20;
+
+/// Of one thread at a time. Keeps its connection from a request to the next. Follows no redirections.
+class Client {
+ public:
+  virtual ~Client() = default;
+  /// Whatever the server answers. Throws Error{kEnvironment} where no answer came: name, connection, time-out.
+  virtual Response send(const Request& request) = 0;
+};
+
+/// Over libcurl. Throws Error{kEnvironment} that says what to install where this build, or this machine, lacks it.
+std::unique_ptr<Client> make_client();
+
+/// What the module ddbench_http.so makes, and in which version.
+using ClientFactory = std::unique_ptr<Client>();
+inline constexpr const char* kClientFile = "ddbench_http.so";
+inline constexpr const char* kClientInterface = "http/1";
+
+}  // namespace ddbench::http

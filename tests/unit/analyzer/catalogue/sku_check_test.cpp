@@ -1,0 +1,74 @@
+#include "analyzer/catalogue/sku_check.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "text.h"
+
+namespace ddbench::analyzer {
+namespace {
+
+using test::contains;
+
+const SkuCatalogue& catalogue() {
+  static const SkuCatalogue built_in = SkuCatalogue::builtin();
+  return built_in;
+}
+
+const Sku& sku(const char* name) {
+  return *catalogue().find_meant(name);
+}
+
+std::string refusal(const char* name, const AskedOfNode& asked) {
+  try {
+    require_of_sku(sku(name), asked);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+    return error.message();
+  }
+  return "";
+}
+
+TEST(SkuCheck, ANodeHasSoManyGpusAndSuchANetwork) {
+  EXPECT_EQ(refusal("Standard_NC24rs_v3", {4, "ib"}), "");
+  EXPECT_TRUE(contains(refusal("Standard_NC24rs_v3", {8, ""}), "--gpus 8: a node of Standard_NC24rs_v3 has 4 GPUs"));
+  EXPECT_TRUE(contains(refusal("Standard_HC44rs", {1, ""}), "has no GPU"));
+  EXPECT_TRUE(contains(refusal("Standard_NC24s_v3", {4, "ib"}), "has no InfiniBand, its network is Ethernet"));
+  EXPECT_TRUE(contains(refusal("Standard_NC24r", {4, "ib"}), "no SR-IOV"));
+  EXPECT_TRUE(contains(refusal("p4d.24xlarge", {8, "ib"}), "its network is EFA"));
+  EXPECT_EQ(refusal("Standard_NC24r", {4, "ethernet"}), "");
+  EXPECT_EQ(refusal("Standard_ND96asr_v4", {0, ""}), "");
+}
+
+TEST(SkuCheck, AMisspeltNameIsAnswered) {
+  EXPECT_TRUE(contains(unknown_sku(catalogue(), "Standard_ND96asr_v5"), "did you mean Standard_ND96asr_v4?"));
+  EXPECT_TRUE(contains(unknown_sku(catalogue(), "NC24sr_v3"), "did you mean Standard_NC24"));
+  EXPECT_FALSE(contains(unknown_sku(catalogue(), "our-rack"), "did you mean"));
+  EXPECT_EQ(catalogue().find_meant("nd96ASR_v4")->name, "Standard_ND96asr_v4");
+  EXPECT_EQ(catalogue().find_meant("ND96"), nullptr);
+}
+
+TEST(SkuCheck, AMachineMayContradictIt) {
+  const std::vector<std::string> a100(8, "NVIDIA A100-SXM4-40GB");
+  EXPECT_TRUE(contradictions(sku("ND96asr_v4"), {a100, true, 96, "standard_nd96asr_v4"}).empty());
+  EXPECT_TRUE(contains(contradictions(sku("ND96asr_v4"), {{}, true, 96, ""}).at(0), "has 8 GPUs, but this machine has no GPU"));
+  EXPECT_TRUE(contains(contradictions(sku("ND96isr_H100_v5"), {a100, true, 96, ""}).at(0), "H100 SXM, but this machine has NVIDIA A100"));
+  EXPECT_TRUE(contains(contradictions(sku("ND40rs_v2"), {{}, false, 96, "Standard_ND96asr_v4"}).at(0), "says that it is Standard_ND96asr_v4"));
+  EXPECT_TRUE(contains(contradictions(sku("ND40rs_v2"), {{}, false, 96, ""}).at(0), "40 cores, but this machine has 96"));
+}
+
+TEST(SkuCheck, RatesAreOfANodeAndOfAGpu) {
+  EXPECT_DOUBLE_EQ(*sku("ND96asr_v4").rdma_gbps, 1600);
+  EXPECT_DOUBLE_EQ(*sku("ND96asr_v4").rdma_gbps_per_gpu(), 200);
+  EXPECT_FALSE(sku("HC44rs").rdma_gbps_per_gpu());
+  EXPECT_DOUBLE_EQ(*sku("ND96asr_v4").cores, 96);
+  EXPECT_DOUBLE_EQ(*sku("ND96asr_v4").memory_gib, 900);
+  for (const Sku& each : catalogue().skus()) {
+    EXPECT_TRUE(each.cores && each.memory_gib) << each.name;
+    EXPECT_EQ(bool(each.spot_price_usd_per_h), bool(each.preemptions_per_h)) << each.name;
+    if (each.spot_price_usd_per_h) { EXPECT_FALSE(each.spot_source.date.empty()) << each.name; }
+  }
+}
+
+}  // namespace
+}  // namespace ddbench::analyzer
