@@ -133,10 +133,12 @@ void apply_price(Entry& entry, const std::string& origin, Sku& sku) {
   entry.take("spot_price_usd_per_h", spot_price);
   if (spot_price) {
     sku.spot_price_usd_per_h = spot_price;
-    sku.spot_source = {origin, "", false, ""};
+    sku.spot_source = {origin, "", true, ""};
   }
   entry.take("preemptions_per_h", sku.preemptions_per_h);
-  entry.take("spot_source", sku.spot_source.name);
+  std::string named;
+  entry.take("spot_source", named);
+  if (!named.empty()) sku.spot_source = {named, "", false, ""};
   entry.take("spot_date", sku.spot_source.date);
   entry.take("spot_note", sku.spot_source.note);
   entry.take("price_source", sku.price_source.name);

@@ -102,6 +102,7 @@ CostRow on_spot(const Offer& offer, const Sku& sku, const CostOptions& options) 
   row.offer = offer;
   row.offer.label += " spot";
   row.spot = true;
+  row.is_assumed = !sku.spot_source.verified;
   row.price_note = source_in_words(sku.spot_source);
   if (sku.preemptions_per_h) {
     row.price_note += fmt::format("{}{:g} preemptions a node and hour", row.price_note.empty() ? "" : "; ", *sku.preemptions_per_h);
@@ -151,9 +152,9 @@ void add_notes(const CostOptions& options, CostTable& table) {
     table.notes.push_back("not all throughputs are measured ones: see the provenance of each row");
   table.notes.push_back(
       "prices are those of the catalogue's sources and dates; override them with --price or --skus");
-  if (std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) { return row.spot; }))
+  if (std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) { return row.is_assumed; }))
     table.notes.push_back(
-        "spot prices and preemption rates are assumptions: override them with --price "
+        "the catalogue's spot prices and preemption rates are assumptions, and never the cheapest in time: state them with --price "
         "NAME=USD,spot=USD,preemptions=PER_HOUR");
   if (options.deadline_h && options.samples_total && table.cheapest_in_time < 0) {
     table.notes.push_back(
@@ -180,7 +181,7 @@ CostTable cost_table(std::span<const Offer> offers, const SkuCatalogue& catalogu
   mark_front(table.rows);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const CostRow& row = table.rows[i];
-    if (!options.deadline_h || !row.usd || !row.meets_deadline) continue;
+    if (!options.deadline_h || !row.usd || !row.meets_deadline || row.is_assumed) continue;
     if (table.cheapest_in_time < 0 ||
         *row.usd < *table.rows[static_cast<std::size_t>(table.cheapest_in_time)].usd) {
       table.cheapest_in_time = static_cast<int>(i);

@@ -56,6 +56,7 @@ struct CostOptions {
 struct CostRow {
   Offer offer;
   bool spot = false;
+  bool is_assumed = false;  ///< on spot nodes whose price and preemption rate nobody has stated but the catalogue
   Measured<double> usd_per_h = Measured<double>::missing("no price");  ///< of all nodes
   Measured<Estimate> usd_per_million_samples = Measured<Estimate>::missing("no price");
   Measured<double> usd_per_epoch = Measured<double>::missing("no price");
@@ -70,8 +71,8 @@ struct CostRow {
 
 struct CostTable {
   std::vector<CostRow> rows;  ///< cheapest a million samples first; without a price last
-  int cheapest_in_time =
-      -1;  ///< index into rows: the cheapest that meets the deadline; -1: none, or nothing to meet
+  /// Index into rows: the cheapest that meets the deadline, of those that are not assumed; -1: none, or nothing to meet.
+  int cheapest_in_time = -1;
   std::vector<std::string> notes;
 };
 

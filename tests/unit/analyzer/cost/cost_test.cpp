@@ -106,7 +106,7 @@ TEST(Cost, SpotPricesOfTheCatalogueAreAssumptions) {
   const std::vector<Offer> offers = {offer("Standard_ND96asr_v4", 2, 2600)};
   const CostTable table = cost_table(offers, SkuCatalogue::builtin(), {});
   ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_TRUE(table.rows[0].spot);
+  EXPECT_TRUE(table.rows[0].spot && table.rows[0].is_assumed);
   EXPECT_NEAR(*table.rows[0].usd_per_h, 2 * 2.99167, 1e-9);
   EXPECT_NE(table.rows[0].price_note.find("2025"), std::string::npos);
   EXPECT_NE(table.rows[0].price_note.find("0.05 preemptions a node and hour"), std::string::npos);
@@ -116,6 +116,7 @@ TEST(Cost, SpotPricesOfTheCatalogueAreAssumptions) {
   const CostTable dearer = cost_table(offers, changed, {});
   const CostRow& spot = dearer.rows[dearer.rows[0].spot ? 0 : 1];
   EXPECT_NEAR(*spot.usd_per_h, 40, 1e-9);
+  EXPECT_FALSE(spot.is_assumed);
   EXPECT_NE(spot.price_note.find("--price; 0.5"), std::string::npos);
 }
 
