@@ -38,7 +38,7 @@ void require_of_sku(const Sku& sku, const AskedOfNode& asked) {
   if (asked.gpus > sku.gpus)
     refuse(fmt::format("--gpus {}: a node of {} has {}{}", asked.gpus, sku.name, gpus_in_words(static_cast<std::size_t>(sku.gpus)),
                        sku.gpus > 0 ? fmt::format("; take more nodes with --gpus {}", sku.gpus) : "; --device cpu runs ranks on its cores"));
-  if (asked.network == "ib") require_infiniband(sku);
+  if (asked.infiniband) require_infiniband(sku);
 }
 
 std::string unknown_sku(const SkuCatalogue& catalogue, std::string_view name) {

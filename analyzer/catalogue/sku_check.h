@@ -11,7 +11,7 @@ namespace ddbench::analyzer {
 /// What a run asks of each of its nodes.
 struct AskedOfNode {
   int gpus = 0;         ///< 0: none, or not known
-  std::string network;  ///< RunCase::requested_network: "ib", "ethernet", or empty
+  bool infiniband = false;  ///< NCCL is to take it between nodes
 };
 
 /// Throws Error{kBadInput} where a node of the SKU has not so many GPUs, or has no InfiniBand that NCCL can use.

@@ -36,7 +36,7 @@ bool may_use_gpu(const store::CollectiveRecord& record, const store::RunRecord& 
 
 /// Batches of iterations are timed as one: their mean is finer than the probes.
 bool is_mean_of_batch(const store::RunRecord& run) {
-  return run.run_case.workload == kMicroWorkload;
+  return is_micro(run.run_case);
 }
 
 Measured<std::int64_t> transfer_of(const store::CollectiveRecord& record, const store::RunRecord& run) {

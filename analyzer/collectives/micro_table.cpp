@@ -11,6 +11,7 @@
 #include "analyzer/collectives/micro_values.h"
 #include "analyzer/statistics/statistics.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -121,9 +122,9 @@ MicroOperation micro_operation_from(std::string_view text) {
 }
 
 MicroTable micro_table(const store::RunStore& store, const store::RunRecord& run) {
-  if (run.run_case.workload != kMicroWorkload) {
+  if (!is_micro(run.run_case)) {
     throw Error(ErrorCode::kBadInput, fmt::format("run {} trained {}: it is none of `ddbench micro`", run.id,
-                                                  run.run_case.workload));
+                                                  work_name(run.run_case.work)));
   }
   MicroTable table;
   table.run = run;

@@ -13,7 +13,6 @@
 namespace ddbench::analyzer {
 
 /// RunCase::workload of the runs of `ddbench micro`.
-using ddbench::kMicroWorkload;
 
 /// Stored as a number: append, never renumber.
 enum class MicroOperation : std::uint8_t {

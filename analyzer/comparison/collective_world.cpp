@@ -39,10 +39,8 @@ void append_differences(Worlds worlds, const TextOf& text_of, std::vector<std::s
 }
 
 std::string datatype_of(const RunCase& run_case) {
-  const auto place = run_case.workload_options.find("place");
-  const bool in_place = run_case.workload == kNcclTestsWorkload && place != run_case.workload_options.end() &&
-                        place->second == "in_place";
-  return run_case.precision + (in_place ? " in place" : "");
+  const auto* const tests = std::get_if<NcclTests>(&run_case.work);
+  return run_case.precision + (tests != nullptr && tests->place == "in_place" ? " in place" : "");
 }
 
 const TextOf kDifferences[] = {

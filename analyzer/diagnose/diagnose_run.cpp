@@ -106,7 +106,7 @@ Measured<Diagnosis> diagnose_run(const store::RunStore& store, const store::RunI
   const std::optional<store::RunRecord> run = store.run(id);
   if (!run) throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
   if (run->run_case.world_size() == 1) return Measured<Diagnosis>::missing("single rank: nobody waits for it");
-  if (run->run_case.workload == kMicroWorkload)
+  if (is_micro(run->run_case))
     return Measured<Diagnosis>::missing("a microbenchmark has no steps in which ranks wait for each other");
   const WorkTable table = work_table(store, *run);
   Measured<Diagnosis> found = diagnose(table);

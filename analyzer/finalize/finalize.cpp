@@ -300,7 +300,7 @@ void finalize_run(store::RunStore& store, const store::RunId& id) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("run {} is not in {}: nothing can be analysed", id, store.file().string()));
   }
-  if (run->run_case.workload == kMicroWorkload) return finalize_micro_run(store, *std::move(run));
+  if (is_micro(run->run_case)) return finalize_micro_run(store, *std::move(run));
   Finalizer(store, *std::move(run)).finalize();
 }
 

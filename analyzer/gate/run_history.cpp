@@ -99,7 +99,7 @@ std::set<std::string> telling_fields(const std::vector<Group>& groups) {
 
 std::string label_of(const Group& group, const std::set<std::string>& telling) {
   const RunCase& run_case = group.runs.front().run.run_case;
-  std::string label = fmt::format("{}, {} x {}", run_case.workload, run_case.nodes, run_case.gpus_per_node);
+  std::string label = fmt::format("{}, {} x {}", work_name(run_case.work), run_case.nodes, run_case.gpus_per_node);
   for (const std::string& name : telling) {
     const auto field = group.fields.find(name);
     if (name == "workload" || name == "nodes" || name == "gpus_per_node") continue;

@@ -127,8 +127,8 @@ void add_costs(const RunCase& run_case, const std::vector<store::CollectiveRecor
 }
 
 void add_costs(const store::RunStore& store, const store::RunRecord& run, CollectiveCosts& costs) {
-  if (run.run_case.workload == kNcclTestsWorkload) return add_costs(run.run_case, store.collectives(run.id), costs);
-  if (run.run_case.workload != kMicroWorkload) {
+  if (std::holds_alternative<NcclTests>(run.run_case.work)) return add_costs(run.run_case, store.collectives(run.id), costs);
+  if (!is_micro(run.run_case)) {
     const Measured<StepRecording> recording = recording_of(store, run);
     if (!recording)
       throw Error(ErrorCode::kBadInput, fmt::format("the cost of collectives cannot be derived from run {}: {}", run.id, recording.reason()));

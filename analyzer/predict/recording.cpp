@@ -213,7 +213,7 @@ class Recorder {
 Measured<StepRecording> recording_of(const store::RunStore& store, const store::RunRecord& run,
                                      std::size_t most_steps, RecordedDetail detail) {
   using Missing = Measured<StepRecording>;
-  if (run.run_case.workload == kMicroWorkload) return Missing::missing("a run of `ddbench micro` has no steps of training");
+  if (is_micro(run.run_case)) return Missing::missing("a run of `ddbench micro` has no steps of training");
   const RunSummary summary = summarize_briefly(store, run);
   if (!summary.step_time_ns) return Missing::missing(summary.step_time_ns.reason());
   const std::vector<store::RankRecord> ranks = store.ranks(run.id);

@@ -71,7 +71,8 @@ std::string defining_key(const store::RunRecord& run) {
 const CaseFields& known_run_fields() {
   static const CaseFields known = [] {
     store::RunRecord example;
-    example.run_case.workload_options = example.run_case.strategy_options = {{"", ""}};
+    example.run_case.work = ReferenceWorkload{.options = {{"", ""}}};
+    example.run_case.strategy_options = {{"", ""}};
     example.run_case.tags = {{"", ""}};
     CaseFields fields = run_fields(example);
     fields[std::string(kScriptPrefix)] = {"", FieldRole::kIdentity};

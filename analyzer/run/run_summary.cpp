@@ -98,7 +98,7 @@ void judge_peer_wait(RunSummary& summary) {
     resolved |= collective.record.peer_wait_resolved;
   if (summary.run.run_case.world_size() == 1) {
     summary.peer_wait_ns = Wait::missing("single rank: no peer wait");
-  } else if (summary.run.run_case.workload == kMicroWorkload) {
+  } else if (is_micro(summary.run.run_case)) {
     summary.peer_wait_ns = Wait::missing("batches of iterations are timed, not arrivals");
   } else if (summary.collectives.empty()) {
     summary.peer_wait_ns = Wait::missing("no collectives");

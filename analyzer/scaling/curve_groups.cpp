@@ -16,7 +16,7 @@ constexpr std::size_t kColours = 8;  ///< of reports/palette.h
 using GroupKey = std::vector<std::string>;
 
 GroupKey key_of(const store::RunRecord& run, const std::vector<std::string>& fields) {
-  GroupKey key{run.run_case.workload, std::string(to_string(run.run_case.scaling))};
+  GroupKey key{work_name(run.run_case.work), std::string(to_string(run.run_case.scaling))};
   const auto values = run_fields(run);
   for (const std::string& field : fields) {
     const auto found = values.find(field);

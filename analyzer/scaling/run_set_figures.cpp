@@ -31,7 +31,7 @@ std::vector<std::string> telling_labels(std::span<const store::RunRecord> runs) 
   std::vector<std::string> fields = varied_fields(runs);
   std::erase(fields, "link");  // short_label has it
   const bool one_workload = std::all_of(runs.begin(), runs.end(), [&](const store::RunRecord& run) {
-    return run.run_case.workload == runs.front().run_case.workload;
+    return work_name(run.run_case.work) == work_name(runs.front().run_case.work);
   });
   if (!one_workload) fields.insert(fields.begin(), "workload");
   std::vector<std::string> labels;

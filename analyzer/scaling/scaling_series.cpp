@@ -24,7 +24,7 @@ std::string batch_of(const RunCase& run_case) {
 }
 
 constexpr std::array<Field, 8> kFields = {
-    [](const RunCase& run_case) { return run_case.workload; },
+    [](const RunCase& run_case) { return work_name(run_case.work); },
     link_of,
     batch_of,
     [](const RunCase& run_case) { return run_case.precision; },

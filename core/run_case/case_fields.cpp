@@ -19,7 +19,10 @@ const std::map<std::string_view, FieldRole>& roles() {
   static const std::map<std::string_view, FieldRole> known = [] {
     std::map<std::string_view, FieldRole> by_name;
     visit_fields(static_cast<const RunCase&>(RunCase{}),
-                 [&](const char* name, FieldRole role, const auto&) { by_name.emplace(name, role); });
+                 [&](const char* name, FieldRole role, const auto& value) {
+                   by_name.emplace(name, role);
+                   if constexpr (std::is_same_v<decltype(value), const Work&>) by_name.emplace(kWorkOptionsField, role);
+                 });
     return by_name;
   }();
   return known;
@@ -38,9 +41,15 @@ CaseFields case_fields(const RunCase& run_case) {
   CaseFields fields;
   visit_fields(run_case, [&](const char* name, FieldRole role, const auto& value) {
     using Value = std::decay_t<decltype(value)>;
-    if constexpr (std::is_same_v<Value, std::map<std::string, std::string>>) {
-      for (const auto& [key, text] : value) fields[std::string(name) + "." + key] = {text, role};
-    } else if constexpr (std::is_same_v<Value, ScalingMode>) {
+    const auto add_each = [&](const std::string& of, const WorkOptions& options) {
+      for (const auto& [key, text] : options) fields[of + "." + key] = {text, role};
+    };
+    if constexpr (std::is_same_v<Value, Work>) {
+      fields[name] = {work_name(value), role};
+      add_each(kWorkOptionsField, work_options(value));
+    } else if constexpr (std::is_same_v<Value, WorkOptions>) {
+      add_each(name, value);
+    } else if constexpr (std::is_enum_v<Value>) {
       fields[name] = {std::string(to_string(value)), role};
     } else if constexpr (std::is_same_v<Value, std::string>) {
       fields[name] = {value, role};

@@ -27,13 +27,15 @@ constexpr bool is_asked_for(FieldRole role) noexcept {
          role == FieldRole::kPlace;
 }
 
-/// The one list of a case's fields: calls `visit(name, role, value)` for each, in the order of the JSON form.
-/// Labels come last. Parser, JSON, hash, key and every comparison of cases follow it.
+/// What the work of a case is besides "workload", as a field of its JSON form and of comparisons.
+inline constexpr const char* kWorkOptionsField = "workload_options";
+
+/// The one list of a case's fields: calls `visit(name, role, value)` for each, in the order of the JSON form, where a value
+/// of type Work is two fields: "workload" and kWorkOptionsField. Labels come last. Parser, JSON, hash, key and every comparison of cases follow it.
 template <typename Case, typename Visit>
 void visit_fields(Case& run_case, Visit&& visit) {
   using enum FieldRole;
-  visit("workload", kIdentity, run_case.workload);
-  visit("workload_options", kIdentity, run_case.workload_options);
+  visit("workload", kIdentity, run_case.work);
   visit("data", kIdentity, run_case.data);
   visit("nodes", kScale, run_case.nodes);
   visit("gpus_per_node", kScale, run_case.gpus_per_node);

@@ -6,9 +6,9 @@
 namespace ddbench {
 
 double settled_learning_rate(const RunCase& run_case) {
-  if (run_case.lr_rule == "none" || run_case.base_batch <= 0) return run_case.lr;
+  if (run_case.lr_rule == LearningRateRule::kNone || run_case.base_batch <= 0) return run_case.lr;
   const double k = static_cast<double>(run_case.global_batch()) / static_cast<double>(run_case.base_batch);
-  return run_case.lr * (run_case.lr_rule == "linear" ? k : std::sqrt(k));
+  return run_case.lr * (run_case.lr_rule == LearningRateRule::kLinear ? k : std::sqrt(k));
 }
 
 double learning_rate(const RunCase& run_case, std::uint32_t step) {

@@ -1,10 +1,8 @@
 #include "core/run_case/program_case.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string_view>
-#include <utility>
+#include <variant>
 
 #include "core/error.h"
 #include "core/text/shell_words.h"
@@ -12,91 +10,63 @@
 namespace ddbench {
 namespace {
 
-// Options of the workload.
-constexpr const char* kCommand = "command";  // a JSON list
-constexpr const char* kPerNode = "per_node";
-constexpr const char* kPythonMarks = "python_marks";  // "off", or absent
-constexpr const char* kBatch = "batch";               // "stated", where it is 1
-
-std::string nccl_tests_in_words(const std::map<std::string, std::string>& options) {
-  std::string words = kNcclTestsWorkload;
-  for (const auto& [name, before] : {std::pair{"function", " "}, {"redop", " "}, {"place", ", "}}) {
-    const auto found = options.find(name);
-    if (found == options.end() || found->second == "none") continue;
-    std::string value = found->second;
-    if (std::string_view(name) == "place") std::replace(value.begin(), value.end(), '_', ' ');
-    words += before + value;
-  }
-  return words;
+std::string in_words(const NcclTests& tests) {
+  std::string words = work_name(tests);
+  if (!tests.function.empty()) words += " " + tests.function;
+  if (!tests.redop.empty() && tests.redop != "none") words += " " + tests.redop;
+  std::string place = tests.place;
+  std::ranges::replace(place, '_', ' ');
+  return place.empty() ? words : words + ", " + place;
 }
 
 }  // namespace
 
-bool is_program(const RunCase& run_case) noexcept {
-  return run_case.workload == kProgramWorkload;
+bool is_program(const RunCase& run_case) noexcept { return std::holds_alternative<UserProgram>(run_case.work); }
+bool is_micro(const RunCase& run_case) noexcept { return std::holds_alternative<Microbenchmark>(run_case.work); }
+bool is_reference(const RunCase& run_case) noexcept {
+  return std::holds_alternative<ReferenceWorkload>(run_case.work);
+}
+bool is_training(const RunCase& run_case) noexcept { return is_reference(run_case) || is_program(run_case); }
+
+bool is_program_per_node(const RunCase& run_case) noexcept {
+  const auto* const program = std::get_if<UserProgram>(&run_case.work);
+  return program != nullptr && program->start == ProgramStart::kPerNode;
 }
 
-bool is_training(const RunCase& run_case) noexcept {
-  return run_case.workload != kMicroWorkload && run_case.workload != kNcclTestsWorkload;
-}
-
-bool is_program_per_node(const RunCase& run_case) {
-  return is_program(run_case) && run_case.workload_options.contains(kPerNode);
-}
-
-void set_program(RunCase& run_case, const std::vector<std::string>& command, ProgramStart start) {
+UserProgram& set_program(RunCase& run_case, const std::vector<std::string>& command, ProgramStart start) {
   if (command.empty() || command.front().empty()) {
     throw Error(ErrorCode::kBadInput, "the program to run is missing after --");
   }
-  run_case.workload = kProgramWorkload;
-  run_case.batch_per_gpu = 1;
-  run_case.device = run_case.backend = run_case.strategy = run_case.precision = run_case.optimizer = "";
-  if (start == ProgramStart::kPerNode) start_per_node(run_case);
   try {
-    run_case.workload_options[kCommand] = nlohmann::json(command).dump();
+    [[maybe_unused]] const std::string as_stored = nlohmann::json(command).dump();
   } catch (const nlohmann::json::type_error&) {
     throw Error(ErrorCode::kBadInput, "an argument of the program is no UTF-8 text, and could not be stored");
   }
-}
-
-void start_per_node(RunCase& run_case) {
-  run_case.workload_options[kPerNode] = "true";
+  run_case.batch_per_gpu = 1;
+  run_case.device = run_case.backend = run_case.strategy = run_case.precision = run_case.optimizer = "";
+  return run_case.work.emplace<UserProgram>(UserProgram{.command = command, .start = start});
 }
 
 void state_batch(RunCase& run_case, std::int64_t batch_per_gpu) {
   run_case.batch_per_gpu = batch_per_gpu;
-  if (is_program(run_case) && batch_per_gpu == 1) run_case.workload_options[kBatch] = "stated";
+  if (auto* const program = std::get_if<UserProgram>(&run_case.work)) program->one_is_stated = batch_per_gpu == 1;
 }
 
 bool has_known_batch(const RunCase& run_case) {
-  return !is_program(run_case) || run_case.batch_per_gpu != 1 || run_case.workload_options.contains(kBatch);
+  const auto* const program = std::get_if<UserProgram>(&run_case.work);
+  return program == nullptr || run_case.batch_per_gpu != 1 || program->one_is_stated;
 }
 
-void leave_out_python_marks(RunCase& run_case) {
-  run_case.workload_options[kPythonMarks] = "off";
-}
-
-bool wants_python_marks(const RunCase& run_case) {
-  return is_program(run_case) && !run_case.workload_options.contains(kPythonMarks);
-}
-
-std::vector<std::string> program_command(const RunCase& run_case) {
-  const auto found = run_case.workload_options.find(kCommand);
-  if (found != run_case.workload_options.end()) {
-    const auto json = nlohmann::json::parse(found->second, nullptr, false);
-    if (json.is_array() && !json.empty() &&
-        std::all_of(json.begin(), json.end(), [](const auto& part) { return part.is_string(); })) {
-      return json.get<std::vector<std::string>>();
-    }
-  }
+const std::vector<std::string>& program_command(const RunCase& run_case) {
+  const auto* const program = std::get_if<UserProgram>(&run_case.work);
+  if (program != nullptr && !program->command.empty()) return program->command;
   throw Error(ErrorCode::kBadInput,
               "a case of the workload \"program\" needs a command: ddbench run ... -- COMMAND");
 }
 
 std::string work_in_words(const RunCase& run_case) {
-  if (run_case.workload == kNcclTestsWorkload) return nccl_tests_in_words(run_case.workload_options);
-  if (!is_program(run_case)) return run_case.workload;
-  return shell_words(program_command(run_case));
+  if (const auto* const tests = std::get_if<NcclTests>(&run_case.work)) return in_words(*tests);
+  return is_program(run_case) ? shell_words(program_command(run_case)) : work_name(run_case.work);
 }
 
 }  // namespace ddbench

@@ -8,40 +8,29 @@
 
 namespace ddbench {
 
-/// RunCase::workload of a run whose ranks are a program of the user's: `ddbench run -- COMMAND`.
-inline constexpr const char* kProgramWorkload = "program";
-/// RunCase::workload of `ddbench micro`, and of imported nccl-tests: collectives by size, and no training.
-inline constexpr const char* kMicroWorkload = "micro";
-inline constexpr const char* kNcclTestsWorkload = "nccl-tests";
-
+/// Whether its ranks are a program of the user's.
 bool is_program(const RunCase& run_case) noexcept;
-/// Whether batch, scaling and strategy of the case mean anything.
+/// Whether it is the work of `ddbench micro`.
+bool is_micro(const RunCase& run_case) noexcept;
+/// Whether batch, scaling and strategy of the case mean anything: of the reference workloads, and of programs.
 bool is_training(const RunCase& run_case) noexcept;
-
-/// Whether the program is started once a rank, or once a node to start its ranks by itself (mpirun,
-/// torchrun).
-enum class ProgramStart : std::uint8_t { kPerRank, kPerNode };
+/// Whether the reference engine, or what was imported, trains: neither a program nor collectives alone.
+bool is_reference(const RunCase& run_case) noexcept;
 
 /// Makes it the case of `command`, whose arguments are kept as they are; what only the reference engine
 /// chooses (device, backend, ...) is empty then, and the batch 1 a GPU until somebody says what it is. Throws
-/// Error{kBadInput} for an empty command, and for one that is no UTF-8 text.
-void set_program(RunCase& run_case, const std::vector<std::string>& command,
-                 ProgramStart start = ProgramStart::kPerRank);
-bool is_program_per_node(const RunCase& run_case);
-/// The program's case becomes one that is started once a node.
-void start_per_node(RunCase& run_case);
+/// Error{kBadInput} for an empty command, and for one that is no UTF-8 text. Returns the case's program.
+UserProgram& set_program(RunCase& run_case, const std::vector<std::string>& command,
+                         ProgramStart start = ProgramStart::kPerRank);
+bool is_program_per_node(const RunCase& run_case) noexcept;
 
 /// Samples per rank and step that the user states of a program.
 void state_batch(RunCase& run_case, std::int64_t batch_per_gpu);
 /// Whether batch_per_gpu is what somebody said or chose. Of a program that nobody said it of, it is 1 and means nothing.
 bool has_known_batch(const RunCase& run_case);
 
-/// Whether Python programs are given marks (probes/python); they are, unless the user does not want them.
-void leave_out_python_marks(RunCase& run_case);
-bool wants_python_marks(const RunCase& run_case);
-
 /// Inverse of set_program. Throws Error{kBadInput} when the case has none.
-std::vector<std::string> program_command(const RunCase& run_case);
+const std::vector<std::string>& program_command(const RunCase& run_case);
 
 /// What is run, for people: the name of the reference workload, "nccl-tests all_reduce, in place", or the program as one
 /// would type it (arguments that need it are quoted for a shell).

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/error.h"
@@ -25,6 +27,40 @@ constexpr int kMostLoaders = 1024;
 constexpr std::int64_t kMostDelayNs = 60'000'000'000;
 constexpr std::int64_t kMostBucketBytes = std::int64_t{1} << 40;
 
+/// Texts of an enumeration, by value; and what they are, for people.
+template <typename Enum>
+struct Choices;
+template <>
+struct Choices<ScalingMode> {
+  static constexpr std::array<std::string_view, 2> kTexts{"weak", "strong"};
+  static constexpr const char* kAllowed = "weak or strong";
+};
+template <>
+struct Choices<LearningRateRule> {
+  static constexpr std::array<std::string_view, 3> kTexts{"none", "linear", "sqrt"};
+  static constexpr const char* kAllowed = "none, linear or sqrt";
+};
+template <>
+struct Choices<CudaGraphs> {
+  static constexpr std::array<std::string_view, 2> kTexts{"auto", "off"};
+  static constexpr const char* kAllowed = "auto or off";
+};
+template <>
+struct Choices<AfterWindow> {
+  static constexpr std::array<std::string_view, 2> kTexts{"", "stop"};
+  static constexpr const char* kAllowed = "stop";
+};
+template <>
+struct Choices<NetworkRequest> {
+  static constexpr std::array<std::string_view, 3> kTexts{"", "ib", "ethernet"};
+  static constexpr const char* kAllowed = "ib or ethernet";
+};
+
+template <typename Enum>
+std::string_view text_of(Enum value) noexcept {
+  return Choices<Enum>::kTexts[static_cast<std::size_t>(value)];
+}
+
 bool is_loss_scale(const std::string& text) {
   if (text.empty() || text == "none" || text == "dynamic") return true;
   return number_from<float>(text).value_or(0) > 0;
@@ -44,16 +80,34 @@ int RunCase::model_parallel() const noexcept {
   return static_cast<int>(product);
 }
 
-std::string_view to_string(ScalingMode mode) noexcept {
-  return mode == ScalingMode::kWeak ? "weak" : "strong";
+std::string_view to_string(ScalingMode mode) noexcept { return text_of(mode); }
+std::string_view to_string(LearningRateRule rule) noexcept { return text_of(rule); }
+std::string_view to_string(CudaGraphs graphs) noexcept { return text_of(graphs); }
+std::string_view to_string(AfterWindow after) noexcept { return text_of(after); }
+std::string_view to_string(NetworkRequest network) noexcept { return text_of(network); }
+
+template <typename Enum>
+Enum choice_from(std::string_view field, std::string_view text) {
+  const auto& texts = Choices<Enum>::kTexts;
+  const auto found = std::ranges::find(texts, text);
+  if (found == texts.end())
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("{} is \"{}\", but it must be {}", field, text, Choices<Enum>::kAllowed), 0, std::string(field));
+  return static_cast<Enum>(found - texts.begin());
 }
+
+template ScalingMode choice_from(std::string_view field, std::string_view text);
+template LearningRateRule choice_from(std::string_view field, std::string_view text);
+template CudaGraphs choice_from(std::string_view field, std::string_view text);
+template AfterWindow choice_from(std::string_view field, std::string_view text);
+template NetworkRequest choice_from(std::string_view field, std::string_view text);
 
 RunCase baseline_case(const RunCase& run_case) {
   RunCase baseline = run_case;
   if (run_case.scaling == ScalingMode::kStrong) baseline.batch_per_gpu = run_case.global_batch();
   baseline.nodes = 1;
   baseline.gpus_per_node = 1;
-  baseline.requested_network.clear();
+  baseline.requested_network = NetworkRequest::kAny;
   baseline.link.clear();
   baseline.name.clear();
   baseline.tags.clear();
@@ -82,7 +136,6 @@ void validate(const RunCase& run_case) {
           "from 1 to 100000000");
   require(run_case.duration_s >= 0 && run_case.duration_s <= kMostSeconds, "duration", run_case.duration_s,
           "above 0 and at most 1000000 seconds");
-  require(run_case.after.empty() || run_case.after == "stop", "after", run_case.after, "stop or empty");
   require(run_case.first_bucket_bytes >= 1 && run_case.first_bucket_bytes <= kMostBucketBytes,
           "first bucket bytes", run_case.first_bucket_bytes, "1 or more");
   require(run_case.bucket_bytes >= 1 && run_case.bucket_bytes <= kMostBucketBytes, "bucket bytes",
@@ -95,9 +148,7 @@ void validate(const RunCase& run_case) {
           fmt::format("1 or more and divide the batch per GPU, {}", run_case.batch_per_gpu));
   require(std::isfinite(run_case.weight_decay) && run_case.weight_decay >= 0, "weight-decay",
           run_case.weight_decay, "0 or more");
-  require(run_case.lr_rule == "none" || run_case.lr_rule == "linear" || run_case.lr_rule == "sqrt", "lr-rule",
-          run_case.lr_rule, "none, linear or sqrt");
-  require(run_case.base_batch >= (run_case.lr_rule == "none" ? 0 : 1), "base-batch", run_case.base_batch,
+  require(run_case.base_batch >= (run_case.lr_rule == LearningRateRule::kNone ? 0 : 1), "base-batch", run_case.base_batch,
           "1 or more, the global batch that the learning rate was found at");
   require(run_case.lr_warmup >= 0 && run_case.lr_warmup <= kMostSteps, "lr-warmup", run_case.lr_warmup,
           "from 0 to 100000000 steps");
@@ -105,8 +156,6 @@ void validate(const RunCase& run_case) {
           run_case.target_loss, "a positive number, or 0 for none");
   require(is_loss_scale(run_case.loss_scale), "loss-scale", run_case.loss_scale,
           "dynamic, none or a positive number");
-  require(run_case.cuda_graph == "auto" || run_case.cuda_graph == "off", "cuda-graph", run_case.cuda_graph,
-          "auto or off");
   require(run_case.data_workers >= 0 && run_case.data_workers <= kMostLoaders, "data-workers",
           run_case.data_workers, "from 0 to 1024");
   require(run_case.prefetch >= 1 && run_case.prefetch <= kMostLoaders, "prefetch", run_case.prefetch,
@@ -115,9 +164,6 @@ void validate(const RunCase& run_case) {
           run_case.data_delay_ns, "from 0 to 60 seconds");
   require(run_case.checkpoint_every >= 0 && run_case.checkpoint_every <= kMostSteps, "checkpoint-every",
           run_case.checkpoint_every, "from 0 to 100000000 steps");
-  require(run_case.requested_network.empty() || run_case.requested_network == "ib" ||
-              run_case.requested_network == "ethernet",
-          "network", run_case.requested_network, "ib or ethernet");
 }
 
 }  // namespace ddbench

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/run_case/work.h"
+
 namespace ddbench {
 
 /// What stays fixed when the world grows.
@@ -12,44 +14,75 @@ enum class ScalingMode : std::uint8_t {
   kWeak,    ///< the batch per GPU (`--batch-per-gpu`)
   kStrong,  ///< the global batch (`--global-batch`)
 };
-std::string_view to_string(ScalingMode mode) noexcept;  ///< "weak", "strong"
+
+/// The learning rate at another global batch than base_batch.
+enum class LearningRateRule : std::uint8_t { kNone, kLinear, kSquareRoot };
+
+/// On GPUs forward and backward run as a captured CUDA graph where they can, or never.
+enum class CudaGraphs : std::uint8_t { kAuto, kOff };
+
+/// What becomes of a program after its measuring window.
+enum class AfterWindow : std::uint8_t { kContinue, kStop };
+
+/// The network that was asked for; kAny: what the backend chooses.
+enum class NetworkRequest : std::uint8_t { kAny, kInfiniBand, kEthernet };
+
+/// As the options and stored cases have them: "weak", "sqrt", "auto", "stop", "ib"; empty: kContinue, kAny.
+std::string_view to_string(ScalingMode mode) noexcept;
+std::string_view to_string(LearningRateRule rule) noexcept;
+std::string_view to_string(CudaGraphs graph) noexcept;
+std::string_view to_string(AfterWindow after) noexcept;
+std::string_view to_string(NetworkRequest network) noexcept;
+
+/// Inverse of to_string, for the enumerations above. Throws Error{kBadInput} that names `field`, its value and what is allowed.
+template <typename Enum>
+Enum choice_from(std::string_view field, std::string_view text);
 
 inline constexpr int kMostSteps = 100'000'000;
 
-/// Everything that defines what a run does: two runs of one RunCase on one machine are repetitions.
-/// `name` and `tags` label a run and define nothing. What a difference in each field means stands in
-/// case_fields.h.
-struct RunCase {
-  std::string workload = "mlp";
-  std::map<std::string, std::string> workload_options;  ///< e.g. {"hidden", "512,512"}
-  std::string data = "synthetic";                       ///< or the directory of real data files
+/// Where the ranks run.
+struct CasePlacement {
   int nodes = 1;
   int gpus_per_node = 1;
+  std::string device = "cpu";    ///< imported runs may have others than the engine's
+  std::string backend = "gloo";  ///< likewise
+  std::string sku;               ///< catalogue name of the machine, when the user says so
+
+  int world_size() const noexcept { return nodes * gpus_per_node; }
+  friend bool operator==(const CasePlacement&, const CasePlacement&) = default;
+};
+
+/// How the reference engine trains. Texts are those of the engine; imported runs may have others.
+struct CaseTraining {
+  std::string data = "synthetic";  ///< or the directory of real data files
   ScalingMode scaling = ScalingMode::kWeak;
-  std::int64_t batch_per_gpu =
-      64;  ///< samples per rank and step; with strong scaling global batch / world size
+  std::int64_t batch_per_gpu = 64;  ///< samples per rank and step; with strong scaling global batch / world size
   std::string precision = "fp32";
   std::string strategy = "ddp";
-  std::string device = "cpu";
-  std::string backend = "gloo";
-  std::map<std::string, std::string> strategy_options;  ///< e.g. {"cycle_ms", "1"}
-  int accumulate =
-      1;  ///< micro-batches a step; `batch_per_gpu` is split into so many, gradients are reduced once
+  WorkOptions strategy_options;  ///< e.g. {"cycle_ms", "1"}
+  int accumulate = 1;  ///< micro-batches a step; `batch_per_gpu` is split into so many, gradients are reduced once
   std::string optimizer = "sgd";  ///< "sgd", "adamw", "lars", "lamb"
   double lr = 0.05;
   double momentum = 0.9;
   double weight_decay = 0;
-  std::string lr_rule = "none";  ///< lr at another batch than base_batch: "none" as is, "linear", "sqrt"
-  std::int64_t base_batch = 0;   ///< global batch that `lr` was found at; above 0 where lr_rule is not "none"
-  int lr_warmup = 0;             ///< steps over which the learning rate rises to its value
+  LearningRateRule lr_rule = LearningRateRule::kNone;
+  std::int64_t base_batch = 0;  ///< global batch that `lr` was found at; above 0 where there is an lr_rule
+  int lr_warmup = 0;            ///< steps over which the learning rate rises to its value
   double target_loss = 0;  ///< the run ends when the smoothed loss has come down to it; 0: after `steps`
   /// "dynamic", a number or "none"; empty: "dynamic" for fp16, else "none".
   std::string loss_scale;
-  std::string cuda_graph = "auto";  ///< on GPUs: forward and backward are captured where they can; or "off"
-  int data_workers = 0;             ///< loader threads of a rank; 0: batches are read in the training thread
-  int prefetch = 2;                 ///< batches that loader threads are ahead
-  std::int64_t data_delay_ns = 0;   ///< injected fault: what the loader sleeps for each batch
-  int checkpoint_every = 0;         ///< steps; 0: never
+  CudaGraphs cuda_graph = CudaGraphs::kAuto;
+  int data_workers = 0;            ///< loader threads of a rank; 0: batches are read in the training thread
+  int prefetch = 2;                ///< batches that loader threads are ahead
+  std::int64_t data_delay_ns = 0;  ///< injected fault: what the loader sleeps for each batch
+  int checkpoint_every = 0;        ///< steps; 0: never
+  std::int64_t first_bucket_bytes = 1 << 20;
+  std::int64_t bucket_bytes = 25 << 20;
+  friend bool operator==(const CaseTraining&, const CaseTraining&) = default;
+};
+
+/// Which steps are measured.
+struct CaseSampling {
   std::uint64_t seed = 1;
   int steps = 60;  ///< measured steps, warm-up not counted; with a margin kMostSteps: other things end the run
   /// Above 0 (`--steps auto`): the run ends when the half-width of the 95% interval of its step time is at most this
@@ -62,23 +95,38 @@ struct RunCase {
   int skip = 0;
   int measure = 0;
   double duration_s = 0;
-  std::string after;  ///< of the window: "stop" ends the program; empty: it goes on to its own end
-  std::int64_t first_bucket_bytes = 1 << 20;
-  std::int64_t bucket_bytes = 25 << 20;
-  std::string requested_network;  ///< "ib", "ethernet"; empty: what the backend chooses
+  AfterWindow after = AfterWindow::kContinue;
+
+  int total_steps() const noexcept { return warmup + steps; }
+  bool has_window() const noexcept { return skip > 0 || measure > 0 || duration_s > 0; }
+  bool ends_by_margin() const noexcept { return margin > 0; }  ///< how many steps it has is known at its end
+  friend bool operator==(const CaseSampling&, const CaseSampling&) = default;
+};
+
+/// The links between nodes.
+struct CaseNetwork {
+  NetworkRequest requested_network = NetworkRequest::kAny;
   std::string link;  ///< rate that each inter-node link is shaped to ("1gbit"); empty: not shaped
-  std::string sku;   ///< catalogue name of the machine, when the user says so
+  friend bool operator==(const CaseNetwork&, const CaseNetwork&) = default;
+};
+
+/// What names a run and defines nothing.
+struct CaseLabels {
   std::string name;
   std::map<std::string, std::string> tags;
+  friend bool operator==(const CaseLabels&, const CaseLabels&) = default;
+};
 
-  int world_size() const noexcept { return nodes * gpus_per_node; }
+/// Everything that defines what a run does: two runs of one RunCase on one machine are repetitions. What a
+/// difference in each field means stands in case_fields.h. Its groups are bases, so that a function can take
+/// the one that it needs.
+struct RunCase : CasePlacement, CaseTraining, CaseSampling, CaseNetwork, CaseLabels {
+  Work work;
+
   /// GPUs that share one copy of the model, as imported tables say it: the product of the strategy options
   /// tensor_parallel, pipeline_parallel and context_parallel; else 1. batch_per_gpu is then that of a copy.
   int model_parallel() const noexcept;
   std::int64_t global_batch() const noexcept { return batch_per_gpu * (world_size() / model_parallel()); }
-  int total_steps() const noexcept { return warmup + steps; }
-  bool has_window() const noexcept { return skip > 0 || measure > 0 || duration_s > 0; }
-  bool ends_by_margin() const noexcept { return margin > 0; }  ///< how many steps it has is known at its end
   friend bool operator==(const RunCase&, const RunCase&) = default;  ///< labels included; see case_key
 };
 

@@ -33,7 +33,11 @@ Json json_of(const RunCase& run_case, bool labels) {
   visit_fields(run_case, [&](const char* key, FieldRole role, const auto& value) {
     if (role == FieldRole::kLabel && !labels) return;
     if (is_left_out(key, value)) return;
-    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, ScalingMode>) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, Work>) {
+      fields.emplace_back(key, work_name(value));
+      fields.emplace_back(kWorkOptionsField, work_options(value));
+    } else if constexpr (std::is_enum_v<Value>) {
       fields.emplace_back(key, to_string(value));
     } else {
       fields.emplace_back(key, value);
@@ -42,17 +46,11 @@ Json json_of(const RunCase& run_case, bool labels) {
   return json;
 }
 
-ScalingMode scaling_from(const std::string& text) {
-  if (text == "weak") return ScalingMode::kWeak;
-  if (text == "strong") return ScalingMode::kStrong;
-  throw Error(ErrorCode::kBadInput, fmt::format("scaling is \"{}\", but it must be weak or strong", text));
-}
-
 [[noreturn]] void refuse_unknown_field(const Json& json) {
   RunCase with_all;
   with_all.margin = with_all.max_time_s = with_all.duration_s = 1;
   with_all.skip = with_all.measure = 1;
-  with_all.after = "stop";
+  with_all.after = AfterWindow::kStop;
   const Json fields = json_of(with_all, true);
   for (const auto& [key, value] : json.items()) {
     if (!fields.contains(key))
@@ -73,6 +71,9 @@ std::uint64_t hash_of_value(const std::map<std::string, std::string>& values) {
   std::uint64_t hash = values.size();
   for (const auto& [key, value] : values) hash = mixed(mixed(hash, hash_of_value(key)), hash_of_value(value));
   return hash;
+}
+std::uint64_t hash_of_value(const Work& work) {
+  return mixed(hash_of_value(work_name(work)), hash_of_value(work_options(work)));
 }
 template <typename Number>
 std::uint64_t hash_of_value(Number value) {
@@ -96,6 +97,18 @@ void read_integer(const char* key, const Json& entry, Integer& value) {
                             8 * sizeof(Integer)));
   }
   entry.get_to(value);
+}
+
+/// How many fields of `json` are the work's.
+std::size_t read_work(const char* key, const Json& json, Work& work) {
+  const auto name = json.find(key);
+  const auto options = json.find(kWorkOptionsField);
+  const bool has_name = name != json.end();
+  const bool has_options = options != json.end();
+  if (has_name || has_options)
+    work = make_work(has_name ? name->get<std::string>() : work_name(work),
+                     has_options ? options->get<WorkOptions>() : WorkOptions{});
+  return std::size_t{has_name} + std::size_t{has_options};
 }
 
 }  // namespace
@@ -139,16 +152,20 @@ RunCase run_case_from_json(std::string_view text) {
     std::size_t known = 0;
     if (!json.is_object()) throw Error(ErrorCode::kBadInput, "a run case must be a JSON object");
     visit_fields(run_case, [&](const char* key, FieldRole, auto& value) {
+      using Value = std::decay_t<decltype(value)>;
       const auto entry = json.find(key);
-      if (entry == json.end()) return;
-      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, ScalingMode>) {
-        value = scaling_from(entry->template get<std::string>());
-      } else if constexpr (std::is_integral_v<std::decay_t<decltype(value)>>) {
-        read_integer(key, *entry, value);
-      } else {
-        entry->get_to(value);
+      if constexpr (std::is_same_v<Value, Work>) {
+        known += read_work(key, json, value);
+      } else if (entry != json.end()) {
+        if constexpr (std::is_enum_v<Value>) {
+          value = choice_from<Value>(key, entry->template get<std::string>());
+        } else if constexpr (std::is_integral_v<Value>) {
+          read_integer(key, *entry, value);
+        } else {
+          entry->get_to(value);
+        }
+        ++known;
       }
-      ++known;
     });
     if (known != json.size()) refuse_unknown_field(json);
   } catch (const nlohmann::json::exception& error) {

@@ -80,7 +80,7 @@ QString text_of(const RunEntry& entry, RunColumn column) {
   const store::RunRecord& run = entry.run();
   switch (column) {
     case RunColumn::kStarted: return date_text(run.started_wall_ns);
-    case RunColumn::kWorkload: return QString::fromStdString(run.run_case.workload);
+    case RunColumn::kWorkload: return QString::fromStdString(work_name(run.run_case.work));
     case RunColumn::kSize: return size_text(run);
     case RunColumn::kSku: return or_none(run.run_case.sku);
     case RunColumn::kNetwork: return network_of(run);

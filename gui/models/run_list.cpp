@@ -66,7 +66,7 @@ std::vector<SweepChoice> sweeps_of(const RunList& list) {
     if (is_new) {
       sweeps.push_back({run.sweep_id,
                         QStringLiteral("%1 · %2").arg(short_date_text(run.started_wall_ns),
-                                                      QString::fromStdString(run.run_case.workload)),
+                                                      QString::fromStdString(work_name(run.run_case.work))),
                         0});
     }
     ++sweeps[place->second].runs;

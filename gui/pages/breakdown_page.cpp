@@ -14,6 +14,7 @@
 #include "analyzer/scaling/curve_groups.h"
 #include "analyzer/scaling/run_set_figures.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 #include "gui/charts/figure_card.h"
 
 namespace ddbench::gui {
@@ -34,7 +35,7 @@ struct Loaded {
 std::vector<store::RunRecord> newest_of_each_case(std::vector<store::RunRecord> runs) {
   std::erase_if(runs, [](const store::RunRecord& run) {
     return run.state != store::RunState::kDone || !run.valid ||
-           run.run_case.workload == analyzer::kMicroWorkload;
+           is_micro(run.run_case);
   });
   const std::vector<std::string> labels = analyzer::telling_labels(runs);
   std::map<std::tuple<int, int, std::string>, store::RunRecord> found;

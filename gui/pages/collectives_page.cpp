@@ -4,6 +4,7 @@
 
 #include "analyzer/comparison/collective_curves.h"
 #include "analyzer/scaling/run_set_figures.h"
+#include "core/run_case/program_case.h"
 #include "gui/charts/figure_card.h"
 #include "gui/tables/table_card.h"
 #include "reports/tables/analysis/analysis_tables.h"
@@ -37,7 +38,7 @@ Loaded load_collectives(JobContext& context, const std::vector<store::RunRecord>
   for (const store::RunRecord& record : runs) {
     if (record.state != store::RunState::kDone || !record.valid) continue;
     context.check();
-    if (record.run_case.workload == analyzer::kMicroWorkload) {
+    if (is_micro(record.run_case)) {
       micro.push_back(analyzer::micro_table(context.store(), record));
     } else {
       summaries.push_back(analyzer::summarize_briefly(context.store(), record));

@@ -199,7 +199,7 @@ void OverviewPage::fill_tiles() {
   }
   const auto what = [](const RunEntry& entry) {
     return QStringLiteral("%1 · %2").arg(size_text(entry.run()),
-                                         QString::fromStdString(entry.run().run_case.workload));
+                                         QString::fromStdString(work_name(entry.run().run_case.work)));
   };
   const auto set = [&](std::size_t i, const QString& value, const QString& detail) {
     tiles_[i].value->setText(value);

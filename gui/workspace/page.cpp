@@ -198,7 +198,7 @@ void Page::fill_run_box() {
   const auto records = workspace_.subject_records();
   for (auto run = records.rbegin(); run != records.rend(); ++run) {
     QString text =
-        size_text(*run) + QStringLiteral(" · ") + QString::fromStdString(run->run_case.workload);
+        size_text(*run) + QStringLiteral(" · ") + QString::fromStdString(work_name(run->run_case.work));
     if (!run->run_case.link.empty())
       text += QStringLiteral(" · ") + QString::fromStdString(run->run_case.link);
     text += QStringLiteral(" · ") + short_date_text(run->started_wall_ns);

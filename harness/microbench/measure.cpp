@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "analyzer/collectives/micro_table.h"
+#include "core/run_case/program_case.h"
 #include "harness/device/device.h"
 #include "harness/microbench/collective_call.h"
 #include "harness/microbench/lock_step.h"
@@ -130,10 +131,6 @@ class Meter {
 };
 
 }  // namespace
-
-bool is_micro(const RunCase& run_case) {
-  return run_case.workload == analyzer::kMicroWorkload;
-}
 
 void measure(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
              ddp::TrainingMonitor& monitor) {

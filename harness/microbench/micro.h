@@ -9,9 +9,6 @@
 
 namespace ddbench::micro {
 
-/// Whether the case measures collectives and ceilings instead of training.
-bool is_micro(const RunCase& run_case);
-
 /// Measures collectives and ceilings on this rank, in lock step with the others: the whole life of such a
 /// worker after rendezvous. Records values (analyzer/micro_table.h) and no spans. Progress is told to
 /// `monitor` in steps of the case. Throws Error{kBadInput} as plan_measurements, Error{kRunFailed} when a

@@ -99,7 +99,7 @@ std::int64_t parse_bytes(const std::string& text, const std::string& option) {
 MicroOptions micro_options(const RunCase& run_case) {
   MicroOptions options;
   options.operations = all_operations();
-  for (const auto& [name, text] : run_case.workload_options) {
+  for (const auto& [name, text] : work_options(run_case.work)) {
     if (name == "operations") {
       options.operations = operations_from(text);
     } else if (name == "min_bytes") {

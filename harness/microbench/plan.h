@@ -9,7 +9,7 @@
 
 namespace ddbench::micro {
 
-/// RunCase::workload_options of a run of `ddbench micro`, with their defaults.
+/// Microbenchmark::options of a run of `ddbench micro`, with their defaults.
 struct MicroOptions {
   /// "operations": names of MicroOperation with commas between; all of them.
   std::vector<analyzer::MicroOperation> operations;

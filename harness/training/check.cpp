@@ -33,12 +33,12 @@ void check_supported(const RunCase& run_case) {
         fmt::format("strategy {} works on the host's memory: use it with --device cpu, or another strategy",
                     run_case.strategy));
   }
-  workload::make_workload(run_case.workload, run_case.workload_options);
+  workload::make_workload(run_case);
 }
 
 std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
   check_supported(run_case);
-  const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
+  const auto workload = workload::make_workload(run_case);
   if (run_case.device == "cuda") {  // the rest is the GPU's, which refuses what it cannot hold
     return kCudaProcessBytes + Loader::memory_bytes(run_case, workload->sample());
   }
@@ -52,7 +52,7 @@ std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
 
 StrategyTraffic strategy_traffic(const RunCase& run_case) {
   check_supported(run_case);
-  const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
+  const auto workload = workload::make_workload(run_case);
   return strategy_info(run_case.strategy).traffic(run_case, bytes_of(workload->parameters()));
 }
 

@@ -126,7 +126,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   const int rank = communicator.rank();
   const int world_size = communicator.world_size();
 
-  const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
+  const auto workload = workload::make_workload(run_case);
   const auto device =
       device::make_device(run_case.device, {.rank = rank, .tf32 = run_case.precision == "tf32"});
   const auto dataset = workload->make_dataset(run_case.data, run_case.seed);

@@ -62,9 +62,9 @@ void add_learning_rate(const RunSummary& summary, DataTable& table) {
   const RunCase& run_case = summary.run.run_case;
   const double settled = settled_learning_rate(run_case);
   std::string detail = "as given";
-  if (run_case.lr_rule != "none") {
+  if (run_case.lr_rule != LearningRateRule::kNone) {
     detail = fmt::format("base {} × {} ({}: global batch {} / base batch {})", number(run_case.lr),
-                         number(settled / run_case.lr), run_case.lr_rule, count_in_words(run_case.global_batch()),
+                         number(settled / run_case.lr), to_string(run_case.lr_rule), count_in_words(run_case.global_batch()),
                          count_in_words(run_case.base_batch));
   }
   if (run_case.lr_warmup > 0) {

@@ -46,7 +46,7 @@ std::string sweep_title(const SweepReport& report) {
   std::set<std::string> workloads;
   std::set<int> sizes;
   for (const ScalingRow& row : report.table.rows) {
-    workloads.insert(row.run_case.workload);
+    workloads.insert(work_name(row.run_case.work));
     sizes.insert(row.world_size);
   }
   const std::string what =

@@ -141,7 +141,7 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
   columns.add(true, {.title = "provenance", .brief = "prov."}, [](const RunSummary& each) { return provenance_cell(each.run.provenance); });
   columns.add(true, {.title = "workload", .is_prose = true}, [&programs](const RunSummary& each) {
     const RunCase& run_case = each.run.run_case;
-    return is_program(run_case) ? programs.cell(command_of(run_case), true) : code_cell(run_case.workload);
+    return is_program(run_case) ? programs.cell(command_of(run_case), true) : code_cell(work_name(run_case.work));
   });
   columns.add(any([](const RunSummary& each) { return !each.run.run_case.name.empty(); }), {.title = "name", .is_prose = true},
               [](const RunSummary& each) { return code_cell(each.run.run_case.name); });

@@ -23,12 +23,16 @@ inline void change(std::string& value) {
 inline void change(std::map<std::string, std::string>& value) {
   value["key"] = "x";
 }
-inline void change(ScalingMode& value) {
-  value = ScalingMode::kStrong;
+inline void change(Work& value) {
+  value = ReferenceWorkload{work_name(value) + "x", work_options(value)};
 }
-template <typename Number>
-void change(Number& value) {
-  value += 1;
+template <typename Value>
+void change(Value& value) {
+  if constexpr (std::is_enum_v<Value>) {
+    value = static_cast<Value>(1);  // each has a second
+  } else {
+    value += 1;
+  }
 }
 
 /// One for every field.

@@ -81,10 +81,7 @@ ImportedRun run_of(const NcclResults& results, const std::vector<NcclMeasurement
   run.provenance = {Provenance::kImported};
   run.environment.network = options.network;
   RunCase& run_case = run.run_case;
-  run_case.workload = kNcclTestsWorkload;
-  run_case.workload_options = {{"function", results.function}, {"place", place}};
-  if (!results.type.empty()) run_case.workload_options["type"] = results.type;
-  if (!results.redop.empty()) run_case.workload_options["redop"] = results.redop;
+  run_case.work = NcclTests{.function = results.function, .place = place, .redop = results.redop, .type = results.type};
   run_case.device = "cuda";
   run_case.backend = "nccl";
   run_case.precision = results.type;

@@ -14,7 +14,7 @@ constexpr std::size_t kMostListed = 5;
 
 std::string describe(const RunRecord& run) {
   const std::string name = run.run_case.name.empty() ? "" : fmt::format(", \"{}\"", run.run_case.name);
-  return fmt::format("\n  {} ({}, {} x {} GPUs, {}{})", run.id, run.run_case.workload, run.run_case.nodes,
+  return fmt::format("\n  {} ({}, {} x {} GPUs, {}{})", run.id, work_name(run.run_case.work), run.run_case.nodes,
                      run.run_case.gpus_per_node, to_string(run.state), name);
 }
 

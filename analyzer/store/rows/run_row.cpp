@@ -66,7 +66,7 @@ void bind_row(Statement& statement, const RunRecord& run, CaseCache& cases) {
                  run.baseline_id, run.is_baseline, run.repetition, run.provenance.bits(), run.started_wall_ns,
                  run.finished_wall_ns, texts.json, texts.key, environment.fingerprint, environment.network, facts,
                  run.owner_pid, run.owner_start_ticks, run.owner_boot_id, run.owner_host, run_case.name,
-                 run_case.workload, run_case.nodes, run_case.gpus_per_node, run_case.world_size(),
+                 work_name(run_case.work), run_case.nodes, run_case.gpus_per_node, run_case.world_size(),
                  to_string(run_case.scaling), run_case.batch_per_gpu, run_case.precision, run_case.strategy,
                  run_case.device, run_case.backend, run_case.link, run_case.sku);
 }

@@ -6,6 +6,7 @@
 #include "analyzer/diagnose/diagnose_run.h"
 #include "analyzer/predict/advice.h"
 #include "analyzer/run/run_summary.h"
+#include "core/run_case/program_case.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
@@ -33,7 +34,7 @@ int show(const ShowOptions& options) {
     store = open_store(options.db);
     run = store.find(run.id);
   }
-  if (run.run_case.workload == analyzer::kMicroWorkload) {
+  if (is_micro(run.run_case)) {
     const analyzer::MicroTable table = analyzer::micro_table(store, run);
     print(options.json ? reports::micro_json(table) + "\n" : reports::micro_text(table, stdout_style()));
     return 0;

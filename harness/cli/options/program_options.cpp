@@ -88,10 +88,10 @@ void refuse_inapplicable(const CLI::App& app, const ProgramOptions& options) {
 
 void apply(const ProgramOptions& options, RunCase& run_case) {
   if (options.program.empty()) return;
-  set_program(run_case, options.program, options.per_node ? ProgramStart::kPerNode : ProgramStart::kPerRank);
-  if (options.no_python_marks) leave_out_python_marks(run_case);
+  set_program(run_case, options.program, options.per_node ? ProgramStart::kPerNode : ProgramStart::kPerRank).python_marks =
+      !options.no_python_marks;
   apply_window(options, run_case);
-  run_case.after = options.after == "stop" ? options.after : "";
+  if (options.after == "stop") run_case.after = AfterWindow::kStop;
 }
 
 }  // namespace ddbench::cli

@@ -27,8 +27,9 @@ void add_optimizer_options(CLI::App& app, RunCase& run_case) {
   add("--lr", run_case.lr, "Learning rate");
   add("--momentum", run_case.momentum, "Momentum of sgd and lars");
   add("--weight-decay", run_case.weight_decay, "Weight decay");
-  add("--lr-rule", run_case.lr_rule,
-      "How the learning rate follows the global batch: none, linear or sqrt of global batch / base batch");
+  add_choice(app, "--lr-rule", run_case.lr_rule,
+             "How the learning rate follows the global batch: none, linear or sqrt of global batch / base batch")
+      ->group("Optimizer");
   add("--base-batch", run_case.base_batch, "Global batch that --lr was found at, for --lr-rule");
   add("--lr-warmup", run_case.lr_warmup, "Steps over which the learning rate rises to its value");
   add("--loss-scale", run_case.loss_scale,
@@ -82,7 +83,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   RunCase& run_case = options.run_case;
   const auto group = [](CLI::Option* option, const char* name) { return option->group(name); };
   constexpr const char* kTraining = "Training";
-  group(app.add_option("--workload", run_case.workload, "What is trained; see `ddbench list workloads`"),
+  group(app.add_option("--workload", options.workload, "What is trained; see `ddbench list workloads`"),
         kTraining)
       ->capture_default_str();
   group(app.add_option("-O,--workload-option", options.workload_options,
@@ -133,12 +134,10 @@ void add_run_options(CLI::App& app, RunOptions& options) {
         kMachine)
       ->check(CLI::IsMember({"auto", "gloo", "nccl", "mpi"}))
       ->capture_default_str();
-  group(app.add_option(
-            "--cuda-graph", run_case.cuda_graph,
-            "auto: on GPUs forward and backward run as a captured CUDA graph where they can; or off"),
+  group(add_choice(app, "--cuda-graph", run_case.cuda_graph,
+                   "auto: on GPUs forward and backward run as a captured CUDA graph where they can; or off"),
         kMachine)
-      ->check(CLI::IsMember({"auto", "off"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"auto", "off"}));
   add_sku_options(app, options, kMachine);
   group(app.add_option("--timeout", options.watchdog_s,
                        "Seconds without progress after which the run is stopped and the missing rank named "
@@ -209,23 +208,28 @@ std::int64_t bucket_bytes_of(const std::string& mebibytes) {
   return static_cast<std::int64_t>(*value * kBytesPerMebibyte);
 }
 
+namespace {
+
+std::map<std::string, std::string> key_values(const std::vector<std::string>& texts, const std::string& option) {
+  std::map<std::string, std::string> values;
+  for (const std::string& text : texts) {
+    auto [key, value] = key_and_value(text, option);
+    values.insert_or_assign(std::move(key), std::move(value));
+  }
+  return values;
+}
+
+}  // namespace
+
 void resolve(RunOptions& options) {
   RunCase& run_case = options.run_case;
   run_case.device = options.device == "auto" ? device::best_device() : options.device;
   run_case.backend = options.backend != "auto"   ? options.backend
                      : run_case.device == "cuda" ? "nccl"
                                                  : "gloo";
-  for (const std::string& text : options.workload_options) {
-    run_case.workload_options.insert_or_assign(key_and_value(text, "--workload-option").first,
-                                               key_and_value(text, "--workload-option").second);
-  }
-  for (const std::string& text : options.strategy_options) {
-    run_case.strategy_options.insert_or_assign(key_and_value(text, "--strategy-option").first,
-                                               key_and_value(text, "--strategy-option").second);
-  }
-  for (const std::string& text : options.tags) {
-    run_case.tags.insert_or_assign(key_and_value(text, "--tag").first, key_and_value(text, "--tag").second);
-  }
+  run_case.work = ReferenceWorkload{options.workload, key_values(options.workload_options, "--workload-option")};
+  run_case.strategy_options = key_values(options.strategy_options, "--strategy-option");
+  run_case.tags = key_values(options.tags, "--tag");
   if (const char* const injected = std::getenv(kInjectVariable); injected != nullptr && *injected != '\0')
     run_case.tags.insert_or_assign("injected", injected);
   run_case.bucket_bytes = bucket_bytes_of(fmt::format("{}", options.bucket_mb));

@@ -22,6 +22,7 @@ struct RunOptions {
   RunCase run_case;
   std::string device = "auto";
   std::string backend = "auto";
+  std::string workload = "mlp";
   std::vector<std::string> workload_options;  ///< "key=value"
   std::vector<std::string> strategy_options;  ///< "key=value"
   std::vector<std::string> tags;              ///< "key=value"

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "core/run_case/run_case.h"
+
 namespace ddbench::cli {
 
 CLI::Option* add_db_option(CLI::App& command, std::string& db) {
@@ -24,6 +26,18 @@ CLI::Option* add_quiet_option(CLI::App& command, bool& quiet) {
 CLI::Option* add_skus_option(CLI::App& command, std::string& skus) {
   return command.add_option("--skus", skus, "TOML file with SKUs, peaks and prices of your own");
 }
+
+template <typename Enum>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, Enum& value, const std::string& meaning) {
+  auto* option = command.add_option_function<std::string>(
+      name, [&value, name](const std::string& text) { value = choice_from<Enum>(name, text); }, meaning);
+  if (const std::string_view usual = to_string(value); !usual.empty()) option->default_str(std::string(usual));
+  return option;
+}
+
+template CLI::Option* add_choice(CLI::App&, const std::string&, LearningRateRule&, const std::string&);
+template CLI::Option* add_choice(CLI::App&, const std::string&, CudaGraphs&, const std::string&);
+template CLI::Option* add_choice(CLI::App&, const std::string&, NetworkRequest&, const std::string&);
 
 void add_examples(CLI::App& command, std::initializer_list<Example> examples, std::string_view more) {
   constexpr std::size_t kWidest = 50;

@@ -22,6 +22,10 @@ CLI::Option* add_quiet_option(CLI::App& command, bool& quiet);
 /// --skus: the user's own catalogue.
 CLI::Option* add_skus_option(CLI::App& command, std::string& skus);
 
+/// An enumeration of a case (choice_from), by its texts. The value that `value` has is the default that help shows.
+template <typename Enum>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, Enum& value, const std::string& meaning);
+
 struct Example {
   std::string_view arguments;  ///< behind "ddbench"
   std::string_view meaning;

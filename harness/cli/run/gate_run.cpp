@@ -37,7 +37,7 @@ void refuse_nested(const SingleRunOptions& options, const std::string& arguments
 }
 
 void refuse_different_workloads(const RunCase& baseline, const RunCase& candidate) {
-  if (baseline.workload == candidate.workload) return;
+  if (work_name(baseline.work) == work_name(candidate.work)) return;
   throw Error(ErrorCode::kBadInput,
               fmt::format("--run compares one workload in two versions, but the baseline is {} and the candidate {}",
                           work_in_words(baseline), work_in_words(candidate)));

@@ -47,7 +47,6 @@ void set_case(MicroCommandOptions& options) {
   RunCase& run_case = options.run.run_case;
   validate(run_case);
   check_sku(options.run, run_case);
-  run_case.workload = analyzer::kMicroWorkload;
   run_case.batch_per_gpu = 1;
   run_case.warmup = 0;
   run_case.steps = 100;  // progress is counted in hundredths
@@ -55,7 +54,7 @@ void set_case(MicroCommandOptions& options) {
   if (options.run.repeats.end_by_margin())
     throw Error(ErrorCode::kBadInput, "--repeat auto has no use with micro, which has no step time: give a number");
   const std::string largest = options.max_bytes.empty() ? usual_max_bytes(run_case) : options.max_bytes;
-  auto& given = run_case.workload_options;
+  WorkOptions& given = run_case.work.emplace<Microbenchmark>().options;
   given["min_bytes"] = std::to_string(micro::parse_bytes(options.min_bytes, "--min-bytes"));
   given["max_bytes"] = std::to_string(micro::parse_bytes(largest, "--max-bytes"));
   given["factor"] = options.factor;

@@ -47,8 +47,8 @@ void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
   app.add_option("--global-batch", options.global_batch, "Samples per step over all GPUs: strong scaling")
       ->excludes(per_gpu);
   app.add_option("--link", options.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
-  app.add_option("--network", options.run_case.requested_network,
-                 "Network between nodes that NCCL is told to take: ib or ethernet");
+  add_choice(app, "--network", options.run_case.requested_network,
+             "Network between nodes that NCCL is told to take: ib or ethernet");
   auto* no_baseline =
       app.add_flag("--no-baseline", options.no_baseline, "Do not measure the same case on 1 GPU first");
   app.add_flag("--baseline", options.baseline,

@@ -8,6 +8,7 @@
 #include "analyzer/comparison/compare_by.h"
 #include "analyzer/scaling/scaling.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
@@ -68,7 +69,7 @@ std::string cell_heading(const experiment::SweepCell& cell, std::size_t done, st
   std::string text = total == 0 ? fmt::format("[{}]", done + 1) : fmt::format("[{}/{}]", done + 1, total);
   text += fmt::format(" {} node{} x {}", run_case.nodes, run_case.nodes == 1 ? "" : "s", run_case.gpus_per_node);
   if (!run_case.link.empty()) text += " over " + run_case.link;
-  if (!run_case.requested_network.empty()) text += " over " + run_case.requested_network;
+  if (run_case.requested_network != NetworkRequest::kAny) text += fmt::format(" over {}", to_string(run_case.requested_network));
   if (cell.repetition > 0) text += fmt::format(", repetition {}", cell.repetition + 1);
   return text;
 }
@@ -133,7 +134,7 @@ experiment::SweepAxes axes_of(const SweepOptions& options) {
 /// Collectives have no scaling table: links are compared, or networks.
 void print_results(const store::RunStore& store, const std::string& sweep_id, const SweepOptions& options) {
   const std::vector<store::RunRecord> runs = store.runs({.sweep_id = sweep_id});
-  if (!runs.empty() && micro::is_micro(runs.front().run_case)) {
+  if (!runs.empty() && is_micro(runs.front().run_case)) {
     const bool by_link = !options.others.at("link").empty();
     const auto groups = analyzer::compare_by(store, runs, by_link ? "link" : "network");
     print(options.json ? reports::groups_json(groups, {}) + "\n"
@@ -180,7 +181,7 @@ int sweep(SweepOptions& options) {
     RunCase asked = cell.run_case;
     experiment::check_sku(asked, catalogue, options.device != "cpu");
     experiment::check_startable(cell.run_case, launcher);
-    if (margin > 0 && micro::is_micro(cell.run_case))
+    if (margin > 0 && is_micro(cell.run_case))
       throw Error(ErrorCode::kBadInput, "--repeat auto has no use with --workload micro: it has no step time");
   }
 

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/run_case/program_case.h"
 #include "harness/microbench/micro.h"
 
 namespace ddbench::experiment {
 ProgressTracker::ProgressTracker(const RunCase& run_case)
     : steps_total_(run_case.ends_by_margin() ? 0 : static_cast<std::uint32_t>(run_case.total_steps())),
       warmup_(static_cast<std::uint32_t>(std::max(run_case.warmup, 0))),
-      global_batch_(micro::is_micro(run_case) ? 0 : run_case.global_batch()),  // no samples are trained on
+      global_batch_(is_micro(run_case) ? 0 : run_case.global_batch()),  // no samples are trained on
       ranks_(static_cast<std::size_t>(run_case.world_size())) {}
 
 LiveProgress ProgressTracker::update(int rank, std::uint32_t steps_done, double loss, std::int64_t now_ns) {

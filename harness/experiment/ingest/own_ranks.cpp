@@ -84,7 +84,7 @@ OwnRanks find_own_ranks(const RunCase& run_case, std::vector<ProcessRecording>& 
 
 void take_own_ranks(int per_node, RunCase& run_case, std::vector<store::RankRecord>& ranks) {
   run_case.gpus_per_node = per_node;
-  start_per_node(run_case);
+  std::get<UserProgram>(run_case.work).start = ProgramStart::kPerNode;
   std::vector<store::RankRecord> all;
   for (const store::RankRecord& node : ranks) {
     for (int local = 0; local < per_node; ++local) {

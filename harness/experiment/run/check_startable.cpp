@@ -44,13 +44,13 @@ void check_program(const RunCase& run_case) {
 
 void check_work(const RunCase& run_case) {
   if (is_program(run_case)) return check_program(run_case);
-  if (micro::is_micro(run_case)) {
+  if (is_micro(run_case)) {
     micro::plan_measurements(run_case);
     return;
   }
   ddp::check_supported(run_case);
   if (run_case.data != "synthetic") {
-    workload::make_workload(run_case.workload, run_case.workload_options)
+    workload::make_workload(run_case)
         ->make_dataset(run_case.data, run_case.seed);
   }
 }
@@ -63,7 +63,7 @@ void check_parts_fit(const RunCase& run_case) {
   if ((run_case.precision == "tf32" || run_case.precision == "fp16") && !on_gpu) {
     refuse(fmt::format("precision {} is one of GPUs: use it with --device cuda", run_case.precision));
   }
-  if (run_case.cuda_graph != "auto" && !on_gpu) {
+  if (run_case.cuda_graph != CudaGraphs::kAuto && !on_gpu) {
     refuse("--cuda-graph is an option of GPUs: use it with --device cuda");
   }
   if (run_case.world_size() == 1) return;
@@ -99,7 +99,7 @@ void check_startable(const RunCase& run_case, const launch::LauncherOptions& lau
   if (machine.available_memory_bytes) {
     launch::check_memory(
         run_case, *machine.available_memory_bytes,
-        micro::is_micro(run_case) ? micro::memory_per_rank_bytes : ddp::memory_per_rank_bytes);
+        is_micro(run_case) ? micro::memory_per_rank_bytes : ddp::memory_per_rank_bytes);
   }
 }
 

@@ -77,8 +77,8 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   if (run_case.backend == "gloo" && !is_program(run_case)) {
     set_fact(run.environment.facts, fact_key<"gloo.trylock_patch">, collective::gloo_trylock_patch_is_on());
   }
-  if (!micro::is_micro(run_case) && !is_program(run_case)) {
-    const auto workload = workload::make_workload(run_case.workload, run_case.workload_options);
+  if (is_reference(run_case)) {
+    const auto workload = workload::make_workload(run_case);
     Facts& facts = run.environment.facts;
     set_fact(facts, fact_key<"workload.flops_per_sample">, workload->flops_per_sample());
     set_fact(facts, fact_key<"workload.hardware_flops_per_sample">, workload->hardware_flops_per_sample());
@@ -141,7 +141,7 @@ void take_recording(const ProgramRecording& recording, store::RunRecord& run, la
 /// Of a run that did what its case says; 0 where that is not known.
 double samples_of(const store::RunRecord& run, const launch::LaunchOutcome& outcome) {
   const bool is_whole = outcome.state == store::RunState::kDone && run.run_case.target_loss == 0 &&
-                        !is_program(run.run_case) && !micro::is_micro(run.run_case);
+                        is_reference(run.run_case);
   return is_whole ? static_cast<double>(run.run_case.global_batch()) * steps_done(run.run_case, outcome.facts)
                   : 0;
 }

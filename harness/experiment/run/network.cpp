@@ -25,7 +25,7 @@ std::string proved_network(std::string_view launched, std::string_view transport
 }
 
 void check_network(const RunCase& run_case, const host::Machine& machine) {
-  if (run_case.requested_network != "ib") return;
+  if (run_case.requested_network != NetworkRequest::kInfiniBand) return;
   const bool has_port = std::any_of(machine.infiniband.begin(), machine.infiniband.end(),
                                     [](const auto& port) { return port.link_layer == "InfiniBand"; });
   if (!has_port) {

@@ -40,7 +40,8 @@ std::string definition(const std::vector<SweepCell>& cells, double repeat_margin
 }
 
 using Field = std::variant<std::string RunCase::*, int RunCase::*, std::int64_t RunCase::*,
-                           std::uint64_t RunCase::*, double RunCase::*>;
+                           std::uint64_t RunCase::*, double RunCase::*, LearningRateRule RunCase::*,
+                           NetworkRequest RunCase::*, Work RunCase::*>;
 
 const std::map<std::string, Field>& fields() {
   static const std::map<std::string, Field> kFields = {{"accumulate", &RunCase::accumulate},
@@ -56,22 +57,26 @@ const std::map<std::string, Field>& fields() {
                                                        {"requested_network", &RunCase::requested_network},
                                                        {"seed", &RunCase::seed},
                                                        {"strategy", &RunCase::strategy},
-                                                       {"workload", &RunCase::workload}};
+                                                       {"workload", &RunCase::work}};
   return kFields;
 }
 
-template <typename Number>
-void set(RunCase& run_case, Number RunCase::*member, const std::string& name, const std::string& text) {
-  if constexpr (std::is_same_v<Number, std::string>) {
+template <typename Value>
+void set(RunCase& run_case, Value RunCase::*member, const std::string& name, const std::string& text) {
+  if constexpr (std::is_same_v<Value, std::string>) {
     run_case.*member = text;
+  } else if constexpr (std::is_same_v<Value, Work>) {
+    run_case.work = ReferenceWorkload{text, work_options(run_case.work)};
+  } else if constexpr (std::is_enum_v<Value>) {
+    run_case.*member = choice_from<Value>(name, text);
   } else {
-    if (const auto value = number_from<Number>(text)) {
+    if (const auto value = number_from<Value>(text)) {
       run_case.*member = *value;
       return;
     }
     throw Error(ErrorCode::kBadInput,
                 fmt::format("{} \"{}\" is no {}", name, text,
-                            std::is_floating_point_v<Number> ? "number" : "whole number"));
+                            std::is_floating_point_v<Value> ? "number" : "whole number"));
   }
 }
 
@@ -110,10 +115,10 @@ RunCase cell_case(const RunCase& run_case, int nodes, int gpus, std::int64_t bat
   cell.gpus_per_node = gpus;
   if (nodes == 1) {
     cell.link.clear();
-    cell.requested_network.clear();
+    cell.requested_network = NetworkRequest::kAny;
   }
   cell.batch_per_gpu = batch;
-  if (micro::is_micro(cell)) {  // has a plan of its own
+  if (is_micro(cell)) {  // has a plan of its own
     cell.steps = RunCase{}.steps;
     cell.margin = cell.max_time_s = 0;
   }

@@ -16,7 +16,7 @@ constexpr std::size_t kLongestName = 40;  // operators append to it, and a label
 
 std::string job_name(const Job& job) {
   const std::string wanted =
-      job.run_case.name.empty() ? "ddbench-" + job.run_case.workload : job.run_case.name;
+      job.run_case.name.empty() ? "ddbench-" + work_name(job.run_case.work) : job.run_case.name;
   std::string name;
   for (const char c : wanted) {
     const auto byte = static_cast<unsigned char>(c);

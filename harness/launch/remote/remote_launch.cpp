@@ -30,7 +30,7 @@ StartedWorld started_world() {
 }
 
 bool reduces_spans(const RunCase& run_case, SentSpans spans) {
-  const bool trains = !is_program(run_case) && !micro::is_micro(run_case);
+  const bool trains = is_reference(run_case);
   if (spans == SentSpans::kSampled && !trains) {
     throw Error(ErrorCode::kBadInput,
                 "--spans sampled: only the reference workloads know their steps while they run");

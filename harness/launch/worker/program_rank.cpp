@@ -47,7 +47,7 @@ class ProgramRank {
                      .preload = recording_library(),
                      .spool = spool.string(),
                      .run_id = assignment_.run_id,
-                     .python = wants_python_marks(assignment_.run_case) ? python_folder() : "",
+                     .python = std::get<UserProgram>(assignment_.run_case.work).python_marks ? python_folder() : "",
                      .window = window_for_program(assignment_.run_case),
                      .rank = per_node ? -1 : assignment_.rank});
     session_.on_stop([&program] { program.terminate(); });

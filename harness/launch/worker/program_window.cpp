@@ -75,7 +75,7 @@ int end_program(Program& program) {
 
 ProgramEnd wait_for_end(Program& program, const RunCase& run_case, int rank, const fs::path& spool,
                         collective::KeyValueStore& keys) {
-  if (run_case.after != "stop") return {program.wait()};
+  if (run_case.after == AfterWindow::kContinue) return {program.wait()};
   WindowWatch watch(run_case, spool);
   while (!watch.is_over()) {
     if (const auto status = program.poll()) return {*status};

@@ -137,7 +137,7 @@ class Worker {
 
   /// What `ddbench micro` measures leaves no loss and no parameters.
   ddp::TrainResult train_or_measure(collective::Communicator& communicator) {
-    if (!micro::is_micro(assignment_.run_case)) {
+    if (!is_micro(assignment_.run_case)) {
       return ddp::train(assignment_.run_case, communicator, *recorder_, state_,
                         {assignment_.checkpoint_directory, assignment_.resume_from}, kernels_.get());
     }
@@ -163,7 +163,7 @@ class Worker {
 
   /// Before the first communicator. What is measured without steps is measured without probes.
   void open_cuda_probe() {
-    if (assignment_.run_case.device != "cuda" || micro::is_micro(assignment_.run_case)) return;
+    if (assignment_.run_case.device != "cuda" || is_micro(assignment_.run_case)) return;
     std::string why_not;
     kernels_ = probe::open_cuda_probe(*recorder_, why_not);
     if (!why_not.empty()) recorder_->intern(reported(fact_key<"cupti.unavailable">, why_not));

@@ -48,4 +48,8 @@ std::unique_ptr<Workload> make_workload(std::string_view name, const WorkloadOpt
   return info->make(options);
 }
 
+std::unique_ptr<Workload> make_workload(const RunCase& run_case) {
+  return make_workload(work_name(run_case.work), work_options(run_case.work));
+}
+
 }  // namespace ddbench::workload

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/run_case/run_case.h"
 #include "harness/model/workload.h"
 
 namespace ddbench::workload {
@@ -31,5 +32,6 @@ const std::vector<WorkloadInfo>& workloads();
 
 /// Throws Error{kBadInput} that lists what there is for an unknown workload or option.
 std::unique_ptr<Workload> make_workload(std::string_view name, const WorkloadOptions& options);
+std::unique_ptr<Workload> make_workload(const RunCase& run_case);
 
 }  // namespace ddbench::workload

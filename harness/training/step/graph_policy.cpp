@@ -5,7 +5,7 @@
 namespace ddbench::ddp {
 
 std::string why_no_graph(const RunCase& run_case, bool resumed) {
-  if (run_case.cuda_graph == "off") return "asked for";
+  if (run_case.cuda_graph == CudaGraphs::kOff) return "asked for";
   if (run_case.strategy != "ddp") {
     return fmt::format("the hosts of strategy {} work in the middle of a step", run_case.strategy);
   }

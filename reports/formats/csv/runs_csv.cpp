@@ -71,7 +71,7 @@ void add_run(const store::RunRecord& run, Row& row) {
 
 void add_case(const store::RunRecord& run, Row& row) {
   const RunCase& run_case = run.run_case;
-  row.add_text(run_case.workload);
+  row.add_text(work_name(run_case.work));
   row.add_number(run_case.nodes);
   row.add_number(run_case.gpus_per_node);
   row.add_number(run_case.world_size());

@@ -13,7 +13,7 @@ Json row_json(const analyzer::GroupRow& row) {
                {"world_size", row.world_size},
                {"nodes", row.run_case.nodes},
                {"gpus_per_node", row.run_case.gpus_per_node},
-               {"workload", row.run_case.workload},
+               {"workload", work_name(row.run_case.work)},
                {"batch_per_gpu", samples_json(row.run_case, row.run_case.batch_per_gpu)},
                {"runs", row.runs},
                {"samples_per_s", row.without_samples.empty() ? Json(row.samples_per_s)

@@ -10,7 +10,7 @@ Json row_object(const analyzer::ScalingRow& row) {
   Json json = {{"world_size", row.world_size},
                {"nodes", row.run_case.nodes},
                {"gpus_per_node", row.run_case.gpus_per_node},
-               {"workload", row.run_case.workload},
+               {"workload", work_name(row.run_case.work)},
                {"batch_per_gpu", samples_json(row.run_case, row.run_case.batch_per_gpu)},
                {"global_batch", samples_json(row.run_case, row.run_case.global_batch())},
                {"bucket_bytes", row.run_case.bucket_bytes},

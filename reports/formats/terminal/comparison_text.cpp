@@ -21,7 +21,7 @@ std::string side_in_words(const analyzer::ComparedSide& side) {
   std::string text = visible(side.meaning);
   if (side.runs.size() > 1) text += fmt::format(" ({} runs)", side.runs.size());
   const RunCase& run_case = side.runs.front().run_case;
-  return text + fmt::format(" · {} · {} · {}", visible(run_case.workload), shape_in_words(side.runs.front()),
+  return text + fmt::format(" · {} · {} · {}", visible(work_name(run_case.work)), shape_in_words(side.runs.front()),
                             provenance_in_words(side.runs.front().provenance));
 }
 

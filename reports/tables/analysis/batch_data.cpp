@@ -44,7 +44,7 @@ DataTable batch_data(const BatchCurve& curve) {
   table.add(true, {"batch", true, "of all GPUs"}, [](const BatchRow& row) { return count_cell(row.global_batch); });
   table.add(true, {.title = "learning rate", .numeric = true, .meaning = "applied, after the warm-up", .brief = "lr"},
             [](const BatchRow& row) { return value_cell(settled_learning_rate(row.run_case), number(settled_learning_rate(row.run_case))); });
-  table.add(any_row(curve.rows, [](const BatchRow& row) { return row.run_case.lr_rule != "none"; }),
+  table.add(any_row(curve.rows, [](const BatchRow& row) { return row.run_case.lr_rule != LearningRateRule::kNone; }),
             {.title = "base rate", .numeric = true, .meaning = "--lr, before --lr-rule", .brief = "base"},
             [](const BatchRow& row) { return value_cell(row.run_case.lr, number(row.run_case.lr)); });
   table.add(true, {"runs", true}, runs_cell);

@@ -138,7 +138,7 @@ TEST(RunSetFigures, LabelsTellRunsApart) {
   EXPECT_EQ(telling_labels(runs),
             (std::vector<std::string>{"1 x 1, batch per gpu 64, ddp", "1 x 1, batch per gpu 64, zero2",
                                       "1 x 1, batch per gpu 32, zero2"}));
-  runs[0].run_case.workload = "resnet18";
+  runs[0].run_case.work = ReferenceWorkload{"resnet18"};
   EXPECT_EQ(telling_labels(std::span(runs).first(2)),
             (std::vector<std::string>{"1 x 1, resnet18, ddp", "1 x 1, mlp, zero2"}));
 }

@@ -227,9 +227,9 @@ RunSummary example_hostile_run() {
       "txt.exe\xc2\x9b"
       "31m\xed\xa0\x80";
   summary.run.run_case.name = hostile;
-  summary.run.run_case.workload = hostile;
+  summary.run.run_case.work = ReferenceWorkload{hostile};
   summary.run.run_case.tags = {{hostile, hostile}};
-  summary.run.run_case.workload_options = {{hostile, hostile}};
+  std::get<ReferenceWorkload>(summary.run.run_case.work).options = {{hostile, hostile}};
   summary.run.run_case.link = hostile;
   summary.run.run_case.device = hostile;
   summary.run.reason = hostile;

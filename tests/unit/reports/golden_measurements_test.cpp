@@ -34,7 +34,7 @@ analyzer::AlphaBetaFit example_fit() {
 analyzer::MicroTable example_micro() {
   analyzer::MicroTable table;
   table.run.id = "20261121T001905-3f9a1c2b";
-  table.run.run_case.workload = analyzer::kMicroWorkload;
+  table.run.run_case.work = Microbenchmark{};
   table.run.run_case.nodes = 2;
   table.run.run_case.gpus_per_node = 2;
   table.run.state = store::RunState::kDone;

@@ -39,7 +39,7 @@ class BatchStore {
     test::StoredRun stored;
     stored.run_case = test::sized(1, run.gpus);
     stored.run_case.batch_per_gpu = run.batch_per_gpu;
-    stored.run_case.lr_rule = run.lr_rule;
+    stored.run_case.lr_rule = choice_from<LearningRateRule>("lr_rule", run.lr_rule);
     stored.run_case.base_batch = run.lr_rule == "none" ? 0 : 64;
     stored.run_case.lr = run.lr;
     stored.run_case.target_loss = run.target;

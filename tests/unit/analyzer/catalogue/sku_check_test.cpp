@@ -30,14 +30,14 @@ std::string refusal(const char* name, const AskedOfNode& asked) {
 }
 
 TEST(SkuCheck, ANodeHasSoManyGpusAndSuchANetwork) {
-  EXPECT_EQ(refusal("Standard_NC24rs_v3", {4, "ib"}), "");
-  EXPECT_TRUE(contains(refusal("Standard_NC24rs_v3", {8, ""}), "--gpus 8: a node of Standard_NC24rs_v3 has 4 GPUs"));
-  EXPECT_TRUE(contains(refusal("Standard_HC44rs", {1, ""}), "has no GPU"));
-  EXPECT_TRUE(contains(refusal("Standard_NC24s_v3", {4, "ib"}), "has no InfiniBand, its network is Ethernet"));
-  EXPECT_TRUE(contains(refusal("Standard_NC24r", {4, "ib"}), "no SR-IOV"));
-  EXPECT_TRUE(contains(refusal("p4d.24xlarge", {8, "ib"}), "its network is EFA"));
-  EXPECT_EQ(refusal("Standard_NC24r", {4, "ethernet"}), "");
-  EXPECT_EQ(refusal("Standard_ND96asr_v4", {0, ""}), "");
+  EXPECT_EQ(refusal("Standard_NC24rs_v3", {.gpus = 4, .infiniband = true}), "");
+  EXPECT_TRUE(contains(refusal("Standard_NC24rs_v3", {.gpus = 8}), "--gpus 8: a node of Standard_NC24rs_v3 has 4 GPUs"));
+  EXPECT_TRUE(contains(refusal("Standard_HC44rs", {.gpus = 1}), "has no GPU"));
+  EXPECT_TRUE(contains(refusal("Standard_NC24s_v3", {.gpus = 4, .infiniband = true}), "has no InfiniBand, its network is Ethernet"));
+  EXPECT_TRUE(contains(refusal("Standard_NC24r", {.gpus = 4, .infiniband = true}), "no SR-IOV"));
+  EXPECT_TRUE(contains(refusal("p4d.24xlarge", {.gpus = 8, .infiniband = true}), "its network is EFA"));
+  EXPECT_EQ(refusal("Standard_NC24r", {.gpus = 4}), "");
+  EXPECT_EQ(refusal("Standard_ND96asr_v4", {.gpus = 0}), "");
 }
 
 TEST(SkuCheck, AMisspeltNameIsAnswered) {

@@ -11,7 +11,7 @@ namespace {
 store::RunRecord run_of_a_program() {
   store::RunRecord run;
   run.run_case.gpus_per_node = 2;
-  run.run_case.workload = "program";
+  run.run_case.work = UserProgram{};
   return run;
 }
 
@@ -71,7 +71,7 @@ TEST(CollectiveSummary, OneRankUsesNoBus) {
 
 TEST(CollectiveSummary, TakesTheMeanOfABatchAsItIs) {
   store::RunRecord run = run_of_a_program();
-  run.run_case.workload = kMicroWorkload;
+  run.run_case.work = Microbenchmark{};
   EXPECT_DOUBLE_EQ(*summarize_collective(record_of(100, 500), run).algbw_gb_per_s, 0.2);
 }
 

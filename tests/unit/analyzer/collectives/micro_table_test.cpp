@@ -27,7 +27,7 @@ class MicroTableTest : public testing::Test {
   store::RunRecord add(const std::vector<Stored>& measurements, const std::string& link = "", int ranks = 2) {
     store::RunRecord run;
     run.id = "20261121T0000" + std::to_string(10 + count_++) + "-00000000";
-    run.run_case.workload = kMicroWorkload;
+    run.run_case.work = Microbenchmark{};
     run.run_case.nodes = ranks;
     run.run_case.link = link;
     run.state = store::RunState::kDone;

@@ -54,7 +54,7 @@ TEST_P(EveryField, ForbidsTheComparisonUnlessItIsWhatIsCompared) {
 
 INSTANTIATE_TEST_SUITE_P(
     Fields, EveryField,
-    testing::Values(Change{"workload", [](auto& run) { run.run_case.workload = "gpt2"; }},
+    testing::Values(Change{"workload", [](auto& run) { run.run_case.work = ReferenceWorkload{"gpt2"}; }},
                     Change{"nodes", [](auto& run) { run.run_case.nodes = 4; }},
                     Change{"gpus_per_node", [](auto& run) { run.run_case.gpus_per_node = 8; }},
                     Change{"batch_per_gpu", [](auto& run) { run.run_case.batch_per_gpu = 1; }},
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Change{"sku", [](auto& run) { run.run_case.sku = "large"; }},
                     Change{"data", [](auto& run) { run.run_case.data = "/data"; }},
                     Change{"workload_options.hidden",
-                           [](auto& run) { run.run_case.workload_options["hidden"] = "8"; }},
+                           [](auto& run) { std::get<ReferenceWorkload>(run.run_case.work).options["hidden"] = "8"; }},
                     Change{"network", [](auto& run) { run.environment.network = "infiniband"; }},
                     Change{"fingerprint", [](auto& run) { run.environment.fingerprint = "bbbb"; }},
                     Change{"provenance", [](auto& run) { run.provenance.add(Provenance::kImported); }}),
@@ -126,7 +126,7 @@ TEST(CompareSides, AProvenanceThatFollowsFromNothingForbids) {
 
 TEST(CompareSides, OneNameStandsForAllKeysOfAMap) {
   auto b = runs("b");
-  for (store::RunRecord& run : b) run.run_case.workload_options = {{"hidden", "8"}, {"depth", "2"}};
+  for (store::RunRecord& run : b) std::get<ReferenceWorkload>(run.run_case.work).options = {{"hidden", "8"}, {"depth", "2"}};
   EXPECT_TRUE(compare(runs("a"), b, {"workload_options"}).reasons.empty());
   EXPECT_EQ(compare(runs("a"), b, {"workload_options.depth"}).reasons.size(), 1u);
 }

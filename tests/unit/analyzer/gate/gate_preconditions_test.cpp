@@ -51,7 +51,7 @@ TEST(Judge, OtherHardwareOrWorkloadIsNoVerdictHoweverSlow) {
   for (RunMeasures& run : both.candidate.runs) run.run.environment.fingerprint = "bbbb";
   EXPECT_TRUE(inconclusive_because(verdict(both), "different hardware"));
   both = sides(3);
-  for (RunMeasures& run : both.candidate.runs) run.run.run_case.workload = "gpt2";
+  for (RunMeasures& run : both.candidate.runs) run.run.run_case.work = ReferenceWorkload{"gpt2"};
   EXPECT_TRUE(inconclusive_because(verdict(both), "workload differs"));
   both = sides(3);
   for (RunMeasures& run : both.candidate.runs) run.run.environment.network = "loopback";

@@ -121,7 +121,7 @@ TEST(ImportRuns, PublishedFiguresOfPyTorchDdp) {
   double without_ddp = 0;
   double on_16 = 0;
   for (const store::RunRecord& run : store.runs()) {
-    if (run.run_case.workload != "resnet50") continue;
+    if (work_name(run.run_case.work) != "resnet50") continue;
     const double rate = *analyzer::summarize(store, run.id).samples_per_s / run.run_case.world_size();
     if (run.run_case.strategy == "none") without_ddp = rate;
     if (run.run_case.world_size() == 16) on_16 = rate;

@@ -59,7 +59,7 @@ TEST(FieldRoles, DecideEveryComparisonOfRuns) {
 
 TEST(GroupFields, OnOneNodeNoNetworkSetsARunApart) {
   std::vector<store::RunRecord> runs{run_on(1), run_on(2)};
-  runs[1].run_case.requested_network = "ethernet";
+  runs[1].run_case.requested_network = NetworkRequest::kEthernet;
   runs[1].run_case.link = "1gbit";
   EXPECT_TRUE(is_one_curve(runs));
   EXPECT_TRUE(varied_fields(runs).empty());

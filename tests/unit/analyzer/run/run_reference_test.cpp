@@ -61,7 +61,7 @@ TEST_F(RunReference, AConditionMatchesItsRunsOldestFirst) {
 TEST_F(RunReference, TagsAndWorkloadOptionsAreFields) {
   store::RunRecord run = add("20260101T000000-aaaaaaaa", "a,b");
   run.run_case.tags = {{"team", "vision"}, {"x.y", "z=1"}};
-  run.run_case.workload_options = {{"hidden", "512,512"}};
+  std::get<ReferenceWorkload>(run.run_case.work).options = {{"hidden", "512,512"}};
   store_.update_run(run);
   EXPECT_EQ(ids("tags.team=vision").size(), 1u);
   EXPECT_EQ(ids("tags.x.y=z=1").size(), 1u);

@@ -153,9 +153,9 @@ TEST(ScalingCurve, CurvesThatMixWhatTheyMustNotAreRefusedWithTheValues) {
   EXPECT_TRUE(
       contains(refused([](StoredRun& run) { run.run_case.precision = "bf16"; }), "precision is \"bf16\""));
   EXPECT_TRUE(
-      contains(refused([](StoredRun& run) { run.run_case.workload = "cnn"; }), "workload is \"cnn\""));
+      contains(refused([](StoredRun& run) { run.run_case.work = ReferenceWorkload{"cnn"}; }), "workload is \"cnn\""));
   EXPECT_TRUE(contains(refused([](StoredRun& run) { run.run_case.strategy = "fsdp"; }), "--where"));
-  EXPECT_TRUE(contains(refused([](StoredRun& run) { run.run_case.workload_options["hidden"] = "8"; }),
+  EXPECT_TRUE(contains(refused([](StoredRun& run) { std::get<ReferenceWorkload>(run.run_case.work).options["hidden"] = "8"; }),
                        "workload_options.hidden is nothing in 1 run, \"8\" in 1 run"));
   EXPECT_TRUE(
       contains(refused([](StoredRun& run) { run.run_case.scaling = ScalingMode::kStrong; }), "scaling"));

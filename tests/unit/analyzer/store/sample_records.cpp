@@ -13,8 +13,8 @@ RunRecord full_run(const std::string& id) {
   RunRecord run;
   run.id = id;
   RunCase& c = run.run_case;
-  c.workload = "transformer";
-  c.workload_options = {{"hidden", "512,512"}, {kHostileText, kHostileText}};
+  c.work = ReferenceWorkload{"transformer"};
+  std::get<ReferenceWorkload>(c.work).options = {{"hidden", "512,512"}, {kHostileText, kHostileText}};
   c.data = "/data/it's here";
   c.nodes = 4;
   c.gpus_per_node = 8;

@@ -43,13 +43,15 @@ TEST(ProgramCase, ItsBatchIsKnownWhereSomebodySaidIt) {
   EXPECT_NE(case_key(run_case), key);
 }
 
-TEST(ProgramCase, PythonMarksAreWantedUnlessSomebodySaysNo) {
+TEST(ProgramCase, KeepsHowItIsStarted) {
   RunCase run_case;
-  EXPECT_FALSE(wants_python_marks(run_case));
+  set_program(run_case, {"./train"}, ProgramStart::kPerNode).python_marks = false;
+  EXPECT_TRUE(is_program_per_node(run_case));
+  const RunCase read = run_case_from_json(to_json(run_case));
+  EXPECT_EQ(read, run_case);
+  EXPECT_FALSE(std::get<UserProgram>(read.work).python_marks);
   set_program(run_case, {"./train"});
-  EXPECT_TRUE(wants_python_marks(run_case));
-  leave_out_python_marks(run_case);
-  EXPECT_FALSE(wants_python_marks(run_case_from_json(to_json(run_case))));
+  EXPECT_FALSE(is_program_per_node(run_case));
 }
 
 TEST(ProgramCase, RefusesWhatIsNoCommand) {
@@ -58,10 +60,30 @@ TEST(ProgramCase, RefusesWhatIsNoCommand) {
   EXPECT_THROW(set_program(run_case, {""}), Error);
   EXPECT_THROW(set_program(run_case, {"cat", "\xff\xfe"}), Error);
   EXPECT_THROW(program_command(run_case), Error);
-  for (const char* text : {"", "python3", "[]", "[1]", "{\"a\":1}", "[\"a\""}) {
-    run_case.workload_options["command"] = text;
-    EXPECT_THROW(program_command(run_case), Error) << text;
+  EXPECT_THROW(program_command(run_case_from_json(R"({"workload":"program"})")), Error);
+  for (const char* text : {"", "python3", "[]", "[1]", "{\"a\":1}", "[\"a\""})
+    EXPECT_THROW(make_work("program", {{"command", text}}), Error) << text;
+}
+
+TEST(ProgramCase, RefusesOptionsThatItsWorkDoesNotHave) {
+  EXPECT_THROW(make_work("program", {{"hidden", "8"}}), Error);
+  EXPECT_THROW(make_work("nccl-tests", {{"hidden", "8"}}), Error);
+  EXPECT_NO_THROW(make_work("resnet", {{"anything", "8"}}));
+}
+
+TEST(ProgramCase, EachWorkIsItsOwnAfterAStore) {
+  for (const Work& work :
+       {Work{ReferenceWorkload{"mlp", {{"hidden", "8"}}}}, Work{UserProgram{.command = {"a", "b"}, .one_is_stated = true}},
+        Work{Microbenchmark{{{"factor", "2"}}}},
+        Work{NcclTests{.function = "all_reduce", .place = "in_place", .redop = "sum", .type = "float"}}}) {
+    EXPECT_EQ(make_work(work_name(work), work_options(work)), work) << work_name(work);
+    RunCase run_case;
+    run_case.work = work;
+    EXPECT_EQ(run_case_from_json(to_json(run_case)), run_case);
   }
+  RunCase tests;
+  tests.work = NcclTests{.function = "all_gather", .place = "out_of_place", .redop = "none", .type = "float"};
+  EXPECT_EQ(work_in_words(tests), "nccl-tests all_gather, out of place");
 }
 
 }  // namespace

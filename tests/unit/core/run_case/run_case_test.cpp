@@ -13,7 +13,7 @@ namespace {
 
 RunCase unusual_case() {
   RunCase run_case;
-  run_case.workload_options = {{"hidden", "1024,64"}};
+  run_case.work = ReferenceWorkload{.options = {{"hidden", "1024,64"}}};
   run_case.nodes = 4;
   run_case.gpus_per_node = 2;
   run_case.scaling = ScalingMode::kStrong;
@@ -56,7 +56,7 @@ TEST(RunCase, AWindowIsKeptAndIsNoneByDefault) {
   windowed.skip = 10;
   windowed.measure = 50;
   windowed.duration_s = 2.5;
-  windowed.after = "stop";
+  windowed.after = AfterWindow::kStop;
   EXPECT_NO_THROW(validate(windowed));
   EXPECT_EQ(run_case_from_json(to_json(windowed)), windowed);
   EXPECT_NE(case_key(windowed), case_key(unusual_case()));
@@ -121,7 +121,6 @@ TEST(RunCase, ValidateNamesFieldValueAndRule) {
       {"skip is -1", [](RunCase& c) { c.skip = -1; }},
       {"measure is -1", [](RunCase& c) { c.measure = -1; }},
       {"duration is nan", [](RunCase& c) { c.duration_s = std::numeric_limits<double>::quiet_NaN(); }},
-      {"after is never", [](RunCase& c) { c.after = "never"; }},
       {"lr is nan", [](RunCase& c) { c.lr = std::numeric_limits<double>::quiet_NaN(); }},
       {"momentum is 1", [](RunCase& c) { c.momentum = 1; }},
       {"batch-per-gpu is 0", [](RunCase& c) { c.batch_per_gpu = 0; }},

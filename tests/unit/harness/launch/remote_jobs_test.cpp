@@ -81,7 +81,7 @@ TEST(RemoteJobs, ManyRanksSendSampledSpansByThemselves) {
   run_case.nodes = 16;  // 32 ranks
   EXPECT_TRUE(reduces_spans(run_case, SentSpans::kAuto));
   EXPECT_FALSE(reduces_spans(run_case, SentSpans::kAll));
-  run_case.workload = kProgramWorkload;
+  run_case.work = UserProgram{};
   EXPECT_FALSE(reduces_spans(run_case, SentSpans::kAuto)) << "a program's steps are found when it has ended";
   message_of(ErrorCode::kBadInput, [&] { reduces_spans(run_case, SentSpans::kSampled); });
 }

@@ -12,9 +12,8 @@ using analyzer::MicroOperation;
 
 RunCase micro_case(int ranks, std::map<std::string, std::string> options = {}) {
   RunCase run_case;
-  run_case.workload = analyzer::kMicroWorkload;
+  run_case.work = Microbenchmark{std::move(options)};
   run_case.gpus_per_node = ranks;
-  run_case.workload_options = std::move(options);
   return run_case;
 }
 

@@ -34,7 +34,7 @@ class NoStore final : public collective::KeyValueStore {
 
 RunCase small_case() {
   RunCase run_case;
-  run_case.workload_options = {{"hidden", "96,64"}};
+  std::get<ReferenceWorkload>(run_case.work).options = {{"hidden", "96,64"}};
   run_case.steps = 60;
   return run_case;
 }
@@ -120,7 +120,7 @@ TEST_F(OneRank, RepeatsBitForBitAndTheSeedMatters) {
 TEST_F(OneRank, EpochsGoOnWhenTheDataAreUsedUp) {
   RunCase run_case = small_case();
   run_case.batch_per_gpu = 30'000;  // two steps an epoch
-  run_case.workload_options = {{"hidden", ""}};
+  std::get<ReferenceWorkload>(run_case.work).options = {{"hidden", ""}};
   run_case.steps = 3;
   run_case.warmup = 0;
   run(run_case);
@@ -160,10 +160,10 @@ TEST(CheckSupported, NamesWhatIsNot) {
   EXPECT_EQ(refused([](RunCase& c) { c.optimizer = "lion"; }),
             "optimizer \"lion\" is not supported; supported: sgd, adamw, lars, lamb");
   EXPECT_EQ(
-      refused([](RunCase& c) { c.workload = "x"; }),
+      refused([](RunCase& c) { c.work = ReferenceWorkload{"x"}; }),
       "workload \"x\" is not known; workloads: mlp, resnet18, resnet50, gpt2-nano, gpt2-124m, gpt2-355m, "
       "gpt2-774m, gpt2-1558m, bert-base, bert-large");
-  EXPECT_NE(refused([](RunCase& c) { c.workload_options["hidden"] = "x"; }).find("hidden \"x\""),
+  EXPECT_NE(refused([](RunCase& c) { std::get<ReferenceWorkload>(c.work).options["hidden"] = "x"; }).find("hidden \"x\""),
             std::string::npos);
 }
 
@@ -177,7 +177,7 @@ TEST(Memory, GrowsWithWhatItIsMadeOf) {
   EXPECT_GT(base, 3 * 2'678'824);
   EXPECT_GT(with([](RunCase& c) { c.gpus_per_node = 16; }), base);
   EXPECT_GE(with([](RunCase& c) { c.batch_per_gpu = 100'064; }) - base, 100'000 * (785 + 2 * 1024) * 4);
-  EXPECT_GE(with([](RunCase& c) { c.workload_options["hidden"] = "512,512,512"; }) - base, 3 * 512 * 513 * 4);
+  EXPECT_GE(with([](RunCase& c) { std::get<ReferenceWorkload>(c.work).options["hidden"] = "512,512,512"; }) - base, 3 * 512 * 513 * 4);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void Notes::on_step(std::uint32_t step, double loss) {
 
 RunCase case_of(int world, std::int64_t global_batch) {
   RunCase run_case;
-  run_case.workload_options = {{"hidden", "96,64"}};
+  std::get<ReferenceWorkload>(run_case.work).options = {{"hidden", "96,64"}};
   run_case.gpus_per_node = world;
   run_case.batch_per_gpu = global_batch / world;
   run_case.steps = 45;

@@ -34,10 +34,10 @@ store::RunId add_hostile_run(store::RunStore& store, const std::string& name, in
   sample.sweep_id = "sweep-hostile";
   const store::RunId id = test::add_sample_run(store, sample);
   store::RunRecord run = *store.run(id);
-  run.run_case.name = run.run_case.link = run.run_case.sku = run.run_case.workload = run.run_case.precision =
+  run.run_case.name = run.run_case.link = run.run_case.sku = run.run_case.precision =
       name;
   run.run_case.tags = {{name, name}};
-  run.run_case.workload_options = {{name, name}};
+  std::get<ReferenceWorkload>(run.run_case.work).options = {{name, name}};
   run.reason = run.invalid_reason = name;
   run.valid = false;
   run.state = store::RunState::kFailed;

@@ -42,11 +42,11 @@ TEST(NcclTests, TextGivesARunForEachPlacement) {
   const auto runs = read_nccl_tests(kText, "out.txt", all_reduce());
   ASSERT_EQ(runs.size(), 2u);
   const RunCase& run_case = runs[0].run.run_case;
-  EXPECT_EQ(run_case.workload, "nccl-tests");
+  EXPECT_EQ(work_name(run_case.work), "nccl-tests");
   EXPECT_EQ(run_case.nodes, 2);
   EXPECT_EQ(run_case.gpus_per_node, 2);
-  EXPECT_EQ(run_case.workload_options.at("place"), "out_of_place");
-  EXPECT_EQ(run_case.workload_options.at("type"), "float");
+  EXPECT_EQ(work_options(run_case.work).at("place"), "out_of_place");
+  EXPECT_EQ(work_options(run_case.work).at("type"), "float");
   EXPECT_EQ(run_case.precision, "float");
   EXPECT_EQ(run_case.strategy, "") << "nothing is trained";
   EXPECT_EQ(runs[0].collectives[0].communicator.ranks, 4);
@@ -58,7 +58,7 @@ TEST(NcclTests, TextGivesARunForEachPlacement) {
   EXPECT_EQ(runs[0].collectives[1].count, 20u);
   EXPECT_EQ(runs[0].collectives[1].function, "all_reduce");
   EXPECT_EQ(runs[1].collectives[2].transfer_ns, 6'883'000);
-  EXPECT_EQ(runs[1].run.run_case.workload_options.at("place"), "in_place");
+  EXPECT_EQ(work_options(runs[1].run.run_case.work).at("place"), "in_place");
 }
 
 const std::string kDevices =

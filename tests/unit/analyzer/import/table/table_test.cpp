@@ -22,14 +22,14 @@ TEST(Table, FieldsOfTheCaseMetricsAndTags) {
   const store::RunRecord& run = runs[0].run;
   EXPECT_EQ(run.run_case.nodes, 2);
   EXPECT_EQ(run.run_case.gpus_per_node, 8);
-  EXPECT_EQ(run.run_case.workload, "resnet50");
+  EXPECT_EQ(work_name(run.run_case.work), "resnet50");
   EXPECT_EQ(run.run_case.batch_per_gpu, 32);
   EXPECT_EQ(run.run_case.scaling, ScalingMode::kWeak);
   EXPECT_DOUBLE_EQ(run.run_case.lr, 0.1);
   EXPECT_EQ(run.run_case.sku, "p4d.24xlarge");
   EXPECT_EQ(run.run_case.tags.at("team"), "vision");
   EXPECT_EQ(run.run_case.tags.at("Cluster"), "blue");
-  EXPECT_EQ(run.run_case.workload_options.at("hidden"), "512");
+  EXPECT_EQ(work_options(run.run_case.work).at("hidden"), "512");
   EXPECT_EQ(run.environment.network, "infiniband");
   EXPECT_EQ(run.provenance, ProvenanceSet{Provenance::kImported});
   EXPECT_EQ(run.state, store::RunState::kDone);

@@ -168,7 +168,7 @@ TEST(BuiltinMigrations, RunsOnGpusBeforeVersion5CapturedNoGraph) {
   open_store(file, OpenMode::kReadWrite, builtin_migrations().first(1)).execute(kVersion1Rows);
   Database(file, Access::kExisting)
       .execute("UPDATE run SET case_json = '{\"workload\":\"mlp\",\"device\":\"cuda\"}'");
-  EXPECT_EQ(RunStore::open(file, OpenMode::kReadWrite).find("night").run_case.cuda_graph, "off");
+  EXPECT_EQ(RunStore::open(file, OpenMode::kReadWrite).find("night").run_case.cuda_graph, CudaGraphs::kOff);
 }
 
 TEST(BuiltinMigrations, StoresOfVersion3TakeTheStatePreempted) {

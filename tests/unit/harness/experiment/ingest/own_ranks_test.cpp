@@ -51,7 +51,7 @@ TEST(OwnRanks, AreNoneWhereDdbenchStartedThem) {
   EXPECT_EQ(own.invalid, "");
   EXPECT_EQ(processes[1].rank, 1);
   RunCase per_node = program();
-  start_per_node(per_node);
+  std::get<UserProgram>(per_node.work).start = ProgramStart::kPerNode;
   EXPECT_EQ(find_own_ranks(per_node, processes).per_node, 0);
   processes.clear();
   EXPECT_EQ(find_own_ranks(program(), processes).invalid, "");

@@ -26,7 +26,7 @@ TEST(ProvedNetwork, WhatIsNotKnownProvesNothing) {
 
 RunCase asking_for(const std::string& network, const std::string& backend) {
   RunCase run_case;
-  run_case.requested_network = network;
+  run_case.requested_network = choice_from<NetworkRequest>("network", network);
   run_case.backend = backend;
   return run_case;
 }

@@ -97,8 +97,8 @@ TEST(Messages, KeepEveryField) {
 
 TEST(Messages, AnAssignmentCarriesTheWholeCase) {
   Assignment assignment;
-  assignment.run_case.workload = "mlp";
-  assignment.run_case.workload_options = {{"hidden", "512,512"}};
+  assignment.run_case.work = ReferenceWorkload{"mlp"};
+  std::get<ReferenceWorkload>(assignment.run_case.work).options = {{"hidden", "512,512"}};
   assignment.run_case.nodes = 4;
   assignment.run_case.link = "1gbit";
   assignment.run_case.seed = std::numeric_limits<std::uint64_t>::max();

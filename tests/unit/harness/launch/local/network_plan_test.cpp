@@ -47,10 +47,10 @@ TEST(NetworkPlan, ReadsTheRateThatTcTells) {
 }
 
 TEST(NetworkPlan, TellsNcclTheNetworkThatWasAskedFor) {
-  EXPECT_EQ(network_settings("ethernet").at("NCCL_IB_DISABLE"), "1");
-  EXPECT_EQ(network_settings("ethernet").at("NCCL_NET"), "Socket");
-  EXPECT_EQ(network_settings("ib").at("NCCL_NET"), "IB");
-  EXPECT_TRUE(network_settings("").empty());
+  EXPECT_EQ(network_settings(NetworkRequest::kEthernet).at("NCCL_IB_DISABLE"), "1");
+  EXPECT_EQ(network_settings(NetworkRequest::kEthernet).at("NCCL_NET"), "Socket");
+  EXPECT_EQ(network_settings(NetworkRequest::kInfiniBand).at("NCCL_NET"), "IB");
+  EXPECT_TRUE(network_settings(NetworkRequest::kAny).empty());
 }
 
 TEST(NetworkPlan, AddsUpDroppedPackets) {

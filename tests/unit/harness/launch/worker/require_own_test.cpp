@@ -76,7 +76,7 @@ TEST_F(OwnCommandTest, TheCaseIsTheRanksOwn) {
   EXPECT_NE(refusal([](Assignment& a) { a.run_case.steps = 200; }).find("steps is 200 there and 100 here"),
             std::string::npos);
   EXPECT_NE(refusal([](Assignment& a) { a.run_case.data = "/etc"; }), "");
-  EXPECT_NE(refusal([](Assignment& a) { a.run_case.requested_network = "ib"; }), "");
+  EXPECT_NE(refusal([](Assignment& a) { a.run_case.requested_network = NetworkRequest::kInfiniBand; }), "");
   Assignment assignment = honest_;
   assignment.run_case.name = "a label";
   require_own(assignment, own_, placement_);

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 RunCase checkpointed(int world) {
   RunCase run_case = case_of(world, 24);
-  run_case.workload_options = {{"hidden", "24"}};
+  std::get<ReferenceWorkload>(run_case.work).options = {{"hidden", "24"}};
   run_case.warmup = 2;
   run_case.steps = 18;
   run_case.checkpoint_every = 5;
@@ -204,7 +204,7 @@ TEST_F(Checkpoints, DamageAnywhereIsFoundAndTheOneBeforeIsTaken) {
 TEST_F(Checkpoints, OfAnotherCaseIsRefusedWithWhatDiffers) {
   RunCase other = checkpointed(1);
   other.lr = 0.25;
-  other.workload_options = {{"hidden", "32"}};
+  std::get<ReferenceWorkload>(other.work).options = {{"hidden", "32"}};
   const std::string message = message_of([&] { find_checkpoint(directory_->path(), other); });
   EXPECT_NE(message.find("is of another run"), std::string::npos) << message;
   EXPECT_NE(message.find("lr is 0.05 there and 0.25 here"), std::string::npos) << message;

@@ -152,9 +152,9 @@ TEST(LearningRate, FollowsItsRuleAndWarmsUp) {
   EXPECT_DOUBLE_EQ(learning_rate(run_case, 0), 0.1);
   run_case.base_batch = 64;
   EXPECT_DOUBLE_EQ(learning_rate(run_case, 0), 0.1) << "no rule, no change";
-  run_case.lr_rule = "linear";
+  run_case.lr_rule = LearningRateRule::kLinear;
   EXPECT_DOUBLE_EQ(learning_rate(run_case, 0), 1.6);
-  run_case.lr_rule = "sqrt";
+  run_case.lr_rule = LearningRateRule::kSquareRoot;
   EXPECT_DOUBLE_EQ(learning_rate(run_case, 1000), 0.4);
   run_case.lr_warmup = 5;
   const double expected[] = {0.08, 0.16, 0.24, 0.32, 0.4, 0.4};

@@ -26,7 +26,7 @@ TEST(GraphPolicy, TheDefaultCaseIsCapturedAtEveryScale) {
 
 TEST(GraphPolicy, SaysWhyNot) {
   RunCase run_case = on_gpu();
-  run_case.cuda_graph = "off";
+  run_case.cuda_graph = CudaGraphs::kOff;
   EXPECT_EQ(why_no_graph(run_case, false), "asked for");
   run_case = on_gpu();
   run_case.strategy = "horovod";
