@@ -1,5 +1,5 @@
-# What the CLI cannot do without is REQUIRED. What serves one device, one backend or one purpose is looked
-# for, left out when absent, and named in the summary (and by `ddbench doctor`).
+# Dependencies that the CLI needs are REQUIRED. Those that serve one device, one backend or one purpose are
+# optional: if absent, the feature is left out and named in the summary (and by `ddbench doctor`).
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
@@ -30,7 +30,7 @@ set(DDBENCH_WITH_MPI ${MPI_C_FOUND})
 find_package(CURL QUIET)  # CURL::libcurl
 set(DDBENCH_WITH_CURL ${CURL_FOUND})
 find_package(CUDAToolkit QUIET)
-# The device needs nvcc too, and nothing of it can be sanitized.
+# The CUDA device needs nvcc too, and none of its code can be sanitized.
 set(DDBENCH_WITH_CUDA FALSE)
 set(DDBENCH_WITH_NCCL FALSE)
 if(CUDAToolkit_FOUND)
@@ -60,7 +60,7 @@ endif()
 if(DDBENCH_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(benchmark REQUIRED)
-  # What stands in for a GPU's threads; of CUDA only the headers.
+  # Boost.Context emulates the threads of a GPU; only the headers of CUDA are needed.
   find_package(Boost QUIET OPTIONAL_COMPONENTS context)
   set(DDBENCH_CUDA_ON_HOST FALSE)
   if(TARGET Boost::context AND CUDAToolkit_FOUND AND CUDNN_FOUND AND NCCL_FOUND)

@@ -12,8 +12,8 @@ endif()
 if(DDBENCH_SANITIZE)
   target_compile_options(ddbench_build_options INTERFACE
     -fsanitize=${DDBENCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  # What is tested is looked at for undefined behaviour; looking at the tests too is a third of their build. It stands
-  # here because a target's own options come before these.
+  # Tested code is checked for undefined behaviour. Instrumenting the tests too would cost a third of their
+  # build. The options are set here because they precede a target's own options.
   target_compile_options(ddbench_build_options INTERFACE
     "$<$<BOOL:$<TARGET_PROPERTY:DDBENCH_UNIT_TEST>>:-fno-sanitize=undefined>")
   target_link_options(ddbench_build_options INTERFACE -fsanitize=${DDBENCH_SANITIZE})
@@ -32,8 +32,8 @@ if(DDBENCH_FUZZ)
   target_compile_options(ddbench_build_options INTERFACE -fsanitize=fuzzer-no-link,float-cast-overflow)
 endif()
 
-# What `./quickstart test` builds of a preset: in `release` what users run, with all tests; under the sanitizers the
-# unit tests, or those in which several threads meet.
+# The targets that `./quickstart test` builds for a preset: in `release` the user's programs and all tests;
+# under the sanitizers the unit tests, or only those that use several threads.
 add_custom_target(programs)
 foreach(label IN ITEMS calibration gui tsan unit)
   add_custom_target(${label}_tests)
@@ -106,7 +106,7 @@ function(ddbench_add_module name)
   add_dependencies(programs ddbench_${name})
 endfunction()
 
-# ddbench_not_hot(<target>): where no time is spent at run time, none is spent on optimising it.
+# ddbench_not_hot(<target>): compiles code that takes no run time without optimisation.
 function(ddbench_not_hot target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   # At -O1 GCC 12 sees overflows in std::string's own constructors that are not there.
@@ -128,7 +128,8 @@ function(ddbench_add_unit_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main fmt::fmt ddbench_build_options)
   target_include_directories(${name} PRIVATE
     "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests/support" "${CMAKE_CURRENT_SOURCE_DIR}")
-  # GoogleTest's macros at -O3 are half of a clean build; what is tested keeps the preset's optimisation.
+  # At -O3, GoogleTest's macros take half the time of a clean build; the code under test keeps the preset's
+  # optimisation.
   target_compile_options(${name} PRIVATE -O0)
   target_link_options(${name} PRIVATE ${DDBENCH_TEST_LINKER})
   # All tests share one precompiled header.
@@ -146,7 +147,7 @@ function(ddbench_add_unit_test name)
     target_precompile_headers(${name} REUSE_FROM ddbench_test_headers)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  # Brief: what failed is not to be searched among hundreds of lines that say OK.
+  # Brief output: a failure should not be buried among hundreds of OK lines.
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600 ENVIRONMENT GTEST_BRIEF=1)
   foreach(label IN LISTS ARG_LABELS)
     if(TARGET ${label}_tests)

@@ -1,5 +1,5 @@
-# Finds oneDNN by header and library. Debian's own dnnl-config.cmake asks for OpenCL's development files, which
-# nothing here needs. Defines OneDNN::dnnl.
+# Finds oneDNN by header and library. Debian's own dnnl-config.cmake requires OpenCL's development files,
+# which nothing here needs. Defines OneDNN::dnnl.
 find_path(OneDNN_INCLUDE_DIR dnnl.hpp)
 find_library(OneDNN_LIBRARY dnnl)
 include(FindPackageHandleStandardArgs)

@@ -1,6 +1,6 @@
 # The preset `clang` checks every source and generates no code: half the time of a build, and nothing to run.
-# A precompiled header is the one thing that is written, hence the -o that only cc1 sees.
-# Included after project(), see CMakePresets.json. Sources in CUDA are nvcc's and are left to `release`.
+# A precompiled header is the only file that is written, hence the -o that only cc1 sees. Included after
+# project(), see CMakePresets.json. CUDA sources need nvcc and are left to `release`.
 set(DDBENCH_SYNTAX_ONLY TRUE)  # executables are empty files: nothing may start them
 foreach(language IN ITEMS C CXX)
   set(CMAKE_${language}_COMPILE_OBJECT

@@ -58,7 +58,7 @@ Arguments parse(const QCoreApplication& app) {
   return arguments;
 }
 
-/// Qt ends the process, with a core file, where it finds no screen.
+/// Without a screen, Qt would abort the process with a core file.
 void require_screen() {
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) {
     if (!qEnvironmentVariableIsEmpty(name)) return;

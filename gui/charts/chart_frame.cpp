@@ -18,7 +18,7 @@ constexpr std::size_t kMostOwnTicks = 8;
 constexpr double kTurnedRoom = 70;
 constexpr double kTitleRoom = 22;
 constexpr double kValueRoom = 18;     ///< of a value above a bar
-constexpr double kMarkerRoom = 0.03;  ///< of the value axis, beyond marks at its end
+constexpr double kMarkerRoom = 0.03;  ///< share of the value axis, beyond marks at its end
 
 double text_width(const QString& text) {
   static const QFontMetricsF kMetrics(font_of(kChartLabelPx));
@@ -71,7 +71,7 @@ AxisRange range_of(const ValueAxis& axis) {
   return {position_of(axis.low, axis.logarithmic), position_of(axis.high, axis.logarithmic)};
 }
 
-/// Qt Charts cuts what reaches beyond the plot, so that marks at an end would be half.
+/// Qt Charts clips drawing at the plot's edge: marks at an end would be cut in half.
 AxisRange with_room_for_marks(const Chart& chart, AxisRange range) {
   AxisRange wide = range;
   const double room = kMarkerRoom * (range.high - range.low);
@@ -102,7 +102,7 @@ std::vector<AxisTick> ticks_for(AxisRange range, bool logarithmic, const std::st
   const double high = logarithmic ? std::pow(10, range.high) : range.high;
   auto ticks = ticks_within(reports::svg::make_axis({low, high, logarithmic, false, max_ticks, unit}), range);
   if (!logarithmic || ticks.size() > 2) return ticks;
-  // Less than a decade: round numbers that lie evenly say more than the one power within.
+  // Less than a decade: evenly spaced round numbers help more than the single power of ten in the range.
   ticks.clear();
   for (const auto& even :
        reports::svg::make_axis({low, high, false, false, std::min(max_ticks, 5), {}}).ticks) {

@@ -35,7 +35,7 @@ struct AxisTick {
 
 double position_of(double value, bool logarithmic);
 
-/// Where a bar lies on the axis of the bands.
+/// The position of a bar on the band axis.
 struct BarSpan {
   double begin = 0;
   double end = 0;
@@ -52,7 +52,7 @@ struct ChartFrame {
   std::vector<AxisTick> x_ticks;
   std::vector<AxisTick> y_ticks;
   bool turned_labels = false;   ///< of the bands
-  std::size_t label_every = 1;  ///< only each n-th band is labelled, where more do not fit
+  std::size_t label_every = 1;  ///< label only every n-th band if more do not fit
   double band_label_room = 0;
 
   QPointF at(double x_position, double y_position) const;
@@ -67,7 +67,7 @@ struct ChartFrame {
 AxisRange whole_x(const reports::svg::Chart& chart);
 AxisRange whole_y(const reports::svg::Chart& chart);
 
-/// The bands that are labelled, their labels cut to the room that they have.
+/// The bands that are labelled, with their labels cut to the available room.
 std::vector<AxisTick> shown_bands(const ChartFrame& frame);
 
 /// Lays a chart out in `area` for the given ranges: chooses direction, ticks, and the room for their labels.

@@ -1,4 +1,4 @@
-// What pointer, wheel and keys do in a chart.
+// Handling of pointer, wheel and keys in a chart.
 
 #include <QKeyEvent>
 #include <QLineF>
@@ -106,7 +106,7 @@ void ChartView::leaveEvent(QEvent*) {
 
 void ChartView::wheelEvent(QWheelEvent* event) {
   const bool closer = event->angleDelta().y() > 0;
-  // A chart that shows all leaves the wheel to the page that it lies on.
+  // A chart that shows its whole range leaves the wheel to the page.
   if (!chart_.bands.empty() || chart_.empty() || !frame_.plot.contains(event->position()) ||
       (!closer && !zoomed_)) {
     event->ignore();
@@ -155,7 +155,7 @@ void ChartView::keyPressEvent(QKeyEvent* event) {
       break;
     default: break;
   }
-  event->ignore();  // a scroll area would take the keys that scroll the page
+  event->ignore();  // a scroll area would consume the keys that scroll the page
 }
 
 }  // namespace ddbench::gui

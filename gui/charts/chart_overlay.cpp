@@ -28,7 +28,7 @@ QRectF bar_area(const Chart& chart, const ChartFrame& frame, const Bar& bar) {
   return frame.bar(bar, base, position_of(bar.to, chart.log_y));
 }
 
-/// From where the interval's low end is to its high end; an end that is cut is an arrow.
+/// Draws the interval from `low` to `high`; a cut end is drawn as an arrow.
 void paint_whisker(QPainter& painter, const reports::svg::Interval& interval, QPointF low, QPointF high,
                    bool horizontal) {
   const QPointF cap = horizontal ? QPointF(0, kCap) : QPointF(kCap, 0);
@@ -42,7 +42,7 @@ void paint_whisker(QPainter& painter, const reports::svg::Interval& interval, QP
   end(high, interval.high_is_cut ? -upwards : QPointF());
 }
 
-/// A bar of length zero is still visible: its value is known to be zero, which is not the same as missing.
+/// A bar of length zero stays visible: zero is a known value, not a missing one.
 void paint_empty_bar(QPainter& painter, const Chart& chart, const ChartFrame& frame, const Bar& bar) {
   QRectF area = bar_area(chart, frame, bar);
   if ((frame.horizontal ? area.width() : area.height()) >= 1.5) return;

@@ -21,16 +21,17 @@ struct ChartSpot {
 /// All spots inside the plot, in the order in which the keyboard goes through them.
 std::vector<ChartSpot> spots_of(const reports::svg::Chart& chart, const ChartFrame& frame);
 
-// What Qt Charts has no series for. Both clip to the plot where the ranges are narrower than the values.
+// Parts of a chart for which Qt Charts has no series. Both functions clip to the plot if the ranges are
+// narrower than the values.
 
 /// Behind the series: the intervals of marks.
 void paint_intervals(QPainter& painter, const reports::svg::Chart& chart, const ChartFrame& frame);
 
-/// In front of them: intervals of bars, connectors of waterfalls, values at the ends of bars, bars of length
-/// zero, labels of bands that lie in rows or are turned.
+/// In front of the series: intervals of bars, connectors of waterfalls, values at the ends of bars, bars of
+/// length zero, and labels of bands that are placed in rows or turned.
 void paint_overlay(QPainter& painter, const reports::svg::Chart& chart, const ChartFrame& frame);
 
-/// A vertical line at a position of a numeric x axis; nothing outside the plot.
+/// A vertical line at a position of a numeric x axis; draws nothing outside the plot.
 void paint_crosshair(QPainter& painter, const ChartFrame& frame, double x_position);
 
 /// The value of a spot, in a box that stays within `area`.

@@ -58,8 +58,8 @@ void add_area(QChart& chart, const QList<QPointF>& upper, const QList<QPointF>& 
   add(chart, area);
 }
 
-/// An area holds bars of one ink, stacked, grouped and floating ones alike: between two bars its upper and
-/// its lower line are the same.
+/// One area holds all bars of one ink, whether stacked, grouped or floating: between two bars its upper and
+/// its lower line coincide.
 void add_bars(QChart& chart, const Chart& content, bool horizontal) {
   const double log_base = content.log_y ? whole_y(content).low : 0;
   std::map<const reports::Ink*, std::vector<const Bar*>> by_ink;
@@ -143,13 +143,13 @@ void style(QCategoryAxis& axis) {
   axis.setLinePen(QPen(theme().muted, 1));
 }
 
-/// Qt Charts takes texts for HTML.
+/// Qt Charts interprets texts as HTML.
 QString title_text(const std::string& title, double room) {
   const QFontMetricsF metrics(font_of(kChartLabelPx));
   return metrics.elidedText(QString::fromStdString(title), Qt::ElideRight, room).toHtmlEscaped();
 }
 
-/// As HTML. Labels of an axis are unique in Qt, names of runs are not.
+/// As HTML. Qt requires unique axis labels; run names are not unique.
 QString unique(const QString& label, const QStringList& others) {
   QString text = label.toHtmlEscaped();
   while (others.contains(text)) text += QChar(0x200b);  // has no width
@@ -212,7 +212,7 @@ void set_axes(QChart& chart, const Chart& content, const ChartFrame& frame) {
   y.setTitleText(title_text(content.y_title, frame.horizontal ? frame.plot.width() : frame.plot.height()));
   set_axis(x, x_range, x_ticks);
   set_axis(y, frame.y, frame.y_ticks);
-  // Axes follow the plot area only when the layout is done again.
+  // Axes follow the plot area only after the layout is recomputed.
   chart.layout()->invalidate();
   chart.layout()->activate();
 }

@@ -7,13 +7,13 @@
 namespace ddbench::gui {
 
 /// A QChart without legend, title and margins, in the colours of the theme, with two axes. Our axes are
-/// linear in positions: a logarithmic axis has its logarithms and labels of its own, so that each tick keeps
-/// its unit and bars may stand on it.
+/// linear in positions: a logarithmic axis holds logarithms with its own labels, so that each tick keeps its
+/// unit and bars may stand on it.
 void prepare_chart(QChart& chart);
 
 /// Replaces the series by those of `content`: lines with their markers, an area for each ink of bars, and
 /// bands of intervals for long lines. `horizontal`: bands run down the page, values to the right. Deletes the
-/// series of before; belongs to the GUI thread.
+/// previous series. GUI thread only.
 void set_series(QChart& chart, const reports::svg::Chart& content, bool horizontal);
 
 /// Ranges, ticks, labels and titles of both axes, and where the plot is.

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kMostZoom = 1000;
 
-/// `size` from `low` on, moved into `whole`: not by std::clamp, whose bounds rounding may have crossed.
+/// The range of `size` from `low` on, moved into `whole`. Not std::clamp: rounding may have crossed its
+/// bounds.
 AxisRange within(AxisRange whole, double low, double size) {
   low = std::max(whole.low, std::min(low, whole.high - size));
   return {low, low + size};
@@ -36,7 +37,7 @@ bool stands_on_zero(const analyzer::Series& series) {
   return series.shape != analyzer::SeriesShape::kLine && series.shape != analyzer::SeriesShape::kPoints;
 }
 
-/// Positions mean the same: units follow from the values.
+/// True if positions have the same meaning in both charts; units follow from the values.
 bool same_scales(const reports::svg::Chart& a, const reports::svg::Chart& b) {
   return a.x_title == b.x_title && a.y_title == b.y_title && a.log_x == b.log_x && a.log_y == b.log_y &&
          a.bands.empty() && b.bands.empty() && !a.empty() && !b.empty();
@@ -122,10 +123,10 @@ void ChartView::set_log_y(bool logarithmic) {
 
 analyzer::Figure ChartView::shown_figure() const {
   analyzer::Figure shown = figure_;
-  // Emptied rather than removed: the others keep their colours.
+  // Emptied rather than removed, so that the other series keep their colours.
   for (analyzer::Series& series : shown.series) {
     const bool hidden = hidden_.count(reports::svg::display_name(series.name)) != 0;
-    if (hidden && !legend_.empty()) series.points.clear();  // without a legend it could not be brought back
+    if (hidden && !legend_.empty()) series.points.clear();  // without a legend it could not be shown again
   }
   if (log_x_ && can_switch_x()) shown.x.logarithmic = *log_x_;
   if (log_y_ && can_switch_y()) shown.y.logarithmic = *log_y_;

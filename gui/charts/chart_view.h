@@ -25,20 +25,20 @@ class ChartView : public QChartView {
   /// The figure of `other` as it is drawn there: hidden series, scales and zoom.
   void show_like(const ChartView& other);
   const analyzer::Figure& figure() const noexcept { return figure_; }
-  /// As drawn: hidden series have no points, axes are as the user switched them.
+  /// As drawn: hidden series have no points; axis scales are as the user set them.
   analyzer::Figure shown_figure() const;
   /// As drawn: without the hidden series.
   const reports::svg::Chart& chart() const noexcept { return chart_; }
   /// Not even with all series.
   bool nothing_to_draw() const noexcept { return whole_is_empty_; }
-  /// Of all series, hidden ones too.
+  /// All series, including hidden ones.
   const std::vector<reports::svg::LegendEntry>& legend() const noexcept { return legend_; }
 
   void set_hidden(std::set<std::string> series);
   const std::set<std::string>& hidden() const noexcept { return hidden_; }
 
-  /// Whether a scale can be chosen: a numeric axis with positive values, no points that are called something
-  /// (a linear axis makes bands of them), and no bars.
+  /// Whether the scale can be switched: requires a numeric axis with positive values, no labelled points (a
+  /// linear axis turns them into bands), and no bars.
   bool can_switch_x() const;
   bool can_switch_y() const;
   /// Stays when the figure is refreshed; without effect while the figure's values do not allow it.
@@ -52,15 +52,15 @@ class ChartView : public QChartView {
   AxisRange x_range() const noexcept { return x_; }
 
   const std::vector<ChartSpot>& spots() const noexcept { return spots_; }
-  /// Index of the spot whose value is shown; -1: none.
+  /// Index of the spot whose value is shown, or -1.
   int current_spot() const noexcept { return current_; }
-  /// Position on the x axis; none where the pointer is in no chart with this axis.
+  /// Position on the x axis; empty if the pointer is in no chart with this axis.
   std::optional<double> crosshair() const noexcept { return crosshair_; }
 
   std::function<void()> on_zoom;
   /// A click on a spot, or Return on it.
   std::function<void(const ChartSpot&)> on_click;
-  /// Where a menu is asked for; the text of the spot there, or none.
+  /// Called when the user requests a context menu, with the text of the spot there, if any.
   std::function<void(QPoint global, std::optional<QString> value)> on_menu;
 
   QSize sizeHint() const override { return {420, 190}; }

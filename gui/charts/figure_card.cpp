@@ -181,7 +181,7 @@ void FigureCard::make_legend() {
 void FigureCard::show_notes() {
   std::vector<std::string> notes = reports::figure_notes(view_->figure());
   if (view_->nothing_to_draw() && !notes.empty())
-    notes.erase(notes.begin());  // it stands in the chart's place
+    notes.erase(notes.begin());  // it is shown in place of the chart
   const std::size_t shown = all_notes_ ? notes.size() : std::min(notes.size(), kNotesAtFirst);
   QString text;
   bool cut = notes.size() > shown;
@@ -206,7 +206,7 @@ void FigureCard::show_notes() {
 
 void FigureCard::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange) {
-    // Later: the application goes through a list of all widgets now, and the legend's are made anew.
+    // Deferred: the application is iterating over all widgets, and this recreates the legend's widgets.
     QMetaObject::invokeMethod(
         this,
         [this] {

@@ -20,18 +20,19 @@ class FigureCard : public QFrame {
  public:
   explicit FigureCard(QWidget* parent = nullptr);
 
-  /// Series that were hidden stay hidden where the new figure has them too.
+  /// Hidden series stay hidden if the new figure has them too.
   void set_figure(analyzer::Figure figure);
   ChartView& view() noexcept { return *view_; }
   const ChartView& view() const noexcept { return *view_; }
 
-  /// The figure as a picture of its own, in the colours of the theme: the series, scales and part that are
-  /// shown, all notes below.
+  /// The figure as a standalone picture in the colours of the theme: the visible series, scales and range,
+  /// with all notes below.
   QImage picture() const;
   void copy() const;
   /// The shown values as CSV.
   void copy_data() const;
-  /// By the file's ending: .png, .svg or .csv. Throws Error{kBadInput} on another, and as OutputFile does.
+  /// Format by the file name's extension: .png, .svg or .csv. Throws Error{kBadInput} for any other
+  /// extension, and the errors of OutputFile.
   void export_to(const std::string& file) const;
 
  protected:

@@ -6,8 +6,8 @@
 
 namespace ddbench::gui {
 
-/// A row a point: series, label, x, y, bounds, level and method of its interval, provenance; the heading
-/// names the axes' units. RFC 4180, UTF-8, numbers with all their digits.
+/// One row per point: series, label, x, y, bounds, level and method of its interval, provenance; the heading
+/// names the axes' units. RFC 4180, UTF-8, numbers in full precision.
 std::string figure_csv(const analyzer::Figure& figure);
 
 }  // namespace ddbench::gui

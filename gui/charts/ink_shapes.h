@@ -17,7 +17,7 @@ void draw_marker(QPainter& painter, const reports::Ink& ink, QPointF at, const Q
 /// The filling of a series' areas: its colour, with its hatch in the surface's colour.
 QBrush fill_brush(const reports::Ink& ink, const Theme& theme);
 
-/// What stands beside the name of a series.
+/// The symbol shown beside the name of a series.
 QPixmap legend_swatch(const reports::svg::LegendEntry& entry, const Theme& theme, bool shown,
                       double pixel_ratio);
 

@@ -217,7 +217,7 @@ const Theme& theme() {
 
 void set_theme(bool dark) {
   dark_now = dark;
-  // Only without a style sheet: the style then is the sheet's wrapper, which must not be replaced.
+  // Only without a style sheet: with one, the style is the sheet's wrapper, which must not be replaced.
   if (qApp->styleSheet().isEmpty()) QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   QApplication::setFont(base_font());
   QApplication::setPalette(palette_of(theme()));

@@ -22,7 +22,7 @@ struct Theme {
   QColor text;
   QColor muted;
   QColor accent;
-  QColor accent_soft;  ///< behind what is selected
+  QColor accent_soft;  ///< background of selected items
   QColor good;
   QColor warning;
   QColor bad;
@@ -31,8 +31,8 @@ struct Theme {
 };
 
 const Theme& theme_of(bool dark);
-/// What the desktop asks for: whether its window colour is dark. Call set_theme next: the palette is reset
-/// for it.
+/// The desktop's preference: whether its window colour is dark. Call set_theme afterwards: this resets the
+/// palette.
 bool system_is_dark();
 
 /// Spacing in pixels, the same everywhere.

@@ -62,7 +62,7 @@ bool DataTableModel::setData(const QModelIndex& index, const QVariant& value, in
 QVariant DataTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
   const reports::DataColumn& column = table_.columns[static_cast<std::size_t>(section)];
-  // Above numbers there is as little room as the numbers take.
+  // Columns of numbers are narrow: use the brief heading.
   if (role == Qt::DisplayRole) return heading(column.numeric && !column.brief.empty() ? column.brief : column.title);
   if (role == Qt::ToolTipRole) return QString::fromStdString(column.meaning.empty() ? column.title : column.meaning);
   if (role == Qt::TextAlignmentRole)

@@ -14,14 +14,14 @@ namespace ddbench::gui {
 class DataTableModel : public QAbstractTableModel {
  public:
   static constexpr int kSortRole = Qt::UserRole + 1;
-  /// The row of the table as it was given, whatever it is sorted by.
+  /// The row's index in the original table, independent of sorting.
   static constexpr int kRowRole = Qt::UserRole + 2;
 
   explicit DataTableModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
   void set_table(reports::DataTable table);
   const reports::DataTable& table() const noexcept { return table_; }
 
-  /// Columns that can be written into; `edited` decides whether the text is taken.
+  /// Columns that the user can edit; `edited` decides whether the text is accepted.
   std::vector<int> editable_columns;
   std::function<bool(int row, int column, const QString& text)> edited;
 
@@ -34,10 +34,10 @@ class DataTableModel : public QAbstractTableModel {
 
  private:
   reports::DataTable table_;
-  std::vector<bool> has_keys_;  ///< of each column: a cell is sorted by a number, so that those without one are missing values
+  std::vector<bool> has_keys_;  ///< per column; a cell without a number as sort key is then a missing value
 };
 
-/// RFC 4180, with a heading row; what would be a formula stands behind an apostrophe.
+/// RFC 4180, with a heading row; text that could be read as a formula gets a leading apostrophe.
 QString csv_of(const reports::DataTable& table);
 
 }  // namespace ddbench::gui

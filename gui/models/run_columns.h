@@ -28,9 +28,9 @@ inline constexpr int kRunColumnCount = 14;
 
 QString title_of(RunColumn column);
 bool is_number(RunColumn column);
-/// What the cell says; "–" where there is no value.
+/// The cell's text; "–" if there is no value.
 QString text_of(const RunEntry& entry, RunColumn column);
-/// What rows are sorted by; missing values come out invalid.
+/// The value to sort rows by; invalid for missing values.
 QVariant sort_key_of(const RunEntry& entry, RunColumn column);
 /// The whole story: why a value is missing, why a run failed.
 QString tip_of(const RunEntry& entry, RunColumn column);

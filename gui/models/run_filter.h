@@ -12,22 +12,22 @@ namespace ddbench::gui {
 
 /// Which rows are shown, and under which groups.
 struct RunFilter {
-  QString text;                        ///< every word must occur in some column, whatever its case
-  std::map<RunColumn, QString> equal;  ///< the cell must say exactly this
+  QString text;                        ///< every word must occur in some column, ignoring case
+  std::map<RunColumn, QString> equal;  ///< the cell must have exactly this text
   std::optional<RunColumn> group;
 
   bool is_empty() const { return text.isEmpty() && equal.empty(); }
   friend bool operator==(const RunFilter&, const RunFilter&) = default;
 };
 
-/// Undo and redo of filters. Changes of the text alone are one step until something else changes.
+/// Undo and redo of filters. Consecutive changes of only the text count as one step.
 class FilterHistory {
  public:
   const RunFilter& current() const noexcept { return states_[at_]; }
   void change(RunFilter filter);
   bool can_undo() const noexcept { return at_ > 0; }
   bool can_redo() const noexcept { return at_ + 1 < states_.size(); }
-  const RunFilter& undo();  ///< the current one when there is nothing to undo
+  const RunFilter& undo();  ///< returns the current filter when there is nothing to undo
   const RunFilter& redo();
 
  private:
@@ -35,8 +35,8 @@ class FilterHistory {
   std::size_t at_ = 0;
 };
 
-/// Filters and sorts a RunTableModel. A group is shown while one of its runs is. Missing values come last,
-/// whichever way the rows are sorted.
+/// Filters and sorts a RunTableModel. A group is shown if one of its runs is. Missing values sort last in
+/// both directions.
 class RunFilterProxy : public QSortFilterProxyModel {
  public:
   explicit RunFilterProxy(QObject* parent = nullptr);

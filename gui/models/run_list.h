@@ -12,11 +12,11 @@
 
 namespace ddbench::gui {
 
-/// What the dashboard knows of one run.
+/// The data that the dashboard holds for one run.
 struct RunEntry {
   analyzer::RunMeasures measures;  ///< `run` from the start; values once they are read
   bool measured = false;
-  int steps_seen = 0;  ///< of a run that goes on: steps stored so far, warm-up included
+  int steps_seen = 0;  ///< for a running run: steps stored so far, including warm-up
 
   const store::RunRecord& run() const noexcept { return measures.run; }
 };
@@ -25,8 +25,8 @@ struct RunEntry {
 using RunList = std::vector<RunEntry>;
 using SharedRunList = std::shared_ptr<const RunList>;
 
-/// The rows of `run`, without values. What changed against `known` is read anew; values of runs that did not
-/// change are taken over.
+/// The rows of `run`, without values. Runs that changed since `known` are read again; values of unchanged
+/// runs are kept.
 RunList list_runs(const store::RunStore& store, const RunList& known);
 
 /// Reads the values of entries [first, last) that have none.
@@ -40,7 +40,7 @@ struct SweepChoice {
 };
 std::vector<SweepChoice> sweeps_of(const RunList& list);  ///< newest first
 
-/// Oldest first, as the analyzer's functions give them.
+/// Oldest first, as the analyzer's functions return them.
 std::vector<store::RunRecord> records_of_sweep(const RunList& list, const std::string& sweep_id);
 std::vector<store::RunRecord> records_with_ids(const RunList& list, const std::set<store::RunId>& ids);
 
@@ -52,7 +52,7 @@ QString date_text(std::int64_t wall_ns);
 QString short_date_text(std::int64_t wall_ns);
 /// "2 × 4".
 QString size_text(const RunCase& run_case);
-/// The same; "? × ? = 16" of an import that does not say how ranks sit in nodes.
+/// The same; "? × ? = 16" for an import that does not state how ranks are placed on nodes.
 QString size_text(const store::RunRecord& run);
 QString provenance_text(ProvenanceSet provenance);
 /// "batch per gpu" of the field "batch_per_gpu".

@@ -16,7 +16,7 @@ class RunTableModel : public QAbstractItemModel {
 
   explicit RunTableModel(QObject* parent = nullptr) : QAbstractItemModel(parent) {}
 
-  /// Rows that stay keep their place and selection when only values of them changed; else the model is reset.
+  /// Rows keep their place and selection if only their values changed; otherwise the model is reset.
   void set_runs(SharedRunList runs);
   void group_by(std::optional<RunColumn> column);
   /// Null for a group.

@@ -120,7 +120,8 @@ void StoreJobs::run_jobs() {
   }
 }
 
-// One of the three places where errors are caught (DESIGN 6): they end in the page that asked.
+// One of the three places where errors are caught (DESIGN 6): they are shown on the page that started the
+// job.
 StoreJobs::Deliver StoreJobs::run(const std::shared_ptr<Job>& job) {
   const auto failure = [&](ErrorCode code, const std::string& message) -> Deliver {
     return [failed = job->failed, failure = JobFailure{code, QString::fromStdString(message)}] {

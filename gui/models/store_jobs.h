@@ -19,34 +19,36 @@
 
 namespace ddbench::gui {
 
-/// Why a job gave nothing, for the page that asked.
+/// The reason why a job failed, for the page that started it.
 struct JobFailure {
   ErrorCode code = ErrorCode::kRunFailed;
   QString message;
 };
 
-/// What a running job may ask and tell. Used on the job's thread only.
+/// The interface of a running job: cancellation, progress and intermediate results. Used on the job's thread
+/// only.
 class JobContext {
  public:
   virtual ~JobContext() = default;
   virtual store::RunStore& store() = 0;  ///< read-only
   virtual void progress(int done, int total) = 0;
-  /// Something for the GUI thread before the job ends; dropped like its result.
+  /// Runs `deliver` on the GUI thread before the job ends; dropped under the same conditions as the result.
   virtual void meanwhile(std::function<void()> deliver) = 0;
   /// Throws (caught by StoreJobs) when the job was cancelled or replaced: call it between parts of long work.
   virtual void check() const = 0;
 };
 
-/// How many jobs are waiting or running, and how far the newest that tells is; total 0: it does not tell.
+/// How many jobs are waiting or running, and the progress of the newest job that reports it; total 0: no
+/// progress reported.
 struct JobActivity {
   int jobs = 0;
   int done = 0;
   int total = 0;
 };
 
-/// Runs work on a store off the GUI thread, in the order asked for, on two threads. Belongs to the GUI
+/// Runs work on a store off the GUI thread, on two threads, in the order of the requests. Belongs to the GUI
 /// thread; `done`, `failed` and `on_activity` are called there. The store is opened read-only for each job,
-/// so that a store which appears, is replaced or is repaired is seen by the next job.
+/// so that the next job sees a store that was created, replaced or repaired.
 class StoreJobs : public QObject {
  public:
   using Deliver = std::function<void()>;
@@ -54,14 +56,14 @@ class StoreJobs : public QObject {
   using Failed = std::function<void(const JobFailure&)>;
 
   explicit StoreJobs(std::filesystem::path file);
-  ~StoreJobs() override;  ///< cancels what waits and runs, and waits for it
+  ~StoreJobs() override;  ///< cancels waiting and running jobs, and waits for the running ones
 
   const std::filesystem::path& file() const noexcept { return file_; }
   void set_file(std::filesystem::path file);  ///< cancels all
 
-  /// `work` returns what is to be done with its result on the GUI thread; that, and `failed`, are dropped
-  /// when `receiver` is gone or the job was cancelled. A job replaces an earlier one of the same receiver and
-  /// slot.
+  /// `work` returns a function that uses its result on the GUI thread. That function and `failed` are dropped
+  /// if `receiver` was destroyed or the job was cancelled. A job replaces an earlier job of the same receiver
+  /// and slot.
   void start(QObject* receiver, const std::string& slot, Work work, Failed failed);
   void cancel(const QObject* receiver, const std::string& slot);
   void cancel_all();

@@ -23,7 +23,8 @@ std::string StoreWatch::look() const {
       seen += "none;";
       continue;
     }
-    // The log is mapped and written in place: its time alone may stand still between two looks.
+    // The log is memory-mapped and written in place: its modification time alone may not change between two
+    // checks.
     seen += std::to_string(status.st_ino) + "," + std::to_string(status.st_size) + "," +
             std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec) + ";";
   }

@@ -8,8 +8,8 @@
 
 namespace ddbench::gui {
 
-/// Tells when another process wrote the store: looks at the size and time of the file and of its log, and
-/// takes no lock, so that a writer never waits for the dashboard. Belongs to the GUI thread.
+/// Reports when another process has written to the store. Checks the size and time of the file and of its
+/// log, and takes no lock, so that a writer never waits for the dashboard. Belongs to the GUI thread.
 class StoreWatch : public QObject {
  public:
   explicit StoreWatch(int every_ms = 700);

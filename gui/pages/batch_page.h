@@ -9,7 +9,7 @@ namespace ddbench::gui {
 class FigureCard;
 class TableCard;
 
-/// What larger batches bring: steps, samples, time and cost to the target loss, and the critical batch.
+/// The effect of larger batches: steps, samples, time and cost to the target loss, and the critical batch.
 class BatchPage : public Page {
  public:
   explicit BatchPage(Workspace& workspace);

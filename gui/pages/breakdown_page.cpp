@@ -53,7 +53,7 @@ analyzer::Figure empty_waterfall(const char* why) {
   return figure;
 }
 
-/// Of the curve that the run lies on, against the run at `against`; empty: the run's own baseline.
+/// The waterfall of the run's curve, against the run at `against`; empty: against the run's own baseline.
 analyzer::Figure waterfall_of(JobContext& context, const std::vector<store::RunRecord>& runs,
                               const analyzer::RunSummary& summary, const store::RunId& against) {
   if (against.empty() && summary.efficiency) return analyzer::waterfall_figure(summary);
@@ -73,7 +73,7 @@ analyzer::Figure waterfall_of(JobContext& context, const std::vector<store::RunR
   return empty_waterfall("this run lies on no scaling curve of the chosen runs");
 }
 
-/// What cannot be told is told in the figure's place: the other figures of the page can.
+/// If one figure cannot be made, its place shows the reason; the other figures of the page are still shown.
 template <typename Make>
 analyzer::Figure or_reason(const char* title, const Make& make) {
   try {

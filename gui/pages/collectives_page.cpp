@@ -70,7 +70,7 @@ CollectivesPage::CollectivesPage(Workspace& workspace)
   fits_ = new TableCard(QStringLiteral("Latency and bandwidth (α–β fit)"));
   auto* grid = new QGridLayout;
   grid->setSpacing(14);
-  // In tenths: the collectives have more columns than their fits.
+  // In tenths of the width: the table of collectives has more columns than the table of fits.
   grid->addWidget(bandwidth_, 0, 0, 1, 5);
   grid->addWidget(time_, 0, 5, 1, 5);
   grid->addWidget(buckets_, 1, 0, 1, 6);

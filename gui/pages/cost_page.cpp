@@ -99,7 +99,7 @@ bool CostPage::set_price(const std::string& sku, const QString& text) {
       number.remove(QStringLiteral("(yours)")).remove(QLatin1Char('$')).trimmed().toDouble(&is_number);
   if (!is_number || !(price > 0) || price > 1e6) return false;
   changed_[sku] = sku + "=" + QString::number(price, 'g', 12).toStdString();
-  // The table is made anew: not while it is being edited.
+  // Deferred: this rebuilds the table, which must not happen while it is being edited.
   QMetaObject::invokeMethod(
       this, [this] { reload(); }, Qt::QueuedConnection);
   return true;

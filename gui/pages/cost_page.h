@@ -21,7 +21,7 @@ class CostPage : public Page {
   TableCard& offers() noexcept { return *offers_; }
   TableCard& prices() noexcept { return *prices_; }
   QLineEdit& samples_field() noexcept { return *samples_; }
-  /// In USD an hour and node; false when the text is no price.
+  /// In USD per hour and node; returns false when the text is not a price.
   bool set_price(const std::string& sku, const QString& text);
 
  protected:

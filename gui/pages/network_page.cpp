@@ -35,7 +35,7 @@ Loaded load_groups(JobContext& context, const std::vector<store::RunRecord>& run
   return loaded;
 }
 
-/// What these runs can be compared by: link or network first, where they differ in it.
+/// The fields by which these runs can be compared: link or network first, if they differ in it.
 std::vector<std::string> fields_that_differ(const std::vector<store::RunRecord>& runs) {
   std::vector<std::string> fields = analyzer::varied_fields(runs);
   analyzer::VariedFields found = analyzer::kWithinCurve;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kNewestRuns = 8;
 
-/// Colours the state; the word says it too.
+/// Colours the state; the text states it too.
 class StateDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -252,7 +252,7 @@ void OverviewPage::selection_changed() {
 void OverviewPage::load_comparison() {
   std::vector<store::RunRecord> chosen = records_with_ids(*workspace().runs, workspace().selection);
   if (chosen.empty()) {
-    // Something useful from the start: the newest finished runs of the subject.
+    // A useful initial selection: the newest finished runs of the subject.
     chosen = workspace().subject_records();
     std::erase_if(chosen, [](const store::RunRecord& run) { return run.state != store::RunState::kDone; });
     if (chosen.size() > kNewestRuns) chosen.erase(chosen.begin(), chosen.end() - kNewestRuns);

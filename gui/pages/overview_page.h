@@ -13,7 +13,8 @@ namespace ddbench::gui {
 class TableView;
 class FigureCard;
 
-/// All runs of the store, to filter, sort, group and choose from; below, what is chosen, side by side.
+/// All runs of the store: filter, sort, group and select them; the selected runs are shown below, side by
+/// side.
 class OverviewPage : public Page {
  public:
   explicit OverviewPage(Workspace& workspace);

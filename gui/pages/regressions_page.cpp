@@ -42,7 +42,7 @@ QString joined(const std::vector<std::string>& sentences) {
   return lines.join(QLatin1Char('\n'));
 }
 
-/// Without those that begin with the name of another series.
+/// Without the notes that begin with the name of another series.
 std::vector<std::string> notes_of(const analyzer::RunHistory& all, const analyzer::HistorySeries& series) {
   std::vector<std::string> notes = all.notes;
   for (const analyzer::HistorySeries& other : all.series) {
@@ -187,7 +187,7 @@ void RegressionsPage::load() {
                analyzer::history_figure(one), reports::level_changes_data(series, metric),
                about_changes(series)});
         }
-        // The longest history tells most.
+        // The longest history has the most information.
         std::stable_sort(loaded.begin(), loaded.end(), [](const Series& a, const Series& b) {
           const auto points = [](const Series& s) {
             return s.figure.series.empty() ? 0 : s.figure.series[0].points.size();
@@ -244,7 +244,7 @@ void RegressionsPage::load_verdict() {
                             analyzer::gate_side(context.store(), candidate), policy);
         Verdict verdict{judged.outcome, QString::fromStdString(judged.headline), reports::metrics_data(judged)};
         std::erase_if(judged.reasons, [&judged](const std::string& reason) {
-          return judged.headline.ends_with(reason);  // it is said already
+          return judged.headline.ends_with(reason);  // the headline already states it
         });
         for (const auto* sentences : {&judged.reasons, &judged.explanation, &judged.notes}) {
           if (!sentences->empty()) verdict.words += QLatin1Char('\n') + joined(*sentences);

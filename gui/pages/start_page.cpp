@@ -60,7 +60,7 @@ StartPage::StartPage() {
   inner->addLayout(buttons);
   inner->addWidget(progress_);
   column->addStretch(2);
-  // No alignment: an aligned widget is not asked how high its words are at this width.
+  // No alignment: Qt does not ask an aligned widget for the height of its text at this width.
   auto* row = new QHBoxLayout;
   row->addStretch(1);
   row->addWidget(card);
@@ -82,7 +82,7 @@ StartPage::StartPage() {
 StartPage::~StartPage() {
   if (process_.state() == QProcess::NotRunning) return;
   process_.disconnect();
-  process_.terminate();  // it stops its workers and removes what it made
+  process_.terminate();  // ddbench then stops its workers and removes what it created
   process_.waitForFinished(5000);
 }
 

@@ -12,14 +12,14 @@ class QPushButton;
 
 namespace ddbench::gui {
 
-/// What is seen when there is nothing else: no store, no runs, or a store that cannot be read. Says how to
-/// make a run, and makes a small one.
+/// Shown when there are no results: no store, no runs, or a store that cannot be read. Explains how to make a
+/// run, and can start a small one.
 class StartPage : public QWidget {
  public:
   StartPage();
   ~StartPage() override;  ///< stops a demo that still runs
 
-  /// Null failure: the store is empty or not there yet.
+  /// Null failure: the store is empty or does not exist yet.
   void show_state(const std::filesystem::path& store, const JobFailure* failure);
   QString text() const;
 

@@ -20,7 +20,7 @@
 
 namespace ddbench::gui {
 
-/// What the page knows of a run: loaded once, shared with the jobs that replay it.
+/// The recorded step of a run: loaded once, shared with the jobs that replay it.
 struct WhatIfStep {
   Measured<analyzer::StepRecording> recording = Measured<analyzer::StepRecording>::missing("not loaded");
   analyzer::CollectiveCosts costs;
@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t kSteps = 64;
 constexpr double kMegabyte = 1 << 20;
-constexpr double kBucketsMb[] = {0, 0.5, 1, 2, 5, 10, 25, 50, 100};  // the first: as recorded
+constexpr double kBucketsMb[] = {0, 0.5, 1, 2, 5, 10, 25, 50, 100};  // the first value: as recorded
 constexpr int kMostNodesLog2 = 9;
 
 WhatIfStep load_step(JobContext& context, const store::RunRecord& run) {

@@ -16,7 +16,8 @@ class FigureCard;
 class TableCard;
 struct WhatIfStep;
 
-/// The recorded step of a run replayed on other sizes, networks, batches and buckets, and which single change gains most.
+/// Replays the recorded step of a run with other sizes, networks, batches and buckets, and shows which single
+/// change gains most.
 class WhatIfPage : public Page {
  public:
   explicit WhatIfPage(Workspace& workspace);
@@ -38,7 +39,7 @@ class WhatIfPage : public Page {
   Control add_slider(QGridLayout& grid, int row, const QString& name, int low, int high);
   void make_controls(QGridLayout& grid);
   void show_values();
-  /// Redraws the curve with the changes that the controls say.
+  /// Redraws the curve with the changes set in the controls.
   void predict();
 
   FigureCard* throughput_;

@@ -8,7 +8,7 @@ class QLabel;
 
 namespace ddbench::gui {
 
-/// A table on a card, with a heading and a line of words under it.
+/// A table on a card, with a heading and one line of text under it.
 class TableCard : public QFrame {
  public:
   explicit TableCard(const QString& title, QWidget* parent = nullptr);

@@ -16,7 +16,7 @@
 namespace ddbench::gui {
 namespace {
 
-/// Missing values come last, whichever way is sorted.
+/// Missing values sort last in both directions.
 class CellSorter : public QSortFilterProxyModel {
  public:
   using QSortFilterProxyModel::QSortFilterProxyModel;
@@ -58,12 +58,12 @@ TableView::TableView(const QString& accessible_name, QWidget* parent)
 void TableView::set_table(reports::DataTable table) {
   model_->set_table(std::move(table));
   horizontalHeader()->setResizeContentsPrecision(60);
-  // A number at the far right of an empty stretch belongs to no column.
+  // In a wide column, a right-aligned number would be far from its heading and hard to assign to it.
   const auto& columns = model_->table().columns;
   const bool stretches = columns.empty() || !columns.back().numeric;
   horizontalHeader()->setStretchLastSection(stretches);
   resizeColumnsToContents();
-  // One that fills what the others leave would be too wide by what it gets here.
+  // A column that fills the remaining width would become too wide by the amount added here.
   const int widened = model_->columnCount() - (stretches ? 1 : 0);
   for (int i = 0; i < widened; ++i) setColumnWidth(i, std::min(columnWidth(i) + 10, 420));
 }

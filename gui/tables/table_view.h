@@ -8,7 +8,7 @@ class QSortFilterProxyModel;
 
 namespace ddbench::gui {
 
-/// A sortable table of cells. Ctrl+C copies what is selected, the context menu copies all and saves CSV.
+/// A sortable table of cells. Ctrl+C copies the selection; the context menu copies everything and saves CSV.
 class TableView : public QTableView {
  public:
   explicit TableView(const QString& accessible_name, QWidget* parent = nullptr);

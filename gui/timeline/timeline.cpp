@@ -96,7 +96,7 @@ class Coverage {
         for (std::size_t k = 0; k < stride; ++k) {
           const int sum = fine[2 * bucket * stride + k] + fine[(2 * bucket + 1) * stride + k];
           coarse[bucket * stride + k] =
-              static_cast<std::uint8_t>((sum + 1) / 2);  // upwards: nothing vanishes
+              static_cast<std::uint8_t>((sum + 1) / 2);  // rounded up, so that nothing vanishes
         }
       }
       lane_.covered.push_back(std::move(coarse));
@@ -236,7 +236,7 @@ std::unique_ptr<SpanPlace> span_at(const Timeline& timeline, std::size_t lane, s
       }
       if (distance == 0) break;
     }
-    if (best && best_distance == 0) break;  // classes of longer spans come later
+    if (best && best_distance == 0) break;  // classes of longer spans follow
   }
   return best;
 }

@@ -14,8 +14,9 @@
 
 namespace ddbench::gui {
 
-/// Spans of one lane whose durations lie within a factor of kClassFactor, by begin. Columns, because drawing
-/// looks at begins and ends of many and at names of few. Times are aligned: of the run's reference clock.
+/// Spans of one lane whose durations lie within a factor of kClassFactor, sorted by begin. Stored as columns,
+/// because drawing reads begins and ends of many spans and names of few. Times are aligned to the run's
+/// reference clock.
 struct SpanClass {
   std::int64_t longest_ns = 0;
   std::vector<std::int64_t> begin_ns;
@@ -28,8 +29,8 @@ struct SpanClass {
 };
 inline constexpr std::int64_t kClassFactor = 16;
 
-/// A rank's execution lane. Beside its spans it holds how much of each bucket of time each kind covers, at
-/// one resolution after another, so that a drawing of everything costs no more than one of a little.
+/// A rank's execution lane. Beside its spans it stores, at several resolutions, how much of each time bucket
+/// each kind covers, so that drawing the whole run costs no more than drawing a small part.
 struct TimelineLane {
   int rank = 0;
   int node = 0;
@@ -37,8 +38,8 @@ struct TimelineLane {
   std::size_t spans = 0;
   std::vector<SpanClass> classes;  ///< shortest spans first
   std::vector<SpanKind> kinds;     ///< that occur
-  /// covered[level][bucket * kinds.size() + k]: share of the bucket that kinds[k] covers, 255 for all of it;
-  /// what is there at all is 1 or more. A bucket of level n is bucket_ns << n long.
+  /// covered[level][bucket * kinds.size() + k]: share of the bucket that kinds[k] covers, 255 for the whole
+  /// bucket; any coverage at all is at least 1. A bucket of level n is bucket_ns << n long.
   std::vector<std::vector<std::uint8_t>> covered;
   std::int64_t bucket_ns = 1;
 };
@@ -48,7 +49,7 @@ struct StepMark {
   std::int64_t begin_ns = 0;  ///< of the first rank that began it
 };
 
-/// All spans of a run, ready to be drawn at any scale. Immutable once built. About 30 bytes a span.
+/// All spans of a run, ready to be drawn at any scale. Immutable once built. About 30 bytes per span.
 struct Timeline {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 1;
@@ -91,7 +92,7 @@ struct SpanPlace {
 std::int64_t begin_of(const Timeline& timeline, const SpanPlace& place);
 std::int64_t end_of(const Timeline& timeline, const SpanPlace& place);
 
-/// The shortest span of the lane that holds `at_ns` or lies within `reach_ns` of it.
+/// The shortest span of the lane that contains `at_ns` or lies within `reach_ns` of it.
 std::unique_ptr<SpanPlace> span_at(const Timeline& timeline, std::size_t lane, std::int64_t at_ns,
                                    std::int64_t reach_ns);
 

@@ -76,7 +76,7 @@ void mix_columns(const std::vector<float>& shares, bool faint, QRgb* colors, int
     for (std::size_t kind = 0; kind < kHost; ++kind) {
       if (share[kind] > 0) add(kind, share[kind]);
     }
-    // Host spans hold others: only what these leave free is the host's, as in the step partition.
+    // Host spans hold others: only the time they do not cover counts as host time, as in the step partition.
     if (share[kHost] > 0 && total < 1) add(kHost, std::min(share[kHost], 1 - total));
     if (total <= 0) {
       colors[column] = theme().raised.rgb();

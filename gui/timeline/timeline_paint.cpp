@@ -53,7 +53,7 @@ void TimelineView::paint_axis(QPainter& painter) const {
                                              {}});
   const double apart =
       axis.ticks.size() > 1 ? axis.ticks[1].value - axis.ticks[0].value : end_ns_ - begin_ns_;
-  // A step of 2.5 needs a digit more than its size says.
+  // A step of 2.5 needs one digit more than its magnitude suggests.
   const double power = std::pow(10, std::floor(std::log10(std::max(apart, 1.0)) + 1e-9));
   const double resolution = std::abs(apart / power - 2.5) < 1e-6 ? power / 10 : apart;
   painter.setFont(font_of(11));

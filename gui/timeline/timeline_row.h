@@ -7,7 +7,7 @@
 
 namespace ddbench::gui {
 
-/// The stretch of time that is drawn over so many columns.
+/// The time range to draw, and over how many columns.
 struct TimeWindow {
   double begin_ns = 0;
   double end_ns = 1;
@@ -17,12 +17,12 @@ struct TimeWindow {
   double time_at(double column) const { return begin_ns + column * ns_per_column(); }
 };
 
-/// From this width on a span is a rectangle of its own.
+/// Spans at least this many columns wide get their own rectangle.
 inline constexpr double kOwnRectangle = 3;
 
-/// What one lane looks like in a window: for each column how much of it each kind covers (0 to 1), and the
-/// spans that are wide enough to be drawn one by one. At a scale where a column is longer than the lane's
-/// buckets only the shares are filled; the cost then does not depend on the number of spans.
+/// The appearance of one lane in a window: for each column how much of it each kind covers (0 to 1), and the
+/// spans that are wide enough to be drawn one by one. If a column is longer than the lane's buckets, only the
+/// shares are filled; the cost then does not depend on the number of spans.
 class TimelineRow {
  public:
   struct Wide {
@@ -35,7 +35,7 @@ class TimelineRow {
 
   /// Shares of column c: shares()[c * kSpanKindCount + kind].
   const std::vector<float>& shares() const noexcept { return shares_; }
-  /// Longest first, so that what lies within is drawn over it.
+  /// Longest first, so that nested spans are drawn on top.
   const std::vector<Wide>& wide() const noexcept { return wide_; }
 
  private:

@@ -14,8 +14,8 @@ namespace ddbench::gui {
 /// Lanes of ranks over time. Pointer: the wheel zooms, with Shift it moves through time, with Alt through the
 /// lanes; a drag moves, a drag with Shift measures, a click selects a span. Keyboard: arrows move, + and -
 /// zoom, Home shows all, N and Shift+N go to the next and previous match, M sets the ends of a measurement in
-/// the middle, Escape clears. Paints what is seen from TimelineRow, never a widget or item a span. Belongs to
-/// the GUI thread.
+/// the middle, Escape clears. Paints the visible part from TimelineRow; spans have no widgets or items of
+/// their own. Belongs to the GUI thread.
 class TimelineView : public QWidget {
  public:
   static constexpr double kLaneTitle_px = 11;  ///< the font's
@@ -26,12 +26,13 @@ class TimelineView : public QWidget {
   const Timeline& timeline() const noexcept { return *timeline_; }
 
   TimeWindow window() const;
-  /// Cut to what there is; never narrower than 50 ns.
+  /// Clamped to the recorded time; never narrower than 50 ns.
   void show_window(double begin_ns, double end_ns);
   void show_all();
   void zoom(double factor, double about_ns);
 
-  /// Spans whose name holds `text` (any case) stand out; returns how many names do. Empty: all alike.
+  /// Highlights spans whose name contains `text` (ignoring case); returns how many names match. Empty: no
+  /// highlighting.
   int search(const QString& text);
   bool go_to_match(bool backwards);
 
@@ -85,7 +86,7 @@ class TimelineView : public QWidget {
   double begin_ns_ = 0;
   double end_ns_ = 1;
   double scroll_ = 0;
-  double gutter_width_ = 0;     ///< left of the plot: of the widest title of a lane
+  double gutter_width_ = 0;     ///< left of the plot: width of the widest lane title
   std::vector<bool> matching_;  ///< by name; empty: no search
   std::optional<SpanPlace> selected_;
   std::optional<SpanPlace> hovered_;
@@ -93,11 +94,11 @@ class TimelineView : public QWidget {
   std::optional<QPointF> drag_from_;
   bool dragged_ = false;
   bool measuring_ = false;
-  QPixmap scene_;  ///< everything but what follows the pointer
+  QPixmap scene_;  ///< everything that does not follow the pointer
   TimelineRow row_;
 };
 
-/// "12.3 µs", with the sign of the number and enough digits to tell neighbours on an axis apart.
+/// "12.3 µs", with the sign of the number and enough digits to distinguish neighbouring values on an axis.
 QString duration_text(double ns, double resolution_ns);
 
 }  // namespace ddbench::gui

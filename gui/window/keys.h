@@ -4,7 +4,7 @@
 
 namespace ddbench::gui {
 
-/// What F1 shows: keys and gestures of the window, of tables, charts and the timeline. HTML.
+/// The text that F1 shows: keys and gestures of the window, of tables, charts and the timeline. HTML.
 QString keys_text();
 
 }  // namespace ddbench::gui

@@ -21,11 +21,11 @@ class StatusBar;
 
 struct WindowOptions {
   std::filesystem::path store;
-  QSettings* settings = nullptr;  ///< where window state is kept; null: nowhere
+  QSettings* settings = nullptr;  ///< where window state is stored; null: not stored
 };
 
-/// The dashboard: pages at the left, what the store's jobs do below. Reads the list of runs anew whenever the
-/// store was written.
+/// The dashboard: pages at the left, the activity of the store's jobs below. Reads the list of runs again
+/// whenever the store was written.
 class MainWindow : public QMainWindow {
  public:
   explicit MainWindow(WindowOptions options);

@@ -5,9 +5,10 @@
 
 namespace ddbench::gui {
 
-/// Every page of the dashboard for this store as <page>-<light|dark>-<width>x<height>.png in `directory`,
-/// which is created; the start page alone when there is nothing to show. Returns the files. Throws
-/// Error{kBadInput} when the directory cannot be written, kRunFailed when a page does not come to rest.
+/// Saves every page of the dashboard for this store as <page>-<light|dark>-<width>x<height>.png in
+/// `directory`, which is created; only the start page when there are no runs to show. Returns the files.
+/// Throws Error{kBadInput} when the directory cannot be written, kRunFailed when a page does not finish
+/// loading.
 std::vector<std::filesystem::path> make_screenshots(const std::filesystem::path& store,
                                                     const std::filesystem::path& directory);
 

@@ -11,13 +11,13 @@ class QPushButton;
 
 namespace ddbench::gui {
 
-/// Below the pages: the store and its runs, what the pointer can do where it is, and what is loading.
+/// Below the pages: the store and its runs, the actions available at the pointer, and what is loading.
 class StatusBar : public QFrame {
  public:
   explicit StatusBar(QWidget* parent = nullptr);
 
   void show_store(const QString& text);
-  /// Empty: none.
+  /// Empty text: no hint.
   void show_hint(const QString& text);
   void show_activity(const JobActivity& activity);
 

@@ -13,13 +13,13 @@ inline constexpr std::size_t kMostComparedRuns = 12;
 /// Runs side by side.
 struct ComparedRuns {
   QString title;
-  QString about;  ///< what may be concluded
+  QString about;  ///< which conclusions the comparison allows
   reports::DataTable table;
   analyzer::Figure figure;
 };
 
-/// One run: its figures; two: each with ratio and interval, and what differs; more: a row each (the first
-/// kMostComparedRuns). On a job's thread.
+/// One run: its figures; two: each figure with ratio and interval, and the differences; more: one row per run
+/// (the first kMostComparedRuns). Call on a job's thread.
 ComparedRuns compare_chosen(JobContext& context, const std::vector<store::RunRecord>& runs);
 
 }  // namespace ddbench::gui

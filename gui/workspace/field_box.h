@@ -7,9 +7,9 @@ class QComboBox;
 
 namespace ddbench::gui {
 
-/// Items "By FIELD" with the field as their data, after the box's first `fixed` items and instead of those
-/// that came after them. The choice stays where it is still offered; else it is the first item. Emits
-/// nothing.
+/// Fills the box with items "By FIELD" (the field as their data) after its first `fixed` items, replacing
+/// those that followed. Keeps the selection if it is still offered; otherwise selects the first item. Emits
+/// no signal.
 void offer_fields(QComboBox& box, int fixed, const std::vector<std::string>& fields);
 
 }  // namespace ddbench::gui

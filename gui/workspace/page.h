@@ -16,18 +16,18 @@ class QVBoxLayout;
 
 namespace ddbench::gui {
 
-/// A page of the dashboard: heading, controls, a place for errors, and a body that scrolls. Loads in jobs,
-/// only while it is seen and only when what it shows has changed. Belongs to the GUI thread.
+/// A page of the dashboard: heading, controls, a place for errors, and a scrolling body. Loads in jobs, only
+/// while it is visible and only when its content has changed. Belongs to the GUI thread.
 class Page : public QWidget {
  public:
   Page(Workspace& workspace, const QString& title, const QString& about);
 
-  /// Store, subject or run may have changed: loads again if they did, now or when the page is next shown.
+  /// Store, subject or run may have changed: reloads if they did, now or when the page is next shown.
   void refresh();
-  /// Loads even when nothing seems to have changed.
+  /// Loads even if nothing has changed.
   void reload();
 
-  /// What a job could not do, with what to do about it; nothing when it could.
+  /// Why a job failed and what to do about it; empty if it succeeded.
   QString error_text() const;
 
  protected:
@@ -39,18 +39,18 @@ class Page : public QWidget {
   Workspace& workspace() noexcept { return workspace_; }
   const Workspace& workspace() const noexcept { return workspace_; }
   QVBoxLayout* body() noexcept { return body_; }
-  /// A control of the page, after those that are there.
+  /// Adds a control after the existing ones.
   void add_control(QWidget* control);
 
   /// A box with the sweeps, the selected and all runs, to choose the subject from.
   void add_subject_box();
   /// A box with the runs of the subject.
   void add_run_box();
-  /// Instead of the body: why there is nothing here, and how to change that. `command` may be empty.
+  /// Replaces the body by a message: why the page is empty, and how to change that. `command` may be empty.
   void show_message(const QString& title, const QString& text, const QString& command = {});
   void show_body();
 
-  /// `work` on a thread of its own, then `show` with its result here. A job of the same slot is replaced.
+  /// Runs `work` on another thread, then `show` with its result on this one. Replaces a job of the same slot.
   template <typename Result>
   void start(const std::string& slot, std::function<Result(JobContext&)> work,
              std::function<void(Result)> show) {

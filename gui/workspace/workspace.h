@@ -32,7 +32,7 @@ struct Subject {
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 
-/// What all pages share. Owned by the window; GUI thread.
+/// The state that all pages share. Owned by the window; GUI thread.
 struct Workspace {
   explicit Workspace(StoreJobs& store_jobs) : jobs(store_jobs) {}
 
@@ -42,15 +42,15 @@ struct Workspace {
   std::set<store::RunId> selection;  ///< chosen in the overview
   store::RunId run;                  ///< that pages about one run show; may be of no run any more
 
-  /// A page changed subject, selection or run: the window tells the other pages.
+  /// Called when a page changed subject, selection or run: the window notifies the other pages.
   std::function<void()> changed;
   std::function<void(PageId)> open_page;
 
   /// Oldest first; runs that are only baselines are left out of kAll.
   std::vector<store::RunRecord> subject_records() const;
-  /// Changes when a run joins, leaves or ends.
+  /// Changes when a run is added, removed or ends.
   std::string subject_key() const;
-  /// `run` where the subject has it, else its newest finished run; null when it has none.
+  /// `run` if the subject contains it, else the subject's newest finished run; null if there is none.
   const RunEntry* current_run() const;
 };
 
