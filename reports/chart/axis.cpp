@@ -10,7 +10,7 @@
 namespace ddbench::reports::svg {
 namespace {
 
-constexpr double kPadding = 0.04;  ///< of the axis, at ends that are no ticks
+constexpr double kPadding = 0.04;  ///< share of the axis, at ends that are not ticks
 
 double nice_step(double span, int max_ticks) {
   const double rough = span / std::max(1, max_ticks);

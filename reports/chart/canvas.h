@@ -7,8 +7,8 @@ namespace ddbench::reports::svg {
 
 enum class Anchor { kStart, kMiddle, kEnd };
 
-/// Writes SVG elements one after another. Coordinates are pixels with one decimal; texts are escaped here and
-/// nowhere else. Class names and ids come from the program, never from data.
+/// Writes SVG elements one after another. Coordinates are pixels with one decimal; texts are escaped only
+/// here. Class names and ids come from the program, never from data.
 class Canvas {
  public:
   void raw(std::string_view markup) { markup_ += markup; }

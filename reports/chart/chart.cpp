@@ -23,7 +23,7 @@ bool is_bar(SeriesShape shape) {
 
 bool uses_bands(const Figure& figure) {
   return std::any_of(figure.series.begin(), figure.series.end(), [&](const Series& series) {
-    // On a logarithmic axis places have a meaning: what a point is called then stands in its tooltip only.
+    // On a logarithmic axis positions have a meaning: a point's name is then shown in its tooltip only.
     const bool labelled = !series.points.empty() && !series.points.front().label.empty();
     return is_bar(series.shape) || (labelled && !figure.x.logarithmic);
   });
@@ -101,7 +101,7 @@ class ChartBuilder {
     count_slots();
   }
 
-  /// Stacks and waterfalls take one slot of a band together, each other bar its own.
+  /// Stacks and waterfalls share one slot of a band; each other bar has its own.
   void count_slots() {
     slots_.assign(chart_.bands.size(), 0);
     std::vector<bool> stacked(chart_.bands.size(), false);
@@ -145,7 +145,8 @@ class ChartBuilder {
                               point.interval->method.empty() ? "" : ", ", point.interval->method);
   }
 
-  /// In the axis' unit and as many decimals for all, so that they can be compared at a glance.
+  /// In the axis' unit, with the same number of decimals for all values, so that they can be compared at a
+  /// glance.
   std::string end_label(double shown_value, bool sign) const {
     std::string text = fmt::format("{:.{}f}", std::abs(shown_value), label_decimals_);
     if (text.find_first_not_of("0.") == std::string::npos) {
@@ -273,7 +274,7 @@ std::string display_name(std::string_view series_name) {
 }
 
 bool can_be_drawn(const Figure& figure, const Point& point) {
-  constexpr double kLargest = 1e200;  // sums and differences of such values stay finite
+  constexpr double kLargest = 1e200;  // sums and differences of values up to this stay finite
   if (!(std::abs(point.x) < kLargest) || !(std::abs(point.y) < kLargest)) return false;
   return (!figure.x.logarithmic || point.x > 0) && (!figure.y.logarithmic || point.y > 0);
 }

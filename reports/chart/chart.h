@@ -60,13 +60,14 @@ struct LegendEntry {
   bool joined = true;
 };
 
-/// A Figure made ready to draw: values in units for people, bars stacked, what cannot be drawn left out.
+/// A Figure prepared for drawing: values in readable units, bars stacked, values that cannot be drawn left
+/// out.
 struct Chart {
   std::vector<std::string> bands;  ///< labels of the categories; empty: x is numeric
   std::vector<Line> lines;
   std::vector<Bar> bars;
   std::vector<EndLabel> end_labels;
-  std::vector<LegendEntry> legend;  ///< empty where there is nothing to tell apart
+  std::vector<LegendEntry> legend;  ///< empty if there is nothing to distinguish
   std::string x_title;
   std::string y_title;
   std::string y_unit;
@@ -82,7 +83,7 @@ struct Chart {
 
 Chart make_chart(const analyzer::Figure& figure);
 
-/// "exposed transfer" for "exposed_transfer"; names that are not the program's own stay as they are.
+/// "exposed transfer" for "exposed_transfer"; names that ddbench did not define are unchanged.
 std::string display_name(std::string_view series_name);
 
 /// False for values that are not finite or too large to compute with, and on a logarithmic axis not positive.

@@ -7,8 +7,7 @@
 
 namespace ddbench::reports::svg {
 
-/// What a reader who does not see the drawing is told: its kind, axes, and the values (of long series their
-/// range).
+/// A text alternative to the drawing: its kind, axes, and values (for long series their range).
 std::string describe(const analyzer::Figure& figure, const Chart& chart);
 
 }  // namespace ddbench::reports::svg

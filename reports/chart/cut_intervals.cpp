@@ -7,7 +7,7 @@
 namespace ddbench::reports::svg {
 namespace {
 
-constexpr double kReach = 0.5;  ///< beyond the values, in parts of what they span
+constexpr double kReach = 0.5;  ///< beyond the values, as a share of their range
 
 /// Calls `use` for every interval of the chart.
 template <typename Use>

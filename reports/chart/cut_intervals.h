@@ -4,8 +4,8 @@
 
 namespace ddbench::reports::svg {
 
-/// Cuts intervals that reach far beyond the chart's values, so that two runs whose spread is not known do not
-/// press all others into a line. Tips keep both ends as they are.
+/// Cuts intervals that reach far beyond the chart's values, so that the very wide interval of only two runs
+/// does not compress all other marks into a line. Tooltips keep the original ends.
 void cut_intervals(Chart& chart);
 
 }  // namespace ddbench::reports::svg

@@ -21,8 +21,8 @@ void define_hatches(Canvas& canvas, const Chart& chart, std::string_view id_pref
 /// "url(#...)"; empty for an area without hatch.
 std::string hatch_fill(Hatch hatch, std::string_view id_prefix);
 
-/// Of an interval at `across` the value axis, with caps of so many pixels to each side; an end that is cut is
-/// an arrow.
+/// The path of an interval at `across` on the other axis, with caps of `cap` pixels to each side; a cut end
+/// is drawn as an arrow.
 std::string whisker_path(const Layout& layout, const Interval& interval, double across, double cap);
 
 /// Path of a marker about (x, y).

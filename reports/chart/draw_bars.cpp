@@ -32,7 +32,7 @@ void draw_bar(Canvas& canvas, const Chart& chart, const Layout& layout, const Ba
   const double from = layout.value_position(chart.log_y ? std::max(bar.from, base) : bar.from);
   const double to = layout.value_position(bar.to);
   const double low = std::min(from, to);
-  // A bar of no length is still seen: its value is known to be zero, which is not the same as missing.
+  // A bar of length zero stays visible: zero is a known value, not a missing one.
   const double length = std::max(std::abs(to - from), 1.0);
   const std::string css = fmt::format("bar {}", bar.ink->css_class);
   const auto place = [&](std::string_view css_class, std::string_view tip, std::string_view fill) {

@@ -22,7 +22,7 @@ Spot spot_of(const Chart& chart, const Layout& layout, double x, double y) {
   return layout.horizontal ? Spot{layout.value_position(y), at} : Spot{at, layout.value_position(y)};
 }
 
-/// At most four spots for each pixel column, first, lowest, highest and last, so that no outlier is lost.
+/// At most four spots per pixel column (first, lowest, highest, last), so that no outlier is lost.
 std::vector<Spot> thinned(const std::vector<Spot>& spots, double width) {
   if (static_cast<double>(spots.size()) <= 2 * width) return spots;
   std::vector<Spot> kept;

@@ -11,7 +11,7 @@
 namespace ddbench::reports {
 namespace {
 
-/// One sentence; series that only show what would be ideal have no say in it.
+/// One sentence; series that only show an ideal do not count.
 std::optional<std::string> provenance_note(const analyzer::Figure& figure) {
   std::optional<ProvenanceSet> common;
   bool mixed = false;

@@ -138,7 +138,7 @@ class LayoutBuilder {
     top_ = layout_.plot.bottom + kGap + below + (chart_.x_title.empty() ? 0 : kLinePx) + kGap;
   }
 
-  /// Side by side where they fit, else turned, else only some of them. Returns their height.
+  /// Places labels side by side if they fit, else turned, else only some of them. Returns their height.
   double place_band_labels() {
     const double room = layout_.band_size(chart_);
     if (widest(chart_.bands) + kGap <= room) {

@@ -8,11 +8,11 @@
 
 namespace ddbench::reports::svg {
 
-// Font sizes in pixels; figure_css sets the same.
+// Font sizes in pixels; figure_css uses the same values.
 inline constexpr double kTextPx = 12;
 inline constexpr double kTitlePx = 15;
 inline constexpr double kLinePx = 17;  ///< from one line of text to the next
-inline constexpr double kGap = 6;      ///< pixels between two things that belong together
+inline constexpr double kGap = 6;      ///< pixels between related elements
 
 struct Box {
   double left = 0;
@@ -32,8 +32,8 @@ struct PlacedLegend {
 
 enum class BandLabels { kFlat, kTurned };
 
-/// Where everything goes. Bands run down the page (`horizontal` bars) where their labels would not fit side
-/// by side.
+/// The position of every element. Bands run down the page (`horizontal` bars) if their labels would not fit
+/// side by side.
 struct Layout {
   double width = 0;
   double height = 0;
@@ -46,7 +46,7 @@ struct Layout {
   bool horizontal = false;
   BandLabels band_labels = BandLabels::kFlat;
   double band_label_width = 0;  ///< room of one label
-  std::size_t label_every = 1;  ///< only each n-th band is labelled, where more do not fit
+  std::size_t label_every = 1;  ///< label only every n-th band if more do not fit
   ValueAxis x;                  ///< numeric charts only
   ValueAxis y;
 
@@ -66,7 +66,7 @@ struct Layout {
 
 struct LayoutDemand {
   double width = 720;
-  std::string title;               ///< empty: none
+  std::string title;               ///< empty: no title
   std::vector<std::string> notes;  ///< drawn below
 };
 

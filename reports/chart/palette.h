@@ -9,7 +9,7 @@ namespace ddbench::reports {
 enum class Hatch { kNone, kRising, kFalling, kCross, kHorizontal, kVertical, kDots };
 enum class Marker { kCircle, kSquare, kTriangle, kDiamond, kCross, kRing, kWedge, kPlus };
 
-/// How a series looks, wherever it is drawn. Told apart without colour as well: areas by hatch, lines by
+/// The appearance of a series in every chart. Distinguishable without colour: areas by hatch, lines by
 /// marker.
 struct Ink {
   std::string_view css_class;

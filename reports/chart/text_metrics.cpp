@@ -5,7 +5,7 @@
 namespace ddbench::reports::svg {
 namespace {
 
-/// In ems.
+/// In em.
 double char_width(char32_t c) {
   if (c < 0x80) {
     const char ascii = static_cast<char>(c);

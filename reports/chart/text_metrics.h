@@ -10,7 +10,7 @@ namespace ddbench::reports::svg {
 /// fits by this measure overlaps on a machine with other fonts.
 double text_width(std::string_view utf8, double font_px);
 
-/// The text, shortened with an ellipsis where it is wider.
+/// The text, shortened with an ellipsis if it is too wide.
 std::string fit_text(std::string_view utf8, double width, double font_px);
 
 /// Lines of at most `width`, broken at spaces; a longer word is broken anywhere. At most `max_lines`, the

@@ -23,33 +23,33 @@ struct CellBar {
   CellTone tone = CellTone::kPlain;
 };
 
-/// Text as it is, not yet escaped for a format.
+/// Unescaped text; the format escapes it.
 struct DataCell {
   std::string text;
   std::optional<double> sort_by = {};  ///< numbers and times; texts are sorted as texts
   CellTone tone = CellTone::kPlain;
-  std::string why = {};  ///< what a reader may ask about the cell: why it is empty, how it was measured
+  std::string why = {};  ///< for a reader's questions about the cell: why it is empty, or how it was measured
   bool is_code = false;  ///< an identifier, a name, a path: shown as it is, in one face
-  std::string brief = {};  ///< instead of `text` where a line has little room; the table's legend says what it means
+  std::string brief = {};  ///< replaces `text` in narrow layouts; the table's legend explains it
   std::optional<CellBar> bar = {};
 };
 
 struct DataColumn {
   std::string title;
   bool numeric = false;
-  std::string meaning = {};  ///< a sentence, where the title does not say it
-  bool is_prose = false;     ///< long texts: shortened, or continued on further lines, where a line has no room for them
-  std::string brief = {};    ///< instead of the title where a line has little room
+  std::string meaning = {};  ///< a sentence, if the title does not explain itself
+  bool is_prose = false;     ///< long texts: shortened, or wrapped, if they do not fit on the line
+  std::string brief = {};    ///< replaces the title in narrow layouts
 };
 
-/// What a table says, for every format that has tables.
+/// The content of a table, for every format that has tables.
 struct DataTable {
   std::string caption;
   std::string detail;  ///< a sentence below the caption
   std::vector<DataColumn> columns;
   std::vector<std::vector<DataCell>> rows;
   std::optional<std::vector<DataCell>> total = {};  ///< not sorted with the rows
-  std::vector<std::string> legend = {};             ///< below it, where `brief` is shown: what that means
+  std::vector<std::string> legend = {};             ///< shown below the table if `brief` is used: its meaning
   std::vector<std::string> notes = {};              ///< below it, in every format
 };
 
@@ -70,19 +70,19 @@ CellTone efficiency_tone(double efficiency);               ///< bad below 50%, a
 DataCell interval_cell(const Measured<ConfidenceInterval>& interval, std::string_view unit, int significant = 4);
 /// "78.0 to 82.0%" of shares.
 DataCell percent_interval_cell(const Measured<ConfidenceInterval>& interval);
-/// Of a column "samples/s". Where `without_samples` says why samples are not known, `work_per_s` counts the steps of all `ranks`,
-/// and the cell is "59.6 steps/s".
+/// For a column "samples/s". If `without_samples` states why samples are not known, `work_per_s` counts the
+/// steps of all `ranks`, and the cell is "59.6 steps/s".
 DataCell rate_cell(double work_per_s, const std::string& without_samples, double ranks);
 /// "measured, emulated-network"; in brief its letters, which provenance_legend() explains.
 DataCell provenance_cell(ProvenanceSet provenance);
 
-/// "3.20 ±0.08": half of the interval; its method, or why there is none.
+/// "3.20 ±0.08": half of the interval, with its method or the reason why there is none.
 DataCell half_width_cell(double value, const Measured<ConfidenceInterval>& interval);
 
 /// "±1.0%" of the value.
 DataCell relative_half_width_cell(double value, const Measured<ConfidenceInterval>& interval);
 
-/// What the letters of the provenance column mean, for those that occur.
+/// The meaning of the letters in the provenance column, for those that occur.
 template <typename Rows>
 std::string provenance_legend_of(const Rows& rows) {
   std::uint32_t used = 0;
@@ -120,7 +120,8 @@ class TableOf {
   std::vector<std::function<DataCell(const Row&)>> cells_;
 };
 
-/// Numbers for texts that are too long for a column: the brief of the first is "1", and the legend says "case 1: ...".
+/// Numbers that replace texts too long for a column: the brief form of the first is "1", and the legend shows
+/// "case 1: ...".
 class NumberedTexts {
  public:
   explicit NumberedTexts(std::string kind) : kind_(std::move(kind)) {}

@@ -20,7 +20,7 @@ std::string time_interval_in_words(const ConfidenceInterval& interval) {
                      time_in_words(interval.high), interval.method);
 }
 
-/// Of percentages that may be negative.
+/// For percentages that may be negative.
 std::string percents_in_words(const ConfidenceInterval& interval) {
   return fmt::format("{:.0f}% CI {:+.2f} to {:+.2f}%, {}", 100 * interval.level, interval.low, interval.high, interval.method);
 }
@@ -56,7 +56,7 @@ void add_utilisation(const RunSummary& summary, DataTable& table) {
     add_measure(table, "HFU", percent_in_words(*used.hfu), "including recomputation in backward");
 }
 
-/// What the reference engine applied: a function of its case.
+/// The learning rate that the reference engine applied: a function of its case.
 void add_learning_rate(const RunSummary& summary, DataTable& table) {
   if (!applies_learning_rate(summary)) return;
   const RunCase& run_case = summary.run.run_case;

@@ -18,8 +18,8 @@ std::vector<std::int64_t> values_of(const store::StepPartition& partition) {
   return {partition.ns.begin(), partition.ns.end()};
 }
 
-/// Parts that most runs do not have, and those that cannot be told apart in a program, are left out where
-/// they are nothing.
+/// Parts that most runs do not have, and parts that cannot be separated in a program, are left out when they
+/// are zero.
 bool is_shown(const RunCase& run_case, StepPart part, std::int64_t value_ns) {
   if (value_ns != 0) return true;
   if (!is_program(run_case)) return part != StepPart::kOtherCompute && part != StepPart::kCopy;

@@ -10,7 +10,8 @@
 namespace ddbench::reports {
 namespace {
 
-/// "bucket sizes: 0.5 MiB 12.1 ms, 1 MiB 11.2 ms (best), ..."; those as fast as a smaller one are not told.
+/// "bucket sizes: 0.5 MiB 12.1 ms, 1 MiB 11.2 ms (best), ..."; sizes that are as fast as a smaller one are
+/// not listed.
 std::string bucket_sizes_in_words(const analyzer::AdviceReport& report) {
   const analyzer::TriedBucket* best = analyzer::best_bucket(report);
   std::string words;

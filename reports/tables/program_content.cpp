@@ -24,7 +24,7 @@ struct HostCause {
   std::int64_t ns = 0;
 };
 
-/// What the marks recorded of it; empty without marks.
+/// The causes of host time that the marks recorded; empty without marks.
 std::vector<HostCause> host_causes(const Facts& facts) {
   const auto forward = get_fact(facts, fact_key<"program.host_forward_ns">);
   const auto backward = get_fact(facts, fact_key<"program.host_backward_ns">);
@@ -37,7 +37,8 @@ std::vector<HostCause> host_causes(const Facts& facts) {
           {"host elsewhere", "the loop itself, callbacks, logging, schedulers", *elsewhere}};
 }
 
-/// Disjoint: of the host time without what counts as CPU wait, so that the causes sum to the part of the step.
+/// The causes are disjoint: they exclude the host time that counts as CPU wait, so that they sum to the part
+/// of the step.
 void scale_to(std::int64_t total_ns, std::vector<HostCause>& causes) {
   double sum = 0;
   for (const HostCause& cause : causes) sum += static_cast<double>(cause.ns);

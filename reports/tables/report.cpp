@@ -13,7 +13,8 @@ namespace {
 using analyzer::Figure;
 using analyzer::RunSummary;
 
-/// The notes of a run stand at the top of its report: under each chart only what concerns the chart is left.
+/// The run's notes are shown at the top of its report: a chart keeps only the notes that concern the chart
+/// itself.
 void add_figure(std::vector<Figure>& figures, Figure figure, const std::vector<std::string>& told) {
   if (figure.series.empty()) return;
   std::erase_if(figure.notes, [&](const std::string& note) {

@@ -14,7 +14,7 @@
 
 namespace ddbench::reports {
 
-/// What a report of one run tells; the HTML and Markdown writers take it.
+/// The content of a report of one run, for the HTML and Markdown writers.
 struct RunReport {
   analyzer::RunSummary summary;
   Measured<analyzer::Diagnosis> diagnosis = Measured<analyzer::Diagnosis>::missing("not asked for");
@@ -24,14 +24,14 @@ struct RunReport {
       figures;  ///< waterfall, partition, step time, ranks, bandwidth, loss: those with data
 };
 
-/// What a report of a sweep tells.
+/// The content of a report of a sweep.
 struct SweepReport {
   analyzer::ScalingTable table;
   std::vector<analyzer::RunSummary> runs;  ///< oldest first
   std::vector<analyzer::Figure> figures;
 };
 
-/// Throw Error{kBadInput} when there is no such run or sweep.
+/// Throws Error{kBadInput} when the run or sweep does not exist.
 RunReport run_report(const store::RunStore& store, const store::RunId& id);
 SweepReport sweep_report(const store::RunStore& store, const std::string& sweep_id);
 

@@ -8,9 +8,9 @@
 
 namespace ddbench::reports {
 
-// What a report of a run says, whatever its format.
+// The content of a report of a run, for every format.
 
-/// A number that stands at the top.
+/// A number shown at the top.
 struct Tile {
   std::string label;
   std::string value;
@@ -27,20 +27,22 @@ std::vector<std::string> run_alarms(const analyzer::RunSummary& summary);
 /// notes of the summary that are not among the alarms
 std::vector<std::string> run_notes(const analyzer::RunSummary& summary);
 std::vector<Tile> run_tiles(const analyzer::RunSummary& summary);
-/// "lost 2.10 ms of a step of 13.7 ms, most of it to exposed transfer 1.90 ms; 0.10 ms won elsewhere".
-/// Where the machine was overloaded (analyzer::overload_of), that instead of the parts. The run must have an
-/// efficiency. Where nothing is lost, largest_part.
+/// "lost 2.10 ms of a step of 13.7 ms, most of it to exposed transfer 1.90 ms; 0.10 ms won elsewhere". If the
+/// machine was overloaded (analyzer::overload_of), the text states that instead of the parts. If nothing is
+/// lost, it is largest_part. The run must have an efficiency.
 std::string where_lost(const analyzer::RunSummary& summary);
-/// "the largest part of the step is data wait, 8.3 ms (56.0%)": an efficiency does not show what the reference loses too.
-/// Empty without a partition, and of an invalid run.
+/// "the largest part of the step is data wait, 8.3 ms (56.0%)": an efficiency does not show losses that the
+/// reference has too. Empty without a partition, and for an invalid run.
 std::string largest_part(const analyzer::RunSummary& summary);
 /// where_lost as a sentence; or why the efficiency is not known, and largest_part.
 std::string run_verdict(const analyzer::RunSummary& summary);
 
-/// Whether the run's learning rate is core/run_case/learning_rate.h: not that of programs, imports and collective tests.
+/// Whether the learning rate of core/run_case/learning_rate.h applies to the run: not for programs, imports
+/// and collective tests.
 bool applies_learning_rate(const analyzer::RunSummary& summary);
 
-/// "9,903 samples/s" and "global batch 1,024, 60 measured steps"; steps/s where nobody said how many samples a step has.
+/// "9,903 samples/s" and "global batch 1,024, 60 measured steps"; steps/s if the number of samples per step
+/// is not known.
 struct ThroughputInWords {
   std::string value;
   std::string detail;
@@ -52,13 +54,14 @@ DataTable loss_data(const analyzer::RunSummary& summary);       ///< the waterfa
 DataTable measures_data(const analyzer::RunSummary& summary);   ///< key figures with intervals and methods
 DataTable collectives_data(const analyzer::RunSummary& summary);
 DataTable ranks_data(const analyzer::RunSummary& summary);
-/// Of a program, the time of a step in which it was in no operator and no collective, by cause; empty for others, and without steps.
+/// For a program, the part of the step time that was in no operator and no collective, by cause; empty for
+/// others, and without steps.
 DataTable gaps_data(const analyzer::RunSummary& summary);
 DataTable kernels_data(const analyzer::RunSummary& summary, std::size_t most = 40);
 DataTable case_data(const store::RunRecord& run);  ///< fields of the case, tags
 DataTable environment_data(const store::RunRecord& run);
 
-/// "95% CI 87.1% to 93.0%, Welch's t of logarithms over 3 and 3 runs", or why there is none.
+/// "95% CI 87.1% to 93.0%, Welch's t of logarithms over 3 and 3 runs", or the reason why there is none.
 std::string efficiency_interval_in_words(const analyzer::Efficiency& efficiency);
 
 /// Why a run of --steps auto ended, and how narrow its intervals are: "stopped after 412 steps: half-width 0.9% (goal 1%)".

@@ -25,7 +25,7 @@ DataCell bandwidth_cell(const Measured<double>& gb_per_s) {
   return value_cell(*gb_per_s, quantity(1e9 * *gb_per_s, "B/s"));
 }
 
-/// With what the clocks leave open.
+/// With the uncertainty of the clocks.
 DataCell bus_bandwidth_cell(const CollectiveSummary& collective) {
   DataCell cell = bandwidth_cell(collective.busbw_gb_per_s);
   if (collective.clock_uncertainty_share > 0) cell.text += fmt::format(" ±{:.2g}%", 100 * collective.clock_uncertainty_share);

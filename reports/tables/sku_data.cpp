@@ -12,9 +12,9 @@ namespace {
 
 using analyzer::Sku;
 
-constexpr std::size_t kLeastPrefix = 4;  // what is shorter costs no room
+constexpr std::size_t kLeastPrefix = 4;  // shorter prefixes are not worth removing
 
-/// What all of the names begin with, up to the last separator of it.
+/// The common prefix of all names, up to its last separator.
 std::string common_prefix(const std::set<std::string>& names) {
   std::string prefix = *names.begin();
   for (const std::string& name : names) {

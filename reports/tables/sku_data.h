@@ -10,8 +10,9 @@ namespace ddbench::reports {
 
 DataTable skus_data(const std::vector<analyzer::Sku>& skus);
 
-/// Sets the brief of cells with long names to what tells them apart: without what all begin with, up to a separator
-/// ("Standard_"). Adds to the legend what was left out. Names of one spelling are left as they are.
+/// Sets the brief form of cells with long names to the part that distinguishes them: without their common
+/// prefix up to a separator ("Standard_"). Adds the removed prefix to the legend. If all names are equal,
+/// they are left unchanged.
 void shorten_names(DataTable& table, std::size_t column);
 
 }  // namespace ddbench::reports

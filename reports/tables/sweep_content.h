@@ -9,7 +9,7 @@
 
 namespace ddbench::reports {
 
-// What a report of a sweep says, whatever its format.
+// The content of a report of a sweep, for every format.
 
 std::string sweep_title(const SweepReport& report);
 std::string sweep_subtitle(const SweepReport& report);

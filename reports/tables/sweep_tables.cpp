@@ -15,7 +15,7 @@ using analyzer::RunSummary;
 using analyzer::ScalingRow;
 using store::RunState;
 
-/// Of rows whose runs all failed, the first word of their state: the notes say why.
+/// If all runs of a row failed, the first word of their state; the notes state why.
 DataCell efficiency_of(const ScalingRow& row, bool bar) {
   DataCell cell = efficiency_cell(row.efficiency);
   if (row.repetitions == 0) {
@@ -26,7 +26,7 @@ DataCell efficiency_of(const ScalingRow& row, bool bar) {
   return cell;
 }
 
-/// Steps/s, and why, where there is a step time and no samples.
+/// Steps/s with the reason, if there is a step time but no samples.
 DataCell rate_of(const Measured<double>& samples_per_s, const Measured<analyzer::Quantity>& step_time_ns) {
   if (samples_per_s || !step_time_ns) return quantity_cell(samples_per_s, "samples/s", 4);
   return rate_cell(1e9 / step_time_ns->value, samples_per_s.reason(), 1);
@@ -64,7 +64,7 @@ DataCell shape_of(const store::RunRecord& run) {
   return cell;
 }
 
-/// Of the run alone; invalid runs have none.
+/// For the run alone; invalid runs have none.
 DataCell efficiency_of(const RunSummary& summary) {
   if (!summary.run.valid) return missing_cell("invalid: " + summary.run.invalid_reason);
   return summary.efficiency ? efficiency_cell(summary.efficiency->value) : missing_cell(summary.efficiency.reason());

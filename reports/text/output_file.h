@@ -9,9 +9,9 @@
 namespace ddbench::reports {
 
 /// A file that appears under its name only when it is complete: written beside it under a temporary name,
-/// brought to disk and renamed by commit(). Without commit() nothing is left behind and a file of that name
-/// is as it was. A symbolic link is followed; what is no regular file (a pipe, /dev/stdout) is written to
-/// directly.
+/// brought to disk and renamed by commit(). Without commit() nothing is left behind and an existing file of
+/// that name is unchanged. A symbolic link is followed; a file that is not a regular file (a pipe,
+/// /dev/stdout) is written to directly.
 ///
 /// Every method throws Error naming the file: kBadInput for a directory, a missing folder or missing rights,
 /// kRunFailed for a full disk.

@@ -14,7 +14,7 @@
 namespace ddbench::reports {
 namespace {
 
-/// No two names begin with the same letter.
+/// No two provenance names begin with the same letter.
 std::string letter_of(std::string_view provenance) {
   return std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(provenance.front()))));
 }

@@ -9,33 +9,35 @@
 
 namespace ddbench::reports {
 
-// Phrases that several reports use. What users wrote comes out made harmless (visible()).
+// Phrases that several reports use. Text from users is made safe (visible()).
 
 std::string gpus_in_words(int count);
 std::string scaling_in_words(
-    const RunCase& run_case);  ///< "weak scaling, batch 64 per GPU"; empty where nothing is trained
+    const RunCase& run_case);  ///< "weak scaling, batch 64 per GPU"; empty if nothing is trained
 /// "all ranks" of the empty label (analyzer::communicator_label), else the label.
 std::string communicator_in_words(const std::string& label);  ///< "1 GPU", "16 GPUs"
 std::string shape_in_words(const RunCase& run_case);          ///< "4 nodes × 4 GPUs = 16 ranks"
-/// The same; "16 ranks, GPUs per node not known" of an import that does not say how ranks sit in nodes.
+/// The same; "16 ranks, GPUs per node not known" for an import that does not state how ranks are placed on
+/// nodes.
 std::string shape_in_words(const store::RunRecord& run);
 /// "4 × 4", nodes by GPUs of each; "? × ? = 16" where that is not known.
 std::string shape_in_short(const store::RunRecord& run);
-/// False for an import that has GPUs and does not say how they sit in nodes: its case counts them as one node's.
+/// False for an import with GPUs that does not state how they are placed on nodes: its case counts them as
+/// one node.
 bool has_known_placement(const store::RunRecord& run);
 std::string provenance_in_words(
     ProvenanceSet provenance);  ///< "measured, oversubscribed"; "unknown" when empty
-/// For narrow columns: "M O"; provenance_legend() says what the letters mean, for those in `used`.
+/// For narrow columns: "M O"; provenance_legend() explains the letters in `used`.
 std::string provenance_in_letters(ProvenanceSet provenance);
 std::string provenance_legend(ProvenanceSet used);
 std::string part_in_words(store::StepPart part);          ///< "exposed transfer"
-std::string part_in_words(std::string_view stored_name);  ///< the same of "exposed_transfer"
+std::string part_in_words(std::string_view stored_name);  ///< the same for "exposed_transfer"
 std::string utc_time(std::int64_t wall_ns);               ///< "2026-11-21 00:19"; "" for 0
 std::string count_in_words(std::int64_t count);           ///< "10,240"
 std::string time_in_words(double time_ns);                ///< "103.4 ms": four digits
 std::string percent_in_words(double share);               ///< "11.8%" of 0.118
-/// "119.2" of samples/s, in a column of that name; "59.6 steps/s" where `work_per_s` counts steps of all `ranks` instead, as nobody
-/// said how many samples a step has.
+/// "119.2" for samples/s, in a column of that name; "59.6 steps/s" if `work_per_s` counts steps of all
+/// `ranks` instead, because the number of samples per step is not known.
 std::string rate_in_words(double work_per_s, bool counts_samples, double ranks);
 
 }  // namespace ddbench::reports

@@ -5,20 +5,21 @@
 
 namespace ddbench::reports {
 
-// What users, hosts and failing programs put into names, tags and messages, made harmless for one format
-// each. Every writer of this folder passes all such text through one of these.
+// Makes text that users, hosts and failing programs put into names, tags and messages safe, one function per
+// format. Every writer of this folder passes all such text through one of these functions.
 
 /// Valid UTF-8 on one line: line ends and other control characters, invisible and direction-changing
-/// characters and bytes that are no UTF-8 are shown as \n, \x1b, \u{202e}. The base of all the others; enough
-/// for a terminal.
+/// characters and bytes that are not valid UTF-8 are shown as \n, \x1b, \u{202e}. All other functions build
+/// on this one; for a terminal it is enough.
 std::string visible(std::string_view text);
 
 /// For HTML and SVG, between tags and in double-quoted attributes.
 std::string html_text(std::string_view text);
 
-/// Running text of GitHub and GitLab Markdown: no markup, HTML, link, mention or issue reference comes of it.
+/// Running text of GitHub and GitLab Markdown: the result has no markup, HTML, link, mention or issue
+/// reference.
 std::string markdown_text(std::string_view text);
-/// The same as a code span, for identifiers; fit for a table's cell.
+/// The same as a code span, for identifiers; safe in a table's cell.
 std::string markdown_code(std::string_view text);
 
 /// One field of a CSV file (RFC 4180). A text that a spreadsheet would take for a formula gets a leading
@@ -28,7 +29,7 @@ std::string csv_field(std::string_view text);
 /// A JSON string with its quotes; also a double-quoted scalar of YAML.
 std::string json_string(std::string_view text);
 
-/// The first `max_chars` characters, the last replaced by an ellipsis where there are more. Never cuts a
+/// The first `max_chars` characters; if there are more, the last is replaced by an ellipsis. Never splits a
 /// character.
 std::string shortened(std::string_view utf8, std::size_t max_chars);
 std::size_t char_count(std::string_view utf8);

@@ -6,12 +6,12 @@
 
 namespace ddbench::reports {
 
-/// Values in multiples of `quantum` > 0, rounded so that they sum to their rounded sum: what a table shows
-/// adds up.
+/// Values in multiples of `quantum` > 0, rounded so that they sum to their rounded sum: the numbers in a
+/// table add up.
 std::vector<std::int64_t> rounded_to_sum(const std::vector<std::int64_t>& values, std::int64_t quantum);
 
-/// Times shown in one unit with one number of decimals, "103.42 ms", so that the shown parts sum to the shown
-/// total.
+/// Times in one unit with one number of decimals, "103.42 ms", so that the displayed parts sum to the
+/// displayed total.
 class TimeScale {
  public:
   /// Suits values up to `largest_ns`.

@@ -5,8 +5,8 @@
 
 namespace ddbench::reports {
 
-/// Takes what a writer produces, piece by piece and in order: large reports are never held in memory as a
-/// whole. Throws Error when it cannot take more; the writer then stops.
+/// Receives the output of a writer, piece by piece and in order: large reports are never held in memory as a
+/// whole. Throws Error when it cannot accept more; the writer then stops.
 using Sink = std::function<void(std::string_view)>;
 
 }  // namespace ddbench::reports

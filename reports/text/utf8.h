@@ -8,7 +8,7 @@ namespace ddbench::reports {
 struct CodePoint {
   char32_t value = 0;
   std::size_t length = 1;  ///< bytes
-  bool valid = false;  ///< false: one byte that begins no well-formed UTF-8 (overlong, surrogate, cut, ...)
+  bool valid = false;  ///< false: one byte that starts no well-formed UTF-8 (overlong, surrogate, cut, ...)
 };
 
 /// The code point at the start of `text`, which must not be empty.
@@ -17,8 +17,8 @@ CodePoint first_code_point(std::string_view text);
 /// Columns on a terminal: 2 for East Asian wide characters and emoji, 0 for combining marks, else 1.
 std::size_t column_width(char32_t c);
 
-/// Control and format characters and line separators: they change how others are shown without being seen
-/// themselves. The joiners inside emoji and Arabic or Indic words are none.
+/// Control and format characters and line separators: they are invisible, but change how other characters are
+/// shown. The joiners inside emoji and Arabic or Indic words do not count.
 bool is_invisible(char32_t c);
 
 }  // namespace ddbench::reports

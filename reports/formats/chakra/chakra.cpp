@@ -38,7 +38,7 @@ constexpr int kAttribute = 10;
 constexpr int kVersion = 1;
 constexpr int kMetadataAttribute = 2;
 
-/// CollectiveCommType of et_def.proto; -1: it has no word for it.
+/// CollectiveCommType of et_def.proto; -1: it has no value for this function.
 int comm_type(std::string_view function) {
   constexpr auto kTypes = std::to_array<std::pair<std::string_view, int>>({{"all_reduce", 0},
                                                                             {"reduce", 1},
@@ -77,7 +77,7 @@ class ChakraWriter {
  private:
   struct Group {
     std::set<int> seen;   ///< ranks that used it
-    std::set<int> sizes;  ///< as ranks told
+    std::set<int> sizes;  ///< as reported by ranks
   };
 
   static bool is_node(const Span& span) {
@@ -105,7 +105,7 @@ class ChakraWriter {
       throw Error(ErrorCode::kBadInput, fmt::format("{} is no folder, and none could be made there", folder_.string()), 0, folder_.string());
   }
 
-  /// How many ranks a group has; 0: not known.
+  /// Number of ranks in a group; 0: not known.
   int size_of(int group) const {
     const auto found = groups_.find(group);
     if (found == groups_.end()) return 0;
@@ -180,7 +180,7 @@ class ChakraWriter {
     result_.unknown_size += !is_known;
   }
 
-  /// As ASTRA-sim reads process groups: {"1": [0, 1]}.
+  /// In the format in which ASTRA-sim reads process groups: {"1": [0, 1]}.
   void write_groups() const {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
     for (const auto& [group, members] : groups_) {

@@ -10,7 +10,7 @@
 namespace ddbench::reports::chakra {
 namespace {
 
-/// What comes one after the other: a lane of compute, or a communicator.
+/// A sequence of spans in order: a lane of compute, or a communicator.
 using Line = std::pair<bool, std::uint64_t>;
 
 bool communicates(const Span& span) {
@@ -21,7 +21,7 @@ Line line_of(const Span& span) {
   return {communicates(span), communicates(span) ? span.correlation >> 48 : static_cast<std::uint64_t>(span.lane)};
 }
 
-/// The span of each line that ended last, as time goes on.
+/// The span of each line that ended last, up to the current time.
 class LastEnded {
  public:
   explicit LastEnded(std::span<const Span> spans) : spans_(spans) {}
@@ -43,7 +43,7 @@ class LastEnded {
   std::optional<std::size_t> communication() const { return communication_; }
 
  private:
-  using Running = std::pair<std::int64_t, std::size_t>;  // its end
+  using Running = std::pair<std::int64_t, std::size_t>;  // first: its end
   std::span<const Span> spans_;
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
   std::map<Line, std::size_t> of_line_;

@@ -9,8 +9,8 @@
 
 namespace ddbench::reports::chakra {
 
-/// For each span, which of those before it had to end first, by their places (export_chakra says which). `spans` ascend by
-/// their begin. O(n log n).
+/// For each span, the indices of the earlier spans that had to end first (rules: see export_chakra). `spans`
+/// must ascend by begin. O(n log n).
 std::vector<std::vector<std::size_t>> dependencies(std::span<const Span> spans);
 
 }  // namespace ddbench::reports::chakra

@@ -24,7 +24,7 @@ class Message {
   void attribute(int field, std::string_view name, std::string_view value);
   void attribute(int field, std::string_view name, const char* value) { attribute(field, name, std::string_view(value)); }
 
-  /// With its length before it, as a file has several.
+  /// Preceded by its length, because a file holds several messages.
   std::string delimited() const;
 
  private:

@@ -10,9 +10,9 @@
 namespace ddbench::reports {
 
 // RFC 4180 with a heading row and line feeds, UTF-8. Times are in nanoseconds, sizes in bytes, rates in units
-// of 1; the column's name ends with its unit. A cell is empty where there is no value (runs.csv says why in
-// `missing`). Texts come out harmless for spreadsheets and terminals: control characters as escapes, what
-// would be a formula behind an apostrophe.
+// of 1; the column's name ends with its unit. A cell without a value is empty (the column `missing` of
+// runs.csv states why). Texts are made safe for spreadsheets and terminals: control characters are escaped,
+// and text that could be read as a formula gets a leading apostrophe.
 
 /// A row for each run.
 std::string runs_csv(std::span<const analyzer::RunSummary> runs);

@@ -10,14 +10,14 @@
 
 namespace ddbench::reports {
 
-// One verdict in each form; all of them say the outcome that the exit code says. Names that users gave are
-// harmless in each.
+// One verdict in several formats; all state the outcome that the exit code stands for. Names given by users
+// are made safe for each format.
 
 std::string gate_text(const analyzer::GateVerdict& verdict, const TextStyle& style);
 /// One JSON object: reports/schema/gate.schema.json
 std::string gate_json(const analyzer::GateVerdict& verdict);
-/// Fit for a pull request's comment or a job summary (GitHub, GitLab). Begins with a hidden line by which a
-/// bot finds its comment again.
+/// For a pull request's comment or a job summary (GitHub, GitLab). Begins with a hidden line by which a bot
+/// finds its comment again.
 std::string gate_markdown(const analyzer::GateVerdict& verdict);
 /// JUnit XML: a test case a metric and one, "verdict", for the whole. A regression is a failure, no verdict
 /// an error.
@@ -27,7 +27,7 @@ std::string history_text(const analyzer::RunHistory& history, const TextStyle& s
 /// reports/schema/history.schema.json
 std::string history_json(const analyzer::RunHistory& history);
 
-/// What `ddbench baseline list` and `show` print: a line a version.
+/// The output of `ddbench baseline list` and `show`: one line per version.
 std::string baselines_text(const std::vector<store::NamedBaseline>& baselines, const TextStyle& style);
 /// A JSON array: reports/schema/baselines.schema.json
 std::string baselines_json(const std::vector<store::NamedBaseline>& baselines);

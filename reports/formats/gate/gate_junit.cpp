@@ -17,7 +17,7 @@ struct TestCase {
   std::string reason;
 };
 
-/// As HTML, but for two code points that no XML document may hold.
+/// As in HTML, except for two code points that XML forbids.
 std::string xml_text(std::string_view text) {
   std::string escaped = html_text(text);
   for (const auto& [bytes, shown] : {std::pair{"\xEF\xBF\xBE", "\\u{fffe}"}, {"\xEF\xBF\xBF", "\\u{ffff}"}}) {

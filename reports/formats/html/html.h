@@ -6,9 +6,9 @@
 
 namespace ddbench::reports {
 
-// One self-contained page each: headline, caveats, charts (figure_svg), tables that can be sorted. Light and
-// dark, narrow and wide, fit for print; asks no other host for anything and says so to the browser
-// (Content-Security-Policy).
+// Self-contained pages: headline, caveats, charts (figure_svg), sortable tables. For light and dark themes,
+// narrow and wide windows, and print. A page loads nothing from other hosts and forbids it by its
+// Content-Security-Policy.
 
 std::string run_html(const RunReport& report);
 std::string sweep_html(const SweepReport& report);

@@ -37,7 +37,7 @@ std::string_view tile_class(CellTone tone) {
   }
 }
 
-/// Many bars need the room; one or two lying bars would leave half of a column empty.
+/// Many bars need the full width; one or two horizontal bars would leave half of a column empty.
 bool wants_full_width(const analyzer::Figure& figure) {
   std::size_t bands = 0;
   bool lying = false;

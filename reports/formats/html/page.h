@@ -10,7 +10,7 @@
 
 namespace ddbench::reports::html {
 
-/// Writes one page from top to bottom. All texts are given as they are and escaped here.
+/// Writes one page from top to bottom. Callers pass unescaped text; it is escaped here.
 class Page {
  public:
   /// Head, style, and the page's own heading.
@@ -23,11 +23,11 @@ class Page {
   void notes(const std::vector<std::string>& notes);
   void figures(const std::vector<analyzer::Figure>& figures);
   void table(const DataTable& table);
-  /// Folded until it is asked for.
+  /// Folded until the reader opens it.
   void folded_table(const DataTable& table);
   void heading(std::string_view text);
 
-  /// Ends the page; nothing may follow.
+  /// Ends the page; call nothing afterwards.
   std::string finish();
 
  private:

@@ -6,7 +6,8 @@
 
 namespace ddbench::reports::html {
 
-/// An accessible table in a box that scrolls sideways where it is too wide; sortable by the page's script.
+/// An accessible table in a box that scrolls sideways if the table is too wide; the page's script makes it
+/// sortable.
 std::string table_markup(const DataTable& table);
 
 }  // namespace ddbench::reports::html

@@ -7,8 +7,8 @@
 
 namespace ddbench::reports {
 
-/// As estimate_json, for a value that is known with or without an interval: the reason without one is kept
-/// under `path`.ci.
+/// As estimate_json, for a known value with or without an interval: the reason for a missing interval is
+/// stored under `path`.ci.
 Json value_json(double value, const Measured<ConfidenceInterval>& interval, const std::string& path,
                 MissingReasons& missing);
 Json metric_json(

@@ -41,14 +41,15 @@ Json compute_json(const store::StepPartition& partition);
 /// Same keys as `object`, all null.
 Json nulls_like(Json object);
 
-/// `samples`, a batch of the case; null where nobody said it (has_known_batch).
+/// `samples`, a batch of the case; null if it is not known (has_known_batch).
 Json samples_json(const RunCase& run_case, std::int64_t samples);
 
 Json names_json(ProvenanceSet provenance);
 /// "2026-11-21T00:19:05Z"; null for 0.
 Json time_json(std::int64_t wall_ns);
 
-/// ASCII only, so that no name can act on the terminal it is shown on; bytes that are no UTF-8 become U+FFFD.
+/// ASCII only, so that no name can send control sequences to a terminal; bytes that are not valid UTF-8
+/// become U+FFFD.
 std::string dumped(const Json& json);
 
 }  // namespace ddbench::reports

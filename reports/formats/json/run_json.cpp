@@ -139,7 +139,7 @@ void add_rate(const RunSummary& summary, MissingReasons& missing, Json& json) {
   json["left_out_ns"] = summary.left_out_ns;
 }
 
-/// Means over probed steps: all null where there are none.
+/// Means over probed steps: all null if there are none.
 void add_partition(const RunSummary& summary, MissingReasons& missing, Json& json) {
   const bool known = summary.probed_steps > 0;
   const std::string reason = "no measured step with the probes on";

@@ -9,11 +9,11 @@
 
 namespace ddbench::reports::markdown {
 
-/// The table alone, without its caption. Texts are escaped.
+/// Only the table, without its caption. Texts are escaped.
 std::string table_text(const DataTable& table);
 
-/// Writes one Markdown document from top to bottom. All texts are given as they are and escaped here. What
-/// would make it too long for a comment is left out, and a line at the end says so.
+/// Writes one Markdown document from top to bottom. Callers pass unescaped text; it is escaped here. Content
+/// that would make the document too long for a comment is left out, and a line at the end states this.
 class Document {
  public:
   explicit Document(std::string_view title);

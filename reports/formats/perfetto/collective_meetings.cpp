@@ -5,7 +5,7 @@
 namespace ddbench::reports::trace {
 
 bool can_be_shown(const Span& span) {
-  return span.begin_ns <= span.end_ns;  // how far times may lie from 0 is the store's business (core/span_limits.h)
+  return span.begin_ns <= span.end_ns;  // the store limits how far times may be from 0 (core/span_limits.h)
 }
 
 void CollectiveMeetings::add_rank(int rank, std::span<const Span> spans, const ClockMap& clock) {

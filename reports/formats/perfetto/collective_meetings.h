@@ -9,10 +9,10 @@
 
 namespace ddbench::reports::trace {
 
-/// False for a span that cannot be shown: it ends before it begins, or lies outside of any clock.
+/// False for a span that cannot be shown: it ends before it begins, or its times are out of range.
 bool can_be_shown(const Span& span);
 
-/// Who came first and last to one collective, on the reference clock.
+/// The first and the last rank to arrive at one collective, on the reference clock.
 struct Meeting {
   std::int64_t first_ns = 0;
   std::int64_t last_ns = 0;
@@ -20,7 +20,7 @@ struct Meeting {
   int last_rank = 0;
   int latest_rank = 0;  ///< the last one that was added
   int ranks = 0;
-  std::uint32_t number = 0;  ///< counts the meetings of a run from 1
+  std::uint32_t number = 0;  ///< number of this meeting within the run, from 1
 };
 
 /// All collectives of a run, gathered rank by rank, in the order of ranks.
@@ -32,7 +32,7 @@ class CollectiveMeetings {
 
   std::int64_t origin_ns() const noexcept {
     return origin_ns_;
-  }  ///< the first begin of all spans; 0 without any
+  }  ///< the first begin of all spans; 0 if there are none
   std::int64_t end_ns() const noexcept { return end_ns_; }
   std::uint64_t damaged() const noexcept { return damaged_; }
 

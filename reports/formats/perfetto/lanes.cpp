@@ -13,7 +13,7 @@ namespace {
 constexpr int kStepsGroup = 0;
 constexpr int kTracksOfAGroup = 100;
 
-/// A track while it is filled: the ends of the slices that are open.
+/// A track while it is filled: the ends of its open slices.
 struct OpenTrack {
   Track track;
   std::vector<std::int64_t> open_ends_ns;

@@ -18,7 +18,7 @@ struct Slice {
   std::int64_t end_ns = 0;
 };
 
-/// One thread of the drawing: its slices in order of begin, each inside of or after the ones before it.
+/// One thread in the trace: its slices in order of begin, each nested in or after the preceding ones.
 struct Track {
   std::string name;
   int number = 0;  ///< unique within the rank, orders the tracks

@@ -22,9 +22,9 @@ using trace::Track;
 
 constexpr std::size_t kPiece = 1 << 16;
 constexpr int kThreadsOfAProcess =
-    10'000;  ///< Perfetto tells threads by their number alone, not by process and number
+    10'000;  ///< Perfetto identifies threads by their number only, not by process and number
 
-/// Microseconds with three decimals, as the format wants them; exact.
+/// Microseconds with three decimals, as the format requires; exact.
 std::string microseconds(std::int64_t time_ns) {
   return fmt::format("{}.{:03}", time_ns / 1000, time_ns % 1000);
 }
@@ -156,7 +156,7 @@ class TraceWriter {
     }
   }
 
-  /// A mark where a run ended that did not end well.
+  /// A mark at the end of a run that did not complete.
   void write_end_of_run() {
     if (run_.state == store::RunState::kDone && run_.valid) return;
     const std::string why = run_.valid ? run_.reason : "invalid: " + run_.invalid_reason;

@@ -15,10 +15,10 @@ std::string validation_text(const ValidationReport& report, const TextStyle& sty
 /// reports/schema/validation.schema.json
 std::string validation_json(const ValidationReport& report);
 
-/// With the critical path as evidence, or why there is none.
+/// With the critical path as evidence, or the reason why there is none.
 std::string advice_text(const analyzer::AdviceReport& report, const Measured<analyzer::CriticalPath>& path,
                         const TextStyle& style);
-/// Its three largest gains, for the end of `ddbench show`.
+/// The three largest gains, for the end of `ddbench show`.
 std::string advice_section(const analyzer::AdviceReport& report, const TextStyle& style);
 /// reports/schema/advice.schema.json
 std::string advice_json(const analyzer::AdviceReport& report, const Measured<analyzer::CriticalPath>& path);

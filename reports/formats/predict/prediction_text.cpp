@@ -48,7 +48,7 @@ std::string advice_text(const analyzer::AdviceReport& report, const Measured<ana
   std::string text = data_table_text(table, paint, columns_of(style));
   text += lines_of(advice_remarks(report), "", paint, columns_of(style));
   if (!path) return text + lines_of({"critical path: " + path.reason()}, "", paint, columns_of(style));
-  constexpr std::size_t kMost = 8;  // of ranks, of collectives and of operators
+  constexpr std::size_t kMost = 8;  // rows of ranks, of collectives and of operators
   text += "\n" + data_table_text(path_data(*path, kMost), paint, columns_of(style));
   return text + lines_of(path->notes, "", paint, columns_of(style));
 }

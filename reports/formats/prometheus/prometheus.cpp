@@ -20,7 +20,7 @@ using analyzer::RunSummary;
 
 constexpr double kNsPerSecond = 1e9;
 
-/// A label's value: backslash, quote and line end are escaped, and nothing acts on a terminal.
+/// A label's value: backslash, quote and line end are escaped, as are control characters (visible()).
 std::string label_value(std::string_view text) {
   std::string value = "\"";
   for (const char c : visible(text)) {
@@ -46,7 +46,7 @@ std::string braces(const Subject& subject, const Labels& labels) {
   return text + "}";
 }
 
-/// One metric of all runs: samples of a family stand together.
+/// One metric of all runs: the samples of a family must be consecutive.
 class Family {
  public:
   Family(std::string_view name, std::string_view help) : name_(name), help_(help) {}
@@ -68,7 +68,7 @@ class Family {
   std::string samples_;
 };
 
-/// A family with what `fill` adds for each run.
+/// A family with the samples that `fill` adds for each run.
 template <typename Fill>
 std::string family(std::span<const RunSummary> runs, std::string_view name, std::string_view help, const Fill& fill) {
   Family family(name, help);
@@ -80,7 +80,7 @@ bool is_usable(const RunSummary& summary) {
   return summary.run.state == store::RunState::kDone && summary.run.valid;
 }
 
-/// As family, of finished and valid runs alone.
+/// As family, for finished and valid runs only.
 template <typename Fill>
 std::string figures(std::span<const RunSummary> runs, std::string_view name, std::string_view help, const Fill& fill) {
   return family(runs, name, help, [&](Family& to, const RunSummary& summary) {

@@ -11,7 +11,8 @@
 
 namespace ddbench::reports {
 
-// What `ddbench scaling` and `ddbench compare` print; JSON as in json.h (schemas: curve, comparison, groups).
+// The output of `ddbench scaling` and `ddbench compare`; JSON as in json.h (schemas: curve, comparison,
+// groups).
 
 std::string curve_text(const analyzer::ScalingCurve& curve, const TextStyle& style);
 std::string curve_json(const analyzer::ScalingCurve& curve);
@@ -19,7 +20,7 @@ std::string curve_json(const analyzer::ScalingCurve& curve);
 std::string comparison_text(const analyzer::Comparison& comparison, const TextStyle& style);
 std::string comparison_json(const analyzer::Comparison& comparison);
 
-/// With the table of costs where `costs` has rows.
+/// With the table of costs if `costs` has rows.
 std::string groups_text(const analyzer::GroupComparison& groups, const analyzer::CostTable& costs,
                         const TextStyle& style);
 std::string groups_json(const analyzer::GroupComparison& groups, const analyzer::CostTable& costs);

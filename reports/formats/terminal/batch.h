@@ -7,7 +7,7 @@
 
 namespace ddbench::reports {
 
-/// What `ddbench batch` prints.
+/// The output of `ddbench batch`.
 std::string batch_text(const analyzer::BatchAnalysis& analysis, const TextStyle& style);
 
 /// reports/schema/batch.schema.json

@@ -7,9 +7,9 @@
 
 namespace ddbench::reports {
 
-/// What `ddbench micro` prints: a table for each collective with the columns of nccl-tests (which
-/// `ddbench import nccl-tests` and scripts made for them read), ceilings, latency and bandwidth.
-/// These tables are never shortened.
+/// The output of `ddbench micro`: a table for each collective with the columns of nccl-tests (which `ddbench
+/// import nccl-tests` and scripts made for them read), ceilings, latency and bandwidth. These tables are
+/// never shortened.
 std::string micro_text(const analyzer::MicroTable& table, const TextStyle& style);
 
 /// reports/schema/micro.schema.json

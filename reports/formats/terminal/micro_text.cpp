@@ -18,7 +18,7 @@ using analyzer::MicroRow;
 using analyzer::MicroTable;
 using analyzer::MicroTiming;
 
-/// Four digits where there is room for them, as nccl-tests show.
+/// Four digits if they fit, as in the output of nccl-tests.
 std::string digits(double value) {
   if (value >= 1000) return fmt::format("{:.0f}", value);
   return value >= 100 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);

@@ -114,7 +114,7 @@ class RunText {
     for (const std::string& line : wrapped(where_lost(summary_), width_)) write_line(Tone::kPlain, line);
   }
 
-  /// The alarm at the top has said already what is invalid.
+  /// The alarm at the top has already stated what is invalid.
   std::vector<std::string> notes_below_the_alarm() const {
     std::vector<std::string> notes = summary_.notes;
     if (!summary_.run.valid)

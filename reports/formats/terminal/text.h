@@ -20,7 +20,7 @@ inline LineWidth line_width(const TextStyle& style, int least = 20) {
   return {static_cast<std::size_t>(std::max(style.width, least)), style.keeps_columns};
 }
 
-/// What `ddbench run` and `ddbench show` print at the end. Control characters in names are shown escaped.
+/// The output of `ddbench show`, and of `ddbench run` at its end. Control characters in names are escaped.
 std::string run_text(const analyzer::RunSummary& summary, const TextStyle& style);
 std::string scaling_text(const analyzer::ScalingTable& table, const TextStyle& style);
 std::string run_list_text(const std::vector<analyzer::RunSummary>& runs, const TextStyle& style);

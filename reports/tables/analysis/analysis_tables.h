@@ -14,17 +14,18 @@
 
 namespace ddbench::reports {
 
-// What an analysis of several runs says, for the terminal and the dashboard. Columns in which nothing is known, or in which all rows
-// would say the same, are left out.
+// The results of an analysis of several runs, for the terminal and the dashboard. Columns without known
+// values, or with the same value in all rows, are left out.
 
-/// A curve among others; the label tells them apart.
+/// One of several curves; the label distinguishes them.
 struct NamedCurve {
   std::string label;
   const analyzer::ScalingCurve* curve = nullptr;
 };
 
 DataTable curve_data(std::span<const NamedCurve> curves);  ///< a row for each size of each curve
-/// The waterfall of each size but the baseline, a column each; in tables of at most `sizes` of them. Empty where none has one.
+/// The waterfall of each size except the baseline, one column per size, split into tables of at most `sizes`
+/// columns. Empty if no size has a waterfall.
 std::vector<DataTable> lost_by_size_data(const analyzer::ScalingCurve& curve, std::size_t sizes);
 DataTable law_data(const analyzer::ModelChoice& law);
 DataTable predictions_data(const analyzer::ScalingCurve& curve);
@@ -33,7 +34,7 @@ DataTable stragglers_data(const analyzer::StragglerReport& report);  ///< nodes,
 DataTable groups_data(const analyzer::GroupComparison& groups);
 DataTable group_collectives_data(const analyzer::GroupComparison& groups);
 DataTable costs_data(const analyzer::CostTable& costs);
-/// A row for each regime of sizes. `field` tells the values of GroupFit apart; empty where there are none.
+/// One row per regime of sizes. `field` distinguishes the values of GroupFit; empty if there are none.
 DataTable fits_data(std::span<const analyzer::GroupFit> fits, const std::string& field);
 
 DataTable differences_data(const analyzer::Comparison& comparison);

@@ -8,7 +8,7 @@ namespace ddbench::reports {
 
 // Cells that several tables of an analysis have.
 
-/// Nodes of a case, or that nobody said how its GPUs sit in them.
+/// The number of nodes of a case, or that the placement of its GPUs on nodes is not known.
 inline DataCell nodes_cell(const RunCase& run_case, bool not_said) {
   return not_said ? missing_cell("the imported table does not say how the GPUs sit in nodes") : count_cell(run_case.nodes);
 }

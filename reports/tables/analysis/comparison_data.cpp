@@ -23,7 +23,7 @@ DataCell side_cell(const std::string& value) {
   return cell;
 }
 
-/// With its unit: the heading names the side.
+/// With its unit, because the heading names the side.
 DataCell side_cell(const Measured<double>& value, const std::string& unit) {
   return value ? value_cell(*value, quantity(*value, unit == "bytes" ? "B" : unit)) : missing_cell(value.reason());
 }

@@ -15,7 +15,7 @@ struct FitRow {
   const AlphaBetaRegime* regime;
 };
 
-/// Of nanoseconds per byte, with the interval turned over.
+/// The interval of the bandwidth: the inverse of nanoseconds per byte, hence with swapped ends.
 Measured<ConfidenceInterval> bandwidth_interval(const AlphaBetaRegime& regime) {
   if (!regime.per_byte) return Measured<ConfidenceInterval>::missing(regime.per_byte.reason());
   ConfidenceInterval interval = regime.per_byte->interval;

@@ -25,7 +25,7 @@ CellTone tone_of(analyzer::GateOutcome outcome) {
   return CellTone::kWarning;
 }
 
-/// A cell of the estimate; without one, a dash and why.
+/// A cell of the estimate; if it is missing, a dash and the reason.
 template <typename MakeCell>
 std::function<DataCell(const MetricVerdict&)> estimated(MakeCell make) {
   return [make](const MetricVerdict& row) { return row.estimate ? make(row, *row.estimate) : missing_cell(row.reason); };

@@ -8,11 +8,11 @@
 
 namespace ddbench::reports {
 
-// What the gate, the history and the named baselines say, for every format that has tables.
+// The content of the gate, the history and the named baselines, for every format that has tables.
 
 DataTable metrics_data(const analyzer::GateVerdict& verdict);  ///< a row for each metric
 DataTable history_data(const analyzer::HistorySeries& series, analyzer::RunMetric metric);
-/// A row for each change of level; empty where there is none.
+/// A row for each change of level; empty if there is none.
 DataTable level_changes_data(const analyzer::HistorySeries& series, analyzer::RunMetric metric);
 DataTable baselines_data(const std::vector<store::NamedBaseline>& baselines);
 

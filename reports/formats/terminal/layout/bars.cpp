@@ -39,7 +39,7 @@ SignedBars::SignedBars(double smallest, double largest, std::size_t columns) {
 std::string SignedBars::draw(double value) const {
   const double columns = per_column_ > 0 ? value / per_column_ : 0;
   if (columns >= 0) return std::string(left_, ' ') + "│" + blocks(columns);
-  // The block characters grow from the left only: the end of a bar to the left is drawn to half a column.
+  // Block characters fill from the left only: a bar to the left ends on a half column.
   const auto halves = std::min(2 * left_, static_cast<std::size_t>(std::max(1.0, std::round(-columns * 2))));
   const std::size_t used = (halves + 1) / 2;
   return std::string(left_ - used, ' ') + (halves % 2 == 1 ? "▐" : "") + repeat("█", halves / 2) + "│";

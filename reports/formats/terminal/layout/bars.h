@@ -12,7 +12,7 @@ inline constexpr std::size_t kBarColumns = 10;
 /// least an eighth.
 std::string bar(double share, std::size_t columns);
 
-/// Bars to both sides of one axis, as `columns` wide as all of them together need.
+/// Bars to both sides of one axis; all bars together take `columns`.
 class SignedBars {
  public:
   /// The smallest and the largest value to be drawn.

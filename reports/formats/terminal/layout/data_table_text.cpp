@@ -35,7 +35,8 @@ std::string shown(const DataColumn& column) {
   return visible(column.brief.empty() ? column.title : column.brief);
 }
 
-/// The rows of a DataTable as those of a Table, with a column of bars behind the one whose cells have them.
+/// Converts the rows of a DataTable to those of a Table, and adds a column of bars after the column whose
+/// cells have them.
 class TableText {
  public:
   TableText(const DataTable& table, const Paint& paint, LineWidth width, std::size_t indent)
@@ -83,7 +84,7 @@ class TableText {
     return std::clamp<std::size_t>(width_ > other_columns() ? width_ - other_columns() : 0, 8, kWidestBar);
   }
 
-  /// What stands for a text is not shortened: nothing else says which one it stands for.
+  /// A brief form that replaces a text is not shortened: only its full form identifies the text.
   std::size_t least_width(std::size_t column) const {
     std::size_t least = TableColumn{}.least;
     for_each_row([&](const std::vector<DataCell>& row) { least = std::max(least, display_width(visible(row[column].brief))); });
@@ -109,7 +110,8 @@ class TableText {
     return {SignedBars(smallest_, largest_, bar_columns()).draw(length), tone};
   }
 
-  /// Bars within a table are shares of 1, so that tables can be compared; those at its end take the room that there is.
+  /// Bars within a table are shares of 1, so that tables can be compared; bars at its end use the remaining
+  /// width.
   bool is_share() const { return *bars_at_ + 1 < table_.columns.size(); }
 
   void add_row(const std::vector<DataCell>& row, Table& lines) const {

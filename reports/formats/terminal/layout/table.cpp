@@ -33,7 +33,7 @@ std::vector<std::size_t> Table::natural_widths() const {
 std::string Table::line(const std::vector<TableCell>& cells, const std::vector<std::size_t>& widths,
                         std::size_t indent, const Paint& paint) const {
   std::string result(indent, ' ');
-  std::string pending;  // blanks are written only before more text: no line ends in them
+  std::string pending;  // blanks are written only before more text, so that no line ends in blanks
   for (std::size_t i = 0; i < widths.size(); ++i) {
     const std::string text = fitted(cells[i].text, widths[i]);
     const std::string blanks(widths[i] - std::min(widths[i], display_width(text)), ' ');
@@ -64,7 +64,7 @@ std::string Table::render(const Paint& paint, std::size_t indent, std::size_t wi
   const bool all_fit = keeps_columns || total(widths) <= room;
   const std::size_t beside_ellipsis = room > kColumnGap + 1 ? room - kColumnGap - 1 : 0;
   while (!all_fit && widths.size() > 1 && total(widths) > beside_ellipsis) widths.pop_back();
-  // What was shortened for columns that are left out after all gets its room back.
+  // Columns were shortened to keep others that are now left out: restore their widths.
   const std::vector<std::size_t> natural = natural_widths();
   for (std::size_t i = 0; !all_fit && i < widths.size(); ++i) {
     const std::size_t left = beside_ellipsis - std::min(beside_ellipsis, total(widths));

@@ -15,7 +15,7 @@ struct TableColumn {
   std::string title;
   Align align = Align::kRight;
   bool may_shorten = false;  ///< text that may be cut where the table is too wide
-  std::size_t least = 8;     ///< what is left of it then
+  std::size_t least = 8;     ///< the least width of a shortened column
 };
 
 struct TableCell {
@@ -23,14 +23,15 @@ struct TableCell {
   Tone tone = Tone::kPlain;
 };
 
-/// Aligned columns, kColumnGap blanks apart.
+/// Aligned columns, separated by kColumnGap blanks.
 class Table {
  public:
   explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
   void add_row(std::vector<TableCell> cells);
 
-  /// At most `width` columns wide: shortens what may be shortened, then leaves out columns from the right,
-  /// and shows an ellipsis for them. With `keeps_columns` it does neither, and becomes as wide as its texts are. Without titles when all are empty. Ends in a line end.
+  /// At most `width` columns wide: shortens columns that allow it, then leaves out columns from the right,
+  /// and shows an ellipsis for them. With `keeps_columns` it does neither, and is as wide as its texts. The
+  /// title line is omitted when all titles are empty. Ends in a line end.
   std::string render(const Paint& paint, std::size_t indent, std::size_t width, bool keeps_columns = false) const;
 
  private:
