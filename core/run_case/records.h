@@ -79,8 +79,19 @@ struct UnreadableRun {
 void set_owner_to_this_process(RunRecord& run);
 
 /// True when the run is `running` and its owner is known to be gone: on this host, from an earlier boot, or
-/// with a process that has ended. Runs of other hosts, or without an owner, are left alone.
+/// with a process that has ended; anywhere, of an earlier start of the scheduler's job that this process is part of. Other runs
+/// of other hosts, or without an owner, are left alone.
 bool is_abandoned(const RunRecord& run);
+
+/// How long the owner of a run may give no sign of life (owner.heartbeat_wall_ns, every 10 s) before the run may be taken over.
+inline constexpr std::int64_t kStaleAfter_ns = 300'000'000'000;
+
+/// Why nobody drives `run` any more, though it is stored as running; empty where somebody may. Besides is_abandoned, the owner
+/// may have given no sign for kStaleAfter_ns: that counts only where somebody asks for this very run, as clocks may differ.
+std::string why_gone(const RunRecord& run, std::int64_t now_wall_ns);
+
+/// "4 s ago", "not known": the last sign of life of a run that is running.
+std::string describe_last_sign(const RunRecord& run, std::int64_t now_wall_ns);
 
 /// One row of the table `rank`.
 struct RankRecord {

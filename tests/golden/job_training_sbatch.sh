@@ -15,4 +15,14 @@
 # It goes to the cluster's default partition; --partition names another.
 # The store and the checkpoints must lie where every node that the job may be started on again finds them.
 set -eu
-exec ddbench run --launcher srun --workload mlp -O hidden=64,64 --nodes 2 --gpus 4 --checkpoint-every 100 --name ddbench-mlp --continue
+ddbench run --launcher srun --workload mlp -O hidden=64,64 --nodes 2 --gpus 4 --checkpoint-every 100 --name ddbench-mlp --continue &
+ddbench=$!
+trap 'kill -TERM $ddbench' TERM
+status=0
+wait $ddbench || status=$?
+while kill -0 $ddbench 2>/dev/null; do status=0; wait $ddbench || status=$?; done
+if [ $status = 130 ] && scontrol show job -o $SLURM_JOB_ID | grep -q ' JobState=RUNNING '; then
+  echo "told to end before its work was done: the job is started again and goes on from the last checkpoint"
+  scontrol requeue $SLURM_JOB_ID
+fi
+exit $status

@@ -186,7 +186,7 @@ def test_the_command_for_azure_ml_trains_with_the_variables_that_its_service_set
 
 
 @pytest.mark.parametrize("whom", [["--batch"], []], ids=["the launcher is told", "the ranks are told"])
-def test_slurm_runs_the_batch_script_and_a_second_job_goes_on(in_slurm, whom):
+def test_slurm_runs_the_batch_script_which_starts_itself_again_and_goes_on(in_slurm, whom):
     bench = in_slurm
     environment = dict(bench.environment, PATH=real_path(bench))
     file = bench.tmp / "job.sh"
@@ -209,12 +209,15 @@ def test_slurm_runs_the_batch_script_and_a_second_job_goes_on(in_slurm, whom):
     job = slurm_says("sbatch", "--parsable", file).strip()
     wait_for_steps(bench, Running)
     slurm_says("scancel", *whom, "--signal=TERM", job)
-    state, output = ended(job)
-    assert state == "FAILED" and "PREEMPTED" in output, output
+    wait_until(lambda: state_of(job) == "PENDING", 60, "the job waits to be started again")
+    assert "PREEMPTED" in (bench.tmp / f"ddbench-mlp-{job}.out").read_text()
     first = newest_run(bench)
     assert run_row(bench, first)["state"] == "preempted"
-    state, output = ended(slurm_says("sbatch", "--parsable", file).strip())
+    slurm_says("scontrol", "update", f"JobId={job}", "StartTime=now")  # Slurm would wait for two minutes
+    state, output = ended(job)
     assert state == "COMPLETED", output
+    facts = json.loads(run_row(bench, newest_run(bench))["facts_json"])
+    assert (facts["job.id"], facts["job.restarts"]) == (f"slurm {job}", "1")
     check_continued(bench, first)
 
 

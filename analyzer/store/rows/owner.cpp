@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fstream>
@@ -9,7 +10,9 @@
 #include <sstream>
 
 #include "analyzer/store/rows/abandoned.h"
+#include "core/facts/facts.h"
 #include "core/run_case/records.h"
+#include "core/run_case/scheduler_job.h"
 
 namespace ddbench::store {
 namespace {
@@ -67,6 +70,7 @@ void set_owner_to_this_process(RunRecord& run) {
 
 bool is_abandoned(const RunRecord& run) {
   if (run.state != RunState::kRunning || run.owner_pid <= 0) return false;
+  if (is_earlier_start_of_own_job(run.environment.facts)) return true;
   if (run.owner_host.empty() || run.owner_host != host_name()) return false;
   const std::string boot = boot_id();
   if (!run.owner_boot_id.empty() && !boot.empty() && run.owner_boot_id != boot) return true;
@@ -75,8 +79,30 @@ bool is_abandoned(const RunRecord& run) {
 
 void close_abandoned(RunRecord& run) {
   if (!is_abandoned(run)) return;
+  run.reason = why_gone(run, 0);
   run.state = RunState::kInterrupted;
-  run.reason = fmt::format("the ddbench that ran it (pid {}) ended without closing it", run.owner_pid);
+}
+
+std::string why_gone(const RunRecord& run, std::int64_t now_wall_ns) {
+  if (run.state != RunState::kRunning) return {};
+  const Facts& facts = run.environment.facts;
+  if (is_abandoned(run)) {
+    if (!is_earlier_start_of_own_job(facts))
+      return fmt::format("the ddbench that ran it (pid {}) ended without closing it", run.owner_pid);
+    return fmt::format("its job ({}) was started again before the ddbench that ran it (pid {} on {}) closed it",
+                       *get_fact(facts, fact_key<"job.id">), run.owner_pid, run.owner_host);
+  }
+  const auto sign_ns = get_fact(facts, fact_key<"owner.heartbeat_wall_ns">);
+  // A process of this host that lives is alive, however long the machine slept.
+  if (!sign_ns || run.owner_host == host_name() || now_wall_ns - *sign_ns < kStaleAfter_ns) return {};
+  return fmt::format("the ddbench that ran it (pid {} on {}) gave its last sign of life {}", run.owner_pid, run.owner_host,
+                     describe_last_sign(run, now_wall_ns));
+}
+
+std::string describe_last_sign(const RunRecord& run, std::int64_t now_wall_ns) {
+  const auto sign_ns = get_fact(run.environment.facts, fact_key<"owner.heartbeat_wall_ns">);
+  if (!sign_ns) return "not known";
+  return fmt::format("{} s ago", std::max<std::int64_t>(0, (now_wall_ns - *sign_ns) / 1'000'000'000));
 }
 
 }  // namespace ddbench::store

@@ -9,6 +9,7 @@
 #include "analyzer/store/sqlite/open_store.h"
 #include "analyzer/store/sqlite/refresh_case_keys.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 
 namespace ddbench::store {
 namespace {
@@ -56,6 +57,16 @@ void RunStore::update_run(const RunRecord& run) {
   Transaction transaction(impl_->database);
   if (!replace_run(impl_->database, run, impl_->cases)) throw_unknown_run(run.id, file());
   transaction.commit();
+}
+
+bool RunStore::beat(const RunId& id, std::int64_t wall_ns) {
+  Transaction transaction(impl_->database);
+  std::optional<RunRecord> stored = run(id);
+  if (!stored || stored->state != RunState::kRunning) return false;
+  set_fact(stored->environment.facts, fact_key<"owner.heartbeat_wall_ns">, wall_ns);
+  replace_run(impl_->database, *stored, impl_->cases);
+  transaction.commit();
+  return true;
 }
 
 void RunStore::delete_spans(const RunId& id) {

@@ -37,6 +37,9 @@ class RunStore {
   void create_run(const RunRecord& run);
   /// Every column of the row but its id.
   void update_run(const RunRecord& run);
+  /// Notes that the owner of a run lives (owner.heartbeat_wall_ns). False, and nothing is changed, when the run is not
+  /// stored as running: somebody has closed or deleted it.
+  bool beat(const RunId& id, std::int64_t wall_ns);
   /// Replaces rows of the same rank.
   void put_ranks(const RunId& id, std::span<const RankRecord> ranks);
   /// Adds spans after those the rank has, in compressed chunks of bounded size (a small last chunk is filled

@@ -101,8 +101,11 @@ void add_prune(CLI::App& db, Action& action) {
   command->add_option("--older-than", options->older_than, "Runs that started longer ago: 12h, 90d, 4w");
   command->add_option("--keep-last", options->keep_last, "Keep the newest N of the selected runs")
       ->check(CLI::PositiveNumber);
-  command->add_option("--state", options->states, "Runs in these states: failed,interrupted,preempted,done")
+  command->add_option("--state", options->states, "Runs in these states: failed,interrupted,preempted,done; running only with --stale")
       ->delimiter(',');
+  command->add_flag("--stale", options->stale,
+                    "Only runs that are stored as running though their ddbench is gone, or has given no sign of life for 5 "
+                    "minutes");
   command->add_flag("--invalid", options->invalid, "Runs whose figures must not be used");
   command->add_flag("--spans", options->spans_only,
                     "Delete raw spans only: steps, collectives and kernels stay");

@@ -47,12 +47,20 @@ store::RunRecord unreadable_run(const store::RunId& id) {
   return run;
 }
 
-store::RunRecord run_to_prune(const store::RunStore& store, const std::string& reference) {
+bool is_driven(const store::RunRecord& run, const PruneOptions& options) {
+  if (run.state != store::RunState::kRunning || store::is_abandoned(run)) return false;
+  return !options.stale || store::why_gone(run, wall_ns()).empty();
+}
+
+store::RunRecord run_to_prune(const store::RunStore& store, const PruneOptions& options, const std::string& reference) {
   const store::RunId id = store.find_id(reference);
   const store::RunRecord run = store.run(id).value_or(unreadable_run(id));
-  if (run.state == store::RunState::kRunning && !store::is_abandoned(run)) {
-    throw Error(ErrorCode::kBadInput, fmt::format("run {} is still running (pid {} on {}): end it first", id,
-                                                  run.owner_pid, run.owner_host));
+  if (is_driven(run, options)) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("run {} is still running (pid {} on {}, last sign of life {}): end it first, or add --stale when it "
+                            "gives none for {} s",
+                            id, run.owner_pid, run.owner_host, store::describe_last_sign(run, wall_ns()),
+                            store::kStaleAfter_ns / 1'000'000'000));
   }
   return run;
 }
@@ -63,7 +71,7 @@ std::vector<store::RunRecord> candidates(const store::RunStore& store, const Pru
     return options.selection.is_empty() ? store.runs() : select_runs(store, options.selection);
   std::map<store::RunId, store::RunRecord> named;
   for (const std::string& reference : options.runs) {
-    store::RunRecord run = run_to_prune(store, reference);
+    store::RunRecord run = run_to_prune(store, options, reference);
     named.insert_or_assign(run.id, std::move(run));
   }
   std::set<store::RunId> selected;
@@ -123,11 +131,11 @@ void print_result(const PruneOptions& options, const std::vector<store::RunRecor
 std::vector<store::RunRecord> runs_to_prune(const store::RunStore& store, const PruneOptions& options,
                                             std::size_t& kept) {
   const bool any = !options.runs.empty() || !options.selection.is_empty() || !options.older_than.empty() ||
-                   options.keep_last > 0 || !options.states.empty() || options.invalid;
+                   options.keep_last > 0 || !options.states.empty() || options.invalid || options.stale;
   if (!any) {
     throw Error(
         ErrorCode::kBadInput,
-        "prune needs to know what to delete: ids of runs, --older-than, --keep-last, --state, --invalid, "
+        "prune needs to know what to delete: ids of runs, --older-than, --keep-last, --state, --invalid, --stale, "
         "--sweep or --where");
   }
   std::vector<store::RunRecord> runs = candidates(store, options);
@@ -140,7 +148,7 @@ std::vector<store::RunRecord> runs_to_prune(const store::RunStore& store, const 
   std::erase_if(runs, [&](const store::RunRecord& run) {
     return (before_ns != 0 && run.started_wall_ns >= before_ns) ||
            (!states.empty() && states.count(run.state) == 0) || (options.invalid && run.valid) ||
-           (run.state == store::RunState::kRunning && !store::is_abandoned(run));
+           (options.stale && run.state != store::RunState::kRunning) || is_driven(run, options);
   });
   std::reverse(runs.begin(), runs.end());
   kept = 0;

@@ -14,12 +14,13 @@ struct PruneOptions {
   int keep_last = 0;       ///< 0: not asked for
   std::vector<std::string> states;
   bool invalid = false;
+  bool stale = false;  ///< only runs stored as running that nobody drives any more (store::why_gone)
   bool spans_only = false;
   bool yes = false;
   bool json = false;
 };
 
-/// The runs that meet all of the criteria, oldest first; never a run that is running, and, unless only spans
+/// The runs that meet all of the criteria, oldest first; never a run that is running (but with `stale`), and, unless only spans
 /// are deleted, no run that is the baseline of another or part of a named baseline: these are counted in
 /// `kept`. A run whose row is unreadable is only deleted by its id. Throws Error{kBadInput} without a
 /// criterion, and for an id that is unknown, ambiguous or of a running run.

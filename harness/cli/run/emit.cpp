@@ -22,7 +22,7 @@ constexpr const char* kGroup = "Job file";
 /// What the job file says in its own way, or what only concerns the run of this machine.
 bool is_for_the_job(const CLI::Option& option) {
   static const std::set<std::string> kSaidByTheFile{"--name",      "--db",       "--json",  "--quiet",
-                                                    "--continue",  "--launcher", "--hosts", "--hostfile",
+                                                    "--continue",  "--force",  "--launcher", "--hosts", "--hostfile",
                                                     "--partition", "--account"};
   return option.count() > 0 && !option.get_positional() && option.get_group() != kGroup &&
          kSaidByTheFile.count(option.get_name()) == 0;

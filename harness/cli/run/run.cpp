@@ -19,6 +19,7 @@
 #include "harness/cli/run/run_sku.h"
 #include "harness/cli/run/emit.h"
 #include "harness/cli/run/single_run.h"
+#include "harness/experiment/recover/take_over.h"
 #include "harness/experiment/run/execute_run.h"
 #include "harness/experiment/run/resume.h"
 #include "harness/experiment/sweep/repeat_rule.h"
@@ -38,7 +39,7 @@ void print_result(const SingleRunOptions& options, const store::RunStore& store,
 /// A run goes on as it was started: nothing of its case can be said anew.
 void refuse_other_options(const CLI::App& command) {
   static const std::set<std::string> kAllowed{"--resume", "--checkpoint-dir", "--db",   "--json",
-                                              "--quiet",  "--timeout",        "--grace"};
+                                              "--quiet",  "--timeout",        "--grace", "--force"};
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0 || kAllowed.count(option->get_name()) > 0) continue;
     if (option->get_group() == "Launcher") continue;
@@ -50,6 +51,7 @@ void refuse_other_options(const CLI::App& command) {
 
 /// Several runs of one name would all be the one to go on with.
 void check_continue(const SingleRunOptions& options) {
+  if (options.force && !options.go_on) throw Error(ErrorCode::kBadInput, "--force needs --resume or --continue: there is nothing to force");
   if (!options.go_on) return;
   const char* missing = options.run_case.name.empty() ? "needs --name, to find the run that it continues"
                         : options.run_case.checkpoint_every == 0 ? "requires --checkpoint-every"
@@ -91,6 +93,12 @@ void refuse_repetitions_of_started_ranks(const SingleRunOptions& options) {
               "--repeat cannot be combined with --launcher env: externally started ranks serve one run");
 }
 
+/// So that it can be continued: nobody may drive it any more.
+void take_over(const SingleRunOptions& options, store::RunStore& store, const store::RunRecord& run, bool waits) {
+  const auto tell = [](const std::string& what) { print_error("note: " + printable(what) + "\n"); };
+  experiment::take_over(store, run.id, {.forced = options.force, .waits = waits, .tell = tell});
+}
+
 int resume(SingleRunOptions& options) {
   resolve(options);
   if (const auto exit_code = be_started_rank(options.launcher, {})) return *exit_code;
@@ -98,6 +106,7 @@ int resume(SingleRunOptions& options) {
   store::RunStore::open(path, store::OpenMode::kReadOnly);  // one that is missing must not be created
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
+  take_over(options, store, store.find(options.resume), false);
   return resume(options, store, experiment::find_resume(store, options.resume, options.checkpoint_dir));
 }
 
@@ -148,6 +157,8 @@ int run(SingleRunOptions& options) {
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
   if (options.go_on) {
+    for (const store::RunRecord& newest : store.runs({.name = options.run_case.name, .limit = 1}))
+      take_over(options, store, newest, true);
     auto unfinished = experiment::find_unfinished(store, options.run_case, options.checkpoint_dir);
     if (unfinished) return resume(options, store, *std::move(unfinished));
   }
@@ -195,6 +206,11 @@ void add_run_command(CLI::App& app, Action& action) {
                  "Continue the newest run of this --name if it was stopped and left a checkpoint, else "
                  "start: for jobs that a "
                  "scheduler starts again")
+      ->group("Checkpoints");
+  command
+      ->add_flag("--force", options->force,
+                 "With --resume or --continue: also continue a run that another ddbench seems to drive. That one ends when it "
+                 "notices")
       ->group("Checkpoints");
   command
       ->add_option("--checkpoint-dir", options->checkpoint_dir,

@@ -19,6 +19,7 @@ struct SingleRunOptions : RunOptions {
   std::string checkpoint_dir;
   std::string resume;  ///< only of `run`
   std::string metrics_file;  ///< only of `run`
+  bool force = false;  ///< of --resume and --continue: also a run that another ddbench seems to drive
   bool go_on = false;  ///< --continue, only of `run`
 };
 

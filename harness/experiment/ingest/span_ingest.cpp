@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "harness/experiment/ingest/launch_notes.h"
 
@@ -21,6 +22,16 @@ SpanIngest::SpanIngest(store::RunStore& store, store::RunId run_id, std::filesys
       run_id_(std::move(run_id)),
       run_directory_(std::move(run_directory)),
       ranks_(static_cast<std::size_t>(world_size)) {}
+
+void SpanIngest::show_life() {
+  constexpr std::int64_t kEvery_ns = 10'000'000'000;
+  const std::int64_t now = wall_ns();
+  if (now - shown_wall_ns_ < kEvery_ns) return;
+  shown_wall_ns_ = now;
+  if (store_.beat(run_id_, now)) return;
+  throw Error(ErrorCode::kRunFailed, fmt::format("run {} was closed in {} by another ddbench, which took it for dead", run_id_,
+                                                 store_.file().string()));
+}
 
 void SpanIngest::skip_stored() {
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {

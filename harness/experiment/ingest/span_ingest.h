@@ -27,6 +27,10 @@ class SpanIngest {
   /// skipped. Throws Error of the store (disk full), or when a spool cannot be opened or read.
   void poll();
 
+  /// Says in the store, every ten seconds at most, that the run goes on. Throws Error{kRunFailed} when somebody has closed it
+  /// there: another ddbench has taken it over.
+  void show_life();
+
   /// Before the first poll() of a run that another process began to move: leaves out what is stored already.
   void skip_stored();
 
@@ -52,6 +56,7 @@ class SpanIngest {
   std::filesystem::path run_directory_;
   std::vector<RankSpool> ranks_;
   std::uint64_t stored_ = 0;
+  std::int64_t shown_wall_ns_ = 0;
 };
 
 }  // namespace ddbench::experiment

@@ -66,7 +66,8 @@ void set_end_to_last_step(store::RunStore& store, const store::RunId& id) {
   store.update_run(run);
 }
 
-RecoveredRun complete(store::RunStore& store, store::RunRecord run, const TemporaryDirectory* directory) {
+RecoveredRun complete(store::RunStore& store, store::RunRecord run, const TemporaryDirectory* directory,
+                      const std::string& why_gone) {
   if (directory != nullptr) {
     if (auto kept = kept_run(directory->path(), run.id)) {
       run = std::move(kept->run);
@@ -77,6 +78,10 @@ RecoveredRun complete(store::RunStore& store, store::RunRecord run, const Tempor
   const bool was_killed = run.state == store::RunState::kRunning;
   if (was_killed) {
     store::close_abandoned(run);
+    if (run.state == store::RunState::kRunning) {
+      run.state = store::RunState::kInterrupted;
+      run.reason = why_gone;
+    }
     run.finished_wall_ns = wall_ns();
   }
   store.update_run(run);
@@ -108,13 +113,13 @@ bool can_recover(const store::RunRecord& run) {
   return directory.has_value();
 }
 
-RecoveredRun recover_run(store::RunStore& store, store::RunRecord run) {
+RecoveredRun recover_run(store::RunStore& store, store::RunRecord run, const std::string& why_gone) {
   const store::RunId id = run.id;
   // Whoever holds the directory puts the run in order; without one, there is nothing that two could add
   // twice.
   auto directory = TemporaryDirectory::adopt(temporary_root(), id);
   try {
-    return complete(store, std::move(run), directory ? &*directory : nullptr);
+    return complete(store, std::move(run), directory ? &*directory : nullptr, why_gone);
   } catch (const Error& error) {
     if (!directory) throw;
     const fs::path path = directory->path();

@@ -22,8 +22,9 @@ struct RecoveredRun {
 bool can_recover(const store::RunRecord& run);
 
 /// Throws Error when the store does not take it; the message says where the data stays. Doing it again goes
-/// on where it stopped.
-RecoveredRun recover_run(store::RunStore& store, store::RunRecord run);
+/// on where it stopped. `why_gone`: of a run that is stored as running, why nobody drives it any more; empty: its owner is
+/// dead (store::is_abandoned).
+RecoveredRun recover_run(store::RunStore& store, store::RunRecord run, const std::string& why_gone = {});
 
 struct Recovery {
   std::vector<RecoveredRun> runs;

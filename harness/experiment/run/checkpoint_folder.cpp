@@ -104,8 +104,7 @@ std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCas
   if (!written) return std::nullopt;
   fs::path directory = *written;
   if (!base.empty()) directory = fs::absolute(base) / directory.filename();
-  std::error_code none;
-  if (fs::is_empty(directory, none) || none) return std::nullopt;
+  if (!ddp::has_checkpoint(directory)) return std::nullopt;
   return find_resume(store, run.id, base);
 }
 

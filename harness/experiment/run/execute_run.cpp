@@ -16,6 +16,7 @@
 #include "core/files/temporary_directory.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
+#include "core/run_case/scheduler_job.h"
 #include "core/run_case/step_facts.h"
 #include "harness/collective/gloo_patch_switch.h"
 #include "harness/experiment/ingest/kept_run.h"
@@ -73,6 +74,7 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   run.repetition = options.repetition;
   run.environment.fingerprint = host::fingerprint(machine);
   run.environment.facts = host::facts(machine);
+  add_origin_facts(run.environment.facts);
   add_nccl_settings(run.environment.facts);
   if (run_case.backend == "gloo" && !is_program(run_case)) {
     set_fact(run.environment.facts, fact_key<"gloo.trylock_patch">, collective::gloo_trylock_patch_is_on());
@@ -292,6 +294,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
   name_store(directory.path(), store.file());
   const CheckpointFolder checkpoints(options, store.file(), kept.run);
   store.create_run(kept.run);
+  store.beat(kept.run.id, wall_ns());
   observer.on_start(kept.run);
   try {
     Execution(options, store, observer, machine, directory.path(), kept).run(checkpoints);

@@ -88,12 +88,17 @@ void LaunchRelay::finish() {
 void LaunchRelay::start_ingest() {
   try {
     const host::SignalsBlocked blocked;
-    ingesting_ = std::async(std::launch::async, [this] { ingest_.poll(); });
+    ingesting_ = std::async(std::launch::async, [this] { ingest(); });
   } catch (const std::system_error&) {
     // There is no thread left: the ranks may have taken the last. It is done when this one asks for it.
-    ingesting_ = std::async(std::launch::deferred, [this] { ingest_.poll(); });
+    ingesting_ = std::async(std::launch::deferred, [this] { ingest(); });
     take_ingested();
   }
+}
+
+void LaunchRelay::ingest() {
+  ingest_.show_life();
+  ingest_.poll();
 }
 
 void LaunchRelay::take_ingested() {

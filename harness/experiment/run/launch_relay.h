@@ -41,6 +41,7 @@ class LaunchRelay : public launch::LaunchObserver {
   void show_program();
   void tell_status();
   void start_ingest();
+  void ingest();
   void take_ingested();
 
   ProgressTracker tracker_;

@@ -18,6 +18,16 @@ struct Arrival {
   Hello hello;
 };
 
+/// What a scheduler did to the job of the ranks, as its launcher told.
+struct JobEnd {
+  enum class Cause { kNotKnown, kCancelled, kPreempted, kTimeLimit, kNodeLost };
+  Cause cause = Cause::kNotKnown;
+  std::string job;                      ///< its number, of a job that was cancelled
+  std::vector<std::string> lost_nodes;  ///< as the scheduler calls them
+
+  friend bool operator==(const JobEnd&, const JobEnd&) = default;
+};
+
 /// The processes of the ranks as their supervisor sees them, however they were started: Fabric has them on
 /// this machine and hears how they end; RemoteProcesses only has connections to them. Single-threaded.
 class RankProcesses {
@@ -48,6 +58,8 @@ class RankProcesses {
   virtual bool started() const noexcept { return true; }
   /// Why ranks may be missing, for people; empty when there is nothing to say.
   virtual std::string trouble() const { return {}; }
+  /// Before finish(), by which the launcher is ended itself.
+  virtual JobEnd job_end() const { return {}; }
 };
 
 }  // namespace ddbench::launch

@@ -42,12 +42,30 @@ std::string explanation(const Job& job) {
   return comment(text);
 }
 
+/// ddbench ends with 130 when it was told to end before its work was done. What Slurm ends itself (preemption, a node that is
+/// lost), it starts again itself, and what was cancelled stays so: only a job that still runs is at its time limit.
+std::string start_again_at_the_limit(const std::string& command) {
+  return command + R"( &
+ddbench=$!
+trap 'kill -TERM $ddbench' TERM
+status=0
+wait $ddbench || status=$?
+while kill -0 $ddbench 2>/dev/null; do status=0; wait $ddbench || status=$?; done
+if [ $status = 130 ] && scontrol show job -o $SLURM_JOB_ID | grep -q ' JobState=RUNNING '; then
+  echo "told to end before its work was done: the job is started again and goes on from the last checkpoint"
+  scontrol requeue $SLURM_JOB_ID
+fi
+exit $status
+)";
+}
+
 }  // namespace
 
 std::string sbatch(const Job& job) {
+  const std::string head = "#!/bin/bash\n" + directives(job) + "#\n" + explanation(job) + "set -eu\n";
+  const std::string command = command_line(job, "srun", "");
   // exec: the signal that Slurm sends to the batch shell is for ddbench.
-  return "#!/bin/bash\n" + directives(job) + "#\n" + explanation(job) + "set -eu\n" + "exec " +
-         command_line(job, "srun", "") + "\n";
+  return is_restartable(job) ? head + start_again_at_the_limit(command) : head + "exec " + command + "\n";
 }
 
 }  // namespace ddbench::job

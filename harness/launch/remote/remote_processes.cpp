@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/error.h"
 #include "harness/launch/control/rank_wording.h"
+#include "harness/launch/machine/run_command.h"
+#include "harness/launch/remote/slurm_job_end.h"
 #include "harness/launch/trust/run_token.h"
 
 namespace ddbench::launch {
@@ -63,6 +66,18 @@ std::string RemoteProcesses::trouble() const {
   const std::string words = last_words(log_);
   return door_.refusals() +
          (words.empty() ? "" : fmt::format("; {}'s last output: {}", job_.launcher, words));
+}
+
+JobEnd RemoteProcesses::job_end() const {
+  if (job_.launcher != "srun") return {};
+  JobEnd end = slurm_job_end_in(log_);
+  if (end.cause != JobEnd::Cause::kCancelled) return end;
+  try {
+    if (!end.job.empty() && !is_still_running(run_tool({{"scontrol", "show", "job", "-o", end.job}}))) return end;
+  } catch (const Error&) {
+    // Nobody can be asked: what happened is not known.
+  }
+  return {};
 }
 
 void RemoteProcesses::finish(std::chrono::milliseconds timeout) {

@@ -41,6 +41,7 @@ class RemoteProcesses final : public RankProcesses {
   std::vector<Arrival> take_arrivals() override { return door_.take_arrivals(); }
   bool started() const noexcept override { return !job_.may_queue || door_.anybody_came(); }
   std::string trouble() const override;
+  JobEnd job_end() const override;
 
  private:
   RemoteJob job_;

@@ -270,6 +270,7 @@ void Supervisor::finish() {
   if (const auto cause = root_cause_.verdict(SteadyTime::max()))
     stop(store::RunState::kFailed, cause->reason);
   settle_preemption();
+  settle_job_end();
   for (SupervisedRank& rank : ranks_) rank.channel.reset();
   if (!processes_.gone()) processes_.finish(kFinishWithin);
   outcome_.facts = processes_.facts();

@@ -77,6 +77,8 @@ class Supervisor {
   void end_by_margin(StopReason reason);
   void begin_preemption();
   void settle_preemption();
+  void settle_job_end();
+  std::string lost_ranks(const std::vector<std::string>& nodes) const;
   void describe_end_of_steps();
   /// " after step 17", of the furthest rank or of one; empty for a program, which does not tell of its steps.
   std::string how_far() const;

@@ -1,6 +1,7 @@
 // The way of a run that a scheduler ends before its time. A checkpoint needs all ranks after the same step
 // (LastStepAgreement): the furthest one that a rank is in.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -40,6 +41,48 @@ void Supervisor::settle_preemption() {
   if (was_all) return;  // there was no more to do
   outcome_.state = store::RunState::kPreempted;
   outcome_.reason = fmt::format("preempted {}, with a checkpoint of it", describe_progress(*last + 1));
+}
+
+namespace {
+
+bool was_lost(const SupervisedRank& rank) {
+  return rank.record.outcome.starts_with("lost: ") || rank.record.outcome.starts_with("failed was lost: ");
+}
+
+}  // namespace
+
+/// The ranks of these nodes; those that the launcher lost where the nodes are called otherwise than their hosts.
+std::string Supervisor::lost_ranks(const std::vector<std::string>& nodes) const {
+  const auto is_on = [&](const SupervisedRank& rank) {
+    return std::any_of(nodes.begin(), nodes.end(), [&](const std::string& node) {
+      return rank.record.host == node || rank.record.host.starts_with(node + ".");
+    });
+  };
+  std::string text;
+  const bool by_host = std::any_of(ranks_.begin(), ranks_.end(), is_on);
+  for (const SupervisedRank& rank : ranks_) {
+    if (by_host ? is_on(rank) : was_lost(rank)) text += (text.empty() ? "" : ", ") + rank.name();
+  }
+  return text;
+}
+
+/// A scheduler ends the ranks by the same signal, whatever it does that for: what it did is known when its launcher has ended.
+void Supervisor::settle_job_end() {
+  const JobEnd end = processes_.job_end();
+  if (outcome_.state == store::RunState::kDone || outcome_.state == store::RunState::kInterrupted) return;
+  if (end.cause == JobEnd::Cause::kNodeLost) {
+    const std::string ranks = lost_ranks(end.lost_nodes);
+    outcome_.state = store::RunState::kFailed;
+    outcome_.reason = fmt::format("the scheduler lost node {}{}{}: {}", fmt::join(end.lost_nodes, ", "),
+                                  ranks.empty() ? "" : " with ", ranks, outcome_.reason);
+  } else if (end.cause == JobEnd::Cause::kCancelled &&
+             (outcome_.state == store::RunState::kPreempted || std::any_of(ranks_.begin(), ranks_.end(), was_lost))) {
+    outcome_.state = store::RunState::kInterrupted;
+    outcome_.reason = "the job was cancelled (scancel): " + outcome_.reason;
+  } else if (end.cause == JobEnd::Cause::kTimeLimit) {
+    outcome_.state = store::RunState::kPreempted;
+    outcome_.reason = "the job's time limit: " + outcome_.reason;
+  }
 }
 
 }  // namespace ddbench::launch

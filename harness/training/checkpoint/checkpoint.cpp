@@ -118,6 +118,10 @@ std::vector<fs::path> list_checkpoints(const fs::path& directory) {
   return found;
 }
 
+bool has_checkpoint(const fs::path& directory) {
+  return !list_checkpoints(directory).empty();
+}
+
 Checkpoint find_checkpoint(const fs::path& directory, const RunCase& run_case) {
   Checkpoint checkpoint;
   for (const fs::path& folder : list_checkpoints(directory)) {

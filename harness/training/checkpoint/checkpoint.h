@@ -30,6 +30,9 @@ struct Checkpoint {
 /// another case, naming each field that differs and both values; when there is none; and when none is good.
 Checkpoint find_checkpoint(const std::filesystem::path& directory, const RunCase& run_case);
 
+/// Whether `directory` holds a whole checkpoint, good or damaged. A run that was killed before its first leaves a folder without.
+bool has_checkpoint(const std::filesystem::path& directory);
+
 /// Whether a run's folder of checkpoints has an entry of this relative path from ddbench (record's IsOurs):
 /// "step-00000100/", "step-00000100/state-0.safetensors", ".step-00000100.partial/parameters.safetensors".
 bool is_checkpoint_file(const std::string& relative_path);

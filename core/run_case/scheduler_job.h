@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/facts/facts.h"
+
+namespace ddbench {
+
+/// What a scheduler calls the job that this process belongs to, as it says in the environment.
+struct SchedulerJob {
+  std::string id;                        ///< "slurm 1234"; empty: no job
+  std::optional<std::int64_t> restarts;  ///< how often it was started again; nothing where the scheduler does not say
+  std::string partition;
+  std::string nodes;  ///< "n[1-2]", as the scheduler writes it
+};
+
+/// Of Slurm, PBS, LSF, Grid Engine and Azure ML, by their variables.
+SchedulerJob own_job();
+
+/// The job, the user, the container image and the version of this program: job.*, user, image, ddbench.*.
+void add_origin_facts(Facts& facts);
+
+/// Whether these facts are of an earlier start of the job that this process belongs to: that start is over.
+bool is_earlier_start_of_own_job(const Facts& facts);
+
+}  // namespace ddbench
