@@ -21,7 +21,8 @@ constexpr Name kNames[] = {{"local", Launcher::kLocal},
                            {"srun", Launcher::kSrun},
                            {"env", Launcher::kEnv}};
 
-Launcher automatic(const LauncherOptions& options, const Variables& variables) {
+Launcher automatic(const LauncherOptions& options, Variables variables) {
+  variables.erase("TF_CONFIG");  // a shell may have one for the program alone: who means it says env
   if (read_placement(variables).world_size > 1) return Launcher::kEnv;
   if (!options.hosts.empty() || !options.hostfile.empty()) return Launcher::kMpirun;
   return variables.contains("SLURM_JOB_ID") ? Launcher::kSrun : Launcher::kLocal;

@@ -21,12 +21,12 @@ NASTY = ["./train", "--note", "it's $HOME, $(id), ${x} and \"more\"\\", "a: b # 
 FORMATS = ["azureml", "sbatch", "kubeflow", "compose"]
 
 
-def emitted(bench, target, *arguments):
-    return bench.ok("run", "--emit", target, *arguments).stdout
+def emitted(bench, target, *arguments, command="run"):
+    return bench.ok(command, "--emit", target, *arguments).stdout
 
 
-def document(bench, target, *arguments):
-    parsed = yaml.safe_load(emitted(bench, target, *arguments))
+def document(bench, target, *arguments, command="run"):
+    parsed = yaml.safe_load(emitted(bench, target, *arguments, command=command))
     schema = json.loads((ROOT / f"tests/fixtures/job_schemas/{target}.schema.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(parsed)
     return parsed
@@ -101,6 +101,52 @@ def test_azure_ml(bench):
     for work in ([], ["--", "./train"]):
         job = document(bench, "azureml", "--nodes", 2, "--gpus", 4, "--device", "cpu", "--backend", "mpi", *work)
         assert job["distribution"] == {"type": "mpi", "process_count_per_instance": 4}
+
+
+def test_azure_ml_knows_skus_data_environments_and_tensorflow(bench):
+    job = document(bench, "azureml", "--nodes", 2, "--gpus", 8, "--sku", "ND96asr_v4", "--tier", "low-priority", "--data", "azureml:imagenet@latest",
+                   "--environment", "azureml://registries/azureml/environments/acpt-pytorch-2.2-cuda12.1/labels/latest")
+    assert job["resources"] == {"instance_count": 2, "instance_type": "Standard_ND96asr_v4"} and "compute" not in job
+    assert job["queue_settings"] == {"job_tier": "spot"}
+    assert job["inputs"] == {"data": {"type": "uri_folder", "path": "azureml:imagenet@latest", "mode": "ro_mount"}}
+    assert "--data '${{inputs.data}}'" in job["command"]
+    text = emitted(bench, "azureml", "--sku", "ND96asr_v4", "--compute", "gpu", "--tier", "low-priority")
+    assert "az ml compute create --type amlcompute --name gpu --size Standard_ND96asr_v4 --tier low_priority" in text
+    job = document(bench, "azureml", "--nodes", 2, "--gpus", 4, "--distribution", "tensorflow", "--input", "d=azureml:x:1", "--", "python3", "tf.py")
+    assert job["distribution"] == {"type": "tensorflow", "worker_count": 2} and "--gpus" not in job["command"]
+    assert job["inputs"]["d"]["path"] == "azureml:x:1"
+    refused = bench("run", "--emit", "azureml", "--input", "1x=y")
+    assert refused.returncode == 2 and "--input" in refused.stderr
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_a_sweep_and_micro_are_one_job(bench, target):
+    for command, arguments in (("sweep", ["--nodes", "1,2", "--gpus", "2,4", "--network", "ib"]), ("micro", ["--nodes", 2, "--gpus", 4, "--network", "ib"])):
+        text = emitted(bench, target, *arguments, command=command)
+        if target != "sbatch":
+            document(bench, target, *arguments, command=command)
+        assert f"ddbench {command} --launcher {'srun' if target == 'sbatch' else 'env'} " in text
+        assert ("--baseline" in text) == (command == "sweep")
+        sizes = {"azureml": "instance_count: 2", "sbatch": "--nodes=2", "kubeflow": "Worker:", "compose": "node1:"}
+        assert sizes[target] in text
+    refused = bench("sweep", "--emit", target, "--nodes", "1,2", "--gpus", 4, "--sku", "NC24s_v3", "--network", "ib")
+    assert refused.returncode == 2 and "no InfiniBand" in refused.stderr
+
+
+def test_containers_get_shared_memory_infiniband_and_secrets(bench):
+    pod = document(bench, "kubeflow", "--nodes", 2, "--gpus", 4, "--network", "ib", "--retries", 3, "--interface", "eth0", "--pull-secret", "reg",
+                   "--rdma-resource", "rdma/hca_a")["spec"]
+    assert pod["runPolicy"] == {"backoffLimit": 3}
+    spec = pod["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
+    container = spec["containers"][0]
+    assert container["resources"]["limits"] == {"nvidia.com/gpu": 4, "rdma/hca_a": 1}
+    assert container["securityContext"]["capabilities"]["add"] == ["IPC_LOCK"]
+    assert {"name": "shared-memory", "mountPath": "/dev/shm"} in container["volumeMounts"]
+    assert {"name": "NCCL_SOCKET_IFNAME", "value": "eth0"} in container["env"]
+    assert spec["imagePullSecrets"] == [{"name": "reg"}]
+    service = document(bench, "compose", "--gpus", 2, "--network", "ib")["services"]["node0"]
+    assert service["shm_size"] == "8gb" and service["ulimits"]["memlock"] == -1
+    assert service["devices"] == ["/dev/infiniband:/dev/infiniband"] and service["cap_add"] == ["IPC_LOCK"]
 
 
 def test_kubeflow(bench):
@@ -183,6 +229,33 @@ def test_the_command_for_azure_ml_trains_with_the_variables_that_its_service_set
         _, err = rank.communicate(timeout=60)
         assert rank.returncode == 0, err
     assert run_row(bench, newest_run(bench))["state"] == "done"
+
+
+def test_a_sweep_of_azure_ml_yields_a_curve_with_its_reference(bench):
+    """Every process is started once and for the largest size; those that a size does not need wait."""
+    job = document(bench, "azureml", "--nodes", "1,2", "--gpus", 1, "--device", "cpu", "--steps", 5, "--warmup", 1, "-O", "hidden=16", "--db", bench.db,
+                   command="sweep")
+    place = {"WORLD_SIZE": "2", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port() - 1), "DDBENCH_TOKEN": "0" * 32}
+    command = job["command"].replace("--launcher env", "--launcher env --interface lo")
+    ranks = [subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=dict(bench.environment, PATH=real_path(bench), RANK=rank, NODE_RANK=rank, **place,
+                                       **job["environment_variables"])) for rank in "01"]
+    (table, err), _ = [rank.communicate(timeout=60) for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0, 0], err
+    assert "Weak scaling against 1 GPU" in table
+    sizes = bench.rows("select count(*) n, state from run group by state")
+    assert [(row["n"], row["state"]) for row in sizes] == [(2, "done")]
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--gpus", "1,4"], "the sweep has 1 nodes x 4 ranks, but 1 nodes x 2 ranks were started"),
+    (["--gpus", "1,2", "--start-timeout", "1"], "1 of 2 ranks did not come to the sweep"),
+])
+def test_a_sweep_that_its_ranks_cannot_run_says_so(bench, arguments, words):
+    done = bench("sweep", "--launcher", "env", "--device", "cpu", *arguments,
+                 env=dict(bench.environment, RANK="0", WORLD_SIZE="2", LOCAL_RANK="0", LOCAL_WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
+                          MASTER_PORT=str(free_port() - 1)))
+    assert done.returncode in (2, 5) and words in done.stderr
 
 
 @pytest.mark.parametrize("whom", [["--batch"], []], ids=["the launcher is told", "the ranks are told"])

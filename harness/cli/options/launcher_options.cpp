@@ -88,9 +88,12 @@ void resolve(LauncherCommandOptions& options, RunCase& run_case) {
   if (launcher.launcher == launch::Launcher::kEnv) take_world(launch::started_world(), run_case);
 }
 
+bool is_other_started_rank(const LauncherCommandOptions& options) {
+  return options.launcher.launcher == launch::Launcher::kEnv && launch::started_world().rank != 0;
+}
+
 std::optional<int> be_started_rank(const LauncherCommandOptions& options, const launch::OwnCommand& own) {
-  if (options.launcher.launcher != launch::Launcher::kEnv || launch::started_world().rank == 0)
-    return std::nullopt;
+  if (!is_other_started_rank(options)) return std::nullopt;
   return launch::run_started_rank(options.launcher, own);
 }
 

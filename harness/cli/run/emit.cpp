@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <fstream>
 #include <set>
@@ -51,10 +53,29 @@ void write(const std::string& file, const std::string& text) {
   if (!stream) throw_errno(errno, fmt::format("cannot write the job file {}", file), ErrorCode::kEnvironment);
 }
 
+job::Input input_from(const std::string& text) {
+  const auto [name, path] = key_and_value(text, "--input");
+  const bool is_name = std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }) &&
+                       std::isdigit(static_cast<unsigned char>(name.front())) == 0;
+  if (!is_name || path.empty())
+    throw Error(ErrorCode::kBadInput, fmt::format("--input is \"{}\", but it must be NAME=PATH with a name of letters, digits and _", text));
+  return {name, path};
+}
+
+/// --data of Azure ML's own paths is mounted where the command then finds it.
+void mount_data(job::Job& job) {
+  for (std::size_t i = 0; i + 1 < job.options.size(); ++i) {
+    std::string& path = job.options[i + 1];
+    if (job.options[i] != "--data" || !path.starts_with("azureml:")) continue;
+    job.inputs.push_back({"data", path});
+    path = "${{inputs.data}}";
+  }
+}
+
 }  // namespace
 
 void add_emit_options(CLI::App& command, EmitOptions& options) {
-  const auto add = [&](const char* name, std::string& value, const char* meaning) {
+  const auto add = [&](const char* name, auto& value, const char* meaning) {
     return command.add_option(name, value, meaning)->group(kGroup);
   };
   CLI::Option* emit =
@@ -63,31 +84,66 @@ void add_emit_options(CLI::App& command, EmitOptions& options) {
           "compose. What talks MPI: --backend mpi");
   add("-o,--output", options.output, "Where to (default: standard output)")->needs(emit);
   add("--image", options.image, "Container image that has ddbench in its PATH")->needs(emit);
-  add("--compute", options.compute, "Azure ML: the compute target")->needs(emit);
+  add("--environment", options.environment, "Azure ML: a registered or curated environment, e.g. azureml:ddbench@latest")->needs(emit);
+  add("--compute", options.compute, "Azure ML: the compute target. Without it, --sku is rented as serverless compute")->needs(emit);
+  add("--input", options.inputs,
+      "Azure ML: NAME=PATH of data that is mounted; the command finds it at '${{inputs.NAME}}'. --data azureml:... does so by itself")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->needs(emit);
+  add("--distribution", options.distribution,
+      "Azure ML: how ranks are told of each other: auto (pytorch, or mpi with --backend mpi) or tensorflow (a process a node, TF_CONFIG)")
+      ->check(CLI::IsMember({"auto", "tensorflow"}))
+      ->capture_default_str()
+      ->needs(emit);
+  add("--tier", options.tier, "Azure ML: dedicated or low-priority nodes")
+      ->check(CLI::IsMember({"dedicated", "low-priority"}))
+      ->capture_default_str()
+      ->needs(emit);
+  add("--retries", options.retries, "How often the job is started again after it failed or lost its nodes (Kubeflow, compose; Slurm: --requeue)")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str()
+      ->needs(emit);
+  add("--rdma-resource", options.rdma_resource, "Kubeflow, with --network ib: the resource of your RDMA device plug-in (default: rdma/ib)")->needs(emit);
+  add("--pull-secret", options.pull_secret, "Kubeflow: secret with which the image is pulled")->needs(emit);
 }
 
-void emit(const CLI::App& command, SingleRunOptions& options, const EmitOptions& emit_options) {
-  const job::Format format = job::format_from(emit_options.format);
+job::Job job_of(const CLI::App& command, RunOptions& run, const EmitOptions& options) {
   job::Job job;
-  job.program = options.program.program;
+  job.program = run.program.program;
   job.options = given_options(command);
-  job.store = options.db;
-  job.gpus = options.device != "cpu";
-  job.mpi = options.backend == "mpi";
-  job.image = emit_options.image;
-  job.compute = emit_options.compute;
-  job.partition = options.launcher.launcher.partition;
-  job.account = options.launcher.launcher.account;
+  job.store = run.db;
+  job.gpus = run.device != "cpu";
+  job.mpi = run.backend == "mpi";
+  job.image = options.image;
+  job.environment = options.environment;
+  job.compute = options.compute;
+  for (const std::string& input : options.inputs) job.inputs.push_back(input_from(input));
+  if (options.format == "azureml") mount_data(job);
+  job.tensorflow = options.distribution == "tensorflow";
+  job.tier = options.tier == "dedicated" ? job::Tier::kDedicated : job::Tier::kLowPriority;
+  job.retries = options.retries;
+  job.interface = run.launcher.launcher.interface;
+  job.rdma_resource = options.rdma_resource;
+  job.pull_secret = options.pull_secret;
+  job.partition = run.launcher.launcher.partition;
+  job.account = run.launcher.launcher.account;
   // The file says who starts the ranks; what of that can be had on this machine does not matter.
-  options.launcher = {};
-  options.launcher.name = "local";
-  resolve_case(options);
-  if (!is_program(options.run_case)) {
-    ddp::check_supported(options.run_case);
-    experiment::check_parts_fit(options.run_case);
-  }
-  job.run_case = options.run_case;
-  write(emit_options.output, job::job_file(format, job));
+  run.launcher = {};
+  run.launcher.name = "local";
+  return job;
+}
+
+void check_emitted(const RunCase& run_case) {
+  if (is_program(run_case) || is_micro(run_case)) return;
+  RunCase elsewhere = run_case;
+  if (elsewhere.data.starts_with("azureml:")) elsewhere.data = "synthetic";
+  ddp::check_supported(elsewhere);
+  experiment::check_parts_fit(elsewhere);
+}
+
+void write_job(const job::Job& job, const EmitOptions& options) {
+  write(options.output, job::job_file(job::format_from(options.format), job));
 }
 
 }  // namespace ddbench::cli

@@ -1,23 +1,42 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "harness/cli/run/single_run.h"
+#include "harness/cli/options/run_options.h"
+#include "harness/launch/jobfile/job_file.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ddbench::cli {
 
-/// `ddbench run --emit`: the file that starts the case elsewhere, instead of running it here.
+/// `--emit` of run, sweep and micro: the file that starts the case elsewhere, instead of running it here.
 struct EmitOptions {
   std::string format;  ///< empty: the case is run
   std::string output;  ///< empty: standard output
   std::string image;
+  std::string environment;
   std::string compute;
+  std::vector<std::string> inputs;  ///< "name=path"
+  std::string distribution = "auto";
+  std::string tier = "dedicated";
+  int retries = 0;
+  std::string rdma_resource;
+  std::string pull_secret;
 };
 
 void add_emit_options(CLI::App& command, EmitOptions& options);
 
-/// Writes the job file of the case that `command` was given. Nothing is started, stored or submitted. Throws
-/// Error{kBadInput} for a case that is none, and Error{kEnvironment} when the file cannot be written.
-void emit(const CLI::App& command, SingleRunOptions& options, const EmitOptions& emit_options);
+/// What the command line says of the job: all but the case, its sizes and the subcommand. Makes the launcher of `run` one that needs
+/// nothing of this machine. Before resolve().
+job::Job job_of(const CLI::App& command, RunOptions& run, const EmitOptions& options);
+
+/// Throws Error{kBadInput} for a reference workload that no machine could run.
+void check_emitted(const RunCase& run_case);
+
+/// Writes the file of the job. Nothing is started, stored or submitted. Throws Error{kEnvironment} when it cannot be written.
+void write_job(const job::Job& job, const EmitOptions& options);
 
 }  // namespace ddbench::cli

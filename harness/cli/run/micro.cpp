@@ -12,6 +12,7 @@
 #include "harness/cli/options/run_options.h"
 #include "harness/cli/options/recover.h"
 #include "harness/cli/options/shared_options.h"
+#include "harness/cli/run/emit.h"
 #include "harness/cli/run/run_sku.h"
 #include "harness/cli/run/single_run.h"
 #include "harness/experiment/run/execute_run.h"
@@ -96,6 +97,15 @@ int micro(MicroCommandOptions& options) {
   return 0;
 }
 
+int emit_micro(const CLI::App& command, MicroCommandOptions& options, const EmitOptions& emit_options) {
+  job::Job job = job_of(command, options.run, emit_options);
+  job.command = "micro";
+  set_case(options);
+  job.run_case = options.run.run_case;
+  write_job(job, emit_options);
+  return 0;
+}
+
 }  // namespace
 
 void add_micro_command(CLI::App& app, Action& action) {
@@ -108,6 +118,8 @@ void add_micro_command(CLI::App& app, Action& action) {
   command->add_option("--gpus", run.run_case.gpus_per_node, "GPUs a node; with --device cpu, ranks a node")
       ->capture_default_str();
   command->add_option("--link", run.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
+  add_choice(*command, "--network", run.run_case.requested_network,
+             "Network between nodes that NCCL is told to take: ib or ethernet");
   command->add_option(
       "--operations", options->operations,
       "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, gemm, copy (default: all)");
@@ -140,7 +152,15 @@ void add_micro_command(CLI::App& app, Action& action) {
   add_examples(*command, {{"micro --gpus 4", "collectives, GEMM and memory of this machine"},
                           {"micro --nodes 2 --gpus 2 --link 1gbit --operations all_reduce", "over a slow network"},
                           {"micro --gpus 8 -b 1M -e 256M", "larger messages only"}});
-  command->callback([&action, options] { action = [options] { return micro(*options); }; });
+  const auto emit_options = std::make_shared<EmitOptions>();
+  add_emit_options(*command, *emit_options);
+  command->callback([&action, options, emit_options, command] {
+    if (!emit_options->format.empty()) {
+      action = [options, emit_options, command] { return emit_micro(*command, *options, *emit_options); };
+      return;
+    }
+    action = [options] { return micro(*options); };
+  });
 }
 
 }  // namespace ddbench::cli

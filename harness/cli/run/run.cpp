@@ -143,8 +143,15 @@ RepeatedRun run_repeatedly(const SingleRunOptions& options, experiment::ExecuteO
   return result;
 }
 
+/// Its figures are collectives by size, which the report of a run has no place for.
+void refuse_micro(const RunCase& run_case) {
+  if (is_micro(run_case))
+    throw Error(ErrorCode::kBadInput, "collectives are measured by `ddbench micro`; `ddbench sweep --workload micro` compares networks or links");
+}
+
 int run(SingleRunOptions& options) {
   if (!options.resume.empty()) return resume(options);
+  refuse_micro(options.run_case);
   resolve_single_run(options);
   const launch::OwnCommand own{options.run_case,
                                experiment::checkpoint_base(store_path(options.db), options.checkpoint_dir)};
@@ -186,6 +193,19 @@ int run(SingleRunOptions& options) {
     if (!repeated.end.empty() && !options.quiet) print_error(repeated.end + "\n");
   }
   return exit_code_of(repeated.last);
+}
+
+}  // namespace
+
+namespace {
+
+int emit_run(const CLI::App& command, SingleRunOptions& options, const EmitOptions& emit_options) {
+  job::Job job = job_of(command, options, emit_options);
+  resolve_case(options);
+  check_emitted(options.run_case);
+  job.run_case = options.run_case;
+  write_job(job, emit_options);
+  return 0;
 }
 
 }  // namespace
@@ -232,10 +252,7 @@ void add_run_command(CLI::App& app, Action& action) {
     if (!options->resume.empty()) refuse_other_options(*command);
     if (options->resume.empty()) refuse_inapplicable(*command, options->program);
     if (!emit_options->format.empty()) {
-      action = [options, emit_options, command] {
-        emit(*command, *options, *emit_options);
-        return 0;
-      };
+      action = [options, emit_options, command] { return emit_run(*command, *options, *emit_options); };
       return;
     }
     action = [options] { return run(*options); };

@@ -5,7 +5,6 @@
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "harness/cli/options/output.h"
 #include "harness/experiment/sku/settle_sku.h"
-#include "harness/launch/remote/started_rank.h"
 #include "probes/machine/machine.h"
 
 namespace ddbench::cli {
@@ -20,9 +19,7 @@ void warn(const std::vector<std::string>& sentences) {
 void check_sku(const RunOptions& options, RunCase& run_case) {
   if (run_case.sku.empty()) return;
   const auto remarks = experiment::check_sku(run_case, analyzer::SkuCatalogue::load(), options.device != "cpu");
-  const bool is_other_rank =
-      options.launcher.launcher.launcher == launch::Launcher::kEnv && launch::started_world().rank != 0;
-  if (!is_other_rank) warn(remarks);
+  if (!is_other_started_rank(options.launcher)) warn(remarks);
 }
 
 void ask_machine(const RunOptions& options, RunCase& run_case) {

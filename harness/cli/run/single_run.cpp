@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
+#include "harness/cli/options/shared_options.h"
 #include "harness/cli/run/run_sku.h"
 #include "harness/experiment/run/baseline.h"
 #include "probes/machine/machine.h"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -16,9 +17,12 @@
 #include "harness/cli/options/run_options.h"
 #include "harness/cli/options/recover.h"
 #include "harness/cli/options/shared_options.h"
+#include "harness/cli/run/emit.h"
 #include "harness/cli/run/run_sku.h"
+#include "harness/cli/run/started_sweep.h"
 #include "harness/experiment/run/baseline.h"
 #include "harness/experiment/run/execute_run.h"
+#include "harness/experiment/run/resume.h"
 #include "harness/experiment/sku/settle_sku.h"
 #include "harness/experiment/sweep/sweep_plan.h"
 #include "harness/microbench/micro.h"
@@ -38,6 +42,7 @@ struct SweepOptions : RunOptions {
   std::string global_batch;
   std::map<std::string, std::string> others;  ///< by field of RunCase
   bool fresh = false;
+  bool reference = false;
 };
 
 struct AxisOption {
@@ -88,7 +93,7 @@ store::RunId baseline_of(const RunCase& run_case, const launch::LauncherOptions&
 /// does.
 int run_cells(const std::vector<experiment::SweepCell>& cells,
               const std::vector<experiment::SweepCell>& missing, double repeat_margin,
-              experiment::ExecuteOptions execute, store::RunStore& store, bool quiet) {
+              experiment::ExecuteOptions execute, StartedSweep* started, store::RunStore& store, bool quiet) {
   ProgressLine progress(quiet);
   int exit_code = 0;
   std::size_t done = cells.size() - missing.size();
@@ -97,6 +102,7 @@ int run_cells(const std::vector<experiment::SweepCell>& cells,
     progress.set_heading(cell_heading(cell, done++, repeat_margin > 0 ? 0 : cells.size()));
     execute.repetition = cell.repetition;
     execute.baseline_id = baseline_of(cell.run_case, execute.launcher, store);
+    if (started != nullptr) execute.launcher = started->begin(cell);
     const store::RunRecord run = experiment::execute_run(cell.run_case, execute, store, progress);
     progress.finish();
     if (store::was_stopped(run.state)) return static_cast<int>(ErrorCode::kInterrupted);
@@ -159,7 +165,8 @@ void check_axes_of_program(const SweepOptions& options) {
   }
 }
 
-int sweep(SweepOptions& options) {
+/// The cells that the command line means. `asks_machine`: they will be on machines like this one.
+std::vector<experiment::SweepCell> cells_of(SweepOptions& options, bool asks_machine) {
   check_axes_of_program(options);
   experiment::SweepAxes axes = axes_of(options);
   options.strategy_options.clear();  // they are axes
@@ -167,24 +174,52 @@ int sweep(SweepOptions& options) {
   axes.repeat = options.repeats.most;
   if (!options.global_batch.empty()) options.run_case.scaling = ScalingMode::kStrong;
   check_sku(options, options.run_case);
-  ask_machine(options, options.run_case);
-  const auto cells = experiment::sweep_cells(options.run_case, axes);
-  const double margin = options.repeats.margin;
-  const launch::LauncherOptions& launcher = options.launcher.launcher;
-  if (launcher.launcher == launch::Launcher::kEnv) {
-    throw Error(ErrorCode::kBadInput,
-                "a sweep starts its ranks anew for each run, which --launcher env cannot: take mpirun, srun "
-                "or local");
-  }
+  if (asks_machine && !is_other_started_rank(options.launcher)) ask_machine(options, options.run_case);
+  auto cells = options.reference ? experiment::with_one_gpu(options.run_case, axes)
+                                 : experiment::sweep_cells(options.run_case, axes);
   const auto catalogue = analyzer::SkuCatalogue::load();
   for (const experiment::SweepCell& cell : cells) {
     RunCase asked = cell.run_case;
     experiment::check_sku(asked, catalogue, options.device != "cpu");
+  }
+  return cells;
+}
+
+/// One job with all cells: as many nodes and ranks as the largest has, and the case on 1 GPU.
+int emit_sweep(const CLI::App& command, SweepOptions& options, const EmitOptions& emit_options) {
+  job::Job job = job_of(command, options, emit_options);
+  job.command = "sweep";
+  if (!options.reference) job.options.push_back("--baseline");
+  job.run_case.nodes = job.run_case.gpus_per_node = 1;
+  for (const experiment::SweepCell& cell : cells_of(options, false)) {
+    check_emitted(cell.run_case);
+    const int nodes = std::max(job.run_case.nodes, cell.run_case.nodes);
+    const int gpus = std::max(job.run_case.gpus_per_node, cell.run_case.gpus_per_node);
+    job.run_case = cell.run_case;
+    job.run_case.nodes = nodes;
+    job.run_case.gpus_per_node = gpus;
+  }
+  write_job(job, emit_options);
+  return 0;
+}
+
+int sweep(SweepOptions& options) {
+  const auto cells = cells_of(options, true);
+  const double margin = options.repeats.margin;
+  const launch::LauncherOptions& launcher = options.launcher.launcher;
+  for (const experiment::SweepCell& cell : cells) {
     experiment::check_startable(cell.run_case, launcher);
     if (margin > 0 && is_micro(cell.run_case))
       throw Error(ErrorCode::kBadInput, "--repeat auto has no use with --workload micro: it has no step time");
   }
 
+  std::unique_ptr<StartedSweep> started;
+  if (launcher.launcher == launch::Launcher::kEnv) {
+    started = std::make_unique<StartedSweep>(launcher, cells);
+    if (is_other_started_rank(options.launcher))
+      return started->follow(experiment::checkpoint_base(store_path(options.db), {}));
+    started->gather();
+  }
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
   experiment::ExecuteOptions execute;
@@ -200,7 +235,7 @@ int sweep(SweepOptions& options) {
     print_error(fmt::format("resuming {}: {} of {} runs are done (--fresh starts anew)\n", execute.sweep_id,
                             cells.size() - missing.size(), cells.size()));
   }
-  const int exit_code = run_cells(cells, missing, margin, execute, store, options.quiet);
+  const int exit_code = run_cells(cells, missing, margin, execute, started.get(), store, options.quiet);
   if (margin > 0 && !options.quiet) {
     for (const std::string& end : experiment::ends_of_repeats(store, execute.sweep_id, cells, margin))
       print_error(fmt::format("{}\n", end));
@@ -234,15 +269,23 @@ void add_sweep_command(CLI::App& app, Action& action) {
       ->add_option("--global-batch", options->global_batch,
                    "Samples per step over all GPUs, e.g. 256,512: strong scaling")
       ->excludes(per_gpu);
+  command->add_flag("--baseline", options->reference, "Measure each case on 1 GPU, too, where the sweep does not: what efficiency is stated against");
   command->add_flag("--fresh", options->fresh, "Start anew even if the same sweep was cut short before");
   add_run_options(*command, *options);
   add_axis_options(*command, *options);
   add_examples(*command, {{"sweep --nodes 1,2,4 --gpus 1,2", "a scaling table"},
                           {"sweep --gpus 4 --bucket-mb 1,5,25", "one option in several values; the fastest is named"},
                           {"sweep --gpus 4 -S hook=none,fp16 -S overlap=on,off --repeat 3", "options of the strategy"},
-                          {"sweep --gpus 1,2,4 --global-batch 256 --repeat 3", "strong scaling with intervals"}});
-  command->callback([&action, options, command] {
+                          {"sweep --gpus 1,2,4 --global-batch 256 --repeat 3", "strong scaling with intervals"},
+                          {"sweep --nodes 1,2,4 --gpus 8 --sku ND96asr_v4 --emit azureml -o job.yml", "a job that yields a curve"}});
+  const auto emit_options = std::make_shared<EmitOptions>();
+  add_emit_options(*command, *emit_options);
+  command->callback([&action, options, emit_options, command] {
     refuse_inapplicable(*command, options->program);
+    if (!emit_options->format.empty()) {
+      action = [options, emit_options, command] { return emit_sweep(*command, *options, *emit_options); };
+      return;
+    }
     action = [options] { return sweep(*options); };
   });
 }

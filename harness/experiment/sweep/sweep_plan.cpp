@@ -169,6 +169,19 @@ std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axe
   return cells;
 }
 
+std::vector<SweepCell> with_one_gpu(const RunCase& run_case, const SweepAxes& axes) {
+  const std::vector<SweepCell> cells = sweep_cells(run_case, axes);
+  SweepAxes one_gpu = axes;
+  one_gpu.nodes = one_gpu.gpus_per_node = {1};
+  std::vector<SweepCell> all = sweep_cells(run_case, one_gpu);
+  std::erase_if(all, [&](const SweepCell& reference) {
+    return std::any_of(cells.begin(), cells.end(), [&](const SweepCell& cell) { return cell.run_case == reference.run_case; });
+  });
+  all.insert(all.end(), cells.begin(), cells.end());
+  std::stable_sort(all.begin(), all.end(), [](const SweepCell& a, const SweepCell& b) { return a.repetition < b.repetition; });
+  return all;
+}
+
 std::string new_sweep_id(const std::vector<SweepCell>& cells, double repeat_margin) {
   const std::string run_id =
       store::new_run_id();  // its date is ours; its random part keeps equal sweeps apart

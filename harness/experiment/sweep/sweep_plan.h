@@ -37,6 +37,9 @@ struct SweepCell {
 /// and requested network apply to worlds of several nodes only (a case on one node appears once).
 std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axes);
 
+/// The same, and before each repetition of it the cases on one GPU that it lacks. Errors as sweep_cells.
+std::vector<SweepCell> with_one_gpu(const RunCase& run_case, const SweepAxes& axes);
+
 /// "sweep-20261121T001905-<definition>": `definition` is the same for the same cells and margin, so that a sweep that
 /// was cut short is found again. `repeat_margin`, here and below: 0, or of --repeat auto (end_of_repeats): the cells are then
 /// those of kMostRepeats repetitions, and of a case that was run often enough no more are missing.

@@ -16,7 +16,10 @@ constexpr std::size_t kLongestName = 40;  // operators append to it, and a label
 
 std::string job_name(const Job& job) {
   const std::string wanted =
-      job.run_case.name.empty() ? "ddbench-" + work_name(job.run_case.work) : job.run_case.name;
+      !job.run_case.name.empty() ? job.run_case.name
+      : job.command == "run"     ? "ddbench-" + work_name(job.run_case.work)
+      : job.command == "sweep"   ? "ddbench-sweep-" + work_name(job.run_case.work)
+                                 : "ddbench-" + job.command;
   std::string name;
   for (const char c : wanted) {
     const auto byte = static_cast<unsigned char>(c);
@@ -33,12 +36,16 @@ std::string job_name(const Job& job) {
 }
 
 bool is_restartable(const Job& job) {
-  return job.run_case.checkpoint_every > 0 && !is_program(job.run_case);
+  return job.command == "run" && job.run_case.checkpoint_every > 0 && !is_program(job.run_case);
 }
 
 std::string command_line(const Job& job, const std::string& launcher, const std::string& default_store) {
-  std::vector<std::string> words{"ddbench", "run", "--launcher", launcher};
-  words.insert(words.end(), job.options.begin(), job.options.end());
+  std::vector<std::string> words{"ddbench", job.command, "--launcher", launcher};
+  for (std::size_t i = 0; i < job.options.size(); ++i) {
+    // A process a node has no ranks beside it; how many GPUs it has is the node's.
+    if (job.tensorflow && job.options[i] == "--gpus") ++i;
+    else words.push_back(job.options[i]);
+  }
   words.insert(words.end(), {"--name", job.run_case.name.empty() ? job_name(job) : job.run_case.name});
   if (is_restartable(job)) words.push_back("--continue");
   const std::string& store = job.store.empty() ? default_store : job.store;
@@ -67,8 +74,17 @@ for rank in $ranks; do
 done
 exit $status
 )",
-                     node_rank, job.run_case.gpus_per_node - 1, job.run_case.gpus_per_node,
-                     job.run_case.world_size(), command_line(job, "env", default_store));
+                     node_rank, processes_per_node(job) - 1, processes_per_node(job),
+                     job.run_case.nodes * processes_per_node(job), command_line(job, "env", default_store));
+}
+
+std::string what_follows(const Job& job, const std::string& store) {
+  std::string text;
+  if (job.command == "sweep")
+    text += "All sizes are runs of this one job, the case on 1 GPU first. It ends with the table of the curve.\n";
+  if (!store.empty()) text += fmt::format("Into a store of yours:  ddbench db merge {}\n", store);
+  text += job.command == "sweep" ? "The curve, and what it costs:  ddbench scaling --where name=" + job_name(job) + "\n" : "";
+  return text;
 }
 
 std::string with_doubled_dollars(const std::string& text) {

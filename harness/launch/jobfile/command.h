@@ -22,6 +22,9 @@ std::string command_line(const Job& job, const std::string& launcher, const std:
 /// that has the node's.
 std::string node_script(const Job& job, const std::string& node_rank, const std::string& default_store);
 
+/// What to do when the job has ended, for the file's comment. `store`: where its results are then; empty: in the user's own.
+std::string what_follows(const Job& job, const std::string& store);
+
 /// The text with each $ doubled, for files in which $ begins a variable of their own.
 std::string with_doubled_dollars(const std::string& text);
 

@@ -9,6 +9,8 @@ namespace ddbench::job {
 namespace {
 
 constexpr const char* kStore = "/results/results.db";
+constexpr const char* kSharedMemory = "8gb";
+constexpr int kStackBytes = 64 << 20;
 
 Document gpus_of_node(const Job& job, int node) {
   Document ids = Document::array();
@@ -27,10 +29,23 @@ Document service(const Job& job, int node) {
                             {"MASTER_PORT", "29500"},
                             {"NODE_RANK", std::to_string(node)},
                             {kTokenVariable, fmt::format("${{{}:?is not set}}", kTokenVariable)}};
+  if (!job.interface.empty()) {
+    service["environment"]["NCCL_SOCKET_IFNAME"] = job.interface;
+    service["environment"]["GLOO_SOCKET_IFNAME"] = job.interface;
+  }
   service["command"] = {"bash", "-c", with_doubled_dollars(node_script(job, "NODE_RANK", kStore))};
   service["volumes"] = Document::array({"./results:/results"});
   service["stop_grace_period"] = "60s";
-  if (is_restartable(job)) service["restart"] = "on-failure";
+  // NCCL and data loaders share memory between processes: Docker's 64 MB end in a bus error.
+  service["shm_size"] = kSharedMemory;
+  if (job.run_case.requested_network == NetworkRequest::kInfiniBand) service["devices"] = Document::array({"/dev/infiniband:/dev/infiniband"});
+  if (job.run_case.requested_network == NetworkRequest::kInfiniBand) service["cap_add"] = Document::array({"IPC_LOCK"});
+  service["ulimits"] = {{"memlock", -1}, {"stack", kStackBytes}};
+  if (job.retries > 0) {
+    service["restart"] = fmt::format("on-failure:{}", job.retries);
+  } else if (is_restartable(job)) {
+    service["restart"] = "on-failure";
+  }
   if (job.gpus) service["deploy"] = gpus_of_node(job, node);
   return service;
 }
@@ -42,7 +57,8 @@ std::string explanation(const Job& job) {
   text += fmt::format("{}: a secret of this run, by which its ranks know each other.\n", kTokenVariable);
   text +=
       "Each service is a node; all of them share this machine. The store is results/results.db beside this "
-      "file.\n";
+      "file.\n" +
+      what_follows(job, "results/results.db");
   if (job.image.empty()) text += "image: put one in its place that has bash, and ddbench in its PATH.\n";
   if (job.gpus)
     text += "device_ids: the GPUs of each node; those of several nodes must be on this machine.\n";

@@ -7,6 +7,26 @@
 
 namespace ddbench::job {
 
+namespace {
+
+void refuse_what_the_format_lacks(Format format, const Job& job) {
+  const auto refuse = [](bool is_given, const char* what) {
+    if (is_given) throw Error(ErrorCode::kBadInput, what);
+  };
+  const bool azureml = format == Format::kAzureMl;
+  refuse(!azureml && !job.inputs.empty(), "--input is for --emit azureml: elsewhere name a folder that every node has");
+  refuse(!azureml && !job.environment.empty(), "--environment is for --emit azureml; elsewhere name an --image");
+  refuse(!job.environment.empty() && !job.image.empty(), "--environment and --image both say what the job runs in: give one");
+  refuse(!azureml && job.tensorflow, "--distribution tensorflow is for --emit azureml; elsewhere ddbench sets TF_CONFIG itself");
+  refuse(!azureml && job.tier == Tier::kLowPriority, "--tier is for --emit azureml; elsewhere the partition or the node pool decides");
+  refuse(job.tensorflow && job.run_case.gpus_per_node > 1 && job.program.empty(), "--distribution tensorflow starts one process a node: it is for a program of yours, after --");
+  refuse(job.tensorflow && job.mpi, "--distribution tensorflow and --backend mpi exclude each other");
+  refuse(job.mpi && job.command == "sweep" && format != Format::kSbatch,
+         "--backend mpi: the ranks that mpirun starts are one world, whose size cannot be swept; --emit sbatch can");
+}
+
+}  // namespace
+
 Format format_from(std::string_view name) {
   if (name == "azureml") return Format::kAzureMl;
   if (name == "sbatch") return Format::kSbatch;
@@ -16,7 +36,12 @@ Format format_from(std::string_view name) {
               fmt::format("--emit is \"{}\", but it must be azureml, sbatch, kubeflow or compose", name));
 }
 
+int processes_per_node(const Job& job) {
+  return job.tensorflow ? 1 : job.run_case.gpus_per_node;
+}
+
 std::string job_file(Format format, const Job& job) {
+  refuse_what_the_format_lacks(format, job);
   if (!job.run_case.link.empty()) {
     throw Error(
         ErrorCode::kBadInput,

@@ -10,40 +10,61 @@ namespace {
 constexpr const char* kStore = "/results/results.db";
 constexpr const char* kClaim = "ddbench-results";
 constexpr int kGrace_s = 60;
+constexpr const char* kRdmaResource = "rdma/ib";
 
 std::string secret_name(const Job& job) {
   return job_name(job) + "-token";
 }
 
 /// The run's secret, which is none of the file's.
-Document token_of_secret(const Job& job) {
+Document environment_of(const Job& job) {
   const Document reference = {{"name", secret_name(job)}, {"key", "token"}};
-  return Document::array({{{"name", kTokenVariable}, {"valueFrom", {{"secretKeyRef", reference}}}}});
+  Document variables = Document::array({{{"name", kTokenVariable}, {"valueFrom", {{"secretKeyRef", reference}}}}});
+  if (job.interface.empty()) return variables;
+  for (const char* name : {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"})
+    variables.push_back({{"name", name}, {"value", job.interface}});
+  return variables;
+}
+
+bool wants_infiniband(const Job& job) {
+  return job.run_case.requested_network == NetworkRequest::kInfiniBand;
+}
+
+/// NCCL and data loaders share memory between processes: the 64 MB of a container end in a bus error.
+Document volumes_of_node() {
+  return Document::array({{{"name", "results"}, {"persistentVolumeClaim", {{"claimName", kClaim}}}},
+                          {{"name", "shared-memory"}, {"emptyDir", {{"medium", "Memory"}}}}});
 }
 
 /// A pod that is a node; `container` is complete but for what all nodes have.
 Document pod(const Job& job, Document container) {
   container["image"] = image(job);
-  container["resources"] = {{"limits", {{job.gpus ? "nvidia.com/gpu" : "cpu", job.run_case.gpus_per_node}}}};
-  container["volumeMounts"] = Document::array({{{"name", "results"}, {"mountPath", "/results"}}});
+  Document limits = {{job.gpus ? "nvidia.com/gpu" : "cpu", job.run_case.gpus_per_node}};
+  if (wants_infiniband(job)) {
+    limits[job.rdma_resource.empty() ? kRdmaResource : job.rdma_resource] = 1;
+    container["securityContext"] = {{"capabilities", {{"add", Document::array({"IPC_LOCK"})}}}};  // verbs pin memory
+  }
+  container["resources"] = {{"limits", limits}};
+  container["volumeMounts"] = Document::array(
+      {{{"name", "results"}, {"mountPath", "/results"}}, {{"name", "shared-memory"}, {"mountPath", "/dev/shm"}}});
   Document spec;
+  if (!job.pull_secret.empty()) spec["imagePullSecrets"] = Document::array({{{"name", job.pull_secret}}});
   spec["terminationGracePeriodSeconds"] = kGrace_s;
   spec["containers"] = Document::array({std::move(container)});
-  spec["volumes"] =
-      Document::array({{{"name", "results"}, {"persistentVolumeClaim", {{"claimName", kClaim}}}}});
+  spec["volumes"] = volumes_of_node();
   return {{"spec", spec}};
 }
 
 /// A status above 127 is taken for one that another try may mend; ddbench's of a preempted run is 130.
 const char* restart_policy(const Job& job) {
-  return is_restartable(job) ? "ExitCode" : "Never";
+  return is_restartable(job) || job.retries > 0 ? "ExitCode" : "Never";
 }
 
 Document pytorch_job(const Job& job) {
   const Document container = {
       {"name", "pytorch"},
       {"command", {"bash", "-c", with_doubled_dollars(node_script(job, "RANK", kStore))}},
-      {"env", token_of_secret(job)}};
+      {"env", environment_of(job)}};
   const auto replicas = [&](int count) {
     return Document{
         {"replicas", count}, {"restartPolicy", restart_policy(job)}, {"template", pod(job, container)}};
@@ -51,10 +72,10 @@ Document pytorch_job(const Job& job) {
   Document specs;
   specs["Master"] = replicas(1);
   if (job.run_case.nodes > 1) specs["Worker"] = replicas(job.run_case.nodes - 1);
-  return {{"apiVersion", "kubeflow.org/v1"},
-          {"kind", "PyTorchJob"},
-          {"metadata", {{"name", job_name(job)}}},
-          {"spec", {{"pytorchReplicaSpecs", specs}}}};
+  Document spec;
+  if (job.retries > 0) spec["runPolicy"] = {{"backoffLimit", job.retries}};
+  spec["pytorchReplicaSpecs"] = specs;
+  return {{"apiVersion", "kubeflow.org/v1"}, {"kind", "PyTorchJob"}, {"metadata", {{"name", job_name(job)}}}, {"spec", spec}};
 }
 
 Document mpi_job(const Job& job) {
@@ -66,10 +87,12 @@ Document mpi_job(const Job& job) {
   const Document launcher = {{"name", "launcher"},
                              {"image", image(job)},
                              {"command", {"bash", "-c", with_doubled_dollars(command)}},
-                             {"env", token_of_secret(job)}};
+                             {"env", environment_of(job)}};
   Document specs;
+  Document policy = {{"cleanPodPolicy", "Running"}};
+  if (job.retries > 0) policy["backoffLimit"] = job.retries;
   specs["Launcher"] = {{"replicas", 1},
-                       {"restartPolicy", is_restartable(job) ? "OnFailure" : "Never"},
+                       {"restartPolicy", is_restartable(job) || job.retries > 0 ? "OnFailure" : "Never"},
                        {"template", {{"spec", {{"containers", Document::array({launcher})}}}}}};
   specs["Worker"] = {{"replicas", job.run_case.nodes}, {"template", pod(job, {{"name", "worker"}})}};
   return {{"apiVersion", "kubeflow.org/v2beta1"},
@@ -77,7 +100,7 @@ Document mpi_job(const Job& job) {
           {"metadata", {{"name", name}}},
           {"spec",
            {{"slotsPerWorker", job.run_case.gpus_per_node},
-            {"runPolicy", {{"cleanPodPolicy", "Running"}}},
+            {"runPolicy", policy},
             {"mpiReplicaSpecs", specs}}}};
 }
 
@@ -97,6 +120,10 @@ std::string explanation(const Job& job) {
   text += fmt::format(
       "claimName: the volume that keeps the store{}; make a claim {} (ReadWriteMany) or name yours.\n",
       is_restartable(job) ? " and the checkpoints" : "", kClaim);
+  if (wants_infiniband(job) && job.rdma_resource.empty()) {
+    text += fmt::format("{}: put the name in its place by which your device plug-in offers InfiniBand (--rdma-resource).\n", kRdmaResource);
+  }
+  text += what_follows(job, "results.db  (after kubectl cp POD:/results/results.db results.db)");
   return comment(text);
 }
 

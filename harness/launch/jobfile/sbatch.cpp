@@ -15,13 +15,13 @@ std::string directives(const Job& job) {
   const auto add = [&text](const std::string& option) { text += "#SBATCH " + option + "\n"; };
   add("--job-name=" + job_name(job));
   add(fmt::format("--nodes={}", job.run_case.nodes));
-  add(fmt::format("--ntasks-per-node={}", job.run_case.gpus_per_node));
+  add(fmt::format("--ntasks-per-node={}", processes_per_node(job)));
   if (job.gpus) add(fmt::format("--gpus-per-node={}", job.run_case.gpus_per_node));
   if (!job.partition.empty()) add("--partition=" + job.partition);
   if (!job.account.empty()) add("--account=" + job.account);
   add("--output=" + job_name(job) + "-%j.out");
   add(fmt::format("--signal=B:TERM@{}", kWarning_s));
-  if (is_restartable(job)) {
+  if (is_restartable(job) || job.retries > 0) {
     add("--requeue");
     add("--open-mode=append");
   }
@@ -34,6 +34,7 @@ std::string explanation(const Job& job) {
       "It makes a secret for the ranks of each run, which srun gives them in their environment.\n";
   if (job.partition.empty())
     text += "It goes to the cluster's default partition; --partition names another.\n";
+  text += what_follows(job, "");
   if (is_restartable(job)) {
     text +=
         "The store and the checkpoints must lie where every node that the job may be started on again finds "

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -134,6 +135,40 @@ void find_master(const Variables& variables, Placement& placement) {
   }
 }
 
+/// TF_CONFIG, as TensorFlow documents it for MultiWorkerMirroredStrategy and as Azure ML and Kubeflow set it: a process a node, the
+/// chief first.
+Placement tensorflow_placement(const Variables& variables) {
+  const std::string* const text = value_of(variables, "TF_CONFIG");
+  if (text == nullptr) return {};
+  const auto refuse = [](const char* why) -> Placement {
+    throw Error(ErrorCode::kBadInput, fmt::format("the variable TF_CONFIG {}", why));
+  };
+  const auto config = nlohmann::json::parse(*text, nullptr, false);
+  if (!config.is_object() || !config.contains("cluster") || !config["cluster"].is_object() || !config.contains("task") ||
+      !config["task"].is_object())
+    return refuse("is no JSON object with cluster and task");
+  const auto& task = config["task"];
+  if (!task.contains("type") || !task["type"].is_string() || !task.contains("index") || !task["index"].is_number_integer())
+    return refuse("does not say the type and index of its task");
+  Placement placement;
+  placement.source = "TF_CONFIG";
+  placement.rank = -1;
+  int ranks = 0;
+  for (const char* type : {"chief", "master", "worker"}) {
+    const auto members = config["cluster"].find(type);
+    if (members == config["cluster"].end()) continue;
+    if (!members->is_array()) return refuse("has a cluster whose members are no lists");
+    for (std::size_t i = 0; i < members->size(); ++i, ++ranks) {
+      if (!(*members)[i].is_string()) return refuse("has a member that is no address");
+      if (ranks == 0) set_master(placement, (*members)[i].get<std::string>());
+      if (task["type"] == type && task["index"] == i) placement.rank = ranks;
+    }
+  }
+  if (placement.rank < 0) return refuse("has a task that is no worker of its cluster: parameter servers are not measured");
+  placement.world_size = ranks;
+  return placement;
+}
+
 }  // namespace
 
 std::string first_of_nodes(const std::string& list) {
@@ -167,7 +202,7 @@ Placement read_placement(const Variables& variables) {
       source = &dialect;
     }
   }
-  if (!found) return {};
+  if (!found) return tensorflow_placement(variables);
   find_master(variables, *found);
   return *found;
 }

@@ -26,7 +26,7 @@ struct Placement {
 };
 
 /// Reads what torchrun (and Kubeflow, which sets the same), Open MPI (and Azure ML), PMI and Slurm tell a
-/// process. torchrun's own processes are told by torchrun alone, and those of mpirun not by the Slurm job
+/// process, and where none of them does, TF_CONFIG. torchrun's own processes are told by torchrun alone, and those of mpirun not by the Slurm job
 /// around it; for the rest, two that disagree are an Error{kBadInput} that names both variables, and so are
 /// incomplete ones.
 Placement read_placement(const Variables& variables);

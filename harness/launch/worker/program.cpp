@@ -98,7 +98,7 @@ void prepare(const Program::Options& options, const std::string& library, const 
   if (options.rank >= 0) {
     ::setenv("DDBENCH_RANK", std::to_string(options.rank).c_str(), 1);
   } else {
-    for (const char* variable : {"DDBENCH_RANK", "RANK", "LOCAL_RANK", "WORLD_SIZE"}) ::unsetenv(variable);
+    for (const char* variable : {"DDBENCH_RANK", "RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID"}) ::unsetenv(variable);
   }
   ::setenv("PYTHONUNBUFFERED", "1", 0);  // its lines are shown while it runs
 }

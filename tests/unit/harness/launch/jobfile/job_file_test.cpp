@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "core/error.h"
 #include "core/run_case/program_case.h"
 #include "harness/launch/jobfile/command.h"
@@ -72,6 +74,47 @@ TEST(JobFile, WhatAFormatCannotSayIsRefused) {
   EXPECT_THROW(job_file(Format::kSbatch, shaped), Error);
   EXPECT_THROW(format_from("pbs"), Error);
   EXPECT_EQ(format_from("kubeflow"), Format::kKubeflow);
+}
+
+TEST(JobFile, WhatOnlyOneFormatHasIsRefusedByTheOthers) {
+  const auto refused = [](Format format, const std::function<void(Job&)>& change) {
+    Job job = training();
+    change(job);
+    try {
+      job_file(format, job);
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::kBadInput;
+    }
+    return false;
+  };
+  const auto input = [](Job& job) { job.inputs = {{"data", "azureml:imagenet@latest"}}; };
+  EXPECT_TRUE(refused(Format::kKubeflow, input));
+  EXPECT_FALSE(refused(Format::kAzureMl, input));
+  EXPECT_TRUE(refused(Format::kSbatch, [](Job& job) { job.environment = "azureml:e@latest"; }));
+  EXPECT_TRUE(refused(Format::kCompose, [](Job& job) { job.tier = Tier::kLowPriority; }));
+  EXPECT_TRUE(refused(Format::kAzureMl, [](Job& job) { job.tensorflow = true; }));  // a reference workload
+  EXPECT_TRUE(refused(Format::kAzureMl, [](Job& job) { job.environment = "azureml:e@latest", job.image = "i"; }));
+  const auto mpi_sweep = [](Job& job) { job.command = "sweep", job.mpi = true; };
+  EXPECT_TRUE(refused(Format::kAzureMl, mpi_sweep));
+  EXPECT_FALSE(refused(Format::kSbatch, mpi_sweep));
+}
+
+TEST(JobFile, ASweepIsOneJobOfItsLargestSize) {
+  Job job = training();
+  job.command = "sweep";
+  job.options = {"--nodes", "1,2", "--gpus", "4", "--baseline"};
+  job.run_case.sku = "Standard_ND96asr_v4";
+  job.tier = Tier::kLowPriority;
+  job.inputs = {{"data", "azureml:imagenet@latest"}};
+  EXPECT_TRUE(matches_golden("job_sweep_azureml.yaml", job_file(Format::kAzureMl, job)));
+  job.inputs.clear();
+  job.tier = Tier::kDedicated;
+  job.run_case.requested_network = NetworkRequest::kInfiniBand;
+  job.retries = 2;
+  job.interface = "eth0";
+  job.pull_secret = "registry";
+  EXPECT_TRUE(matches_golden("job_sweep_kubeflow.yaml", job_file(Format::kKubeflow, job)));
+  EXPECT_TRUE(matches_golden("job_sweep_sbatch.sh", job_file(Format::kSbatch, job)));
 }
 
 TEST(JobName, IsWhatEverySchedulerTakes) {

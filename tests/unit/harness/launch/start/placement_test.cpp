@@ -122,5 +122,23 @@ TEST(Placement, TheFirstNodeOfAList) {
   EXPECT_EQ(first_of_nodes("n[007-9,11],m1"), "n007");
 }
 
+TEST(Placement, TensorFlowIsToldByTfConfig) {
+  const auto config = [](const char* task) {
+    return std::string(R"({"cluster": {"worker": ["10.0.0.5:2222", "10.0.0.6:2222"], "chief": ["10.0.0.4:2222"]}, "task": )") + task + "}";
+  };
+  const Placement placement = read_placement({{"TF_CONFIG", config(R"({"type": "worker", "index": 1})")}});
+  EXPECT_EQ(placement.source, "TF_CONFIG");
+  EXPECT_EQ(placement.rank, 2);  // after the chief
+  EXPECT_EQ(placement.world_size, 3);
+  EXPECT_EQ(placement.local_world_size, 1);
+  EXPECT_EQ(placement.master_address, "10.0.0.4");
+  EXPECT_EQ(read_placement({{"TF_CONFIG", config(R"({"type": "chief", "index": 0})")}}).rank, 0);
+  EXPECT_EQ(read_placement({{"TF_CONFIG", "not read"}, {"RANK", "1"}, {"WORLD_SIZE", "2"}}).source, "torchrun");
+  for (const std::string& wrong : {std::string("{"), std::string("[]"), config("{}"), config(R"({"type": "ps", "index": 0})"),
+                                   config(R"({"type": "worker", "index": 2})"), std::string(R"({"cluster": {"worker": 3}, "task": {"type": "worker", "index": 0}})")}) {
+    EXPECT_NE(message_of([&] { read_placement({{"TF_CONFIG", wrong}}); }).find("TF_CONFIG"), std::string::npos) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace ddbench::launch

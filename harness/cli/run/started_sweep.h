@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "harness/experiment/sweep/sweep_plan.h"
+#include "harness/launch/control/launcher_options.h"
+#include "harness/launch/remote/turns.h"
+
+namespace ddbench::cli {
+
+/// A sweep whose ranks are there already (--launcher env): every rank was given the same command and so has the same cells. Rank 0
+/// says which is next; the ranks that belong to it take part, the others wait.
+class StartedSweep {
+ public:
+  /// `cells` outlive it. Throws Error{kBadInput} where a cell is larger than the world, or this process is no rank of one.
+  StartedSweep(const launch::LauncherOptions& launcher, const std::vector<experiment::SweepCell>& cells);
+
+  /// Of rank 0: waits for the others, before the first cell.
+  void gather();
+  /// Of rank 0: calls the cell's turn. Returns the launcher's options of this cell.
+  launch::LauncherOptions begin(const experiment::SweepCell& cell);
+  /// Of all other ranks: takes part in cells until there are none. `checkpoints` as of launch::OwnCommand. Returns the exit code.
+  int follow(const std::filesystem::path& checkpoints);
+
+ private:
+  launch::Turn turn_of(std::size_t index) const;
+
+  const std::vector<experiment::SweepCell>& cells_;
+  launch::LauncherOptions launcher_;
+  launch::TurnWorld world_;
+  std::unique_ptr<launch::TurnCaller> caller_;
+};
+
+}  // namespace ddbench::cli
