@@ -12,7 +12,7 @@
 
 namespace ddbench::analyzer {
 
-/// The latest arrival, and the latest of anybody else, among members that are told apart by a number.
+/// The latest arrival, and the latest arrival of any other member; members are distinguished by a number.
 class LatestTwo {
  public:
   void add(std::size_t member, std::int64_t arrival_ns) noexcept;
@@ -31,7 +31,7 @@ class LatestTwo {
   std::int64_t second_ns_ = 0;
 };
 
-/// Who came to one collective, on the reference clock.
+/// The arrivals at one collective, on the reference clock.
 struct CollectiveArrivals {
   std::uint32_t step = kNoStep;
   std::size_t ranks = 0;

@@ -89,10 +89,10 @@ void CollectiveJoin::find_last_arrival(Entry& entry) const {
   }
 }
 
-/// The last rank to arrive waits for nobody: its part is all transfer, and one clock measures it. Of ranks
-/// that the clocks cannot tell from it the shortest part is that of the last. To that comes by how much the
-/// last rank ended later, as far as the clocks can tell: differences of two clocks alone would be biased, as
-/// the latest of several uncertain times is later than the latest.
+/// The last rank to arrive does not wait: its whole span is transfer, and one clock measures it. If the
+/// clocks cannot decide which rank was last, the shortest span among the candidates is taken. The time by
+/// which the last rank ended later is added, as far as the clocks resolve it: differences of two clocks alone
+/// would be biased, because the latest of several uncertain times is later than the true latest.
 void CollectiveJoin::measure_transfer(Entry& entry) const {
   const Attendance* last = nullptr;
   const auto duration_ns = [](const Attendance& rank) { return rank.end_ns - rank.begin_ns; };

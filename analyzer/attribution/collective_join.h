@@ -59,7 +59,7 @@ class CollectiveJoin {
 
   const Entry* find_joined(std::uint64_t correlation) const;
   bool joined(std::uint64_t correlation, const Entry& entry) const;
-  /// Never negative, though uncertain clocks may say so.
+  /// Never negative, even if uncertain clocks suggest it.
   std::int64_t wait_ns(std::size_t rank, std::int64_t own_begin_ns, const Entry& entry) const;
   std::int64_t wait_uncertainty_ns(std::size_t rank, const Entry& entry) const;
   void find_last_arrival(Entry& entry) const;

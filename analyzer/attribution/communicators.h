@@ -13,25 +13,25 @@
 
 namespace ddbench::analyzer {
 
-/// Which ranks use which communicator, as far as the run was seen, and what ranks report about their sizes
-/// (core/name_table.h). A communicator is known by the number in collective_key().
+/// Which ranks use which communicator, according to the recorded spans, and the sizes that ranks report
+/// (core/name_table.h). A communicator is identified by the number in collective_key().
 class CommunicatorMembers {
  public:
   explicit CommunicatorMembers(std::size_t ranks) : ranks_(ranks) {}
   /// A rank began this collective at `begin_ns` of its own clock.
   void add(std::uint64_t correlation, std::size_t rank, std::int64_t begin_ns);
-  /// The names that a rank interned, of which some are sizes.
+  /// The names that a rank interned; some of them state sizes.
   void add_names(std::span<const std::string> names);
 
-  /// Ranks that a collective needs to be complete: the size of its communicator where that is known, else the ranks that
-  /// were seen to use it. Of these, one that never took part in any collective may belong to each. 0, which no collective
-  /// has, where more ranks use the number than the communicator has: communicators of the same number on different ranks,
-  /// whose collectives cannot be told apart.
+  /// The number of ranks that a collective needs to be complete: the size of its communicator if known, else
+  /// the number of ranks seen to use it. A rank that never took part in any collective may belong to each.
+  /// Returns 0, which no collective has, if more ranks use the number than the communicator has: then
+  /// communicators on different ranks share the number, and their collectives cannot be distinguished.
   std::size_t expected(std::uint64_t correlation) const;
 
   static std::uint16_t number_of(std::uint64_t correlation) noexcept;
-  /// What the run's rows say of a communicator, once all ranks were added. `run_ranks`: the numbers that the ranks have in
-  /// the run, ascending.
+  /// The stored row of a communicator; call it after all ranks were added. `run_ranks`: the numbers of the
+  /// ranks in the run, ascending.
   store::CommunicatorRecord record(std::uint16_t communicator, std::span<const int> run_ranks) const;
 
  private:

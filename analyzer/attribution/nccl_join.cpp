@@ -15,8 +15,8 @@ namespace {
 
 // Times of events are late by the polling of NCCL's proxy thread; further off, it is another kernel's.
 constexpr std::int64_t kMostLate_ns = 2'000'000;
-// An event without a length says when its collective was enqueued: told soon after the kernel's launch, which
-// may have waited so long for the GPU.
+// An event without a length states when its collective was enqueued. It is recorded soon after the kernel's
+// launch; the kernel may have waited this long for the GPU.
 constexpr std::int64_t kToldAfterLaunch_ns = 200'000;
 constexpr std::int64_t kLongestQueued_ns = 1'000'000'000;
 
@@ -25,10 +25,10 @@ struct Event {
   NcclEvent what;
 };
 
-/// Or, where no kernels were recorded, what the engine recorded about its call.
+/// Or, if no kernels were recorded, the engine's record of its call.
 struct Kernel {
   Span* span = nullptr;
-  std::string_view function;  ///< "" where the name does not tell
+  std::string_view function;  ///< "" if the name does not state it
   bool is_call = false;
   std::vector<const Event*> events;
 };
@@ -80,7 +80,7 @@ std::int64_t overlap_ns(const Span& a, const Span& b) {
   return std::min(a.end_ns, b.end_ns) - std::max(a.begin_ns, b.begin_ns);
 }
 
-/// Where kernels run one after the other on each stream, few of them lie about an event.
+/// Kernels on one stream run one after the other, so few of them are near an event.
 class KernelsByTime {
  public:
   explicit KernelsByTime(std::vector<Kernel>& kernels) : kernels_(kernels) {
@@ -160,8 +160,8 @@ Span communication_of(const Event& event, std::vector<std::string>& names) {
   return span;
 }
 
-/// The one collective of a kernel, or the first of several, takes the kernel's place. A call stays what the
-/// engine said of it: not every NCCL tells the GPU's times.
+/// The only collective of a kernel, or the first of several, replaces the kernel. A call keeps the engine's
+/// times: not every NCCL version reports the GPU's times.
 void apply(Kernel& kernel, std::vector<std::string>& names, std::vector<Span>& added) {
   if (kernel.is_call) return;
   const Span own = *kernel.span;
@@ -244,7 +244,7 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
     number(kernels, join);
     return join;
   }
-  // Those that say when they ran have the first choice.
+  // Events that state when they ran are matched first.
   std::stable_partition(events.begin(), events.end(), KernelsByTime::is_timed);
   KernelsByTime by_time(kernels);
   std::vector<Span> added;

@@ -106,7 +106,7 @@ void sweep(const std::vector<std::uint64_t>& boundaries, std::int64_t length_ns,
     const auto time_ns = static_cast<std::int64_t>(boundary >> kTimeShift);
     if (time_ns != now_ns) advance(time_ns);
     const std::size_t part = (boundary >> 1) & 0xF;
-    // Boundaries of one instant come in no particular order: a count may wrap below zero and return.
+    // Boundaries at one instant are in no particular order: a count may wrap below zero and come back.
     open[part] += (boundary & 1) != 0 ? ~0u : 1u;
     busy = open[part] != 0 ? busy | (1u << part) : busy & ~(1u << part);
   }

@@ -22,13 +22,13 @@ struct PartitionedStep {
   std::int64_t peer_wait_ns = 0;      ///< sum over collectives of last arrival - own arrival, inside the step
 };
 
-/// Gives each instant of [begin_ns, end_ns) to one part, by the priority of DESIGN's step partition: compute
-/// (forward, backward, optimizer, other) > exposed transfer > exposed peer wait > copy > data wait > host >
-/// idle. Where several lanes are busy at one instant the first of this list wins, so that the transfer of one
-/// collective hides the peer wait of another. Spans may lie in any order, overlap, nest, reach over the
-/// step's ends or be empty; one that ends before it begins, and kStep spans, count for nothing. O(n log n),
-/// O(n) above 4096 boundaries; spans outside cost nothing. Throws Error{kBadInput} when end_ns < begin_ns or
-/// the step is longer than 2^58 ns (9 years).
+/// Assigns each instant of [begin_ns, end_ns) to one part, by the priority of DESIGN's step partition:
+/// compute (forward, backward, optimizer, other) > exposed transfer > exposed peer wait > copy > data wait >
+/// host > idle. Where several lanes are busy at one instant the first of this list wins, so that the transfer
+/// of one collective hides the peer wait of another. Spans may be in any order, overlap, nest, extend beyond
+/// the step or be empty; kStep spans and spans that end before they begin are ignored. O(n log n), O(n) above
+/// 4096 boundaries; spans outside cost nothing. Throws Error{kBadInput} when end_ns < begin_ns or the step is
+/// longer than 2^58 ns (9 years).
 PartitionedStep partition_step(std::span<const Span> spans, std::int64_t begin_ns, std::int64_t end_ns,
                                const LastArrivals& last_arrivals);
 

@@ -5,8 +5,8 @@
 
 namespace ddbench::analyzer {
 
-/// Sorts by the bits from `low_bit` upwards; boundaries that agree in them come in no particular order.
-/// `largest` is no smaller than any element.
+/// Sorts by the bits from `low_bit` upwards; the order of boundaries with equal bits is unspecified.
+/// `largest` must not be smaller than any element.
 void sort_boundaries(std::vector<std::uint64_t>& boundaries, unsigned low_bit, std::uint64_t largest);
 
 }  // namespace ddbench::analyzer

@@ -18,8 +18,8 @@ struct StepWindow {
   bool probes_on = true;
 };
 
-/// The spans of one rank over some of its steps, told apart by the steps that they fall into in time: a span
-/// that reaches over a step's end is in both.
+/// The spans of one rank over some of its steps, grouped by the steps in which they lie in time: a span that
+/// extends over a step's end belongs to both steps.
 class RankTimeline {
  public:
   explicit RankTimeline(std::vector<Span> spans);

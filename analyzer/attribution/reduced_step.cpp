@@ -1,6 +1,6 @@
-// The step falls into stretches between the begins and ends of collectives. Where none runs, only how long
-// each kind counted matters, not when: a stretch becomes one span of each kind. Where one runs, compute hides
-// it, and when matters too.
+// The begins and ends of collectives divide the step into stretches. In a stretch without a collective, only
+// the total time of each kind matters, not its position: the stretch becomes one span of each kind. In a
+// stretch with a collective, compute hides communication, so the position matters too.
 #include "analyzer/attribution/reduced_step.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class Sweep {
     stretch.kind = 0;
     while (stretch.kind < kNobody && open[stretch.kind] == 0) ++stretch.kind;
     stretch.beside_collective = open[kCollective] != 0;
-    // What else a rank does while it communicates counts for nothing.
+    // Other activity of a rank during communication does not count.
     if (stretch.beside_collective && stretch.is_gap()) stretch.kind = kNobody;
     const bool goes_on = !stretches_.empty() && !stretch.after_cut && stretches_.back().kind == stretch.kind;
     if (goes_on) {

@@ -15,9 +15,10 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr double kLeastReturn = 0.5 - 1e-9;  // half, whatever rounding made of it
+constexpr double kLeastReturn = 0.5 - 1e-9;  // one half, allowing for rounding
 
-/// One law of steps over batches: beside what varies on a curve, where it ran, and what goes with the batch.
+/// Fields that may vary within one law of steps over batches: those that vary on a curve, where the run took
+/// place, and those that follow from the batch.
 VariedFields within_law() {
   VariedFields varied = kWithinCurve;
   varied.roles.insert(FieldRole::kPlace);
@@ -63,7 +64,7 @@ void set_returns(std::vector<BatchRow>& rows) {
   }
 }
 
-/// Rows stand by GPUs: what pays is followed for one batch per GPU until it does not any more.
+/// Rows are sorted by GPUs: for one batch per GPU, follow the sizes until adding GPUs no longer pays.
 void set_pays_up_to(BatchCurve& curve) {
   std::map<std::int64_t, double> paying;  // by batch per GPU
   std::set<std::int64_t> over;

@@ -18,13 +18,13 @@ namespace ddbench::analyzer {
 inline constexpr const char* kGradientSquareLocal = "gradient_square_local";
 /// Its mean over ranks is |g|^2 of the averaged gradient, GradientNorms::big_square.
 inline constexpr const char* kGradientSquareMean = "gradient_square_mean";
-/// Of rank 0: the loss that is compared with RunCase::target_loss.
+/// Recorded by rank 0: the loss that is compared with RunCase::target_loss.
 inline constexpr const char* kSmoothedLoss = "smoothed_loss";
 
 /// The measured steps of a run that all ranks stored both norms for. Empty on one rank.
 std::vector<GradientNorms> gradient_norms(const store::RunStore& store, const store::RunRecord& run);
 
-/// How far a run came.
+/// How close a run came to the target.
 struct StepsTowardsTarget {
   double steps = 0;
   bool reached = false;  ///< false: the run ended after `steps` and would have needed more (censored)
@@ -40,7 +40,7 @@ struct BatchRow {
   std::int64_t global_batch = 0;
   int world_size = 1;
   std::vector<store::RunId> runs;
-  std::vector<double> run_steps;        ///< to the target, of the runs that got there
+  std::vector<double> run_steps;        ///< to the target, for the runs that reached it
   std::vector<double> unreached_after;  ///< steps after which the other runs ended
   int missed = 0;                       ///< runs that did not get there
   /// Mean over runs. Runs that ended before count as longer than they were (censored_mean).
@@ -52,8 +52,8 @@ struct BatchRow {
   Measured<double> usd =
       Measured<double>::missing("no price");  ///< of all nodes, on demand, until the target
   Measured<NoiseScale> noise = Measured<NoiseScale>::missing("one rank: nothing to compare");
-  /// Of the GPUs added since the row before (the next smaller number of GPUs with the same batch per GPU):
-  /// the part of their share by which the time to the target fell, (t1/t2 - 1)/(n2/n1 - 1).
+  /// For the GPUs added since the row before (the next smaller number of GPUs with the same batch per GPU):
+  /// the reduction in time to the target, as a share of the ideal one, (t1/t2 - 1)/(n2/n1 - 1).
   Measured<double> return_of_added = Measured<double>::missing("no smaller number of GPUs");
   ProvenanceSet provenance;
 };
@@ -62,10 +62,10 @@ struct BatchRow {
 /// that needs the fewest steps counts. It is chosen on one half of the runs and judged on the other, both ways,
 /// because the runs that selected it flatter it.
 struct BatchCurve {
-  std::string variant;         ///< what sets it apart from other curves: "lr_rule=sqrt"
+  std::string variant;         ///< how it differs from other curves: "lr_rule=sqrt"
   std::vector<BatchRow> rows;  ///< by GPUs, then batch
   Measured<CriticalBatch> critical = Measured<CriticalBatch>::missing("no runs");
-  std::vector<StepsToTarget> points;  ///< what was fitted
+  std::vector<StepsToTarget> points;  ///< the fitted points
   /// The largest global batch whose added GPUs still returned half of their share. Without any loss of
   /// scaling that is the critical batch where GPUs are doubled.
   Measured<double> pays_up_to = Measured<double>::missing("no runs");
@@ -78,8 +78,8 @@ struct BatchAnalysis {
   std::vector<std::string> notes;
 };
 
-/// Of runs with a target loss; others give their noise scale only. Throws Error{kBadInput} when the runs
-/// have different targets (named), or there is neither a target nor a noise scale in any of them.
+/// For runs with a target loss; others contribute only their noise scale. Throws Error{kBadInput} when the
+/// runs have different targets (named), or none of them has a target or a noise scale.
 BatchAnalysis batch_analysis(const store::RunStore& store, std::span<const store::RunRecord> runs,
                              const SkuCatalogue& catalogue);
 

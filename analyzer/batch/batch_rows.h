@@ -4,7 +4,7 @@
 
 namespace ddbench::analyzer {
 
-/// One run and what it tells of batch and noise.
+/// One run with its data on batch and noise.
 struct BatchRun {
   store::RunRecord run;
   double step_time_ns = 0;  ///< 0: no steps

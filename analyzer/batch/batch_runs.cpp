@@ -1,4 +1,4 @@
-// What single runs tell of batch and gradient noise.
+// Batch and gradient noise of single runs.
 #include <algorithm>
 #include <cmath>
 #include <map>

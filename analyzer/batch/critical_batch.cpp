@@ -52,8 +52,8 @@ StepsByBatch unreached_by_batch(std::span<const StepsToTarget> batches) {
   return unreached;
 }
 
-/// Fits the runs that reached the target, then all of them, the others with what the last fit expects of them,
-/// until the curve stays. `sizes` are the batches of the fit's points.
+/// Fits the runs that reached the target, then all runs, with the others replaced by their expectation under
+/// the last fit, until the curve converges. `sizes` are the batches of the fit's points.
 std::optional<LinearFit> fit_censored(std::span<const StepsToTarget> batches, const StepsByBatch& reached,
                                       std::vector<double>& sizes) {
   const StepsByBatch unreached = unreached_by_batch(batches);

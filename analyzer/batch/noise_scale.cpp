@@ -55,8 +55,8 @@ struct MeanErrors {
   double degrees_of_freedom = 0;
 };
 
-/// Covariance of the mean, from the differences of successive steps (von Neumann 1941): what changes slowly
-/// while training goes on is no error of the mean over these steps.
+/// Covariance of the mean, from the differences of successive steps (von Neumann 1941): a slow change during
+/// training is not an error of the mean over these steps.
 MeanErrors errors_of_mean(const std::vector<Pair>& pairs) {
   const auto n = static_cast<double>(pairs.size());
   const double divisor = 2 * (n - 1) * n;
@@ -91,7 +91,7 @@ void set_interval(const MeanErrors& errors, NoiseScale& result) {
                   fmt::format("Fieller over {} steps, errors from successive ones", result.steps)}};
     return;
   }
-  // The set is what lies outside of the roots: it holds infinity, and begins at the positive root.
+  // The set lies outside the roots: it contains infinity and begins at the positive root.
   if (square < 0 && constant > 0 && discriminant >= 0)
     result.at_least = (middle - std::sqrt(discriminant)) / square;
   if (!(result.at_least > 0)) result.at_least = 0;

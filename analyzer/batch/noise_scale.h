@@ -10,8 +10,8 @@
 
 namespace ddbench::analyzer {
 
-/// What one step of a DDP run tells of its gradients: the mean over ranks of |g|^2 before the all-reduce
-/// (each over `small_batch` samples), and |g|^2 of the average after it (over `big_batch` samples).
+/// The gradient norms of one step of a DDP run: the mean over ranks of |g|^2 before the all-reduce (each over
+/// `small_batch` samples), and |g|^2 of the average after it (over `big_batch` samples).
 struct GradientNorms {
   double small_square = 0;
   double big_square = 0;
@@ -25,23 +25,24 @@ struct NoiseScale {
   /// The ratio of the two means. Missing when the gradient drowns in the noise; then only `at_least` is
   /// known.
   Measured<Estimate> samples = Measured<Estimate>::missing("no steps");
-  /// Lower bound of the 95% interval where the upper one is infinite; 0: none.
+  /// Lower bound of the 95% interval if the upper one is infinite; 0: no bound.
   double at_least = 0;
   std::size_t steps = 0;
 
-  /// The ratio of the means, also where nothing bounds its error; 0 where the gradient itself is not seen.
+  /// The ratio of the means, even if its error has no bound; 0 if the gradient cannot be separated from the
+  /// noise.
   double point() const { return gradient_square > 0 && noise_trace > 0 ? noise_trace / gradient_square : 0; }
 };
 
-/// Both estimators are linear in the norms, and unbiased, so they are averaged before the ratio is taken.
-/// The interval is that of Fieller with Student's t. Given the parameters, the noise of a step comes from the
-/// samples of that step alone, so errors are told from the differences of successive steps: that gradient and
-/// noise change while training goes on is not an error of their means over these steps.
-/// Throws Error{kBadInput} unless 0 < small_batch < big_batch and every norm is finite and not negative.
+/// Both estimators are linear in the norms, and unbiased, so they are averaged before the ratio is taken. The
+/// interval is that of Fieller with Student's t. Given the parameters, the noise of a step comes from the
+/// samples of that step alone, so errors are estimated from the differences of successive steps: a change of
+/// gradient and noise during training is not an error of their means over these steps. Throws
+/// Error{kBadInput} unless 0 < small_batch < big_batch and every norm is finite and not negative.
 NoiseScale gradient_noise_scale(std::span<const GradientNorms> steps, double small_batch, double big_batch);
 
-/// One batch of a sweep: how many steps each of its runs took to the target loss. A run that did not get
-/// there has none and counts in `unreached_after`: the steps after which it ended (censored).
+/// One batch of a sweep: the number of steps that each run took to the target loss. A run that did not reach
+/// it has no such number; `unreached_after` holds the steps after which it ended (censored).
 struct StepsToTarget {
   double global_batch = 1;
   std::vector<double> steps;
@@ -62,7 +63,7 @@ struct CriticalBatch {
   Metric fewest_steps;  ///< without an interval where the error cannot be estimated
   Metric fewest_samples;
   Measured<Estimate> batch = Measured<Estimate>::missing("not fitted");
-  double rms_error = 0;  ///< relative, of the means about the curve
+  double rms_error = 0;  ///< relative, for the means about the curve
   std::vector<double>
       badly_fitted_batches;  ///< where the law does not hold, e.g. beyond the largest useful rate
   std::vector<std::string> notes;

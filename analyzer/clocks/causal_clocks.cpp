@@ -48,7 +48,8 @@ void CausalClocks::add(std::int64_t second, std::span<const Attendance> ranks) {
   const auto by_begin = [this](const Attendance& a, const Attendance& b) {
     return readings_.to_reference(a.rank, a.begin_ns) < readings_.to_reference(b.rank, b.begin_ns);
   };
-  // Of all pairs those with the first to end and the last to begin bound most; the others are many.
+  // Of all pairs, those with the first rank to end and the last to begin give the tightest bounds; using all
+  // pairs would be expensive.
   const Attendance& first = *std::min_element(ranks.begin(), ranks.end(), by_end);
   const Attendance& last = *std::max_element(ranks.begin(), ranks.end(), by_begin);
   for (const Attendance& rank : ranks) {
@@ -63,7 +64,8 @@ bool CausalClocks::fits(Second& second, std::int64_t wider_ns) const {
     const std::int64_t half_ns = readings_.uncertainty_at_reference_ns(rank, second.at_ns) + wider_ns;
     second.corrections.push_back({-half_ns, half_ns});
   }
-  // Bellman and Ford; a round more than there are ranks changes nothing unless the bounds contradict.
+  // Bellman-Ford: one round more than the number of ranks changes nothing unless the bounds contradict each
+  // other.
   for (std::size_t round = 0; round <= second.corrections.size(); ++round) {
     bool changed = false;
     for (const auto& [pair, bound_ns] : second.bounds_ns) {
@@ -115,7 +117,7 @@ std::int64_t CausalClocks::uncertainty_ns(std::int64_t second, std::size_t rank,
   const Second& entry = found->second;
   const Range& a = entry.corrections[rank];
   const Range& b = entry.corrections[other];
-  // Of a's correction minus b's.
+  // Bounds on a's correction minus b's.
   std::int64_t most_ns = a.high_ns - b.low_ns;
   std::int64_t least_ns = a.low_ns - b.high_ns;
   if (const auto bound = entry.bounds_ns.find({other, rank}); bound != entry.bounds_ns.end())

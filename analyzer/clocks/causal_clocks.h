@@ -18,11 +18,11 @@ struct Attendance {
   std::int64_t end_ns = 0;
 };
 
-/// What collectives add to the readings of clocks: none that all ranks need ends on any rank before its last
-/// rank has begun it. Each such pair of an end and a begin bounds the difference of two clocks from one side.
-/// In each second of the run the corrections of the ranks' clocks are bounded by the readings' uncertainty and
-/// by all of these (a system of difference constraints); the middle of what remains possible is taken, which
-/// itself keeps every bound. Add collectives, solve(), then ask.
+/// Adds the evidence of collectives to the readings of clocks: a collective that all ranks need does not end
+/// on any rank before its last rank has begun it. Each such pair of an end and a begin bounds the difference
+/// of two clocks from one side. In each second of the run, the readings' uncertainty and all of these bound
+/// the corrections of the ranks' clocks (a system of difference constraints); the middle of the remaining
+/// range is used, which itself keeps every bound. Add collectives, call solve(), then query.
 class CausalClocks {
  public:
   /// `readings` must outlive this.
@@ -33,13 +33,14 @@ class CausalClocks {
 
   /// A collective in which every rank needs all others' data; `second` is that of one of its begins.
   void add(std::int64_t second, std::span<const Attendance> ranks);
-  /// The same with every pair of ranks, where the readings say so little that the pairs that bound most are not known.
+  /// The same with every pair of ranks, for readings too uncertain to know which pairs give the tightest
+  /// bounds.
   void add_all_pairs(std::int64_t second, std::span<const Attendance> ranks);
   void solve();
 
   /// On the common time line, corrected as in that second.
   std::int64_t to_reference(std::int64_t second, std::size_t rank, std::int64_t local_ns) const;
-  /// Of a time difference between two ranks in that second; 0 for a rank with itself.
+  /// Uncertainty of a time difference between two ranks in that second; 0 for a rank with itself.
   std::int64_t uncertainty_ns(std::int64_t second, std::size_t rank, std::size_t other) const;
   /// Seconds in which collectives contradict the readings: the uncertainty was widened until they agree.
   std::uint64_t contradictions() const noexcept { return contradictions_; }
@@ -59,7 +60,8 @@ class CausalClocks {
 
   Second& second_with(std::int64_t second, std::span<const Attendance> ranks);
   void bound(Second& second, const Attendance& ends, const Attendance& begins) const;
-  /// Narrows the corrections from the readings' uncertainty and `wider_ns`; false where nothing is left.
+  /// Narrows the corrections from the readings' uncertainty and `wider_ns`; returns false if no solution is
+  /// left.
   bool fits(Second& second, std::int64_t wider_ns) const;
 
   const ClockAlignment& readings_;

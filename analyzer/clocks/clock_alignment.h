@@ -16,7 +16,7 @@ class ClockAlignment {
   explicit ClockAlignment(std::span<const store::RankRecord> ranks);
 
   /// False without ranks, and when any rank's clock was never compared with the others: times of different
-  /// ranks say nothing then.
+  /// ranks are then not comparable.
   bool known() const noexcept { return known_; }
   std::int64_t to_reference(std::size_t rank, std::int64_t local_ns) const {
     return clocks_[rank].to_reference(local_ns);
@@ -26,11 +26,11 @@ class ClockAlignment {
   std::size_t ranks() const noexcept { return clocks_.size(); }
   /// All ranks have one clock: no uncertainty.
   bool is_exact() const noexcept;
-  /// Of a rank's time on the reference clock, at that time.
+  /// Uncertainty of a rank's time on the reference clock, at that time.
   std::int64_t uncertainty_at_reference_ns(std::size_t rank, std::int64_t reference_ns) const {
     return clocks_[rank].uncertainty_at_ns(to_local(rank, reference_ns));
   }
-  /// Of a time difference between two ranks then; 0 for a rank with itself.
+  /// Uncertainty of a time difference between two ranks at that time; 0 for a rank with itself.
   std::int64_t uncertainty_ns(std::size_t rank, std::size_t other, std::int64_t reference_ns) const;
 
  private:

@@ -8,11 +8,12 @@
 
 namespace ddbench::analyzer {
 
-/// Intervals of single collectives below this are below what the probes resolve: two readings of a clock and the call
+/// The probes cannot resolve intervals of single collectives below this: two clock readings and the call
 /// between them.
 inline constexpr std::int64_t kProbeResolution_ns = 1000;
 
-/// A stored collective, and what may be said of it. What is not measured is missing with its reason and bound.
+/// A stored collective with derived figures. A figure that was not measured is missing, with its reason and
+/// bound.
 struct CollectiveSummary {
   store::CollectiveRecord record;
   std::string communicator = {};  ///< communicator_label(): empty for that of all ranks
@@ -25,14 +26,16 @@ struct CollectiveSummary {
   /// algbw * bus_factor(function, ranks of the collective's communicator); missing for functions without one, and where
   /// the size of the communicator is not known
   Measured<double> busbw_gb_per_s = Measured<double>::missing("no transfer");
-  /// Of both: by which share the clocks leave the transfer, and with it the bandwidth, open (+-).
+  /// For both: the uncertainty (+-) that the clocks leave in the transfer, and so in the bandwidth, as a
+  /// share.
   double clock_uncertainty_share = 0;
 };
 
-/// All of the above, of a collective of `run`.
+/// Computes all of the above for a collective of `run`.
 CollectiveSummary summarize_collective(const store::CollectiveRecord& record, const store::RunRecord& run);
 
-/// Whether a rank's median stay is shorter than the transfer: most ranks leave before the last one ends.
+/// Whether a rank's median time in the collective is shorter than the transfer: most ranks leave before the
+/// last one ends.
 bool leaves_before_its_end(const CollectiveSummary& collective);
 
 }  // namespace ddbench::analyzer

@@ -32,7 +32,8 @@ MicroTiming timing_of(const MicroMeasurement& measured, int ranks) {
   return timing;
 }
 
-/// The sums have an operator, the broadcast a root; `count` is what nccl-tests pass to the call.
+/// Reductions have an operator, the broadcast has a root; `count` is the one that nccl-tests pass to the
+/// call.
 MicroRow row_of(const MicroMeasurement& measured, int ranks) {
   MicroRow row;
   row.operation = measured.operation;
@@ -57,7 +58,7 @@ void add_collective(const MicroMeasurement& measured, MicroTable& table) {
   table.wrong += measured.wrong;
 }
 
-/// Of several sizes the best one is the ceiling.
+/// The best of several sizes is the ceiling.
 void add_ceiling(const MicroMeasurement& measured, MicroTable& table) {
   std::vector<double> time_of_rank(static_cast<std::size_t>(table.ranks));
   for (std::size_t rank = 0; rank < time_of_rank.size(); ++rank) {

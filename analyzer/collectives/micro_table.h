@@ -32,8 +32,9 @@ constexpr bool is_collective(MicroOperation operation) noexcept {
   return operation <= MicroOperation::kAllToAll;
 }
 
-/// What each rank stores of a measurement (RunStore::step_values). A step is one batch of iterations; steps
-/// count up over the run. The time is there for every step, the others for the first of each measurement.
+/// The values that each rank stores for a measurement (RunStore::step_values). A step is one batch of
+/// iterations; steps count up over the run. The time is stored for every step, the others for the first step
+/// of each measurement.
 inline constexpr const char* kMicroTimeValue = "micro.time_ns";  ///< mean over the batch's iterations
 inline constexpr const char* kMicroOperationValue = "micro.operation";
 inline constexpr const char* kMicroBytesValue = "micro.bytes";  ///< of a collective, as nccl-tests count
@@ -41,7 +42,7 @@ inline constexpr const char* kMicroInPlaceValue = "micro.in_place";
 inline constexpr const char* kMicroIterationsValue = "micro.iterations";  ///< of a batch
 inline constexpr const char* kMicroWorkValue =
     "micro.work";  ///< FLOP of a GEMM; bytes read and written by a copy
-/// Elements of this rank's result that are not what they must be.
+/// Number of wrong elements in this rank's result.
 inline constexpr const char* kMicroWrongValue = "micro.wrong";
 
 /// One measurement: the median over batches of the mean over ranks. (nccl-tests print the mean over ranks of
@@ -61,7 +62,7 @@ struct MicroRow {
   std::int64_t bytes = 0;
   std::int64_t count = 0;
   std::string redop;  ///< "sum" or "none"
-  int root = -1;      ///< -1: there is none
+  int root = -1;      ///< -1: no root
   std::optional<MicroTiming> out_of_place;
   std::optional<MicroTiming> in_place;
 
@@ -69,7 +70,7 @@ struct MicroRow {
   const MicroTiming& usual() const { return in_place ? *in_place : *out_of_place; }
 };
 
-/// What the device gives at most while all ranks ask for it.
+/// The measured peak of the device while all ranks use it.
 struct MicroCeiling {
   MicroOperation operation = MicroOperation::kGemm;
   double per_second = 0;          ///< of a rank, mean: FLOP/s of a GEMM, bytes/s of a copy
@@ -86,8 +87,8 @@ struct MicroTable {
   std::vector<std::string> notes;
 };
 
-/// Of measurements that all ranks stored, so that a run that broke off has a table too. Throws
-/// Error{kBadInput} when the run is none of `ddbench micro`, or stored no measurement.
+/// Uses the measurements that all ranks stored, so that a run that was cut short has a table too. Throws
+/// Error{kBadInput} when the run is not one of `ddbench micro`, or stored no measurement.
 MicroTable micro_table(const store::RunStore& store, const store::RunRecord& run);
 
 }  // namespace ddbench::analyzer

@@ -51,12 +51,12 @@ std::vector<std::vector<double>> batches(const std::vector<ValueByStep>& times, 
 std::vector<MicroMeasurement> micro_measurements(const store::RunStore& store, const store::RunRecord& run) {
   std::vector<ValueByStep> times;
   std::vector<ValueByStep> wrong;
-  // A run that was cut off has no rank rows: the case tells how many ranks there were.
+  // A run that was cut off has no rank rows: the case states the number of ranks.
   for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
     times.push_back(values_of(store, run, rank, kMicroTimeValue));
     wrong.push_back(values_of(store, run, rank, kMicroWrongValue));
   }
-  // All ranks measure the same in lock step, so rank 0 tells for all what it was.
+  // All ranks measure the same in lock step, so rank 0's record describes it for all.
   const ValueByStep operations = values_of(store, run, 0, kMicroOperationValue);
   const ValueByStep bytes = values_of(store, run, 0, kMicroBytesValue);
   const ValueByStep in_place = values_of(store, run, 0, kMicroInPlaceValue);

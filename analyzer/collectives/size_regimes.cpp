@@ -34,7 +34,7 @@ std::vector<MeanTime> mean_times(std::span<const FitPoint> points) {
 }
 
 /// The best line through the points added so far, none of its coefficients below 0, with errors relative to
-/// the measured y: close enough to fit_linear for choosing, and a point more costs a constant.
+/// the measured y: close enough to fit_linear for choosing, and adding a point takes constant time.
 class RunningLine {
  public:
   void add(const MeanTime& point) {

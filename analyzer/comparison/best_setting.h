@@ -9,8 +9,8 @@
 
 namespace ddbench::analyzer {
 
-/// The fastest of several ways to do the same training on the same GPUs: cases that differ in strategy and its options,
-/// bucket size, data workers, prefetch, accumulation, precision, backend or CUDA graph, and in nothing else.
+/// The fastest of several settings for the same training on the same GPUs: the cases differ only in strategy
+/// and its options, bucket size, data workers, prefetch, accumulation, precision, backend or CUDA graph.
 struct BestSetting {
   RunCase run_case;
   std::string setting;       ///< fields that were varied, with their values: "bucket_bytes=1048576 data_workers=2"

@@ -40,7 +40,8 @@ VariedFields within_cases_of_any_size(const std::string& field) {
   return varied;
 }
 
-/// The edited files of programs, among these runs: the others tell no case from another, for not all runs say them.
+/// The edited program files among these runs. Other files do not distinguish cases, because not all runs
+/// record them.
 std::set<std::string> edited_files(const std::vector<RunSummary>& summaries, const std::string& field) {
   std::vector<store::RunRecord> programs;
   for (const RunSummary& summary : summaries) {
@@ -59,7 +60,7 @@ std::string in_lines(const std::map<std::string, std::string>& fields, const std
   return text;
 }
 
-/// As numbers where all are numbers, else left in order of age.
+/// Sorts numerically if all values are numbers; otherwise keeps them in order of age.
 void sort_values(std::vector<std::string>& values) {
   if (!std::all_of(values.begin(), values.end(),
                    [](const auto& text) { return number_from<double>(text).has_value(); }))

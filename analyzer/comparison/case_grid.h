@@ -9,8 +9,8 @@ namespace ddbench::analyzer {
 
 /// Runs of one case with one value of the field.
 struct GroupCell {
-  std::string curve;  ///< what cases share that differ in size and value only
-  std::string rest;   ///< what cases share that differ in the value only
+  std::string curve;  ///< shared by cases that differ only in size and value
+  std::string rest;   ///< shared by cases that differ only in the value
   std::string value;
   std::string variant;  ///< GroupRow::variant
   std::vector<RunSummary> runs;
@@ -25,7 +25,7 @@ std::vector<GroupCell> group_cells(std::vector<RunSummary> summaries, const std:
                                    const std::string& reference, std::vector<std::string>& values,
                                    std::vector<std::string>& notes);
 
-/// What a network that nothing proved is called.
+/// The value shown for a network that was not proved.
 inline constexpr const char* kNotProved = "not proved";
 
 }  // namespace ddbench::analyzer

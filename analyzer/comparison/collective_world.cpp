@@ -28,7 +28,7 @@ std::string base_label(const CollectiveWorld& world) {
   return label;
 }
 
-/// Appends to each text what `text_of` says, where it differs among worlds of one text.
+/// Appends the result of `text_of` to each text, if it differs among worlds with the same text.
 void append_differences(Worlds worlds, const TextOf& text_of, std::vector<std::string>& texts) {
   std::map<std::string, std::set<std::string>> by_text;
   for (std::size_t i = 0; i < worlds.size(); ++i) by_text[texts[i]].insert(text_of(worlds[i]));

@@ -16,26 +16,27 @@ struct CollectiveWorld {
   std::string communicator;  ///< communicator_label(): empty for that of all ranks of the run
   int nodes = 1;
   int gpus_per_node = 1;
-  std::string link;     ///< empty on one node, where none is used
+  std::string link;     ///< empty on one node, which uses no link
   std::string network;  ///< as detected
   std::string backend;
   std::string device;
   std::string sku;
-  std::string datatype;  ///< precision of the case; of nccl-tests their type, and "in place"
+  std::string datatype;  ///< precision of the case; for nccl-tests their type, and "in place"
   friend auto operator<=>(const CollectiveWorld&, const CollectiveWorld&) = default;
 };
 
 CollectiveWorld collective_world(const store::RunRecord& run, const std::string& function,
                                  const store::CommunicatorRecord& communicator);
 
-/// The same without the field that runs are compared by, and what goes with it ("link" and "network"; "nodes",
-/// "gpus_per_node" and "world_size").
+/// The same without the field by which runs are compared and the fields that follow from it ("link" and
+/// "network"; "nodes", "gpus_per_node" and "world_size").
 CollectiveWorld without_field(CollectiveWorld world, const std::string& field);
 
 /// A label for each: "all_reduce, 2 x 2, 1gbit, ranks 0-1", with those of backend, device, sku, network and data type in
 /// which worlds differ that would have the same label.
 std::vector<std::string> labels_of_worlds(std::span<const CollectiveWorld> worlds);
-/// In what each differs from others of its function and number of ranks: "ranks 0-1, gloo"; empty where nothing does.
+/// How each differs from others of the same function and number of ranks: "ranks 0-1, gloo"; empty if nothing
+/// differs.
 std::vector<std::string> variants_of_worlds(std::span<const CollectiveWorld> worlds);
 
 }  // namespace ddbench::analyzer

@@ -23,7 +23,7 @@ std::vector<FieldDifference> differences(const store::RunRecord& a, const store:
   return case_diff(run_fields(a), run_fields(b));
 }
 
-/// What a fingerprint is made of, where the stored facts tell: people cannot read a hash.
+/// The values behind a fingerprint, if the facts store them: people cannot read a hash.
 std::string behind_fingerprint(const store::RunRecord& a, const store::RunRecord& b) {
   std::string text;
   for (const char* prefix : {"cpu.", "memory.", "gpu", "governor"}) {

@@ -123,13 +123,13 @@ class Builder {
     figures.push_back(figure("last loss", "1", [](const RunSummary& summary) { return summary.loss_last; }));
   }
 
-  /// Where the runs of the sides are too few, how far others of the same case scatter.
+  /// If the sides have too few runs, uses the scatter of other runs of the same case.
   void add_intervals_from_history(ComparedFigure& step, ComparedFigure& throughput) const {
     if (!step.ratio || !throughput.ratio || throughput.ratio->interval) return;
     const Measured<RunRatio> ratio = throughput_ratio(store_, b_, a_);
     if (!ratio || !ratio->interval) return;
     throughput.ratio = ratio;
-    // Of the same runs, the step's logarithm scatters as far.
+    // For the same runs, the logarithm of the step time scatters equally.
     const ConfidenceInterval& interval = *ratio->interval;
     RunRatio longer = *step.ratio;
     longer.interval =

@@ -50,10 +50,10 @@ struct Comparison {
   std::vector<std::string> notes;
 };
 
-/// Runs that are not done or invalid are left out with a note. Ratios have an
-/// interval where both sides have kFewestRuns or more; step time and throughput otherwise take it from how
-/// far other runs of the same case in the store scatter, and the method says so. Steps of one run give none:
-/// runs differ. Throws Error{kBadInput} when a side has no run with figures.
+/// Runs that are unfinished or invalid are left out with a note. Ratios have an interval if both sides have
+/// kFewestRuns or more; otherwise step time and throughput take it from the scatter of other runs of the same
+/// case in the store, and the method states this. The steps of one run give no interval, because runs differ.
+/// Throws Error{kBadInput} when a side has no run with figures.
 Comparison compare_runs(const store::RunStore& store, ComparedSide a, ComparedSide b);
 
 /// Parts of both sides as stacked bars.

@@ -12,11 +12,11 @@
 
 namespace ddbench::analyzer {
 
-/// The runs of one case but for the field, with one value of it.
+/// The runs of one case (ignoring the field) that have one value of the field.
 struct GroupRow {
   RunCase run_case;
   int world_size = 0;
-  std::string value;    ///< of the field; "not proved" for a network that nothing proved
+  std::string value;    ///< of the field; "not proved" for a network that was not proved
   std::string variant;  ///< what else sets the row apart from others, beside its size: "workload=cnn
                         ///< batch_per_gpu=32"
   std::vector<store::RunId> runs;
@@ -66,11 +66,10 @@ struct GroupComparison {
   std::vector<std::string> notes;
 };
 
-/// Groups runs by a field (a name that --where knows) and compares cases that are otherwise equal. Where some
-/// cases were run with several values, those that were not are left out with a note. `reference`: the value
-/// that others are compared with; empty: that of the most cases, of several the oldest. Throws
-/// Error{kBadInput} on a field that runs do not have, a reference that none has, or when no run gives
-/// figures.
+/// Groups runs by a field (a name that --where accepts) and compares cases that are otherwise equal. If some
+/// cases were run with several values, those with only one are left out with a note. `reference`: the value
+/// with which others are compared; empty: the one with the most cases, among equals the oldest. Throws
+/// Error{kBadInput} on an unknown field, on a reference that no run has, or when no run has figures.
 GroupComparison compare_by(const store::RunStore& store, std::span<const store::RunRecord> runs,
                            const std::string& field, const std::string& reference = {});
 

@@ -31,7 +31,7 @@ FactSubject subject_of(const std::string& fact) {
   return fact.starts_with("counted.") ? FactSubject::kThisRun : FactSubject::kEnvironment;
 }
 
-/// A fact about the network follows from what the network follows from.
+/// A fact about the network is a consequence of the same fields as the network.
 CaseField described(FactSubject subject, const CaseFields& fields) {
   if (subject == FactSubject::kNetwork)
     return {{}, FieldRole::kConsequence, false, fields.at("network").follows_from};
@@ -64,7 +64,7 @@ struct Side {
   }
 };
 
-/// What each run measures anew is the same within a tenth.
+/// Values that each run measures anew count as equal within a tenth.
 bool is_the_same_measured(const std::string& field, const Values& a, const Values& b) {
   if (field != fmt::format("{}{}", kFactPrefix, fact_key<"device.gemm_peak_tflops">.name)) return false;
   double least = std::numeric_limits<double>::infinity();
@@ -81,7 +81,7 @@ bool is_the_same_measured(const std::string& field, const Values& a, const Value
   return least > 0 && most <= 1.1 * least;
 }
 
-/// What was asked for comes first, then what was found, then what follows.
+/// Requested fields come first, then detected ones, then consequences.
 int order_of(const FieldDifference& difference) {
   return is_asked_for(difference.role) ? 0 : difference.role == FieldRole::kEnvironment ? 1 : 2;
 }

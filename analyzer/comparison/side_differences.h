@@ -7,8 +7,8 @@
 
 namespace ddbench::analyzer {
 
-/// All fields of case and environment in which the sides differ, facts as "fact NAME": what was asked for,
-/// what was found, what follows. Values of several runs are joined by commas.
+/// All fields of case and environment in which the sides differ, facts as "fact NAME", in the order
+/// requested, detected, consequence. Values of several runs are joined by commas.
 std::vector<FieldDifference> side_differences(std::span<const store::RunRecord> a,
                                               std::span<const store::RunRecord> b);
 

@@ -118,7 +118,8 @@ CostRow on_spot(const Offer& offer, const Sku& sku, const CostOptions& options) 
   return row;
 }
 
-/// Where a row lies: time and money, or what stands for them without an amount of samples. Infinite: nowhere.
+/// The position of a row: time and money, or their substitutes without an amount of samples. Infinite: no
+/// position.
 Point place_of(const CostRow& row) {
   if (!row.usd_per_million_samples) return {kInfinite, kInfinite, {}, row.offer.label};
   if (row.usd) return {*row.hours, *row.usd, {}, row.offer.label};

@@ -13,7 +13,7 @@ namespace ddbench::analyzer {
 
 inline constexpr double kSecondsAnHour = 3600;
 
-/// How often a job is stopped by force, and what it then loses.
+/// How often a job is interrupted by force, and how much work it then loses.
 struct Interruptions {
   double mean_hours_between = 0;  ///< of the whole job; 0: never
   double checkpoint_s = 0;        ///< to write one
@@ -31,7 +31,7 @@ struct CheckpointPlan {
 /// finite, or interruptions without a checkpoint time.
 CheckpointPlan plan_checkpoints(const Interruptions& interruptions);
 
-/// A way to train that was measured: so many nodes of a SKU reach so many samples/s.
+/// A measured way to train: a number of nodes of a SKU and their samples/s.
 struct Offer {
   std::string label;  ///< "4 x Standard_ND96asr_v4"
   std::string sku;
@@ -48,7 +48,7 @@ struct CostOptions {
   Measured<double> deadline_h = Measured<double>::missing("not given (--deadline)");
   double checkpoint_s = 60;
   double restart_s = 300;
-  /// Of a node, in hours, on demand; 0: on-demand nodes never fail.
+  /// Of one node, in hours, on demand; 0: on-demand nodes never fail.
   double node_mtbf_h = 0;
 };
 
@@ -56,7 +56,7 @@ struct CostOptions {
 struct CostRow {
   Offer offer;
   bool spot = false;
-  bool is_assumed = false;  ///< on spot nodes whose price and preemption rate nobody has stated but the catalogue
+  bool is_assumed = false;  ///< on spot nodes whose price and preemption rate come only from the catalogue
   Measured<double> usd_per_h = Measured<double>::missing("no price");  ///< of all nodes
   Measured<Estimate> usd_per_million_samples = Measured<Estimate>::missing("no price");
   Measured<double> usd_per_epoch = Measured<double>::missing("no price");
@@ -65,13 +65,14 @@ struct CostRow {
   Measured<double> usd = Measured<double>::missing("no amount of samples");  ///< for samples_total
   CheckpointPlan checkpoints;
   bool meets_deadline = true;
-  bool on_front = false;   ///< nothing is both cheaper and faster
+  bool on_front = false;   ///< no other row is both cheaper and faster
   std::string price_note;  ///< source and date of the price, "unverified" where it is
 };
 
 struct CostTable {
   std::vector<CostRow> rows;  ///< cheapest a million samples first; without a price last
-  /// Index into rows: the cheapest that meets the deadline, of those that are not assumed; -1: none, or nothing to meet.
+  /// Index into rows: the cheapest that meets the deadline, not counting assumed ones; -1: none, or no
+  /// deadline.
   int cheapest_in_time = -1;
   std::vector<std::string> notes;
 };
@@ -82,8 +83,8 @@ struct CostTable {
 CostTable cost_table(std::span<const Offer> offers, const SkuCatalogue& catalogue,
                      const CostOptions& options);
 
-/// Cost over time to train samples_total (over 1/throughput: cost a million samples over samples/s, where
-/// there is none), with the Pareto front.
+/// Cost over time to train samples_total, with the Pareto front; without an amount of samples, cost per
+/// million samples over 1/throughput.
 Figure cost_figure(const CostTable& table);
 
 }  // namespace ddbench::analyzer

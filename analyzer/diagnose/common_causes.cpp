@@ -20,7 +20,7 @@ constexpr double kLeastCommonCost = 0.10;
 constexpr double kMuchCommunication = 0.20;  // of the step, exposed
 constexpr std::size_t kMostStepsRead = 24;       // whose spans are read
 constexpr std::size_t kMostRanksRead = 8;
-constexpr double kHasAlone = 0.8;   // of what all operators take longer
+constexpr double kHasAlone = 0.8;   // share of the increase of all operators
 constexpr double kLikeIt = 0.5;  // of its slowdown: then the others are slower, too
 
 /// Mean of a step in steps [first, last].
@@ -104,7 +104,7 @@ std::vector<int> some_ranks(const WorkTable& table) {
   return ranks;
 }
 
-/// One operator, and not all of them alike.
+/// The change is in one operator, not in all of them equally.
 bool stands_alone(const OperatorChange& change) {
   const bool others_too = change.slower > 0 && change.others_slower > kLikeIt * change.slower;
   return change.share >= kHasAlone && !others_too;

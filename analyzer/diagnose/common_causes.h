@@ -5,10 +5,11 @@
 
 namespace ddbench::analyzer {
 
-// Causes that hold up all ranks alike, so that no rank's own work shows them. Each replaces a diagnosis that costs less.
+// Causes that delay all ranks equally, so that no rank's own work shows them. Each replaces a diagnosis with
+// a lower cost.
 
-/// A link that is slower than the others, where connections were counted. Else, where communication takes a fifth of the step, a
-/// note says why no link can be located, and what to run.
+/// A link that is slower than the others, if connections were counted. Otherwise, if communication takes a
+/// fifth of the step, a note states why no link can be located, and what to run.
 void look_for_slow_link(const store::RunStore& store, const store::RunId& run, const WorkTable& table, Diagnosis& diagnosis);
 
 /// An operator that takes longer on all ranks than earlier in the run.

@@ -121,7 +121,7 @@ void find_part(const WorkTable& table, Culprit& culprit) {
   culprit.part_share = positive > 0 ? most / positive : 0;
 }
 
-/// Far values are drawn in to six robust deviations: a single long step says nothing of the others.
+/// Values are clipped to six robust deviations: a single long step is no evidence about the others.
 void draw_in(std::vector<double>& values) {
   const double centre = median(values);
   std::vector<double> deviations;
@@ -140,7 +140,8 @@ void measure_excess(const WorkTable& table, const CulpritLimits& limits, Culprit
     double theirs = 0;
     for (const std::size_t rank : culprit.ranks) theirs += own[rank] / static_cast<double>(culprit.ranks.size());
     excess.push_back(theirs - usual);
-    // A part of the step that collectives do not hide: without it a ratio of tiny works says much of little.
+    // The floor is a part of the step that collectives do not hide: without it, the ratio of two tiny amounts
+    // of work would overstate a small difference.
     const double floor_ns = 0.05 * table.step_ns[step];
     ratio.push_back((theirs + floor_ns) / (usual + floor_ns));
   }
@@ -151,7 +152,7 @@ void measure_excess(const WorkTable& table, const CulpritLimits& limits, Culprit
   culprit.slowdown_low = interval ? interval->estimate.interval.low : 0;
 }
 
-/// How far the mean excess of the other ranks goes over windows of this length: what these ranks do by themselves.
+/// The largest mean excess of the other ranks over windows of this length: their normal variation.
 double usual_swing(const WorkTable& table, const Culprit& culprit) {
   const std::size_t length = culprit.window.size();
   std::vector<double> means;
@@ -228,7 +229,8 @@ Culprit culprit_in(const WorkTable& table, StepWindowRows window, const CulpritL
   const Loss in_steps = loss_without(table, window, culprit.ranks, 1);
   if (in_steps.explained() < kLeastExplainedInSteps) culprit.explained = std::min(culprit.explained, in_steps.explained());
   measure_excess(table, limits, culprit);
-  // In single steps chance makes anybody the slowest: what they are not slower by on the whole is not their cost.
+  // In single steps any rank may be the slowest by chance: cost beyond the mean excess is not attributed to
+  // them.
   culprit.cost_ns = std::clamp(in_steps.saved_ns, 0.0, std::max(culprit.excess_ns, 0.0));
   culprit.cost_share = culprit.cost_ns / std::max(mean_step_ns(table, window), 1.0);
   culprit.usual_swing_ns = std::max(usual_swing(table, culprit), own_swing(table, culprit));

@@ -15,7 +15,7 @@ struct StepWindowRows {
   std::size_t size() const noexcept { return end - first; }
 };
 
-/// Below these nobody is accused.
+/// Below these limits no rank is accused.
 struct CulpritLimits {
   double least_cost = 0.10;       ///< of the step time in the window
   double least_explained = 0.80;  ///< of the wait
@@ -24,13 +24,13 @@ struct CulpritLimits {
   std::size_t least_steps = 12;   ///< and a tenth of all
 };
 
-/// Ranks that hold up the others, and what would be if their work were as long as that of the others.
+/// Ranks that delay the others, and the saving if their work were as long as that of the others.
 struct Culprit {
-  std::vector<std::size_t> ranks;  ///< places in the table, ascending; at most half of them
+  std::vector<std::size_t> ranks;  ///< indices into the table, ascending; at most half of all ranks
   StepWindowRows window;
   OwnPart part = OwnPart::kCompute;  ///< that takes most of the excess
   double part_share = 0;             ///< of the excess
-  double part_ratio = 0;             ///< part on these ranks / its median on the others; 0: the others have none
+  double part_ratio = 0;             ///< part on these ranks / its median on the others; 0: others have none
   double excess_ns = 0;              ///< own work above the median of the others, a step; mean over ranks and steps
   double usual_swing_ns = 0;         ///< of mean excesses over windows as long: of the other ranks, and of these outside; 0: too few
   double slowdown_low = 0;           ///< lower end of the interval of own work / median of the others, far values drawn in
@@ -40,8 +40,9 @@ struct Culprit {
   double typical_share = 0;          ///< excess of the median step / mean excess; near 0 when few steps have it all
 };
 
-/// The mean over the window of what the slowest rank's own work is above the median of the other ranks' own work: what a step
-/// loses to waiting. `smooth`: the number of steps over which own work is averaged first, to even out chance.
+/// The mean over the window of the slowest rank's own work minus the median of the other ranks' own work: the
+/// time that a step loses to waiting. `smooth`: the number of steps over which own work is averaged first, to
+/// even out chance.
 double lost_to_waiting_ns(const WorkTable& table, StepWindowRows window, std::size_t smooth);
 
 /// The fewest ranks without whose excess the slowest rank would be no slower than usual: taken one after the other, the one
@@ -50,8 +51,9 @@ double lost_to_waiting_ns(const WorkTable& table, StepWindowRows window, std::si
 Culprit culprit_in(const WorkTable& table, StepWindowRows window, const CulpritLimits& limits = {});
 bool is_accused(const Culprit& culprit, const CulpritLimits& limits = {});
 
-/// The culprit that costs the run most, over windows between the change points of each rank's excess and the whole run. The
-/// shortest window that has 97% of that cost. Nothing when nobody is accused in any window.
+/// The culprit with the highest cost to the run, over the whole run and all windows between change points of
+/// each rank's excess. Returns it with the shortest window that has 97% of that cost; nothing if no rank is
+/// accused in any window.
 std::optional<Culprit> find_culprit(const WorkTable& table, const CulpritLimits& limits = {});
 
 /// Own work of a rank minus the median of the other ranks', by step.

@@ -27,7 +27,7 @@ Cause cause_of(OwnPart part) {
   return Cause::kJitter;
 }
 
-/// Who it is: numbers, nodes, host.
+/// Names the ranks: numbers, nodes, host.
 void name_ranks(const WorkTable& table, const std::vector<std::size_t>& places, Diagnosis& diagnosis) {
   std::set<int> nodes;
   std::set<int> all_nodes;
@@ -114,7 +114,8 @@ bool accuses(const Pauses& pauses) {
   return pauses.cost_share >= limits.least_cost && pauses.explained >= limits.least_explained;
 }
 
-/// Whom nothing is laid to, as they were held up inside of collectives or with the probes off.
+/// Steps that are attributed to no rank, because ranks were delayed inside collectives or while the probes
+/// were off.
 void look_at_held_up_steps(const WorkTable& table, Diagnosis& diagnosis) {
   const HeldUpSteps held = held_up_steps(table);
   constexpr std::size_t kSeveral = 3;
@@ -126,7 +127,8 @@ void look_at_held_up_steps(const WorkTable& table, Diagnosis& diagnosis) {
                                         held.count, quantity(held.length_ns, "ns"), 100 * held.cost_share));
 }
 
-/// A rank that lacks a core inside of collectives: the others wait there for what it does not send, and its own work shows little of it.
+/// A rank that lacks a core inside collectives: the others wait there for its data, and its own work hardly
+/// shows it.
 bool look_for_starvation(const WorkTable& table, Diagnosis& diagnosis) {
   const WorkTable starved = with_starvation(table);
   const std::optional<Culprit> culprit = find_culprit(starved);

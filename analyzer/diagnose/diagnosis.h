@@ -26,7 +26,7 @@ enum class Cause : std::uint8_t {
   kJitter,           ///< ranks wait for each other, and no cause explains 80% of it
 };
 std::string_view to_string(Cause cause) noexcept;  ///< "healthy", "slow_compute", ...
-/// Whether a rank, a node or a way of sharing out work is named. Not so: healthy, jitter.
+/// Whether the cause names a rank, a node or a way of dividing work. Healthy and jitter do not.
 constexpr bool is_accusation(Cause cause) noexcept { return cause != Cause::kHealthy && cause != Cause::kJitter; }
 
 /// A place to look at in the timeline.
@@ -39,7 +39,7 @@ struct Evidence {
 /// Why a run is slower than it need be, as far as ranks that wait for each other show it.
 struct Diagnosis {
   Cause cause = Cause::kHealthy;
-  std::vector<int> ranks;  ///< that are named; empty where none is
+  std::vector<int> ranks;  ///< named ranks; empty if none is named
   std::vector<int> nodes;  ///< of these ranks
   std::string host;        ///< of these ranks, where it is one
   bool is_whole_node = false;  ///< all ranks of `nodes`, and these have several ranks or there are several nodes
@@ -61,18 +61,20 @@ struct Diagnosis {
   std::string confidence;     ///< "high" or "medium", and why
   std::vector<Evidence> evidence;
   std::vector<std::string> next_checks;
-  std::vector<std::string> notes;  ///< what could not be looked at, and why
+  std::vector<std::string> notes;  ///< what could not be examined, and why
   int steps = 0;                   ///< that were looked at: measured, with the probes on
 };
 
-/// From the table alone; the operator and what the machine counted are not known here. Missing with the reason on one rank and
-/// for fewer than 12 steps.
+/// Uses the table alone; the operator and the machine's counters are not known here. Missing, with the
+/// reason, for one rank and for fewer than 12 steps.
 ///
-/// A rank's own work in a step is what it does before it waits for others. Somebody is accused when three things hold in a window
-/// of at least 12 steps: without their excess over the other ranks' median the slowest rank's work would be shorter by 10% of
-/// the step time; the lead of the slowest rank over the others would fall by 80% (in means of 8 steps or more, as single
-/// steps have chance in them); and the 99.9% interval of the ratio of works, which allows for autocorrelation, lies above 1. The excess must also be three times as large as the swings of the other ranks.
-/// tests/bench/diagnose prints how often healthy runs are accused, and how often the culprit is found.
+/// A rank's own work in a step is its work before it waits for others. Ranks are accused when three
+/// conditions hold in a window of at least 12 steps: without their excess over the other ranks' median the
+/// slowest rank's work would be shorter by 10% of the step time; the lead of the slowest rank over the others
+/// would fall by 80% (in means of 8 steps or more, as single steps have chance in them); and the 99.9%
+/// interval of the ratio of works, which allows for autocorrelation, lies above 1. The excess must also be
+/// three times as large as the swings of the other ranks. tests/bench/diagnose prints how often healthy runs
+/// are accused, and how often the culprit is found.
 Measured<Diagnosis> diagnose(const WorkTable& table);
 
 /// The verdict in one sentence: "rank 5 (node 1, host b) computes 31% slower since step 2,100 and costs 18% of the step".

@@ -49,7 +49,8 @@ struct Split {
   double statistic = 0;  ///< largest sum of ranks' deviations / (standard deviation of a rank * sqrt(n))
 };
 
-/// Where the sum of the deviations of ranks from their mean is largest (Pettitt 1979): a single far value moves it little.
+/// The split at which the sum of the deviations of ranks from their mean is largest (Pettitt 1979): a single
+/// outlier moves it little.
 Split best_split(const std::vector<double>& values, std::size_t first, std::size_t end) {
   const std::vector<double> ranks = ranks_of(values, first, end);
   const auto count = static_cast<double>(ranks.size());

@@ -14,8 +14,9 @@ constexpr double kLeastLost = 0.10;
 constexpr double kLeastPart = 0.8;
 constexpr double kLeastStandsOut = 1.0;
 
-/// Standard deviations by which the slowest of three or more equal ranks may lead the median of the others by chance. On average
-/// it leads by less (8 ranks: 1.42 and the spread of the median); what is above that is a margin.
+/// Standard deviations by which the slowest of three or more equal ranks may lead the median of the others by
+/// chance. On average it leads by less (8 ranks: 1.42 and the spread of the median); the excess over that is
+/// a margin.
 constexpr double kLeadOfChance = 3.0;
 
 double robust_deviation(std::vector<double> values) {
@@ -45,7 +46,8 @@ Lead lead_in(const WorkTable& table, std::size_t row, std::vector<double>& devia
   };
   const double usual = median(others_of([&](std::size_t rank) { return own[rank]; }));
   lead.ns = own[lead.rank] - usual;
-  // The rank that is the median says nothing of how the others agree, and few others lie close to their own median.
+  // The median rank itself is no evidence of how well the others agree, and with few others their distances
+  // to their own median are small by construction.
   const auto others = static_cast<double>(own.size() - 1);
   for (std::size_t rank = 0; rank < own.size(); ++rank) {
     if (rank != lead.rank && own[rank] != usual) deviations.push_back((own[rank] - usual) / std::sqrt(1 - 1 / others));
@@ -56,8 +58,8 @@ Lead lead_in(const WorkTable& table, std::size_t row, std::vector<double>& devia
   return lead;
 }
 
-/// With two ranks nobody else is there to agree: leads that are seldom small stand out instead. Of normal works that are alike
-/// 36% of the leads are below half of the median lead.
+/// With two ranks there are no others that could agree: instead, the test is whether leads are rarely small.
+/// For normal, identically distributed works, 36% of the leads are below half of the median lead.
 double stands_out_of_two(const std::vector<double>& leads) {
   constexpr double kSmallShare = 0.12;
   const double half = median(leads) / 2;

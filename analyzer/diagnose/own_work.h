@@ -13,7 +13,8 @@
 
 namespace ddbench::analyzer {
 
-/// What a rank does by itself in a step, before it comes to a collective: where a rank can be slower than the others.
+/// Parts of a rank's own work in a step, before it enters a collective: where a rank can be slower than the
+/// others.
 enum class OwnPart : std::uint8_t { kCompute, kCpuWait, kDataWait, kHost };
 inline constexpr std::size_t kOwnParts = 4;
 
@@ -50,7 +51,7 @@ struct WorkTable {
   std::vector<double> begin_ns;      ///< of each step: when its first rank began, since the first whole step
   std::vector<UnprobedStep> unprobed;
   bool shares_cores = false;         ///< ranks outnumber the cores
-  bool delay_known = false;          ///< run-queue delay was measured, so that compute has none of it
+  bool delay_known = false;          ///< run-queue delay was measured, so compute does not include it
 
   std::size_t rank_count() const noexcept { return ranks.size(); }
   std::size_t step_count() const noexcept { return steps.size(); }
@@ -64,8 +65,8 @@ struct RunQueueDelay {
   std::map<std::uint32_t, double> communication_ns;
 };
 
-/// The rank's own work in a recorded step. The delay that book_cpu_wait left in compute is moved to the CPU wait; CPU wait
-/// that came out of exposed communication is nobody's own work.
+/// The rank's own work in a recorded step. The delay that book_cpu_wait left in compute is moved to the CPU
+/// wait; CPU wait taken from exposed communication is not own work of any rank.
 OwnWork own_work(const store::StepRecord& step, double main_wait_ns, double communication_wait_ns);
 
 /// `records` are ordered by step and rank; `delays` are by place in `ranks`, or empty. Steps before `first_step` are left out.

@@ -26,7 +26,7 @@ double median_deviation(const std::vector<double>& values, double centre) {
   return median(std::move(deviations));
 }
 
-/// Whether most gaps are multiples of one of them, and that one.
+/// Whether most gaps are multiples of one of them, and which one.
 struct Regularity {
   bool is_regular = false;
   double period = 0;
@@ -73,7 +73,7 @@ HeldUp held_up(const WorkTable& table, double usual_ns) {
   return held;
 }
 
-/// Without those that are far shorter than the fourth longest: pauses are alike, and the rest is chance.
+/// Without those far shorter than the fourth longest: pauses have similar lengths, and the rest is chance.
 HeldUp pauses_among(const HeldUp& held) {
   constexpr double kLikeThem = 0.25;
   std::vector<double> lengths = held.beyond_ns;
@@ -100,7 +100,8 @@ double time_of_all_steps(const WorkTable& table) {
   return std::max(sum, 1.0);
 }
 
-/// How often each rank's own work has half of what a step was held up by, and which rows anyone's has.
+/// In how many steps each rank's own work explains half of the delay, and which rows any rank's work
+/// explains.
 struct Blame {
   std::vector<std::size_t> times;
   std::vector<std::size_t> rows;

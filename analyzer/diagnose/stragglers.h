@@ -15,7 +15,7 @@ struct Straggler {
   int node = 0;
   std::string host;
   std::uint64_t times_last = 0;
-  double share_last = 0;  ///< of the collectives whose last arrival is resolved; alike ranks have 1/n each
+  double share_last = 0;  ///< of the collectives with a resolved last arrival; equal ranks: 1/n
   /// Mean over the times it was last: by how much the collective could have begun sooner without it (its
   /// arrival minus the arrival of the last other rank, or of the last rank of another node).
   double late_ns = 0;
@@ -27,7 +27,7 @@ struct Straggler {
 struct StragglerReport {
   store::RunId run;
   std::uint64_t collectives = 0;  ///< of the measured steps, seen on all their ranks
-  std::uint64_t unresolved = 0;   ///< of these: the last two arrivals lie closer than the clocks can tell
+  std::uint64_t unresolved = 0;   ///< of these: the clocks cannot resolve the last two arrivals
   std::uint64_t incomplete = 0;   ///< not recorded by all ranks, and left out
   int steps = 0;                  ///< measured steps that had collectives
   double mean_step_ns = 0;

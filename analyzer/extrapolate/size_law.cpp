@@ -13,7 +13,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr double kCommonError = 0.003;      // what every model is taken to be off before any size judges it
+constexpr double kCommonError = 0.003;      // error assumed for every model before any size tests it
 constexpr double kOlderCountsLess = 0.5;    // weight of each next smaller size that judges
 constexpr double kSpreadFactor = 2;         // calibrated: see the header
 constexpr double kErrorPerDoubling = 0.02;  // calibrated: see the header

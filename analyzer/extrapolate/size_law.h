@@ -27,7 +27,7 @@ struct SizeQuestion {
   ClusterShape shape;
   double batch_per_gpu = 1;
   int model_parallel = 1;  ///< GPUs that share one copy of the model: they are one member of its all-reduce
-  /// The sizes say GPUs and not how these sit in nodes: all are taken as members of one tier.
+  /// The sizes state GPUs but not their placement on nodes: all count as members of one tier.
   bool one_tier = false;
 };
 
@@ -51,8 +51,9 @@ struct SizePrediction {
 
 /// Predicts the throughput of a size from those of others.
 ///
-/// The time of a sample on a GPU, y = GPUs / throughput, is what its computation takes, which does not depend on
-/// the size, plus what a step adds, shared by the samples of the step: y = c + F / batch_per_gpu. Models of F:
+/// The time of a sample on a GPU, y = GPUs / throughput, is its computation time, which does not depend on
+/// the size, plus an overhead per step, shared by the samples of the step: y = c + F / batch_per_gpu. Models
+/// of F:
 /// - "keeps its rate": nothing is added beyond the nearest measured size;
 /// - "(n-1)/n": bytes that a ring moves (refdata: 2 (n-1)/n S beta), in GPUs of a node, or in nodes;
 /// - "log2 n": steps of a tree; it counts only where two or more measured sizes judge it.
@@ -64,8 +65,8 @@ struct SizePrediction {
 /// and 2% for each doubling of GPUs. The last, and the factor 2 on the spread, are calibrated by back-tests over
 /// published curves (tests/bench/predict).
 ///
-/// Missing, with what to measure, where the question needs a tier that the sizes do not tell: a second node
-/// where all ran on one node; another number of GPUs per node than was measured on several nodes.
+/// Missing, with a statement of what to measure, if the question needs a tier that the sizes do not cover: a
+/// second node where all ran on one node; another number of GPUs per node than was measured on several nodes.
 Measured<SizePrediction> predict_size(std::span<const SizeRate> sizes, const SizeQuestion& question);
 
 }  // namespace ddbench::analyzer

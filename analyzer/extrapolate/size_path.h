@@ -12,7 +12,7 @@ namespace ddbench::analyzer {
 /// What a collective of a size crosses last.
 enum class SizeTier { kNode, kNetwork };
 
-/// A measured size, as a point on the way to the asked one.
+/// A measured size, as a point on the path to the requested one.
 struct PathPoint {
   ClusterShape shape;
   SizeTier tier = SizeTier::kNode;
@@ -25,7 +25,7 @@ struct PathPoint {
   double members(SizeTier in) const noexcept { return in == SizeTier::kNode ? node_members : nodes_members; }
 };
 
-/// The sizes that lead to the asked one: GPUs of a node first, then nodes of as many GPUs.
+/// The sizes that lead to the requested one: GPUs of a node first, then nodes with equally many GPUs.
 struct PathQuestion {
   std::vector<PathPoint> path;
   PathPoint to;          ///< without seconds
@@ -39,8 +39,8 @@ struct PathQuestion {
 /// Whether a slope from `smaller` to `larger` lies in the tier of the larger one. One node is the network's first size.
 bool joined(const PathPoint& smaller, const PathPoint& larger);
 
-/// Missing, with what to measure, where the sizes do not lead there. Throws Error{kBadInput} on no sizes, a size
-/// without throughput, or values that are not positive.
+/// Missing, with a statement of what to measure, if the sizes do not lead there. Throws Error{kBadInput} for
+/// no sizes, a size without throughput, or values that are not positive.
 Measured<PathQuestion> path_to(std::span<const SizeRate> sizes, const SizeQuestion& question);
 
 }  // namespace ddbench::analyzer

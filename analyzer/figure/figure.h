@@ -9,7 +9,7 @@
 
 namespace ddbench::analyzer {
 
-/// One axis: what it shows and in which unit ("GPUs", "1"; "step time", "ms").
+/// One axis: its quantity and unit ("GPUs", "1"; "step time", "ms").
 struct Axis {
   std::string label;
   std::string unit;
@@ -32,7 +32,7 @@ struct Series {
   ProvenanceSet provenance;
 };
 
-/// What is drawn, by the dashboard and by the reports alike: no Qt, no HTML.
+/// A chart's content, drawn by the dashboard and by the reports: no Qt, no HTML.
 struct Figure {
   std::string title;
   Axis x;

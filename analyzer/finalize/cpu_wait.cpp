@@ -13,7 +13,7 @@ std::int64_t share_of(std::int64_t whole_ns, std::int64_t part_ns, std::int64_t 
   return static_cast<std::int64_t>(static_cast<__int128>(whole_ns) * part_ns / of_ns);
 }
 
-/// Moves `wait_ns`, or what the part has; returns what is left of the wait.
+/// Moves `wait_ns`, or as much as the part has; returns the remaining wait.
 std::int64_t move_from(StepPart part, std::int64_t wait_ns, store::StepPartition& partition) {
   const std::int64_t moved_ns = std::clamp<std::int64_t>(wait_ns, 0, partition[part]);
   partition[part] -= moved_ns;

@@ -6,8 +6,8 @@
 namespace ddbench::analyzer {
 
 /// Moves run-queue delay from the parts in which a rank's threads may have waited for a core to the CPU wait.
-/// The kernel says how long they waited in the step, not when, and compute comes first, so the delay is taken
-/// to lie evenly over what the thread did:
+/// The kernel reports how long they waited in the step, but not when, and compute has priority in the
+/// partition, so the delay is assumed to be spread evenly over the thread's activity:
 /// - of the threads that communicate, the exposed share of their communication counts, taken from exposed
 ///   transfer, then from exposed peer wait;
 /// - of the thread that trains, the delay lies first where it waits to be woken (idle); the rest is shared

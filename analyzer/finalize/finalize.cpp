@@ -33,7 +33,7 @@ constexpr std::uint32_t kFirstRangeSteps = 64;
 constexpr std::uint64_t kSpansInARange = 1'000'000;  // of one rank: 48 MB
 constexpr std::uint32_t kLongestRangeSteps = 1 << 16;
 
-/// A run that was cut off has no rank rows yet: its spans are read all the same, with clocks that nobody
+/// A run that was cut off has no rank rows yet: its spans are still read, with clocks that were never
 /// compared.
 std::vector<store::RankRecord> ranks_of(const store::RunStore& store, const store::RunRecord& run) {
   std::vector<store::RankRecord> ranks = store.ranks(run.id);
@@ -171,7 +171,8 @@ class Finalizer {
     for (const store::RankRecord& rank : ranks_) run_ranks.push_back(rank.rank);
     std::vector<store::CollectiveRecord> rows = collectives_.records([&](std::uint16_t communicator) {
       store::CommunicatorRecord record = members_.record(communicator, run_ranks);
-      // A reference workload has one communicator, of all ranks, whether or not its ranks are of a version that says so.
+      // A reference workload has one communicator, of all ranks, even if its ranks run a version that does
+      // not report it.
       if (record.ranks == 0 && !is_program(run_.run_case)) record = {run_.run_case.world_size()};
       return record;
     });
@@ -219,7 +220,7 @@ class Finalizer {
     return differing_replicas();
   }
 
-  /// They would count as compute, beside the collectives that NCCL's profiler told of.
+  /// They would count as compute, in addition to the collectives that NCCL's profiler reported.
   std::string unrecognised_kernels() const {
     const Facts& facts = run_.environment.facts;
     const auto alone = get_fact(facts, fact_key<"nccl.events_alone">);
@@ -255,7 +256,7 @@ class Finalizer {
     note_contention();
     add_counted_facts(store_, run_.id, ranks_, facts);
     add_reported_facts(store_, run_.id, ranks_, facts);
-    // A reason that was known before says why there is nothing to see now.
+    // A reason recorded earlier explains why there are no data now.
     if (std::string reason = run_.valid ? reason_against_use() : ""; !reason.empty()) {
       run_.valid = false;
       run_.invalid_reason = std::move(reason);

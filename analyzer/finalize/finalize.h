@@ -5,20 +5,19 @@
 namespace ddbench::analyzer {
 
 /// Turns the stored spans of a run into its step, collective and kernel rows: joins the collectives across
-/// ranks on aligned clocks, partitions every step of every rank, takes losses over into the step rows. Works
-/// on partial data: for a failed run, on the steps spooled before the failure. Calling it
-/// again replaces the rows.
+/// ranks on aligned clocks, partitions every step of every rank, copies losses to the step rows. Works on
+/// partial data: for a failed run, on the steps spooled before the failure. Calling it again replaces the
+/// rows.
 ///
-/// Spans count for the steps that they fall into in time; they are looked for among those marked (Span::step)
+/// A span counts for the steps in which it lies in time; it is sought among the spans marked (Span::step)
 /// with the step, the one before and the one after. A collective that not all ranks recorded (one was killed)
 /// is not joined: it counts as transfer. Waits below the clocks' uncertainty count as transfer too. Bounded
 /// memory: goes through the run in step ranges, and holds one rank's spans at a time.
 ///
 /// Sets RunRecord::valid = false with the reason (and stores it) when a run of several ranks shows no
 /// communication on any of them, when replicas differ after the last step, or when no measured step was
-/// recorded. Stores what it could not use in Environment::facts under "analysis." keys. So the run's row is
-/// newer in the store than in the caller's hands: read it again before updating it. Throws Error{kBadInput}
-/// when the run is unknown.
+/// recorded. Records unusable data in Environment::facts under "analysis." keys. The stored row is then newer
+/// than the caller's copy: read it again before updating it. Throws Error{kBadInput} when the run is unknown.
 void finalize_run(store::RunStore& store, const store::RunId& id);
 
 }  // namespace ddbench::analyzer

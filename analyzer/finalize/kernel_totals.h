@@ -12,8 +12,8 @@
 
 namespace ddbench::analyzer {
 
-/// Gathers the kernel rows of a run: everything but steps and collectives, which have rows of their own. Of
-/// steps that were reduced (analyzer::reduce_step) nothing counts.
+/// Collects the kernel rows of a run: all spans except steps and collectives, which have rows of their own.
+/// Reduced steps (analyzer::reduce_step) do not count.
 class KernelTotals {
  public:
   /// Adds those spans that are marked with a step of `range`.

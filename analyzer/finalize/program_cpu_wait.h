@@ -18,13 +18,14 @@ struct CpuWaitReading {
   CpuWait wait;
 };
 
-/// Takes the readings (spans named kCpuWaitMain and kCpuWaitCommunication, probes/preload/thread_cpu_wait.h)
-/// out of what a rank recorded, before its steps are sought. Nothing where the rank has none: it did not
-/// measure CPU wait. A wait is at most as long as its reading.
+/// Removes the readings (spans named kCpuWaitMain and kCpuWaitCommunication,
+/// probes/preload/thread_cpu_wait.h) from a rank's recording, before its steps are sought. Nothing if the
+/// rank has none: it did not measure CPU wait. A wait is at most as long as its reading.
 std::optional<std::vector<CpuWaitReading>> take_cpu_wait(ProgramRank& rank);
 
-/// By step (kStep spans with the probes on): the CPU wait in it. When a thread waited within a reading is not
-/// known, so a wait is taken to lie evenly over its reading. Every step of the rank is there.
+/// The CPU wait by step (kStep spans with the probes on). It is not known when a thread waited within a
+/// reading, so a wait is assumed to be spread evenly over its reading. The result contains every step of the
+/// rank.
 std::map<std::uint32_t, CpuWait> cpu_wait_of_steps(const std::vector<CpuWaitReading>& readings,
                                                    const std::vector<Span>& spans);
 

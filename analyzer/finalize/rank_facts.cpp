@@ -12,7 +12,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-// As probes/cuda names them. Each that is not 0, but the first, limits what the figures say.
+// Names as in probes/cuda. Each of them that is not 0, except the first, limits the validity of the figures.
 constexpr std::array kDeviceCounters{
     fact_key<"cupti.records">,        fact_key<"cupti.dropped_records">, fact_key<"cupti.refused_buffers">,
     fact_key<"cupti.invalid_times">,  fact_key<"cupti.without_range">,   fact_key<"cupti.recording_errors">,
@@ -26,8 +26,8 @@ constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
 
 constexpr auto kWithoutKernels = fact_key<"cupti.unavailable">;
 
-/// Whether a rank may report it. All ranks capture a graph, or none, and have the same settings of NCCL:
-/// there rank 0 speaks for them.
+/// Whether the rank may report this fact. Either all ranks capture a graph or none does, and all have the
+/// same NCCL settings: such facts are taken from rank 0.
 bool is_heard(const ReportedFact& fact, bool from_rank_0) {
   const bool is_of_all =
       fact.key == fact_key<"training.cuda_graph">.name || find_fact(fact.key)->key == "nccl.NCCL_*";
@@ -45,7 +45,7 @@ void add_reported_facts(const store::RunStore& store, const store::RunId& run,
     for (const std::string& name : store.span_names(run, rank.rank)) {
       const std::optional<ReportedFact> reported = reported_fact(name);
       if (!reported || !is_heard(*reported, rank.rank == ranks.front().rank)) continue;
-      facts[reported->key] = reported->text;  // a later word is of what happened later
+      facts[reported->key] = reported->text;  // a later report describes a later state
       has_kernels &= reported->key != kWithoutKernels.name;
     }
     without_kernels += !has_kernels;
@@ -79,7 +79,7 @@ void add_counted_facts(const store::RunStore& store, const store::RunId& run,
     }
     if (told != 0) set_fact(facts, key, sum / static_cast<double>(told));
   }
-  // All ranks have the same scale; rank 0 tells it.
+  // All ranks have the same scale; rank 0 reports it.
   const auto scale = store.step_values(run, 0, "loss_scale");
   if (!scale.empty()) set_fact(facts, fact_key<"training.loss_scale">, scale.back().second);
   double skipped = 0;

@@ -8,14 +8,14 @@
 
 namespace ddbench::analyzer {
 
-/// Adds to `facts` what ranks have reported (core/facts: reported): what became of the CUDA graph, why there
+/// Adds to `facts` what ranks reported (core/facts: reported): the outcome of CUDA-graph capture, why there
 /// are no kernels, why there is no CPU wait, NCCL's settings.
 void add_reported_facts(const store::RunStore& store, const store::RunId& run,
                         const std::vector<store::RankRecord>& ranks, Facts& facts);
 
-/// Adds what ranks have counted in the scalars of their spools: what the probes of GPU and NCCL saw, over all
-/// ranks (of a program that was told when it was taken in), the peak of a core's GEMM, and the loss scale
-/// with the steps that updated nothing.
+/// Adds the counters that ranks stored as scalars in their spools: those of the GPU and NCCL probes over all
+/// ranks (for a program they were added at ingestion), the peak of a core's GEMM, and the loss scale with the
+/// number of steps without an update.
 void add_counted_facts(const store::RunStore& store, const store::RunId& run,
                        const std::vector<store::RankRecord>& ranks, Facts& facts);
 

@@ -15,7 +15,7 @@ class ToldValues {
  public:
   ToldValues(const store::RunStore& store, const store::RunId& run, int rank);
 
-  double loss(std::uint32_t step) const;  ///< NaN when the rank recorded none for the step
+  double loss(std::uint32_t step) const;  ///< NaN when the rank recorded no loss for the step
   /// Nothing where it was not measured.
   std::optional<CpuWait> cpu_wait(std::uint32_t step) const;
 

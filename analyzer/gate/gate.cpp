@@ -111,7 +111,7 @@ std::string interval_words(const MetricVerdict::Estimate& estimate) {
                      signed_percent(estimate.change_interval.high));
 }
 
-/// How many runs a side would bring the interval down to the threshold, where that can be said.
+/// How many runs per side would narrow the interval to the threshold, if that can be estimated.
 std::string advice(const GateVerdict& verdict, double width, double threshold) {
   if (verdict.in_time == SidesInTime::kSessions) {
     return "; interleaved runs (gate --run) or a baseline of more sessions would narrow it";
@@ -130,7 +130,7 @@ struct Worsening {
   double threshold = 0;
 };
 
-/// As logarithms, where slower and faster are alike and more is worse.
+/// As logarithms, in which slower and faster are symmetric and larger is worse.
 Worsening worsening_of(const MetricVerdict& metric) {
   const MetricVerdict::Estimate& estimate = *metric.estimate;
   const double sign = lower_is_better(metric.metric) ? 1 : -1;

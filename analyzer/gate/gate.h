@@ -15,7 +15,7 @@ namespace ddbench::analyzer {
 
 enum class GateOutcome { kPass, kRegression, kInconclusive };
 std::string_view to_string(GateOutcome outcome) noexcept;  ///< "pass", "regression", "inconclusive"
-/// 0, 3 (kRegression) and 4 (kNoVerdict): what `ddbench gate` exits with.
+/// 0, 3 (kRegression) and 4 (kNoVerdict): the exit codes of `ddbench gate`.
 int exit_code_of(GateOutcome outcome) noexcept;
 
 /// One side of a comparison, measured.
@@ -24,12 +24,12 @@ struct GateSide {
   std::string meaning;    ///< in words: "named baseline main, version 3"
   std::string missing;    ///< why there are no runs; empty when there are
   std::vector<RunMeasures> runs;
-  /// Earlier runs of the same thing (a named baseline's earlier versions): they tell how far its sessions
+  /// Earlier runs of the same case (a named baseline's earlier versions): they show how far its sessions
   /// scatter.
   std::vector<RunMeasures> earlier;
 };
 
-/// Reads what a reference stands for. Throws as resolve_reference.
+/// Reads the runs for a reference. Throws as resolve_reference.
 GateSide gate_side(const store::RunStore& store, std::string_view reference);
 
 /// The verdict on one metric. Changes are candidate / baseline - 1 of the metric itself: a throughput that
@@ -56,7 +56,7 @@ struct MetricVerdict {
   bool improved = false;  ///< passes, and is better by more than noise and threshold
 };
 
-/// How a part of the step differs between the sides; ns of the step time, averaged over runs.
+/// The change of a part of the step between the sides; ns of the step time, averaged over runs.
 struct PartChange {
   store::StepPart part = store::StepPart::kIdle;
   double baseline_ns = 0;
@@ -66,7 +66,7 @@ struct PartChange {
   double change_ns() const { return candidate_ns - baseline_ns; }
 };
 
-/// How one collective (a gradient bucket, mostly) differs; transfer time of one call, ns.
+/// The change of one collective (usually a gradient bucket); transfer time of one call, ns.
 struct CollectiveChange {
   std::string function;
   int bucket = -1;
@@ -88,7 +88,7 @@ struct GateVerdict {
   SidesInTime in_time = SidesInTime::kSessions;
   GatePolicy policy;
   std::vector<MetricVerdict> metrics;
-  std::vector<FieldDifference> compared;  ///< in what the sides differ on purpose
+  std::vector<FieldDifference> compared;  ///< intended differences of the sides
   std::vector<PartChange> parts;          ///< largest change first
   std::vector<CollectiveChange> collectives;
   std::vector<std::string>

@@ -36,8 +36,8 @@ double parse_share(std::string_view text, std::string_view what);
 std::vector<RunMetric> parse_metrics(std::string_view text);
 
 /// Reads a policy in TOML: the fields above by their names (shares as "3%" or 0.03), `[thresholds]` by
-/// metric. Unknown keys, wrong types and impossible values are an Error{kBadInput} that names file, line and
-/// what is allowed.
+/// metric. Unknown keys, wrong types and impossible values raise Error{kBadInput} naming file, line and the
+/// allowed values.
 GatePolicy parse_policy(std::string_view toml, std::string_view file);
 GatePolicy read_policy(const std::filesystem::path& file);
 

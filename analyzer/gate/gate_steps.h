@@ -11,11 +11,11 @@ namespace ddbench::analyzer {
 /// Why a run must not be compared ("failed: rank 3 was killed"); empty when it may.
 std::string unusable(const store::RunRecord& run);
 
-/// Puts everything that forbids a verdict before a number is looked at into verdict.reasons, and what is
-/// compared on purpose into verdict.compared.
+/// Puts every reason that forbids a verdict independently of the numbers into verdict.reasons, and the
+/// intended differences into verdict.compared.
 void check_sides(GateVerdict& verdict);
 
-/// Earlier runs that are no repetitions of the side's runs say nothing about how far they scatter.
+/// Drops earlier runs that are not repetitions of the side's runs: they are no evidence of its scatter.
 void drop_other_history(GateSide& side);
 
 /// log(candidate / baseline) of a metric that all runs measured, oriented so that positive is worse.

@@ -49,7 +49,7 @@ class PolicyReader {
     }
     return found;
   }
-  /// Runs `read`, adding file and line to what it complains of.
+  /// Calls `read`, adding file and line to its error messages.
   template <typename Read>
   auto located(const toml::node& node, Read&& read) const -> decltype(read()) {
     try {

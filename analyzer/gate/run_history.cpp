@@ -78,8 +78,8 @@ std::vector<Group> group_by_case(std::vector<RunMeasures> runs) {
   return ordered;
 }
 
-/// Fields that are not the same in all groups: they tell the series apart. A field that one lacks is empty
-/// there.
+/// Fields whose values differ between groups: they distinguish the series. A field that a group lacks is
+/// empty there.
 std::set<std::string> telling_fields(const std::vector<Group>& groups) {
   std::set<std::string> names;
   if (groups.empty()) return names;
@@ -110,7 +110,7 @@ std::string label_of(const Group& group, const std::set<std::string>& telling) {
   return label;
 }
 
-/// Of each run the files that are not what they were in those before.
+/// For each run, the files that changed since the runs before it.
 std::vector<std::vector<std::string>> edits_of(const Group& group) {
   std::vector<std::vector<std::string>> edits;
   ProgramFiles known;
@@ -149,7 +149,7 @@ HistorySeries series_of(const Group& group, RunMetric metric, const std::set<std
   return series;
 }
 
-/// Its runs stay one series, in which the edits are marked: what an edit did is what a history shows.
+/// Its runs stay one series, in which the edits are marked: a history should show the effect of an edit.
 void note_edits(const Group& group, const std::string& label, std::vector<std::string>& notes) {
   const std::vector<std::vector<std::string>> edits = edits_of(group);
   for (std::size_t i = 0; i < edits.size(); ++i) {
@@ -171,7 +171,7 @@ Series edits_series(const HistorySeries& history, double factor) {
   return edits;
 }
 
-/// The figure's unit and what stored values are multiplied with.
+/// The figure's unit, and the factor for stored values.
 std::pair<std::string, double> figure_unit(RunMetric metric) {
   if (unit_of(metric) == "ns") return {"ms", 1e-6};
   if (unit_of(metric) == "bytes") return {"MB", 1e-6};

@@ -16,7 +16,7 @@ struct HistoryPoint {
   std::string name;
   std::int64_t started_wall_ns = 0;
   double value = 0;  ///< in the metric's unit
-  /// Files of the program that are not what they were in the runs before: it is another program from here on.
+  /// Files of the program that changed since the runs before: from here on it is a different program.
   std::vector<std::string> edited = {};
 };
 
@@ -31,7 +31,7 @@ struct LevelChange {
 
 /// The runs of one case in one environment.
 struct HistorySeries {
-  std::string label;  ///< the case in words, with what sets it apart from the other series
+  std::string label;  ///< the case in words, with the fields that distinguish it from other series
   ProvenanceSet provenance;
   std::vector<HistoryPoint> points;  ///< oldest first
   std::vector<LevelChange> changes;
@@ -44,9 +44,9 @@ struct RunHistory {
   std::vector<std::string> notes;
 };
 
-/// The newest `limit` runs (0: all) that match `conditions`, those of them that are done and valid, grouped by
-/// all fields that define a run; change points of the logarithms by change_points. A note says that there are
-/// older ones.
+/// The newest `limit` runs (0: all) that match `conditions`, restricted to those that are done and valid,
+/// grouped by all fields that define a run; change points of the logarithms by change_points. A note states
+/// if there are older runs.
 RunHistory run_history(const store::RunStore& store, RunMetric metric,
                        const std::vector<FieldCondition>& conditions, std::size_t limit,
                        const ChangePointOptions& options = {});

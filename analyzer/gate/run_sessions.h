@@ -20,8 +20,8 @@ inline constexpr std::chrono::minutes kSessionPause{60};
 std::vector<std::vector<std::size_t>> sessions_of(std::span<const store::RunRecord> runs,
                                                   std::chrono::nanoseconds pause = kSessionPause);
 
-/// How two sides lie in time: what a difference between them may owe to the machine rather than to the
-/// change.
+/// The order of two sides in time: it decides how much of a difference may be due to the machine rather than
+/// to the change.
 enum class SidesInTime {
   kInterleaved,  ///< runs in turns, so that each makes a pair with its neighbour
   kBlocks,       ///< one session; one side after the other, or mixed without making pairs

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kLargestFileBytes = 256'000'000;
 
-/// One rank stands for all: what was measured elsewhere is told for the whole run.
+/// One rank represents all: the source reports figures for the whole run only.
 store::RankRecord only_rank() {
   store::RankRecord rank;
   rank.host = "imported";

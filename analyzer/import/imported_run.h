@@ -11,7 +11,7 @@
 
 namespace ddbench::imports {
 
-/// A run that something else measured, ready to be stored: done, of provenance `imported`, without an id yet.
+/// A run measured by another tool, ready to be stored: done, of provenance `imported`, without an id yet.
 struct ImportedRun {
   store::RunRecord run;
   std::vector<store::StepRecord> steps;              ///< one for a table's row: its step time
@@ -28,13 +28,13 @@ using ImportProgress = std::function<void(std::size_t done, std::size_t all)>;
 struct ImportResult {
   std::string sweep_id;  ///< "import-" and a hash of the file: all its runs share it
   std::vector<store::RunId> added;
-  bool already_there = false;  ///< the store holds this very file; nothing was changed
+  bool already_there = false;  ///< the store already holds this file; nothing was changed
 };
 
-/// Stores the runs in one transaction, all or none; a file in which something is wrong does not even open the
-/// store. Holds one run at a time. The same `content` (that of the file, with the options it was read with)
-/// is stored once, whoever else imports it at the same time: importing it again changes nothing. `origin` is
-/// kept with each run as fact "import.file". Throws as `runs` and RunStore::open.
+/// Stores the runs in one transaction, all or none; the store is not opened for a file with an error. Holds
+/// one run at a time. The same `content` (that of the file, with the options it was read with) is stored
+/// once, whoever else imports it at the same time: importing it again changes nothing. `origin` is kept with
+/// each run as fact "import.file". Throws as `runs` and RunStore::open.
 ImportResult import_runs(const std::filesystem::path& store_file, const RunSource& runs,
                          std::string_view content, const std::string& origin,
                          const ImportProgress& progress = {});

@@ -21,15 +21,15 @@ struct RecordedOperation {
 /// A process group as a rank knows it.
 struct RecordedGroup {
   std::string description;  ///< "TENSOR_MODEL_PARALLEL_GROUP"
-  std::vector<int> ranks;   ///< ascending; empty: not said in full
+  std::vector<int> ranks;   ///< ascending; empty: the dump does not list all of them
 };
 
 struct GroupProgress {
-  std::int64_t enqueued = -1;  ///< the last; -1: none
+  std::int64_t enqueued = -1;  ///< the last one; -1: none
   std::int64_t completed = -1;
 };
 
-/// What one rank's recorder says.
+/// The content of one rank's recorder.
 struct FlightDump {
   std::string file;
   int rank = -1;
@@ -37,7 +37,7 @@ struct FlightDump {
   std::string nccl_version;
   std::map<std::string, RecordedGroup> groups;     ///< by name
   std::map<std::string, GroupProgress> progress;   ///< of collectives, by the rank's own number of the group
-  std::map<std::string, std::string> numbers;      ///< that number by name, as far as operations tell
+  std::map<std::string, std::string> numbers;      ///< group number by name, as far as operations state it
   std::vector<RecordedOperation> operations;       ///< as enqueued
 };
 

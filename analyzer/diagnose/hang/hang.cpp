@@ -107,7 +107,7 @@ class Search {
     return place && place->value < members.size() ? std::optional(members[place->value]) : std::nullopt;
   }
 
-  /// As the rank's dump says, else those whose dumps have operations of the group.
+  /// As stated in the rank's dump, else the ranks whose dumps have operations of the group.
   std::vector<int> members_of(int rank, const std::string& group) const {
     const auto known = dumps_.at(rank)->groups.find(group);
     if (known != dumps_.at(rank)->groups.end() && !known->second.ranks.empty()) return known->second.ranks;
@@ -122,7 +122,7 @@ class Search {
     return std::any_of(dump.operations.begin(), dump.operations.end(), [&](const Operation& o) { return o.group == group; });
   }
 
-  /// Ranks number their groups alike where they have as many in the same places.
+  /// Ranks use the same numbers for their groups if they have equally many in the same order.
   const GroupProgress* progress_of(int rank, int like, const std::string& group) const {
     const FlightDump& dump = *dumps_.at(rank);
     auto number = dump.numbers.find(group);
@@ -174,7 +174,7 @@ class Search {
   std::set<int> waits_;
   std::set<int> within_;  ///< an operation that all have entered
   std::map<int, std::string> stuck_;
-  std::map<int, std::pair<int, const Operation*>> awaited_;  ///< and who waits, in what
+  std::map<int, std::pair<int, const Operation*>> awaited_;  ///< by awaited rank: a waiting rank, its operation
   std::set<std::string> entered_;
   Hang hang_;
 };

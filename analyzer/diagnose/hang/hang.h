@@ -16,16 +16,18 @@ struct MissingRank {
 /// Why collectives did not go on.
 struct Hang {
   std::vector<MissingRank> missing;  ///< ascending
-  /// All ranks of the group are in these, and none came out: "nccl:all_reduce #17 of group 0 (default_pg), ranks 0-7".
+  /// Operations that all ranks of the group entered and none left: "nccl:all_reduce #17 of group 0
+  /// (default_pg), ranks 0-7".
   std::vector<std::string> entered_by_all;
   std::size_t waiting = 0;  ///< ranks with an operation that was not done
   int world_size = 0;       ///< one more than the highest rank that is named
 };
 
-/// A rank is in its oldest operation that is not done. In a collective it waits for the ranks of the group that did not
-/// enqueue it, else for those that are in an older operation; in a send or receive for its peer, unless that is in it, too.
-/// Missing are the ranks that others wait for, or wait for by way of others, and that wait for nobody: they enqueue nothing
-/// more, or are in a collective that others of the group have completed, or left no dump. Dumps are those of one job.
+/// A rank is in its oldest incomplete operation. In a collective it waits for the ranks of the group that did
+/// not enqueue it, else for those that are in an older operation; in a send or receive for its peer, unless
+/// the peer is in it, too. Missing ranks are those for which others wait, directly or indirectly, and which
+/// wait for no rank: they enqueue nothing more, or are in a collective that others of the group have
+/// completed, or left no dump. All dumps must be of one job.
 Hang find_hang(const std::vector<FlightDump>& dumps);
 
 }  // namespace ddbench::analyzer

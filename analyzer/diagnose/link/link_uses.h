@@ -24,8 +24,8 @@ struct LinkUse {
   std::vector<LinkReading> readings;  ///< ascending, two or more
 };
 
-/// Connections between nodes that the run recorded (core/run_case/link_counters.h); none where its collectives are not Gloo's, in a
-/// program, or where all ranks are on one node.
+/// Connections between nodes that the run recorded (core/run_case/link_counters.h); empty if its collectives
+/// are not Gloo's, for a program, or if all ranks are on one node.
 std::vector<LinkUse> link_uses(const store::RunStore& store, const store::RunId& run, std::span<const store::RankRecord> ranks);
 
 }  // namespace ddbench::analyzer

@@ -58,7 +58,7 @@ bool is_slow(const Rates& rates, double most_ratio) {
   return *std::max_element(rates.named.begin(), rates.named.end()) <= most_ratio * median(rates.others);
 }
 
-/// The stretches [first, end) with most slow ones, of which few are quick.
+/// The range [first, end) of stretches with the most slow ones and few fast ones.
 std::pair<std::size_t, std::size_t> slow_window(const LinkTable& table, const Suspect& suspect, double most_ratio) {
   std::pair<std::size_t, std::size_t> best{0, 0};
   double most = 0;

@@ -14,7 +14,7 @@ struct DirectionUse {
   int from_node = 0;
   int to_node = 0;
   std::vector<double> bytes;    ///< by stretch
-  std::vector<double> busy_ns;  ///< likewise
+  std::vector<double> busy_ns;  ///< same indices
 };
 
 /// What goes from node to node, in stretches between readings: of a run 40 at most, `ends` are the last steps of each.
@@ -36,7 +36,7 @@ struct SlowLink {
   double ratio = 0;       ///< its rate / that of the others (medians)
   double rate = 0;        ///< bytes a nanosecond while it was busy
   double others_rate = 0;
-  double excess_ns = 0;   ///< a step: busy for so much longer than at the others' rate; of the direction with most of it
+  double excess_ns = 0;   ///< per step: time busy beyond that at the others' rate, for the direction with the most of it
   std::size_t first = 0;  ///< stretches [first, end) of the table
   std::size_t end = 0;
   std::uint32_t first_step = 0;
@@ -46,14 +46,14 @@ struct SlowLink {
 /// Below these no link is named.
 struct SlowLinkLimits {
   double most_ratio = 0.75;         ///< of every direction that is named to the median of the others, over the window
-  double most_ratio_for_a_while = 0.6;  ///< likewise, where the window has fewer than four in five of the stretches: it was chosen
+  double most_ratio_for_a_while = 0.6;  ///< the same, if fewer than four in five of the stretches are in the window
   double least_apart = 1.25;        ///< any other direction is faster than any that is named by this factor; of a node with four or more, nine in ten
   double most_in_stretch = 0.85;    ///< in a stretch that counts as slow, which four in five of the window are
   std::size_t least_stretches = 6;  ///< and a fifth of all: what passes is no bad link
 };
 
-/// The link by which a step loses most. Nothing where none is slower all through a window, where every direction is as slow (there is
-/// nothing to compare with), or where the slow ones have no node in common.
+/// The link that costs a step most. Nothing if no link is slower throughout a window, if every direction is
+/// equally slow (there is no reference), or if the slow ones have no node in common.
 std::optional<SlowLink> find_slow_link(const LinkTable& table, const SlowLinkLimits& limits = {});
 
 }  // namespace ddbench::analyzer

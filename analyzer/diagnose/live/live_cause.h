@@ -16,11 +16,12 @@ struct OwnTimeOfStep {
   double data = 0;
 };
 
-/// Between two sums; nothing where no step lies between them.
+/// The difference of two sums; nothing if no step lies between them.
 std::optional<OwnTimeOfStep> own_time_of_step(const LiveOwnTime& before, const LiveOwnTime& after);
 
-/// "; it waits for its data loader: 3.1 ms a step longer than the others". `excess_ns`: by how much the named ranks come later, of a step.
-/// The cause has 60% of it; empty where none has, or `others` is empty. What is none of the parts is spent between operators, where compute is known.
+/// "; it waits for its data loader: 3.1 ms a step longer than the others". `excess_ns`: by how much the named
+/// ranks arrive later, per step. The named cause has 60% of it; empty if none does, or if `others` is empty.
+/// If compute is known, time in none of the parts was spent between operators.
 std::string why_in_words(const std::vector<OwnTimeOfStep>& named, const std::vector<OwnTimeOfStep>& others, double excess_ns);
 
 }  // namespace ddbench::analyzer

@@ -46,7 +46,7 @@ std::uint64_t LiveVerdict::steps() const noexcept {
   return fewest;
 }
 
-/// Each rank has ended a step since the look before, all of them about as many.
+/// Each rank has ended a step since the last look, and all of them about equally many.
 bool LiveVerdict::take_look(std::int64_t now_ns) {
   const bool all_went_on = std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
     return rank.at_look.steps > 0 && rank.latest.steps > rank.at_look.steps;

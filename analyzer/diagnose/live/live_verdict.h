@@ -25,15 +25,17 @@ struct LiveOwnTime {
   std::int64_t cpu_wait_ns = 0;
 };
 
-/// Who holds the others up while the run goes on, from how long each rank is in collectives: the slow one comes last and is in them for
-/// the shortest time, the others wait in them. It names who, since when and at what cost, and
-/// why, where ranks report their own time: the part of it (compute without CPU wait, CPU wait, data, the rest) that has 60% of what the
-/// named ranks take longer than the median other rank.
+/// Finds the ranks that delay the others during the run, from the time that each rank spends in collectives:
+/// the slow one arrives last and spends the shortest time in them, while the others wait. The verdict states
+/// the ranks, since when and at what cost. If ranks report their own time, it also states the cause: the part
+/// of it (compute without CPU wait, CPU wait, data, the rest) with 60% of the excess of the named ranks over
+/// the median other rank.
 ///
-/// Looks are about a second apart, and longer where a step takes longer. Ranks, at most half of them, are named when over the last
-/// kLooks looks the others were in collectives longer by 10% of the time on average, by 5% three standard errors below that, and in
-/// four of five looks those were the ones. They are forgotten when that has been less than 5% for as long. So a verdict comes
-/// about 10 s after the onset.
+/// Looks are about a second apart, and further apart if a step takes longer. Ranks, at most half of them, are
+/// named when over the last kLooks looks the others were in collectives longer by 10% of the time on average,
+/// by 5% three standard errors below that, and the same ranks were the slowest in four of five looks. They
+/// are no longer named after this share has been below 5% for equally long. So a verdict comes about 10 s
+/// after the onset.
 class LiveVerdict {
  public:
   static constexpr std::size_t kLooks = 8;
@@ -47,12 +49,12 @@ class LiveVerdict {
   /// About once a second; `now_ns`: of a steady clock. True when the verdict has changed.
   bool look(std::int64_t now_ns);
 
-  /// "rank 2 (node 0) holds the others up since step 120: they wait 31% of the time for it; it waits for its data loader". Empty while
-  /// nobody is named.
+  /// "rank 2 (node 0) holds the others up since step 120: they wait 31% of the time for it; it waits for its
+  /// data loader". Empty while no rank is named.
   const std::string& verdict() const noexcept { return verdict_; }
   /// Fewest of all ranks.
   std::uint64_t steps() const noexcept;
-  /// Over the last looks; nothing before the first.
+  /// Over the last looks; empty before the first.
   std::optional<double> steps_per_s() const;
   std::optional<double> communication_share() const;  ///< of the time, mean over ranks, hidden or not
 

@@ -12,7 +12,7 @@ namespace ddbench::analyzer {
 /// Compute of one operator or kernel, a step and rank.
 struct OperatorChange {
   std::string name;
-  double share = 0;   ///< of what all operators together take longer
+  double share = 0;   ///< share of the increase of all operators
   double slower = 0;  ///< 0.5: it takes 50% longer; 0: it did not run before
   double excess_ns = 0;
   double others_slower = 0;  ///< all others together: 0.1 is 10% longer
@@ -25,8 +25,9 @@ struct StepsOfRun {
   std::vector<std::uint32_t> steps;
 };
 
-/// The operator that has most of what the ranks compute longer in `after` than in `before`, from stored spans, which are read one
-/// step after the other. Nothing where nothing takes longer, or spans are not stored or stand for others.
+/// The operator with the largest part of the increase in compute from `before` to `after`, from stored spans,
+/// which are read one step at a time. Nothing if no operator takes longer, or if spans are not stored or were
+/// reduced.
 std::optional<OperatorChange> find_operator_change(const store::RunStore& store, const StepsOfRun& before, const StepsOfRun& after);
 
 }  // namespace ddbench::analyzer

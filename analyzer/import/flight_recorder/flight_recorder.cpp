@@ -56,7 +56,7 @@ void check_one_job(const std::vector<FlightDump>& dumps) {
       refuse(dump.file, fmt::format("it is not of the same job as {}: other versions", dumps.front().file));
     }
     for (const auto& [name, group] : dump.groups) {
-      // Groups of one name may be several, of other ranks each.
+      // Several groups may have the same name, with different ranks.
       if (!std::binary_search(group.ranks.begin(), group.ranks.end(), dump.rank) && !group.ranks.empty()) {
         refuse(dump.file, fmt::format("it is of rank {}, and says that it is in process group {} of ranks {}", dump.rank, name,
                                       analyzer::ranks_in_words(group.ranks)));

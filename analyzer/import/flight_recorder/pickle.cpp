@@ -22,7 +22,7 @@ constexpr std::size_t kMostOnStack = 1'000'000;
 constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kMostRecalledBytes = std::size_t{64} << 20;
 
-/// A value and how deep it nests: destroying what is very deep would take the stack.
+/// A value and its nesting depth: destroying a very deep value would exhaust the stack.
 struct Value {
   Json json;
   std::size_t depth = 0;

@@ -30,7 +30,8 @@ SpanKind kind_of(std::string_view activity) {
   return SpanKind::kHost;
 }
 
-/// The part of an operation that moves data: from its first collective activity to the end of its last one; without any, all of it.
+/// The part of an operation that moves data: from its first collective activity to the end of its last one;
+/// without any such activity, the whole operation.
 struct Transfer {
   std::string_view function;
   std::size_t first_activity = 0;  ///< its name; tensors that are fused have the same
@@ -134,7 +135,7 @@ class TraceMaker {
   }
 
   void add_transfer(const Transfer& transfer) {
-    // Horovod writes the shape of the result, of which each rank has its own part here.
+    // Horovod records the shape of the result, of which each rank holds a part here.
     std::uint64_t bytes = transfer.is_size_known ? std::min(transfer.bytes, kMostBytes) : 0;
     if (transfer.function == "reduce_scatter" && __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(ranks_), &bytes)) bytes = 0;
     if (bytes > kMostBytes) bytes = 0;

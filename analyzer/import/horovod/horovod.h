@@ -12,15 +12,18 @@ struct HorovodOptions {
   int ranks = 0;  ///< of the job; 0: those that the timeline names
 };
 
-/// What rank 0 did, as spans: "negotiate" is a tensor's negotiation; a collective is the transfer alone, that of all tensors
-/// that were fused for it (tensors whose activities of the same name begin within 1 ms of each other and before the first of
-/// them ends); copies into and out of the fusion buffer are copies. Waits for data and queueing are none of these.
+/// The activity of rank 0 as spans: "negotiate" is a tensor's negotiation; a collective is the transfer
+/// alone, that of all tensors that were fused for it (tensors whose activities of the same name begin within
+/// 1 ms of each other and before the first of them ends); copies into and out of the fusion buffer are
+/// copies. Waits for data and queueing are none of these.
 ///
-/// The rows of collectives are of all ranks, as rank 0 saw them: RankTrace::told_collectives. The peer wait of a negotiation is
-/// how long a rank was ready before the last one, where the timeline names all ranks; else it is not known.
+/// The rows of collectives cover all ranks, as rank 0 saw them: RankTrace::told_collectives. The peer wait of
+/// a negotiation is how long a rank was ready before the last one, if the timeline names all ranks; otherwise
+/// it is not known.
 ///
-/// Steps: a gradient's tensor is reduced once a step, so that the k-th time of all tensors ends the k-th step. Throws
-/// Error{kBadInput} that names the file where nobody says how many ranks there are, or `options.ranks` are fewer than it names.
+/// Steps: a gradient's tensor is reduced once a step, so that the k-th time of all tensors ends the k-th
+/// step. Throws Error{kBadInput} naming the file if the number of ranks is not stated, or `options.ranks` are
+/// fewer than it names.
 RankTrace horovod_trace(const HorovodTimeline& timeline, const std::filesystem::path& file, const HorovodOptions& options);
 
 /// Makes one run of a timeline of Horovod's. Throws as read_horovod_timeline, horovod_trace and import_traces.

@@ -7,9 +7,10 @@
 
 namespace ddbench::imports {
 
-/// Steps of training: a gradient's tensor is reduced once in each. Of tensors that are reduced as often as most are, the k-th
-/// time ends the k-th step; the first step has no begin in the timeline and is left out. No step where a tensor is reduced
-/// again before all others were, or where fewer than most of them are reduced equally often.
+/// Steps of training: a gradient's tensor is reduced once in each. For the tensors that are reduced equally
+/// often as most, the k-th reduction ends the k-th step; the first step has no begin in the timeline and is
+/// left out. There are no steps if a tensor is reduced again before all others were, or where fewer than most
+/// of them are reduced equally often.
 MarkedBy mark_steps(const HorovodTimeline& timeline, std::vector<Span>& steps);
 
 }  // namespace ddbench::imports

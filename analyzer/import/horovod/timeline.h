@@ -9,7 +9,8 @@
 
 namespace ddbench::imports {
 
-/// From the first rank that asked for a tensor's collective to the word of rank 0 that all have.
+/// From the first rank's request for a tensor's collective to the message of rank 0 that all ranks have
+/// requested it.
 struct HorovodNegotiation {
   std::size_t tensor = 0;
   std::int64_t begin_ns = 0;
@@ -26,10 +27,10 @@ struct HorovodReady {
 /// What was done with one tensor once all ranks had it.
 struct HorovodOperation {
   std::size_t tensor = 0;
-  std::string_view function;  ///< ddbench's word; empty where Horovod moves nothing (JOIN, ERROR)
+  std::string_view function;  ///< ddbench's name; empty if Horovod moves nothing (JOIN, ERROR)
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  std::uint64_t bytes = 0;  ///< of the result; 0: not said
+  std::uint64_t bytes = 0;  ///< of the result; 0: not stated
 };
 
 /// A part of an operation, as Horovod names it: "NCCL_ALLREDUCE", "MEMCPY_IN_FUSION_BUFFER", "QUEUE".
@@ -49,7 +50,7 @@ struct HorovodTimeline {
   std::vector<HorovodOperation> operations;
   std::vector<HorovodActivity> activities;
   std::uint64_t hash = 0;       ///< of the file
-  int named_ranks = 0;          ///< one more than the highest rank that is named; 0: none is
+  int named_ranks = 0;          ///< one more than the highest rank named; 0: none is named
   std::size_t not_whole = 0;    ///< begins without an end, and ends without a begin, as at the ends of a recording
   bool is_cut_off = false;      ///< the file ends within the list of events
 };

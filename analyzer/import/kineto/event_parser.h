@@ -20,8 +20,10 @@ class EventParser {
   ~EventParser();
   EventParser(EventParser&&) noexcept;
 
-  /// Calls `take` for each complete event, in order; others (flows, marks, counters) are left out, and Python's functions. Says
-  /// how far it came in a window, where nothing is an error: an exact piece then shows what is wrong. Throws Error{kBadInput} that names the file and the offset for what is no JSON, and for an event without its times.
+  /// Calls `take` for each complete event, in order; other events (flows, marks, counters) and Python's
+  /// functions are skipped. For a window it returns how far it came and reports no error: an exact piece then
+  /// shows the error. Throws Error{kBadInput} naming the file and the offset for text that is not JSON, and
+  /// for an event without its times.
   template <typename Take>
   WindowRead parse(const JsonPiece& piece, const Take& take) {
     return parse_piece(piece, [](const void* to, const TraceEvent& event) { (*static_cast<const Take*>(to))(event); }, &take);
@@ -33,8 +35,8 @@ class EventParser {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Nanoseconds of a decimal number of microseconds, "4203669603454.206", exactly; what is less than a nanosecond is cut
-/// off. Nothing for another text, and beyond 2^61 ns.
+/// Nanoseconds of a decimal number of microseconds, "4203669603454.206", exactly; fractions of a nanosecond
+/// are cut off. Nothing for other text, and beyond 2^61 ns.
 std::optional<std::int64_t> nanoseconds_of_microseconds(std::string_view text) noexcept;
 
 }  // namespace ddbench::imports

@@ -8,9 +8,10 @@
 
 namespace ddbench::imports {
 
-/// The bytes of a file in order, inflated where it is gzip (recognised by its first two bytes; of several members one
-/// after the other). A file that is not small is read and inflated on a thread of its own. Holds a fixed amount of it. Throws Error{kBadInput} that names the file, and how far it could be
-/// read, when it cannot be read, is no sound gzip, or ends within it.
+/// The bytes of a file in order, inflated if it is gzip (recognised by its first two bytes; of several
+/// members one after the other). A file that is not small is read and inflated on a thread of its own. Holds
+/// a fixed amount of it. Throws Error{kBadInput} naming the file, and how far it could be read, when it
+/// cannot be read, or is damaged or truncated gzip.
 class FileBytes {
  public:
   explicit FileBytes(const std::filesystem::path& file);
@@ -19,7 +20,7 @@ class FileBytes {
 
   /// Writes up to `size` bytes; 0 at the end, and only there.
   std::size_t read(char* to, std::size_t size);
-  /// Reads what is left, and gives FNV-1a of the file as it lies there.
+  /// Reads the rest, and returns FNV-1a of the file's raw bytes.
   std::uint64_t hash();
   const std::filesystem::path& file() const noexcept;
 

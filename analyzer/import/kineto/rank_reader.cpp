@@ -26,7 +26,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view lower) {
          });
 }
 
-/// "gloo:all_reduce": what the backend itself tells of a collective.
+/// "gloo:all_reduce": a range that the backend itself records for a collective.
 bool names_backend(std::string_view name, std::string_view backend) {
   return name.size() > backend.size() && name.starts_with(backend) && name[backend.size()] == ':';
 }

@@ -9,12 +9,13 @@ namespace ddbench::imports {
 /// Runs a source of bytes on a thread of its own, some blocks ahead of whoever reads them. Holds 256 KB.
 class ReadAhead {
  public:
-  /// Writes up to `size` bytes to `to`; 0 at the end. Called on the other thread alone; what it throws, read() throws.
+  /// Writes up to `size` bytes to `to`; 0 at the end. Called only on the other thread; its exceptions are
+  /// rethrown by read().
   using Source = std::function<std::size_t(char* to, std::size_t size)>;
   explicit ReadAhead(Source source);
   ~ReadAhead();
 
-  /// As the source. What the source did happened before this returns.
+  /// As the source. All effects of the source's call are visible when this returns.
   std::size_t read(char* to, std::size_t size);
 
  private:

@@ -15,25 +15,27 @@ struct JsonPiece {
   std::string_view text;
   std::size_t readable = 0;  ///< bytes from text.data() on that may be read
   std::uint64_t offset = 0;  ///< of text.front() in the (inflated) file
-  bool is_window = false;    ///< an array that may end within an event: TraceText::took() says how far it was read
+  bool is_window = false;    ///< an array that may end within an event: report to TraceText::took() how far it was read
 };
 
-/// How far a window was read.
+/// How far the parser read a window.
 struct WindowRead {
   std::size_t to = 1;         ///< in JsonPiece::text: behind the last event that was taken, or at the one that was not
   bool behind_event = false;  ///< the first of the two
 };
 
-/// Divides a trace, `{"key": value, ..., "traceEvents": [event, ...], ...}` or just `[event, ...]`, into pieces that a
-/// JSON parser takes one at a time, so that a trace of any size needs the memory of some events. It looks for the ends
-/// of values alone and knows nothing of what is between them: whether a piece is JSON the parser says.
+/// Divides a trace, `{"key": value, ..., "traceEvents": [event, ...], ...}` or just `[event, ...]`, into
+/// pieces that a JSON parser takes one at a time, so that a trace of any size needs the memory of some
+/// events. It only looks for the ends of values and does not check the text between them: the parser decides
+/// whether a piece is JSON.
 class TraceText {
  public:
-  /// What a file is that ends within its list of events: damaged, or one that its program could not end, of which all whole
-  /// events count.
+  /// How to treat a file that ends within its list of events: as damaged, or as one that its program could
+  /// not finish, whose complete events all count.
   enum class AtCutOff { kRefuse, kEnd };
-  /// Windows end at the last end of a line that is there, as no text of JSON holds one: nobody has to look for the ends of
-  /// events, but an event may be cut, and the reader must say how far it came. Where it came nowhere, the next piece is exact.
+  /// Windows end at the last available line end, because no JSON string contains one: nobody has to search
+  /// for the ends of events. But an event may be cut, and the reader must report how far it came. If it made
+  /// no progress, the next piece is exact.
   enum class Pieces { kExact, kWindows };
   explicit TraceText(FileBytes& file, AtCutOff at_cut_off = AtCutOff::kRefuse, Pieces pieces = Pieces::kExact);
 
@@ -53,8 +55,8 @@ class TraceText {
   enum class State { kBegin, kMembers, kEvents, kDone };
 
   [[noreturn]] void fail(std::size_t at, std::string_view why) const;
-  bool fill();                ///< more of the file behind what is there; false at its end
-  void cut_off(std::size_t at, std::string_view why);  ///< the file ends here: as AtCutOff says
+  bool fill();                ///< reads more of the file; false at its end
+  void cut_off(std::size_t at, std::string_view why);  ///< the file ends here: acts according to AtCutOff
   void drop(std::size_t to);  ///< forgets what lies before
   char peek_token();          ///< the next character that is no white space; at_ is there. ']' where the file is cut off
   std::size_t end_of_value();

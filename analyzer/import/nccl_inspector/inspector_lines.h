@@ -12,13 +12,13 @@ struct InspectorCall {
   std::string communicator;  ///< "0x9e7a479f95a66c"
   int rank = 0;
   int ranks = 0;
-  int nodes = 0;  ///< 0: not said
+  int nodes = 0;  ///< 0: not stated
   std::string host;
   std::string function;  ///< ddbench's word
   std::uint64_t sequence = 0;
   std::uint64_t bytes = 0;
   std::int64_t duration_ns = 0;
-  std::string manner;  ///< "RING LL128, 8 channels"; empty: not said
+  std::string manner;  ///< "RING LL128, 8 channels"; empty: not stated
 };
 
 struct InspectorFile {

@@ -14,13 +14,15 @@ struct InspectorContent {
   std::uint64_t hash = 0;  ///< of all files
 };
 
-/// Makes one run of the lines that NCCL Inspector (NCCL's profiler plug-in ext-profiler/inspector) wrote on the ranks of one
-/// job, a file a process: {"header": {...}, "metadata": {...}, "coll_perf" or "p2p_perf": {...}}. Files may be gzip.
+/// Makes one run from the lines that NCCL Inspector (NCCL's profiler plug-in ext-profiler/inspector) wrote on
+/// the ranks of one job, one file per process: {"header": {...}, "metadata": {...}, "coll_perf" or
+/// "p2p_perf": {...}}. Files may be gzip.
 ///
-/// It is a snapshot: the plug-in keeps the last calls of each communicator, and has no steps. Of a function, size and
-/// communicator the duration is the median over calls and ranks. A call's transfer is the shortest of its ranks' times (that of
-/// the rank that came last, where all told theirs), and peer wait what the others took longer; where only some ranks told of it,
-/// peer wait is unknown, and a note says that the transfer may hold some.
+/// It is a snapshot: the plug-in keeps the last calls of each communicator, and has no steps. For each
+/// function, size and communicator the duration is the median over calls and ranks. A call's transfer is the
+/// shortest of its ranks' times (that of the last rank, if all reported theirs), and peer wait is the excess
+/// of the others; if only some ranks reported the call, peer wait is unknown, and a note states that the
+/// transfer may contain some.
 ///
 /// Throws Error{kBadInput} that names file and line for a line that is none of these, but of one that the end of a file cut off,
 /// and for files without any.

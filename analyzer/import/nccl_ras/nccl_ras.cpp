@@ -35,7 +35,7 @@ std::string who(const RasRank& rank, const RasCommunicator& communicator) {
   return where.empty() ? text : fmt::format("{} ({})", text, where);
 }
 
-/// Empty: nothing is wrong with it.
+/// Empty: the rank has no problem.
 std::string wrong_with(const RasRank& rank) {
   const auto is_wrong = [](int result) { return result != 0 && result != kInProgress; };
   if (is_wrong(rank.async_error)) return "reports " + nccl_result(rank.async_error);
@@ -66,7 +66,8 @@ std::string launched_in_words(const std::map<std::string, std::uint64_t>& launch
   return text.empty() ? "no collective" : text;
 }
 
-/// Where ranks of a communicator launched different numbers of one collective: who is behind the furthest.
+/// If ranks of a communicator launched different numbers of one collective: the ranks that are behind the
+/// furthest.
 std::vector<std::string> unequal_counts(const RasStatus& status) {
   std::vector<std::string> unequal;
   for (const RasCommunicator& communicator : status.communicators) {

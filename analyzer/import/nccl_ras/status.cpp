@@ -144,7 +144,7 @@ std::string with_commas(std::string_view text) {
   return whole;
 }
 
-/// What a client of RAS's socket gets before the answer to its query: "OK" for the format that it asked for.
+/// RAS's socket sends this before the answer to a query: "OK" for the requested format.
 std::string_view without_acknowledgement(std::string_view text) {
   text = trimmed(text);
   return text.starts_with("OK") ? trimmed(text.substr(2)) : text;

@@ -13,14 +13,14 @@ struct RasRank {
   int rank = 0;
   std::string host;  ///< an address; empty: not known
   std::int64_t pid = 0;
-  int gpu = -1;  ///< NVML's number; -1: not said
-  // Of one that answered:
+  int gpu = -1;  ///< NVML's number; -1: not stated
+  // For a rank that answered:
   int init_state = 0;   ///< NCCL's results: 0 success, 7 in progress
-  int async_error = 0;  ///< likewise
+  int async_error = 0;  ///< same codes
   bool is_aborted = false;
   bool is_ending = false;  ///< it finalizes or destroys the communicator
   std::map<std::string, std::uint64_t> launched;  ///< by ddbench's word of the collective
-  // Of one that did not:
+  // For a rank that did not answer:
   bool is_unresponsive = false;
   bool is_dead = false;
 };
@@ -29,15 +29,15 @@ struct RasCommunicator {
   std::string hash;
   int size = 0;
   std::vector<RasRank> ranks;    ///< that answered
-  std::vector<RasRank> missing;  ///< that did not, or said that they are none of its members
+  std::vector<RasRank> missing;  ///< ranks that did not answer, or reported that they are not members
 };
 
 /// What RAS knew of a job at one time.
 struct RasStatus {
   std::string nccl_version;
-  std::string timestamp;  ///< of the machine that was asked, in its own time zone
+  std::string timestamp;  ///< of the queried machine, in its own time zone
   std::vector<RasCommunicator> communicators;
-  std::uint64_t timeouts = 0;  ///< while RAS asked the job's processes
+  std::uint64_t timeouts = 0;  ///< while RAS queried the job's processes
 };
 
 /// Reads what `ncclras -f json` printed (NCCL 2.28.7 and later). Throws Error{kBadInput} that names `origin`, the field and its

@@ -18,13 +18,13 @@ struct NcclMeasurement {
 };
 
 struct NcclResults {
-  std::string function;             ///< "all_reduce"; empty: not said
-  int ranks = 0;                    ///< 0: not said
+  std::string function;             ///< "all_reduce"; empty: not stated
+  int ranks = 0;                    ///< 0: not stated
   std::vector<std::string> hosts;   ///< of each rank that is listed
   std::vector<std::string> models;  ///< of each GPU that is listed
   std::string type;
   std::string redop;
-  std::int64_t iterations = 0;  ///< 0: not said
+  std::int64_t iterations = 0;  ///< 0: not stated
   std::vector<NcclMeasurement> out_of_place;
   std::vector<NcclMeasurement> in_place;
 };

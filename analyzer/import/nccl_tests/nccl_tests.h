@@ -9,20 +9,21 @@
 namespace ddbench::imports {
 
 struct NcclTestsOptions {
-  std::string function;  ///< "all_reduce", ... of a file with one test, else where it does not say; empty: as the file says
-  int ranks = 0;         ///< 0: as the file says
+  std::string function;  ///< "all_reduce", ... for a file with one test, or one that does not state it; empty: as in the file
+  int ranks = 0;         ///< 0: as in the file
   std::string network;   ///< kept as the runs' network; empty: not known
   std::string sku;
 };
 
 /// Reads what the programs of NVIDIA/nccl-tests print, or write with -J: text of old and new versions, with
-/// or without mpirun's line prefixes and NCCL's own log between the lines, or JSON (told by the first
-/// character). Gives a run each for the out-of-place and the in-place columns of each test in the text, with a
-/// collective for each size; a note says how many tests gave none. Sizes of 0 bytes are left out. A test that found wrong results makes its run invalid.
+/// or without mpirun's line prefixes and NCCL's own log between the lines, or JSON (recognised by the first
+/// character). Makes one run for the out-of-place and one for the in-place columns of each test in the text,
+/// with a collective for each size; a note states how many tests had no results. Sizes of 0 bytes are left
+/// out. A test that found wrong results makes its run invalid.
 ///
-/// Throws Error{kBadInput} that names the line (of JSON: the entry) on malformed rows, on a file without
-/// results or ranks, where the collective is not said and not given, and where busbw is not the algbw times
-/// the factor of that collective.
+/// Throws Error{kBadInput} naming the line (for JSON: the entry) on malformed rows, on a file without results
+/// or ranks, if the collective is stated neither in the file nor by the caller, and if busbw is not algbw
+/// times the factor of that collective.
 std::vector<ImportedRun> read_nccl_tests(std::string_view text, const std::string& origin,
                                          const NcclTestsOptions& options);
 

@@ -11,11 +11,11 @@
 
 namespace ddbench::imports {
 
-/// An SQLite file that `nsys export` wrote, for reading. It may come from anybody: nothing of its schema is run, and only
-/// plain tables are read. All errors are Error{kBadInput} that names the file.
+/// An SQLite file that `nsys export` wrote, opened for reading. The file is not trusted: nothing of its
+/// schema is executed, and only plain tables are read. All errors are Error{kBadInput} naming the file.
 class NsysExport {
  public:
-  /// Throws for what is no SQLite file, an export that was interrupted, and one without StringIds.
+  /// Throws for a file that is not SQLite, an interrupted export, and an export without StringIds.
   explicit NsysExport(std::filesystem::path file);
 
   bool has(std::string_view table) const { return columns_.contains(std::string(table)); }
@@ -35,7 +35,7 @@ class NsysExport {
   std::int64_t integer(const std::string& sql) const;
   std::string text(const std::string& sql) const;
 
-  /// Of StringIds; empty where it has none of this id. The text lives as long as the object.
+  /// A text of StringIds; empty if there is none with this id. The text lives as long as the object.
   std::string_view string(std::int64_t id) const;
   const std::filesystem::path& file() const noexcept { return file_; }
   /// FNV-1a of the file's bytes.

@@ -5,7 +5,7 @@
 
 namespace ddbench::imports {
 
-/// What an export says of its machine (host, GPUs) and of when its times begin; not of a rank.
+/// The machine (host, GPUs) and the start of the time base as an export states them; nothing about a rank.
 TraceInfo machine_of(const NsysExport& from);
 
 }  // namespace ddbench::imports

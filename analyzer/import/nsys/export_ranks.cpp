@@ -198,7 +198,7 @@ class ExportReader {
     const CallKind kind = call_kind_of(event.name);
     event.is_backward =
         event.autograd_sequence && (kind == CallKind::kBackward || event.name.find("Backward") != std::string_view::npos);
-    // People's own ranges say nothing of what the host does in them.
+    // Ranges defined by users are no evidence of what the host does in them.
     if (kind != CallKind::kOther || event.autograd_sequence) to.builder.add_operator(event, kind);
   }
 

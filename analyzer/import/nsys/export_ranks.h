@@ -10,7 +10,7 @@
 
 namespace ddbench::imports {
 
-/// A communicator of NCCL's as a process told it when it made it.
+/// An NCCL communicator as a process reported it at its creation.
 struct NsysCommunicator {
   int rank = 0;
   int ranks = 0;

@@ -11,7 +11,7 @@
 
 namespace ddbench::imports {
 
-/// What NCCL says in a payload of its NVTX ranges.
+/// The content of a payload of NCCL's NVTX ranges.
 struct NcclPayload {
   std::optional<std::uint64_t> communicator;
   std::optional<std::int64_t> ranks;   ///< of the communicator, when it is made
@@ -25,7 +25,7 @@ struct NcclPayload {
 /// of Nsight Systems 2026; NVIDIA documents only the schemas' tables.
 class NcclPayloads {
  public:
-  /// Without the tables there is nothing to read.
+  /// Without the tables no payload can be read.
   explicit NcclPayloads(const NsysExport& from);
 
   /// Fields that are not there, or do not lie within the bytes, stay empty.

@@ -48,7 +48,8 @@ std::optional<std::uint64_t> common_communicator(Files& files) {
   return largest;
 }
 
-/// By the names of the files; false where these do not say, or a file has several processes.
+/// Numbers ranks by the names of the files; false if these do not state a rank, or a file has several
+/// processes.
 bool number_by_names(Files& files) {
   std::set<int> seen;
   for (const std::vector<NsysRank>& file : files) {

@@ -17,9 +17,10 @@ struct NsysOptions {
 /// The files *.sqlite of each folder, in order, and each file as it is. Throws Error{kBadInput} for a folder without any.
 std::vector<std::filesystem::path> nsys_files(const std::vector<std::filesystem::path>& files_and_folders);
 
-/// Gives each process its rank: that in the largest communicator of NCCL's that all of them told they are in; else that of
-/// the file's name where each file has one process; else its place by file and GPU, which a note says. Throws Error{kBadInput}
-/// where two processes told one rank of that communicator.
+/// Gives each process its rank: its rank in the largest NCCL communicator of which all processes reported to
+/// be members; else the rank in the file's name if each file has one process; else its position by file and
+/// GPU, which a note states. Throws Error{kBadInput} if two processes reported the same rank of that
+/// communicator.
 std::vector<RankTrace> number_nsys_ranks(std::vector<std::vector<NsysRank>> files);
 
 /// Makes one run of the exports of one job: a rank for each process that used a GPU. Nothing is written before all files were

@@ -14,7 +14,7 @@ constexpr std::string_view kClosing = "])";
 
 }  // namespace
 
-/// The digits behind the name; empty where it is the name alone; nothing where it is another range.
+/// The digits after the name; empty for the name alone; nothing for another range.
 std::optional<std::string_view> StepRanges::number_in(std::string_view text) const {
   const std::string_view name = name_.empty() ? kDefaultName : std::string_view(name_);
   if (!text.starts_with(name)) return std::nullopt;

@@ -16,11 +16,11 @@ class StepRanges {
   /// `name` as of read_nsys_export.
   explicit StepRanges(std::string name) : name_(std::move(name)) {}
 
-  /// Whether a range of this text marks a step: it is the name, or that and a number behind it.
+  /// Whether a range with this text marks a step: the text is the name, optionally followed by a number.
   bool marks_step(std::string_view text) const;
   void add(const TraceEvent& event);
-  /// Tells the steps: numbered as their texts say where these are all different, else in their order. Of ranges that lie in
-  /// each other the outermost counts. Returns how many there are.
+  /// Adds the steps to the builder: numbered as in their texts if all numbers differ, else in their order. Of
+  /// nested ranges the outermost counts. Returns the number of steps.
   std::size_t tell(RankBuilder& builder) const;
 
  private:

@@ -48,7 +48,7 @@ bool is_table(std::string_view text) {
   return header.find(',') != std::string::npos && has_any(header, {"gpus", "world_size", "throughput", "step_time"});
 }
 
-/// By what only the lines of one have; empty where it is none.
+/// Recognises a log by lines that only its format has; empty if it has none.
 std::string_view log_format(std::string_view text) {
   if (has_any(text, {"elapsed time per iteration (ms):"})) return "megatron";
   if (has_any(text, {"CurrSamplesPerSec="})) return "deepspeed";

@@ -13,7 +13,7 @@ enum class FieldType { kText, kInteger, kNumber, kMap };
 /// The fields of RunCase by name, as to_json has them: a new field can be imported at once.
 const std::map<std::string, FieldType>& case_fields();
 
-/// What keeps `text` from being a value of this type; empty when nothing does.
+/// Why `text` is not a value of this type; empty when it is one.
 std::string wrong_with(FieldType type, std::string_view text);
 
 /// The case with these fields ("seed", "tags.team", ...), all others at their defaults. The texts have been

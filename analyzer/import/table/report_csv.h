@@ -15,7 +15,7 @@ bool is_report_csv(const std::vector<std::string>& header);
 /// states are left out; where the figures came from becomes a note.
 std::optional<SetCell> report_csv_column(const std::string& name);
 
-/// Whether the row is of a finished, valid run with a step time. Others have nothing to compare with.
+/// Whether the row is of a finished, valid run with a step time. Other rows cannot be compared.
 bool is_usable_report_row(const std::vector<std::string>& header, const std::vector<std::string>& cells);
 
 }  // namespace ddbench::imports

@@ -9,11 +9,12 @@
 
 namespace ddbench::imports {
 
-/// GPUs that share one copy of the model in a row; 1 where nothing is said.
+/// GPUs that share one copy of the model in a row; 1 if not stated.
 std::int64_t model_parallel(const RowValues& row);
 
-/// Which rows with a global batch are weak scaling: among rows that differ in nothing but their size the batch a GPU
-/// is the same, and the global batch is not. Tags are looked at first (one curve each), then left out.
+/// Finds the rows with a global batch that are weak scaling: among rows that differ only in size, the batch
+/// per GPU is constant and the global batch is not. Tags first count as part of the curve's identity, then
+/// are ignored.
 class ScalingModes {
  public:
   void see(const RowValues& row);

@@ -108,7 +108,8 @@ class RowReader {
     for (const double rate : {values_.samples_per_s, values_.samples_per_s_per_gpu * run_case.world_size()}) {
       if (rate <= 0) continue;
       const double other_ns = batch / rate * 1e9;
-      // Without the batch a step is not known, and the two say different things: the throughput counts.
+      // Without the batch a step time cannot be converted. If the two contradict each other, the throughput
+      // counts.
       if (ns > 0 && values_.global_batch + batch_said() > 0 && std::abs(std::log(ns / other_ns)) > 0.05) {
         fail(fmt::format(
             "step time and throughput do not agree: {} samples in {} s are {:.6g} samples/s, not {:.6g}",
@@ -183,7 +184,8 @@ class RowReader {
   RowValues values_;
 };
 
-/// Weak or strong is told by the rows of a curve together: they are looked at before any is made a run.
+/// Weak or strong scaling follows from all rows of a curve together: they are examined before any becomes a
+/// run.
 ScalingModes modes_of(std::string_view text, const std::string& origin, const std::vector<Column>& columns) {
   ScalingModes modes;
   const auto is = [](const char* name) {

@@ -10,8 +10,8 @@
 namespace ddbench::imports {
 
 struct TableOptions {
-  std::map<std::string, std::string> rename;  ///< column of the file -> name that it has here
-  std::map<std::string, std::string> units;   ///< column -> unit, for columns whose header says none
+  std::map<std::string, std::string> rename;  ///< column of the file -> its name in ddbench
+  std::map<std::string, std::string> units;   ///< column -> unit, for columns whose header states none
 };
 
 /// Reads a table of results row by row, a row a run (RFC 4180: quoted fields, CRLF or LF, an optional BOM;

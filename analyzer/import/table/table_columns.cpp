@@ -62,7 +62,7 @@ SetCell positive_number(double RowValues::*member, double factor) {
 
 SetCell case_field(const std::string& name, FieldType type) {
   return [name, type](RowValues& row, const std::string& cell) -> std::string {
-    if (cell.empty()) return {};  // not said: the default
+    if (cell.empty()) return {};  // not stated: the default
     std::string wrong = wrong_with(type, cell);
     if (wrong.empty()) row.case_fields[name] = cell;
     return wrong;

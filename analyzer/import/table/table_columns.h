@@ -14,7 +14,7 @@ namespace ddbench::imports {
 inline constexpr std::int64_t kMostRanks =
     65536;  ///< as validate(RunCase) has it; no count of a row is larger
 
-/// What is read from one row. Numbers are 0 where nothing is said.
+/// The values read from one row. Numbers are 0 if not stated.
 struct RowValues {
   std::map<std::string, std::string> case_fields;  ///< "workload", "tags.team", ...
   std::map<std::string, std::string> facts;
@@ -31,7 +31,7 @@ struct RowValues {
   double step_ns = 0;
 };
 
-/// Puts a cell into the row. Returns what is wrong with it; empty when nothing is.
+/// Puts a cell into the row. Returns the error; empty if there is none.
 using SetCell = std::function<std::string(RowValues&, const std::string& cell)>;
 
 struct Column {

@@ -16,7 +16,8 @@ namespace {
 
 // Pairs of ranks grow with the square of their number.
 constexpr std::size_t kMostForAllPairs = 16;
-// What is possible before the first collective was looked at, and what no collective has narrowed: twelve days.
+// The range of offsets before the first collective was examined, and for clocks that no collective narrowed:
+// twelve days.
 constexpr std::int64_t kWidest_ns = std::int64_t{1} << 50;
 constexpr std::int64_t kNarrowed_ns = kWidest_ns / 2;
 
@@ -25,7 +26,7 @@ struct RecordedWindow {
   std::int64_t end_ns = 0;
 };
 
-/// A reading "at 0" means that there is none.
+/// A reading "at 0" means that there is no reading.
 ClockReading reading(std::int64_t at_ns, std::int64_t offset_ns, std::int64_t uncertainty_ns) {
   return {std::max<std::int64_t>(at_ns, 1), offset_ns, uncertainty_ns};
 }
@@ -68,8 +69,8 @@ bool has_clock_of_first(const TraceJob& job, std::size_t rank) {
   return !job.traces.front().clock.empty() && job.traces[rank].clock == job.traces.front().clock;
 }
 
-/// Where to look: the offsets with which collectives end at about the same time. Nothing for a rank that no collective ties
-/// to the first.
+/// Approximate offsets for which collectives end at about the same time. Nothing for a rank that no
+/// collective connects to the first.
 std::vector<std::optional<std::int64_t>> rough_offsets(const Attendances& collectives, std::size_t ranks) {
   std::vector<std::optional<std::int64_t>> offsets(ranks);
   offsets.front() = 0;

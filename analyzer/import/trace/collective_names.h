@@ -7,17 +7,17 @@
 
 namespace ddbench::imports {
 
-/// ddbench's word for a collective as PyTorch's profiler names it ("allreduce", "_allgather_base", "all_to_allv",
-/// "_reduce_scatter_base"); empty where it names none that ddbench knows ("coalesced", "wait").
+/// ddbench's name for a collective as PyTorch's profiler names it ("allreduce", "_allgather_base",
+/// "all_to_allv", "_reduce_scatter_base"); empty for a name unknown to ddbench ("coalesced", "wait").
 std::string_view collective_function(std::string_view name) noexcept;
 
 /// Bytes of an element of a type: "Float", "c10::BFloat16", "float"; 0 where it is not known.
 std::uint64_t bytes_of_type(std::string_view type) noexcept;
 
-/// As nccl-tests count: the larger of what a rank gives and what it gets. 0 where the trace does not say.
+/// As nccl-tests count: the larger of a rank's input and output. 0 if the trace does not state them.
 std::uint64_t bytes_of(const CollectiveArguments& arguments) noexcept;
 
-/// Whether ranks wait for each other in it as a group: all but sending and receiving.
+/// Whether ranks wait for each other in it as a group: true for all functions except send and receive.
 bool is_group_function(std::string_view function) noexcept;
 
 }  // namespace ddbench::imports

@@ -10,7 +10,7 @@ namespace ddbench::imports {
 
 enum class CallKind : std::uint8_t {
   kOperator,      ///< of PyTorch's own ("aten::"), that computes
-  kCopyOperator,  ///< likewise, that copies
+  kCopyOperator,  ///< an operator that copies
   kOther,         ///< another operator
   kBackward,      ///< a function that the autograd engine evaluates
   kForward,       ///< a range that is all forward

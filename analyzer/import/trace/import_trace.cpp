@@ -39,7 +39,7 @@ std::string identity_of(const TraceJob& job, const TraceOrigin& origin) {
   return fmt::format("{}-{:016x}", origin.id, hash);
 }
 
-/// Where ranks are missing, nobody knows when the last one came to a collective of a group whose size is not known.
+/// If ranks are missing, the arrival of the last rank at a collective is unknown for a group of unknown size.
 void forget_groups_of_unknown_size(TraceJob& job) {
   if (static_cast<int>(job.traces.size()) == job.world_size) return;
   std::size_t forgotten = 0;

@@ -57,7 +57,7 @@ int rank_of(const RankTrace& trace, bool is_only_one, std::vector<std::string>& 
   return named.value_or(0);
 }
 
-/// Each must agree with the first that says anything.
+/// Each must agree with the first that states a value.
 template <typename Get>
 void check_alike(const std::vector<RankTrace>& traces, const char* what, const Get& get) {
   const RankTrace* first = nullptr;

@@ -15,7 +15,7 @@ struct TraceJob {
   std::vector<int> ranks;           ///< of each trace
   int world_size = 1;               ///< of the job, also where traces of some ranks are missing
   bool world_size_is_told = false;  ///< by a trace; else it is the number of traces
-  std::vector<std::string> notes;   ///< what people should know: what was guessed, which ranks are missing
+  std::vector<std::string> notes;   ///< notes for the user: what was guessed, which ranks are missing
 };
 
 /// Puts traces together that are of one job. A trace that does not say its rank has that of its path; a single one is rank

@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned kPlaceBits = 24;
 constexpr std::size_t kMostGroups = 0xFFFF;
 
-/// The collectives of one rank in one process group, in the order in which it asked for them.
+/// The collectives of one rank in one process group, in the order in which the rank issued them.
 using Members = std::vector<const TraceCollective*>;
 
 std::vector<Span> step_marks(const RankTrace& trace) {
@@ -96,7 +96,8 @@ class Numbering {
     }
   }
 
-  /// Whether all ranks say the same of each key. Before its first marked step a rank may have recorded more than others.
+  /// Whether all ranks agree about each key. Before its first marked step a rank may have recorded more than
+  /// others.
   static bool agree(const Ranks& ranks) {
     std::unordered_map<std::uint64_t, std::pair<std::string_view, std::uint64_t>> known;
     for (const auto& [trace, members] : ranks) {

@@ -53,7 +53,7 @@ int ranks_of_each(const std::vector<int>& nodes) {
   return std::all_of(counts.begin(), counts.end(), [&](const auto& count) { return count.second == first; }) ? first : 0;
 }
 
-/// 0: the ids of GPUs do not tell.
+/// 0: the ids of GPUs do not determine it.
 int ranks_by_device(const TraceJob& job) {
   const int devices = job.traces.front().info.devices;
   if (devices < 2) return 0;

@@ -9,7 +9,7 @@ namespace ddbench::imports {
 
 /// Which ranks share a node.
 struct Placement {
-  bool is_known = false;  ///< false: all ranks count as of one node, and nothing may be concluded from that
+  bool is_known = false;  ///< false: all ranks count as one node, and no conclusion may be drawn from that
   int per_node = 1;       ///< ranks of each node; divides the world size
   std::vector<int> node;  ///< of each trace
   std::string note;       ///< where it comes from, or why it is not known, for people; empty for a single rank

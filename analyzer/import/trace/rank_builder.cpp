@@ -173,7 +173,7 @@ RankTrace RankBuilder::finish() {
   return std::move(trace_);
 }
 
-/// What the calls that launched kernels say of them.
+/// Takes the pass of each kernel from the calls that launched it.
 void RankBuilder::find_phases(const std::vector<Launch>& launches) {
   std::unordered_map<std::size_t, TraceCollective*> collectives;
   for (TraceCollective& collective : trace_.collectives) collectives[collective.span] = &collective;

@@ -19,8 +19,8 @@ namespace ddbench::imports {
 /// What PyTorch calls its operators, the autograd engine's functions, its optimizers and its loaders by; kOther for others.
 CallKind call_kind_of(std::string_view name) noexcept;
 
-/// Makes the spans of one rank of what a trace says that the rank did, in any order. What a GPU did is joined with the calls
-/// that asked for it by their correlation, once all is there.
+/// Builds the spans of one rank from the events of its trace, in any order. GPU activity is joined with the
+/// calls that launched it by their correlation, after all events were added.
 class RankBuilder {
  public:
   explicit RankBuilder(const std::filesystem::path& file) { trace_.file = file; }
@@ -35,13 +35,13 @@ class RankBuilder {
   void add_call(const TraceEvent& event, CallKind kind, std::uint64_t id);
   /// An operator, a function of the autograd engine, or a range around such.
   void add_operator(const TraceEvent& event, CallKind kind);
-  /// The call that gives a collective to NCCL. `name` says which: "all_reduce", "ncclAllReduce". `group` and its size are
-  /// the kernel's where it does not tell its own.
+  /// The call that passes a collective to NCCL. `name` identifies it: "all_reduce", "ncclAllReduce". `group`
+  /// and its size apply to the kernel if it does not state its own.
   void add_enqueued(const TraceEvent& event, std::string_view name, std::uint64_t bytes, std::string group = {},
                     int group_size = 0);
   /// A collective that a backend on the CPU reports.
   void add_host_collective(const TraceEvent& event, std::string_view backend, std::string_view name, std::uint64_t bytes);
-  /// Once for each number; more of it are left out.
+  /// Once for each number; repetitions are ignored.
   void add_step(const TraceEvent& event, std::uint64_t number);
 
   TraceInfo& info() { return trace_.info; }
@@ -53,7 +53,7 @@ class RankBuilder {
   RankTrace finish();
 
  private:
-  /// What a call to NCCL says of the kernel that it launches, where the kernel does not.
+  /// The details of the launched kernel as stated by the call to NCCL, for kernels that do not state them.
   struct EnqueuedCollective {
     std::string_view function;
     std::uint64_t bytes = 0;
@@ -61,7 +61,7 @@ class RankBuilder {
     int group_size = 0;
   };
   struct DeviceWork {
-    std::uint64_t correlation = 0;  ///< 1 + that of the call; 0: none
+    std::uint64_t correlation = 0;  ///< 1 + the correlation of the call; 0: none
     std::size_t span = 0;
   };
 

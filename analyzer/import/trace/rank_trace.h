@@ -18,14 +18,14 @@ namespace ddbench::imports {
 struct TraceCollective {
   std::size_t span = 0;       ///< its place among the spans
   std::string_view function;  ///< ddbench's word; empty: not known
-  std::string group;          ///< tells process groups of a job apart; empty: the trace does not say
+  std::string group;          ///< distinguishes process groups of a job; empty: not stated in the trace
   int group_size = 0;         ///< 0: not known
   bool is_group_known = true;  ///< false: it may be of any of several groups, and is not joined
   std::optional<std::uint64_t> sequence;  ///< as PyTorch counts in the group
-  std::int64_t enqueued_ns = 0;           ///< when the program asked for it, or else when it began
+  std::int64_t enqueued_ns = 0;           ///< when the program issued it, else when it began
 };
 
-/// What a trace has in place of kernels. kNone: nothing that was computed.
+/// What a trace has in place of kernels. kNone: no computation at all.
 enum class ComputeSource : std::uint8_t { kKernels, kOperators, kNone };
 
 /// What the marks of steps are taken from, where it is not the program that set them.
@@ -50,10 +50,10 @@ struct RankTrace {
   std::vector<TraceCollective> collectives;
   /// Rows that one trace has for all ranks; where there are any, they are the run's.
   std::vector<store::CollectiveRecord> told_collectives;
-  std::size_t kernels_without_launch = 0;  ///< whose call the trace lacks: what pass they are of is not known
+  std::size_t kernels_without_launch = 0;  ///< the launching call is missing in the trace: their pass is not known
   std::size_t launches_without_kernel = 0;  ///< kernels that were launched before the last kernel and are not there
   std::size_t kernels = 0;
-  std::vector<std::string> notes;  ///< what people should know of it
+  std::vector<std::string> notes;  ///< notes for the user
   std::map<int, std::size_t> kernels_by_device;  ///< as the trace numbers GPUs
 };
 

@@ -6,15 +6,15 @@
 
 namespace ddbench::imports {
 
-/// What PyTorch's profiler says of a collective.
+/// The details of a collective that PyTorch's profiler records.
 struct CollectiveArguments {
-  std::string_view name;   ///< "allreduce", "_allgather_base"; empty: it says nothing
+  std::string_view name;   ///< "allreduce", "_allgather_base"; empty: not stated
   std::string_view dtype;  ///< "Float"
   std::uint64_t in_elements = 0;
   std::uint64_t out_elements = 0;
   std::string_view group;        ///< "Process Group Name"
   std::string_view group_ranks;  ///< "[0, 1]"; where there are many: "[0, 2, ...]"
-  int group_size = 0;            ///< 0: not said
+  int group_size = 0;            ///< 0: not stated
   std::optional<std::uint64_t> sequence;
 };
 
@@ -22,7 +22,7 @@ struct CollectiveArguments {
 struct TraceEvent {
   std::string_view category;  ///< "kernel", "cpu_op", ...; empty in traces without Kineto
   std::string_view name;
-  std::int64_t begin_ns = 0;  ///< as the file has it: what its base adds is not in it
+  std::int64_t begin_ns = 0;  ///< as in the file, without its base
   std::int64_t end_ns = 0;
   std::int64_t thread = 0;  ///< a hash where it is a text
   std::optional<std::uint64_t> correlation;

@@ -9,7 +9,7 @@
 
 namespace ddbench::imports {
 
-// Each adds what people should know of traces, where there is anything, to `notes`.
+// Each function adds notes for the user about the traces to `notes`, if there is anything to report.
 
 /// What compute is. Makes the run invalid where the machine has GPUs and its trace no kernels.
 void note_compute(const TraceJob& job, const TraceOrigin& origin, store::RunRecord& run, std::vector<std::string>& notes);

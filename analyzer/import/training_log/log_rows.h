@@ -12,17 +12,17 @@
 
 namespace ddbench::imports {
 
-/// What a line says of the steps up to one.
+/// The data of one line, for the steps up to the one it names.
 struct LogRow {
   int line = 0;
   std::int64_t step = 0;
-  double step_ns = 0;                      ///< mean of a step; 0: the line does not say
+  double step_ns = 0;                      ///< mean per step; 0: the line does not state it
   std::optional<std::int64_t> stamp_ns;    ///< when the line was written
-  double samples_per_s = 0;                ///< of the whole job; 0: not said
+  double samples_per_s = 0;                ///< of the whole job; 0: not stated
   double loss = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// What a log says of its job; 0: nothing.
+/// Information of a log about its job; 0: not stated.
 struct LogJob {
   std::int64_t gpus = 0;
   std::int64_t global_batch = 0;
