@@ -33,8 +33,7 @@ constexpr std::uint32_t kFirstRangeSteps = 64;
 constexpr std::uint64_t kSpansInARange = 1'000'000;  // of one rank: 48 MB
 constexpr std::uint32_t kLongestRangeSteps = 1 << 16;
 
-/// A run that was cut off has no rank rows yet: its spans are still read, with clocks that were never
-/// compared.
+/// A run that was cut off has no rank rows yet: its spans are still read, with clocks never compared.
 std::vector<store::RankRecord> ranks_of(const store::RunStore& store, const store::RunRecord& run) {
   std::vector<store::RankRecord> ranks = store.ranks(run.id);
   if (!ranks.empty()) return ranks;

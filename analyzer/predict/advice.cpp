@@ -17,10 +17,10 @@ namespace {
 
 constexpr double kNormalQuantile = 1.959964;
 constexpr double kModelShare = 0.15;    // of a gain's logarithm
-constexpr double kLeastGain = 0.005;    // what no machine repeats
+constexpr double kLeastGain = 0.005;    // below the reproducibility of any machine
 constexpr double kMegabyte = 1 << 20;
 
-/// A change: of the step, of the network, or both.
+/// A change of the step, of the network, or of both.
 struct Trial {
   std::string name;
   std::string change;
@@ -80,7 +80,8 @@ class Adviser {
     const double costs = trial.what_if.changes_collectives() ? with->cost_error : 0;
     const double error = std::hypot(std::sqrt(moments.variance), kModelShare * moments.mean, costs);
     const auto gain = [](double logarithm) { return std::expm1(logarithm); };
-    // Of the replay that stands at the top of the report: costs of another source must not look like part of the gain.
+    // Relative to the replay at the top of the report: costs from another source must not look like part of
+    // the gain.
     const double step_ns = report_.step_ns.value * trial.what_if.batch_factor / std::exp(moments.mean);
     Advice advice{trial.name, trial.change, trial.assumption, {}, step_ns};
     advice.gain = {gain(moments.mean),

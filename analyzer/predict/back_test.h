@@ -8,7 +8,7 @@
 
 namespace ddbench::analyzer {
 
-/// A measured size of a curve, and what a replay of the next smaller recorded size says of it.
+/// A measured size of a curve, and its prediction by a replay of the next smaller recorded size.
 struct ReplayedSize {
   ClusterShape shape;
   double samples_per_s = 0;  ///< measured, mean over the runs of the size
@@ -17,12 +17,11 @@ struct ReplayedSize {
 };
 
 /// Every size of the curve, by size. Each is predicted from the newest run of the largest smaller size that
-/// has two ranks or more, with what collectives cost in all smaller sizes and in `network`.
+/// has two ranks or more, with the costs of collectives in all smaller sizes and in `network`.
 std::vector<ReplayedSize> replayed_sizes(const store::RunStore& store, const ScalingCurve& curve,
                                          const CollectiveCosts& network);
 
-/// How far replays were off: the root mean square of ln(predicted / measured). Missing without a predicted
-/// size.
+/// The error of replays: the root mean square of ln(predicted / measured). Missing without a predicted size.
 struct BackTest {
   double log_error = 0;
   std::size_t sizes = 0;
@@ -31,7 +30,7 @@ Measured<BackTest> back_test(const std::vector<ReplayedSize>& sizes);
 /// The model error for PredictOptions: kUsualModelError counts as four sizes more, and few sizes widen the
 /// interval as Student's t does.
 double model_error(const BackTest& test);
-/// That of the sweep which the run is of; missing with the reason where there is none.
+/// For the sweep to which the run belongs; missing, with the reason, if there is none.
 Measured<BackTest> back_test_of(const store::RunStore& store, const store::RunRecord& run);
 
 }  // namespace ddbench::analyzer

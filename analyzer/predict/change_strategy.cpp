@@ -55,7 +55,7 @@ std::vector<std::optional<std::uint32_t>> kept_collectives(const StepRecording& 
   return kept;
 }
 
-/// Without the events of collectives that are gone; those that stay get their new numbers.
+/// Without the events of removed collectives; the remaining ones get their new numbers.
 void renumber(RankStep& rank, const std::vector<std::optional<std::uint32_t>>& kept, std::size_t collectives) {
   std::erase_if(rank.events, [&](const StepEvent& event) {
     return event.action != StepAction::kWork && !kept[event.collective];

@@ -14,9 +14,9 @@
 
 namespace ddbench::analyzer {
 
-/// Adds what the collectives of a run cost on its own shape: all sizes of a run of `ddbench micro` or of imported
-/// nccl-tests, else the mean transfer of each collective of a run of training. Throws Error{kBadInput} where the run
-/// tells no cost.
+/// Adds the costs of a run's collectives on its own shape: all sizes of a run of `ddbench micro` or of
+/// imported nccl-tests, else the mean transfer of each collective of a training run. Throws Error{kBadInput}
+/// if the run has no costs.
 void add_costs(const store::RunStore& store, const store::RunRecord& run, CollectiveCosts& costs);
 /// The same of a test of nccl-tests, with a collective for each size.
 void add_costs(const RunCase& run_case, const std::vector<store::CollectiveRecord>& measured, CollectiveCosts& costs);
@@ -31,7 +31,7 @@ struct ReplayPrediction {
   double waited_ns = 0;    ///< a step: main lanes waited for collectives, mean over ranks
   double lane_ns = 0;      ///< a step: collectives moved data
   double arrival_ns = 0;   ///< a step: from first to last arrival, over collectives
-  double cost_error = 0;   ///< of ln(step time), what the error of the collectives' costs makes of it
+  double cost_error = 0;   ///< part of ln(step time)'s error due to the error of the collectives' costs
   /// Step time of each replicate, without network and model error: those of two predictions with the same seed are pairs.
   std::vector<double> replicates_ns;
 };
@@ -42,7 +42,8 @@ inline constexpr double kUsualModelError = 0.06;
 
 struct PredictOptions {
   WhatIf what_if;
-  /// The network is to be another one than the run's: recorded transfer times are not used though the shape is the same.
+  /// Predict for a network other than the run's: recorded transfer times are not used even if the shape is
+  /// the same.
   bool other_network = false;
   double model_error = kUsualModelError;  ///< of ln(step time); model_error(BackTest) where there is one
   std::uint64_t seed = 1;
@@ -52,14 +53,15 @@ struct PredictOptions {
 
 /// The step of `recording`, with the changes, on `shape`.
 ///
-/// Each replicate draws blocks of recorded steps with replacement, and replays steps that are drawn out of these for each
-/// node; so the spread over replicates is that of the mean of the recorded steps, and of the slowest rank. The 95%
-/// interval adds the error of the costs, and the model's own: options.model_error, what a replay of the run itself is off,
-/// 1% for each doubling of ranks, and 2% for each doubling of the batch (assumed; tests/bench/predict/measured.py
-/// shows the coverage). Missing with what to measure where costs do not tell a collective, and for several ranks where the
-/// recording, of one rank, has no collectives; and for nodes of more than 65,536 ranks.
-/// Up to 65,536 ranks are replayed one by one. Beyond, each replayed node stands for several and takes the slowest of the blocks
-/// that they would draw (order statistics). The slowest rank is then as slow as it should be, but waits are too short.
+/// Each replicate draws blocks of recorded steps with replacement, and replays steps that are drawn out of
+/// these for each node; so the spread over replicates is that of the mean of the recorded steps, and of the
+/// slowest rank. The 95% interval adds the error of the costs, and the model's own: options.model_error, the
+/// error of a replay of the run itself, 1% for each doubling of ranks, and 2% for each doubling of the batch
+/// (assumed; tests/bench/predict/measured.py shows the coverage). Missing, with a statement of what to
+/// measure, if costs do not cover a collective, and for several ranks if the recording, of one rank, has no
+/// collectives; and for nodes of more than 65,536 ranks. Up to 65,536 ranks are replayed one by one. Beyond,
+/// each replayed node stands for several and takes the slowest of the blocks that they would draw (order
+/// statistics). The slowest rank is then as slow as it should be, but waits are too short.
 Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
                                         const ClusterShape& shape, const PredictOptions& options = {});
 

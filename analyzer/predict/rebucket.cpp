@@ -32,8 +32,8 @@ std::vector<double> parts_of(double bytes, double limit, double next_limit) {
   return shares;
 }
 
-/// Where buckets end. As PyTorch's DDP fills them: one is closed as soon as it holds its size. Whole recorded buckets are
-/// joined; one that is larger than a new one is split.
+/// The ends of buckets, filled as by PyTorch's DDP: a bucket is closed as soon as it holds its size. Whole
+/// recorded buckets are joined; one that is larger than a new one is split.
 std::vector<Cut> cuts_of(const std::vector<StepCollective>& collectives, double bucket_bytes, double first_bytes) {
   std::vector<Cut> cuts;
   double held = 0;
@@ -131,8 +131,8 @@ class Rewriter {
     since_ = result.events.size();
   }
 
-  /// All buckets that end in the collective or before it; gradients of it that are in a later bucket are waited for
-  /// where that one is.
+  /// All buckets that end in the collective or before it; its gradients in a later bucket are waited for
+  /// together with that bucket.
   void wait(std::uint32_t collective, RankStep& result) const {
     for (std::size_t cut = 0; cut < cuts_.size(); ++cut) {
       if (cuts_[cut].collective <= collective)

@@ -34,7 +34,7 @@ WorkKind work_of(std::size_t layer) {
   return kWork[layer];
 }
 
-/// A piece of the main lane's time: one kind of work, or none.
+/// A piece of the main lane's time: one kind of work, or no work.
 struct Piece {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;

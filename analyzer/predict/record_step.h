@@ -35,11 +35,11 @@ struct WorkRange {
   std::int64_t end_ns = 0;
 };
 
-/// What the main lane does in [begin_ns, end_ns). `place` maps the correlation of each collective that all ranks
-/// have to its number. Time without work is a wait where collectives cover half of it or more and one ends in it;
-/// otherwise it is host time. Each part of the optimizer waits for the reductions that ended before it, and the step's
-/// end for all collectives that end in the step. Compute beside communication is stored as if it had been alone.
-/// `ranges`, where it is given, gets those of the work, in order of time.
+/// The events of the main lane in [begin_ns, end_ns). `place` maps the correlation of each collective that
+/// all ranks have to its number. Time without work is a wait if collectives cover half of it or more and one
+/// ends in it; otherwise it is host time. Each part of the optimizer waits for the reductions that ended
+/// before it, and the step's end for all collectives that end in the step. Compute beside communication is
+/// stored as if it had been alone. `ranges`, if given, receives the time ranges of the work, in order.
 RankStep rank_step(std::span<const Span> spans, const std::vector<RankCollective>& collectives,
                    const std::map<std::uint64_t, std::uint32_t>& place, std::int64_t begin_ns, std::int64_t end_ns,
                    double slowdown, std::vector<WorkRange>* ranges = nullptr);

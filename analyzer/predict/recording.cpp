@@ -37,7 +37,7 @@ bool is_same(const StepCollective& a, const StepCollective& b) {
   return a.function == b.function && a.bytes == b.bytes && a.bucket == b.bucket;
 }
 
-/// Whether spans of the step were thrown away: what it did when is not known.
+/// Whether spans of the step were discarded: the order of its events is then not known.
 bool is_reduced(const std::vector<Span>& spans, const std::vector<std::string>& names) {
   return spans.empty() || std::any_of(spans.begin(), spans.end(), [&](const Span& span) {
            return span.name_id < names.size() && names[span.name_id] == kReducedName;
@@ -169,7 +169,7 @@ class Recorder {
 
   void add_transfer(std::size_t i, std::uint32_t step, const std::vector<LoadedRank>& ranks, RecordedStep& recorded) const {
     if (!clocks_.known()) {
-      // The rank that came last had nobody to wait for: its time is that of the transfer, on its own clock.
+      // The rank that arrived last did not wait: its time is that of the transfer, on its own clock.
       double transfer = std::numeric_limits<double>::max();
       for (const LoadedRank& rank : ranks) {
         const RankCollective& one = rank.at(step).collectives[i];

@@ -7,7 +7,7 @@
 
 namespace ddbench::analyzer {
 
-/// Whether RankStep::operators are filled.
+/// Whether RankStep::operators is filled.
 enum class RecordedDetail { kWork, kOperators };
 
 /// The measured steps of a run with the probes on, at most `most_steps` of them from the first on. Steps whose ranks did
@@ -17,8 +17,8 @@ enum class RecordedDetail { kWork, kOperators };
 Measured<StepRecording> recording_of(const store::RunStore& store, const store::RunRecord& run,
                                      std::size_t most_steps = 256, RecordedDetail detail = RecordedDetail::kWork);
 
-/// What a replay of the recording on its own shape, step by step, says of its step time over what was measured, as a
-/// ratio: 1 is exact.
+/// The step time of a replay of the recording on its own shape, step by step, over the measured step time: 1
+/// is exact.
 double replay_over_recorded(const StepRecording& recording);
 
 }  // namespace ddbench::analyzer

@@ -8,7 +8,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-/// Where a rank is.
+/// The progress of a rank.
 struct RankState {
   double now_ns = 0;
   double lane_free_ns = 0;

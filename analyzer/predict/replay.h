@@ -16,10 +16,10 @@ struct ReplaySchedule {
   std::vector<std::uint32_t> recorded;  ///< [node * steps + step]: an index into StepRecording::steps
 };
 
-/// Draws blocks of steps that were recorded one after the other, for each node by itself, so that the slowest of many
-/// nodes is as slow as chance makes it. `blocks` are [first, last) of StepRecording::steps. The same seed gives the
-/// same schedule. Where `each` is above 1 every node stands for that many: it takes the slowest of that many blocks
-/// drawn, and `blocks` must be sorted from fast to slow.
+/// Draws blocks of steps that were recorded one after the other, for each node by itself, so that the slowest
+/// of many nodes is realistically slow. `blocks` are [first, last) of StepRecording::steps. The same seed
+/// gives the same schedule. If `each` is above 1, every node represents that many: it takes the slowest of
+/// that many blocks drawn, and `blocks` must be sorted from fast to slow.
 ReplaySchedule draw_schedule(std::span<const std::pair<std::size_t, std::size_t>> blocks, std::size_t nodes,
                              std::size_t steps, std::uint64_t seed, double each = 1);
 
@@ -36,12 +36,12 @@ struct ReplayResult {
   double arrival_ns = 0;  ///< a step: from the first rank's arrival to the last one's, sum over collectives
 };
 
-/// When a rank did what in a step of a replay, from the replay's begin on.
+/// The times of a rank's events in a step of a replay, from the replay's begin on.
 struct TracedRank {
   std::vector<double> end_ns;        ///< [event]
-  std::vector<double> work_ns;       ///< [event]: how long work took, with what it was slowed; 0 for others
+  std::vector<double> work_ns;       ///< [event]: time of work, including its slowdown; 0 for others
   std::vector<char> waited;          ///< [event]: a wait that had to wait
-  std::vector<std::size_t> issued_at;  ///< [collective]: number of events up to its issue; all where there is none
+  std::vector<std::size_t> issued_at;  ///< [collective]: number of events up to its issue; all if none
   std::vector<double> begin_ns;      ///< [collective]
   std::vector<double> lane_end_ns;   ///< [collective]
   std::vector<char> lane_was_later;  ///< [collective]: its data was ready before the lane was free
@@ -49,13 +49,13 @@ struct TracedRank {
 /// [step][rank]
 using ReplayTrace = std::vector<std::vector<TracedRank>>;
 
-/// Discrete-event replay of a recording on `shape`. Rank r does what rank r % ranks of the recording did.
-/// A collective begins on a rank when its data is ready there and the rank's lane is free, and its recorded start delay
-/// later; data moves from when the last rank has begun, for `transfer_ns[collective]`, and then ends on all ranks;
-/// where transfer_ns is empty, for the recorded time of the first node's step, and it ends on each rank at its recorded
-/// share of that. A rank with a share below 0 waits for nobody in either case. Compute is slowed while its rank is in a collective.
-/// Ranks run ahead of each other as far as their collectives let them; the first step counts from 0. `trace`, where it is
-/// given, gets all of it.
+/// Discrete-event replay of a recording on `shape`. Rank r repeats rank r % ranks of the recording. A
+/// collective begins on a rank when its data is ready there and the rank's lane is free, and its recorded
+/// start delay later; the transfer starts when the last rank has begun, takes `transfer_ns[collective]`, and
+/// then ends on all ranks; if transfer_ns is empty, it takes the recorded time of the first node's step, and
+/// it ends on each rank at its recorded share of that. A rank with a share below 0 does not wait in either
+/// case. Compute is slowed while its rank is in a collective. Ranks run ahead of each other as far as their
+/// collectives let them; the first step counts from 0. `trace`, if given, receives all times.
 ReplayResult replay(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,
                     std::span<const double> transfer_ns, ReplayTrace* trace = nullptr);
 

@@ -26,7 +26,7 @@ struct StepEvent {
   StepAction action = StepAction::kWork;
   WorkKind work = WorkKind::kHost;
   std::uint32_t collective = 0;  ///< kIssue: its data is ready; kWait: the main lane waits for its end
-  double ns = 0;                 ///< kWork: how long it takes with nothing beside it
+  double ns = 0;                 ///< kWork: its time without communication beside it
 };
 
 /// A stretch of an operator in a piece of work.
@@ -39,11 +39,11 @@ struct StepOperator {
 /// A step of one rank as it was recorded.
 struct RankStep {
   std::vector<StepEvent> events;
-  std::vector<StepOperator> operators;  ///< in order; where they were asked for, see recording_of()
-  /// Of each collective: from when its data was ready and the lane free to its begin on this rank.
+  std::vector<StepOperator> operators;  ///< in order; only if requested, see recording_of()
+  /// For each collective: the time from when its data was ready and the lane free to its begin on this rank.
   std::vector<double> start_delay_ns;
-  /// Of each collective: when it ended on this rank, as a share of its transfer; 1 on the last one. Below 0: before the
-  /// last rank had come (the sender of a buffered message), so that this rank waited for nobody.
+  /// For each collective: when it ended on this rank, as a share of its transfer; 1 on the last one. Below 0:
+  /// before the last rank had arrived (the sender of a buffered message), so that this rank did not wait.
   std::vector<double> end_share;
   double duration_ns = 0;
 };
@@ -66,11 +66,11 @@ struct StepRecording {
   ClusterShape shape;
   std::vector<int> ranks;  ///< the number of each recorded rank; empty: from 0 on
   std::string run;
-  std::string strategy;  ///< "ddp", "zero1", ...; of programs what their case says
+  std::string strategy;  ///< "ddp", "zero1", ...; for programs as their case states
   std::vector<StepCollective> collectives;  ///< in their order on the lane
   std::vector<RecordedStep> steps;          ///< in order; a gap in `step` ends a block
   double slowdown = 0;                      ///< compute beside communication takes 1 + this times as long
-  double samples_per_rank = 0;              ///< a step; 1 where nobody said how many it has
+  double samples_per_rank = 0;              ///< per step; 1 if the number is not known
   bool counts_samples = true;               ///< samples_per_rank is known
   double step_ns = 0;                       ///< as the run's step time has it
   std::vector<std::string> operator_names;

@@ -37,8 +37,8 @@ double work_ns(const StepRecording& recording, std::size_t rank) {
   return sum / static_cast<double>(recording.steps.size());
 }
 
-/// How much each rank's work is shortened to that of the median rank; 1 for those that are no slower. With two ranks
-/// the faster one is what the other should be.
+/// The factor that shortens each rank's work to that of the median rank; 1 for ranks that are not slower.
+/// With two ranks the faster one is the reference.
 std::vector<double> straggler_factors(const StepRecording& recording) {
   const std::size_t ranks = recording.steps.front().ranks.size();
   std::vector<double> work;

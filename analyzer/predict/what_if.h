@@ -7,7 +7,7 @@
 
 namespace ddbench::analyzer {
 
-/// What is to be different from the recorded run. All at their defaults: nothing.
+/// The changes relative to the recorded run. With all defaults nothing changes.
 struct WhatIf {
   double batch_factor = 1;             ///< samples a rank and step; passes and the loader take as much longer
   std::optional<double> bucket_bytes;  ///< size of gradient buckets; the first one is at most 1 MiB
@@ -23,10 +23,11 @@ struct WhatIf {
   bool changes_collectives() const noexcept { return bucket_bytes.has_value() || bytes_factor != 1 || !strategy.empty(); }
 };
 
-/// The recording with the changes but for the strategy, which depends on the number of ranks. Larger buckets join recorded ones, which is exact; smaller ones split them, with
-/// the gradients of a bucket taken as ready evenly over the time since the bucket before (a note says so). Recorded
-/// transfer times of collectives whose bytes change are empty afterwards.
-/// Throws Error{kBadInput} for factors that are not positive, and buckets where no collective has one.
+/// The recording with all changes except the strategy, which depends on the number of ranks. Larger buckets
+/// join recorded ones, which is exact; smaller ones split them, assuming that the gradients of a bucket
+/// became ready evenly over the time since the preceding bucket (a note states this). Recorded transfer times
+/// of collectives whose bytes change are empty afterwards. Throws Error{kBadInput} for factors that are not
+/// positive, and for bucket sizes if no collective has a bucket.
 StepRecording changed(const StepRecording& recording, const WhatIf& what_if);
 
 }  // namespace ddbench::analyzer

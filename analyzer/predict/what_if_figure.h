@@ -16,7 +16,7 @@ struct WhatIfQuestion {
   bool changes_network() const noexcept { return latency != 1 || per_byte != 1; }
 };
 
-/// Throughput by size, as predicted: a point for each size that the costs tell.
+/// Predicted throughput by size: a point for each size that the costs cover.
 struct WhatIfCurve {
   std::vector<ReplayPrediction> sizes;
   std::vector<std::string> not_known;  ///< why other sizes are left out, once each

@@ -14,7 +14,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-// Times the medians: what is longer in both may hold an evaluation,
+// Multiples of the medians: a step that exceeds both may contain an evaluation,
 constexpr std::int64_t kLongPause = 5;
 constexpr std::int64_t kLongStep = 3;
 // and does where it works more often by a tenth. Steps of training do the same again and again.
@@ -43,8 +43,8 @@ std::vector<Span> main_collectives(const ProgramRank& rank) {
   for (const Span& span : rank.spans) {
     if (is_collective(span) && communicator_of(span) == most->first) collectives.push_back(span);
   }
-  // Host threads need not come in the order in which the program made its collectives: their keys do. Kernels
-  // run in that order; their keys say which function was called how often.
+  // Host threads need not record collectives in the program's order, but their keys have that order. Kernels
+  // run in that order; their keys state which function was called how often.
   const bool on_device = !collectives.empty() && collectives.front().lane == Lane::kDeviceCommunication;
   std::sort(collectives.begin(), collectives.end(), [on_device](const Span& a, const Span& b) {
     return on_device ? a.begin_ns < b.begin_ns : a.correlation < b.correlation;
@@ -69,7 +69,7 @@ std::string describe(const std::vector<Span>& collectives, const std::vector<std
   return pattern.period > kMostNamed ? text + ", ..." : text;
 }
 
-/// Where a rank's collectives ended, by correlation.
+/// The ends of a rank's collectives, by correlation.
 std::unordered_map<std::uint64_t, std::int64_t> ends_of(const ProgramRank& rank) {
   std::unordered_map<std::uint64_t, std::int64_t> ends;
   for (const Span& span : rank.spans) {
@@ -78,8 +78,8 @@ std::unordered_map<std::uint64_t, std::int64_t> ends_of(const ProgramRank& rank)
   return ends;
 }
 
-/// From the end of what came before a step's first collective to the end of its last one; none where a rank
-/// did not record one of them.
+/// From the end of the event before a step's first collective to the end of its last one; none if a rank did
+/// not record one of them.
 std::vector<std::optional<ProgramWindow>> windows_of(const ProgramRank& rank, const std::vector<Span>& collectives,
                                               const StepPattern& pattern) {
   if (rank.spans.empty()) return std::vector<std::optional<ProgramWindow>>(pattern.firsts.size());
@@ -115,7 +115,7 @@ std::int64_t count_in(const ProgramWindow& window, const std::vector<std::int64_
          std::lower_bound(times.begin(), times.end(), window.begin_ns);
 }
 
-/// When spans began of which `is_one` says so, ascending.
+/// The begins of spans for which `is_one` returns true, ascending.
 template <typename Predicate>
 std::vector<std::int64_t> begins_of(const std::vector<Span>& spans, const Predicate& is_one) {
   std::vector<std::int64_t> begins;

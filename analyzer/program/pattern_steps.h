@@ -8,15 +8,15 @@
 
 namespace ddbench::analyzer {
 
-/// Steps of a program that says nothing of them.
+/// Steps of a program that does not mark them.
 struct PatternSteps {
   std::vector<ProgramWindows> windows;  ///< by rank, as many each; empty: there is no pattern
   double confidence = 0;             ///< StepPattern::confidence
   std::string pattern;               ///< "2 collectives a step: all_reduce 1071144 B, all_reduce 1607680 B"
 };
 
-/// Those of the pattern of rank 0's collectives in its largest communicator, without the steps that hold an evaluation
-/// or a checkpoint as well (program_steps.h says how these are recognised).
+/// Steps from the pattern of rank 0's collectives in its largest communicator, without those that also
+/// contain an evaluation or a checkpoint (program_steps.h describes how these are recognised).
 PatternSteps steps_of_pattern(const std::vector<ProgramRank>& ranks);
 
 /// When the first span of a rank that recorded something begins.

@@ -19,9 +19,9 @@ constexpr bool is_of_optimizer(ProgramPhase phase) noexcept {
   return phase == ProgramPhase::kOptimizer || phase == ProgramPhase::kZeroGrad || phase == ProgramPhase::kOptimizerCall;
 }
 
-/// The phases of the steps: of marks that nest, the inner one counts. A forward pass is what marks say with its whole length
-/// (PhaseMark::loop is not kForwardPart), up to a backward pass inside of it; without such a mark, what lies between the loader, or
-/// what else came before, and a backward pass.
+/// The phases of the steps: of marks that nest, the inner one counts. A forward pass is taken from marks with
+/// its whole length (PhaseMark::loop is not kForwardPart), up to a backward pass inside it; without such a
+/// mark, it is the time between the loader, or another preceding phase, and a backward pass.
 std::vector<PhaseSegment> phase_segments(const std::vector<PhaseMark>& marks, const ProgramWindows& steps);
 
 }  // namespace ddbench::analyzer

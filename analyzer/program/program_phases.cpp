@@ -50,7 +50,8 @@ bool is_batch(const PhaseMark& mark) {
   return mark.phase == ProgramPhase::kData && mark.samples > 0;
 }
 
-/// When the program last did something else than train, of marks between two steps' ends and before backward.
+/// The last time at which the program did something other than training, from marks between two steps' ends
+/// and before backward.
 class Interruption {
  public:
   void look_at(const PhaseMark& mark) {
@@ -66,7 +67,7 @@ class Interruption {
     }
   }
 
-  /// None: nothing interrupted the training.
+  /// Empty: nothing interrupted the training.
   std::optional<std::int64_t> end_ns() const {
     std::optional<std::int64_t> end_ns = end_ns_;
     for (const auto& [loop, use] : loaders_) {
@@ -114,7 +115,7 @@ std::int64_t end_of_discarded(Marks::const_iterator first, Marks::const_iterator
   return end_ns;
 }
 
-/// Where the step begins that the marks [first, last) belong to, of which the last one ends it.
+/// The begin of the step to which the marks [first, last) belong; the last of them ends it.
 std::int64_t begin_of_step(Marks::const_iterator first, Marks::const_iterator last,
                            std::optional<std::int64_t> before_ns) {
   Interruption interruption;
@@ -142,7 +143,7 @@ void relabel(Span& span, ProgramPhase phase) {
   if (is_of_optimizer(phase)) span.kind = SpanKind::kOptimizer;
 }
 
-/// The step that holds `at_ns`; none between steps.
+/// The index of the step that contains `at_ns`; none between steps.
 std::optional<std::size_t> step_at(const ProgramWindows& steps, std::int64_t at_ns) {
   const auto after = std::upper_bound(steps.begin(), steps.end(), at_ns,
                                       [](std::int64_t at, const ProgramWindow& step) { return at < step.begin_ns; });

@@ -22,7 +22,7 @@ struct ProgramWindow {
 };
 using ProgramWindows = std::vector<ProgramWindow>;  ///< ascending, disjoint
 
-/// What the program said of its loop. Of phases that nest, the inner one counts.
+/// A phase of the training loop as the program marked it. Of nested phases, the inner one counts.
 struct PhaseMark {
   ProgramPhase phase = ProgramPhase::kData;
   std::int64_t begin_ns = 0;
@@ -41,7 +41,7 @@ std::vector<PhaseMark> take_phase_marks(ProgramRank& rank);
 /// batches without a backward pass and is not the one that the step draws from.
 ProgramWindows steps_of_phases(const std::vector<PhaseMark>& marks);
 
-/// Of the steps of a rank, by phase: nanoseconds in it, and samples that its loaders gave.
+/// For the steps of a rank, by phase: nanoseconds in it, and samples that its loaders returned.
 struct PhaseTotals {
   std::array<std::int64_t, kPhaseNames.size()> ns{};
   std::array<std::int64_t, 4> host_gap_ns{};  ///< by HostGap (host_gaps.h)
@@ -49,10 +49,10 @@ struct PhaseTotals {
   std::size_t steps_with_samples = 0;
 };
 
-/// Makes forward, backward and optimizer of the compute in these phases of the steps, and data wait of the loader's
-/// time: compute and copies in it are part of loading. Forward is what lies between the loader, or what else came
-/// before, and a backward pass. What a GPU did is left as it is: it does it later. Totals are of the steps from
-/// `first_counted` on.
+/// Turns the compute in these phases of the steps into forward, backward and optimizer, and the loader's time
+/// into data wait: compute and copies in it are part of loading. Forward is the time between the loader, or
+/// another preceding phase, and a backward pass. GPU spans are unchanged, because a GPU executes later than
+/// its phase. Totals cover the steps from `first_counted` on.
 PhaseTotals apply_phases(ProgramRank& rank, const std::vector<PhaseMark>& marks, const ProgramWindows& steps,
                          std::size_t first_counted);
 

@@ -41,7 +41,7 @@ std::uint32_t name_id(ProgramRank& rank, const std::string& name) {
   return static_cast<std::uint32_t>(rank.names.size() - 1);
 }
 
-/// Marks spans with the step in which they begin, and adds the steps. Spans come in order of time afterwards.
+/// Marks spans with the step in which they begin, and adds the steps. Spans are sorted by time afterwards.
 void apply(ProgramRank& rank, const Windows& windows, std::uint32_t first_step, HostTime host) {
   for (Span& span : rank.spans) {
     const auto after =
@@ -91,7 +91,7 @@ bool has_device(const ProgramRank& rank) {
   });
 }
 
-/// Leaves out the steps outside of `kept`, by rank 0's clock, and what was recorded outside of the rest.
+/// Drops the steps outside `kept`, by rank 0's clock, and all spans outside the remaining steps.
 void keep_only(const KeptSteps& kept, std::vector<ProgramRank>& ranks, std::vector<Windows>& windows) {
   const Windows& of_first = windows.front();
   const std::size_t begin = std::min<std::size_t>(kept.skip, of_first.size());
@@ -155,7 +155,7 @@ class StepSearch {
     return windows;
   }
 
-  /// Of steps `warmup` and later.
+  /// For steps `warmup` and later.
   void apply_phases_to(const std::vector<Windows>& windows, int warmup, ProgramSteps& result) {
     if (windows.front().empty() || std::any_of(marks_.begin(), marks_.end(), [](const auto& of_rank) { return of_rank.empty(); }))
       return;

@@ -9,7 +9,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-// No hook stands still for that long, and sums of them stay far from overflow.
+// No hook takes that long, and sums of such values stay far from overflow.
 constexpr std::uint64_t kMostOfAReading_ns = 3'600'000'000'000;
 
 }  // namespace

@@ -15,10 +15,10 @@ constexpr std::size_t kFewestPeriods = 3;
 // steps.
 constexpr double kClearlyBetter = 0.75;
 constexpr double kWorthATry = 0.3;
-// Of two pauses, either way.
+// Ratio of two pauses, in either direction.
 constexpr std::int64_t kAboutAsLong = 3;
-// Equal buckets of a step, without and with another one: of more, it is likelier that every so many steps
-// something else is done.
+// Equal buckets of a step, without and with one more: for larger numbers it is likelier that the program does
+// something else every so many steps.
 constexpr std::size_t kMostEqualParts = 7;
 constexpr std::size_t kMostPartsAndAnother = 10;
 constexpr std::size_t kFewestBegins = 6;
@@ -78,7 +78,7 @@ bool repeats(Collectives all, Collectives word, std::size_t at) {
   return true;
 }
 
-/// Steps from both ends of `begin`: what repeats the word is a step, what does not is passed over.
+/// Steps from both ends of `begin`: repetitions of the word are steps, everything else is skipped.
 std::vector<std::size_t> cover(Collectives all, Collectives word, std::size_t begin) {
   std::vector<std::size_t> firsts;
   for (std::size_t at = begin; at >= word.size();) {
@@ -115,15 +115,15 @@ double regularity(Collectives all, const std::vector<std::size_t>& firsts) {
   return static_cast<double>(regular) / static_cast<double>(pauses_ns.size());
 }
 
-/// Whether a step of `pattern` has the collective in it.
+/// Whether a step of `pattern` contains the collective.
 bool has(const StepPattern& pattern, std::size_t index) {
   const auto after = std::upper_bound(pattern.firsts.begin(), pattern.firsts.end(), index);
   return after != pattern.firsts.begin() && index < *std::prev(after) + pattern.period;
 }
 
-/// Whether `parts` are no steps but parts of those of `whole`: the pauses that begin a step of `whole` are
-/// clearly longer than those before the other parts. The machine stretches some: an eighth of those may be
-/// short, a quarter of these long.
+/// Whether `parts` are not steps but parts of the steps of `whole`: the pauses that begin a step of `whole`
+/// are clearly longer than those before the other parts. The machine lengthens some pauses: an eighth of the
+/// former may be short, a quarter of the latter long.
 bool is_part(Collectives all, const StepPattern& parts, const StepPattern& whole) {
   const std::size_t most = whole.covered > parts.covered ? kMostPartsAndAnother : kMostEqualParts;
   if (whole.period <= parts.period || parts.firsts.size() > most * whole.firsts.size()) return false;
@@ -140,7 +140,7 @@ bool is_part(Collectives all, const StepPattern& parts, const StepPattern& whole
   return before_ns[before_ns.size() / 8] > kAboutAsLong * others_ns[3 * others_ns.size() / 4];
 }
 
-/// Steps that follow each other. Where few do, what lies between them is a part of each.
+/// Number of steps that follow each other directly. If few do, the gap belongs to each step.
 std::size_t contiguous(const std::vector<std::size_t>& firsts, std::size_t period) {
   std::size_t count = 0;
   for (std::size_t i = 1; i < firsts.size(); ++i) count += firsts[i] == firsts[i - 1] + period;

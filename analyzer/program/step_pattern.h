@@ -15,7 +15,7 @@ struct ObservedCollective {
   std::int64_t end_ns = 0;
 };
 
-/// Where the steps of a training loop are that says nothing of them.
+/// The steps of a training loop that does not mark them.
 struct StepPattern {
   std::size_t period = 0;           ///< collectives a step; 0: there is no pattern
   std::vector<std::size_t> firsts;  ///< index of the first collective of each step, ascending
@@ -25,12 +25,12 @@ struct StepPattern {
   double confidence = 0;
 };
 
-/// Below this, what was found is no pattern.
+/// Below this confidence the result is not a pattern.
 inline constexpr double kLeastStepConfidence = 0.5;
 
 /// Training repeats itself: the shortest sequence of collectives (function, bytes) whose repetitions cover
-/// what the program did about as well as any other, begun where the longest pause lies (forward, where
-/// nothing is communicated). A step with up to seven equal buckets is told from several steps by its pauses:
+/// the recording about as well as any other, beginning at the longest pause (forward, during which nothing is
+/// communicated). A step with up to seven equal buckets is distinguished from several steps by its pauses:
 /// nearly all that begin a step are clearly longer than nearly all others, however a busy machine stretches
 /// some. An evaluation or a checkpoint between two steps belongs to neither. Needs three repetitions. Looks
 /// for periods up to 2048 collectives in the first 16384.

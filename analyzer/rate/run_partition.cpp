@@ -86,7 +86,7 @@ store::StepPartition apportion(const PartWeights& weights, std::int64_t total_ns
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
-  // Of very large totals doubles lose the last digits: what is still missing goes to the largest part.
+  // For very large totals doubles lose the last digits: the remaining difference goes to the largest part.
   const std::int64_t missing_ns = total_ns - result.total_ns();
   const auto ones = std::clamp<std::int64_t>(missing_ns, 0, store::kStepPartCount);
   for (std::int64_t i = 0; i < ones; ++i) ++result.ns[order[static_cast<std::size_t>(i)]];

@@ -5,8 +5,8 @@
 
 namespace ddbench::analyzer {
 
-/// How long single steps took. A step's length is what it added to the elapsed time, so that the mean of the
-/// lengths is the step time.
+/// The distribution of step lengths. A step's length is its contribution to the elapsed time, so that the
+/// mean of the lengths is the step time.
 struct StepDistribution {
   double p50_ns = 0;
   double p95_ns = 0;
@@ -14,7 +14,7 @@ struct StepDistribution {
   double max_ns = 0;
   /// Mean over steps of the slowest rank's duration minus the fastest rank's; 0 with one rank.
   double skew_ns = 0;
-  /// Steps longer than p75 + 3 (p75 - p25) (Tukey's far outliers), and what they took beyond the median step.
+  /// Steps longer than p75 + 3 (p75 - p25) (Tukey's far outliers), and their time beyond the median step.
   int outliers = 0;
   double outlier_share = 0;  ///< outliers / steps
   double lost_share = 0;     ///< time they took beyond the median step / elapsed time
@@ -25,8 +25,8 @@ struct StepRate {
   int steps = 0;
   std::int64_t elapsed_ns = 0;
   std::int64_t left_out_ns = 0;  ///< MeasuredSteps::left_out_ns
-  /// elapsed_ns / steps. Interval: mean_of_steps of what each step added, within this run; it says nothing of
-  /// how far runs differ.
+  /// elapsed_ns / steps. Interval: mean_of_steps of the steps' contributions, within this run; it says
+  /// nothing about the scatter between runs.
   Quantity step_time_ns;
   StepDistribution distribution;
   bool clocks_known = false;  ///< MeasuredSteps::clocks_known

@@ -53,7 +53,7 @@ Measured<double> exposed_share(std::span<const RunSummary> runs,
          static_cast<double>(partition->total_ns());
 }
 
-/// What a step would take of the reference's time if nothing were lost.
+/// The ideal step time as a multiple of the reference's: the ratio if nothing were lost.
 double ideal_factor(const CaseFigures& reference, const RunCase& here) {
   if (here.scaling == ScalingMode::kWeak) return 1;
   return static_cast<double>(reference.run_case.world_size()) / here.world_size();

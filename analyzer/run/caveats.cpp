@@ -74,7 +74,7 @@ void note_oversubscription(const RunSummary& summary, Notes& notes) {
                   ranks, cores, cores == 1 ? "" : "s", 100 * ceiling));
 }
 
-/// What the strategy must send by theory, beside what the kernel counted where all of it crossed links.
+/// The traffic that the strategy requires in theory, and the kernel's counters if all of it crossed links.
 void note_traffic(const RunSummary& summary, Notes& notes) {
   const RunCase& run_case = summary.run.run_case;
   const double theory = get_fact(facts_of(summary), fact_key<"strategy.sent_bytes_per_step">).value_or(0);
@@ -132,8 +132,7 @@ void note_network(const RunSummary& summary, Notes& notes) {
   }
 }
 
-/// What the launcher found worth telling, stored as the facts note.1, note.2, ..., where no note says it
-/// already.
+/// The launcher's notes, stored as the facts note.1, note.2, ..., unless another note already states them.
 void note_facts(const RunSummary& summary, Notes& notes) {
   const auto& facts = summary.run.environment.facts;
   for (auto fact = facts.lower_bound("note."); fact != facts.end() && fact->first.rfind("note.", 0) == 0;
@@ -197,7 +196,7 @@ void note_skipped_updates(const RunSummary& summary, Notes& notes) {
                   skipped, *scale));
 }
 
-/// Whoever compares with another program must know of it.
+/// Needed for a comparison with another program.
 void note_cuda_graph(const RunSummary& summary, Notes& notes) {
   const auto what = get_fact(facts_of(summary), fact_key<"training.cuda_graph">);
   if (!what) return;

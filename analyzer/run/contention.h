@@ -7,10 +7,10 @@
 
 namespace ddbench::analyzer {
 
-/// What overloaded the machines of the run, as clauses: "16 ranks share 2 cores", "threads waited for a core
-/// in 12.1% of a step", "a hypervisor took 9% of the processor time", "a control group throttled ...".
-/// Empty: nothing known. Each of them makes compute and communication take longer than on machines of their
-/// own, so that no other cause can be named.
+/// What overloaded the run's machines, as clauses: "16 ranks share 2 cores", "threads waited for a core in
+/// 12.1% of a step", "a hypervisor took 9% of the processor time", "a control group throttled ...". Empty:
+/// nothing known. Each of them makes compute and communication slower than on dedicated machines, so that no
+/// other cause can be named.
 std::vector<std::string> overload_of(const RunSummary& summary);
 
 /// The most ranks that share a host.

@@ -12,14 +12,16 @@
 
 namespace ddbench::analyzer {
 
-/// Every field of a run that can be asked for or compared, by name: those of RunCase (maps as
-/// "workload_options.hidden", "tags.team"), of the record network, fingerprint and provenance, and as labels
-/// id, state, valid, sweep, repetition, is_baseline, host, and what follows from others: world_size and
-/// global_batch. Of programs also the hashes of their files (core/run_case/program_files.h), as "script.train.py".
+/// Every field of a run that can be queried or compared, by name: those of RunCase (maps as
+/// "workload_options.hidden", "tags.team"), the network, fingerprint and provenance of the record, the labels
+/// id, state, valid, sweep, repetition, is_baseline and host, and derived fields: world_size and
+/// global_batch. For programs also the hashes of their files (core/run_case/program_files.h), as
+/// "script.train.py".
 CaseFields run_fields(const store::RunRecord& run);
 
 /// All fields that define a run, as one text: equal for runs of the same case on the same hardware and
-/// network. Files of a program are not in it: runs that do not say them would be others than those that do.
+/// network. Files of a program are not included: otherwise runs that do not record them would differ from
+/// those that do.
 std::string defining_key(const store::RunRecord& run);
 
 /// The names that every run has; names that end in "." stand for a map's keys.
@@ -34,16 +36,16 @@ struct VariedFields {
   std::set<std::string> names = {};  ///< "workload_options" stands for all of its keys
 };
 
-/// Points of one scaling curve may differ in size, in length, and in what was found rather than asked for.
+/// Points of one scaling curve may differ in size, in length, and in detected (not requested) fields.
 inline const VariedFields kWithinCurve{
     {FieldRole::kScale, FieldRole::kSampling, FieldRole::kEnvironment, FieldRole::kConsequence}};
 
-/// Whether a field says anything of a run: on one node no link and no network is used; strong scaling has a
-/// global batch, weak scaling one for each GPU.
+/// Whether a field has a meaning for a run: a run on one node uses no link and no network; strong scaling has
+/// a global batch, weak scaling one per GPU.
 bool applies(const store::RunRecord& run, std::string_view field);
 
-/// The fields that runs of one group have in common, with their texts: all but labels and what varies. With
-/// strong scaling global_batch stands for batch_per_gpu; what else does not apply is empty.
+/// The fields that runs of one group have in common, with their texts: all except labels and varied fields.
+/// With strong scaling global_batch replaces batch_per_gpu; other fields that do not apply are empty.
 std::map<std::string, std::string> group_fields(const store::RunRecord& run, const VariedFields& varied);
 
 /// The names of group_fields in which these runs differ where they apply, with the number of runs that have

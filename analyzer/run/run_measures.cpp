@@ -34,7 +34,7 @@ const MetricWords& words(RunMetric metric) {
   return kWords[static_cast<std::size_t>(metric)];
 }
 
-/// A ratio needs something above zero on both sides; "nothing" is never a measurement.
+/// A ratio needs values above zero on both sides; zero is never a measurement.
 Measured<double> positive(double value, std::string_view what) {
   if (std::isfinite(value) && value > 0) return value;
   return Measured<double>::missing(fmt::format("{} is {:g}: nothing was measured", what, value));

@@ -49,7 +49,7 @@ void require_one_of(const FieldCondition& condition, std::initializer_list<std::
               fmt::format("{} is \"{}\", but it must be one of {}", condition.field, condition.value, list));
 }
 
-/// An impossible value would match nothing for ever: better said at once.
+/// An impossible value would never match anything: report it now.
 void require_possible(const FieldCondition& condition) {
   if (condition.field == "state")
     require_one_of(condition, {"running", "done", "failed", "interrupted", "preempted"});

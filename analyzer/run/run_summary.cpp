@@ -89,7 +89,7 @@ std::int64_t worst_wait_uncertainty_ns(const RunSummary& summary) {
   return worst_ns;
 }
 
-/// Replaces the mean by the reason why it says nothing, where it does.
+/// Replaces the mean by a reason if the mean is not meaningful.
 void judge_peer_wait(RunSummary& summary) {
   using Wait = Measured<std::int64_t>;
   const ClockAlignment clocks(summary.ranks);
@@ -129,13 +129,13 @@ Measured<double> mean_loss(const std::vector<store::StepRecord>& records, std::s
   return found;
 }
 
-/// A run that was cut off has steps before it has rank rows.
+/// A run that was cut off has steps but no rank rows yet.
 std::size_t rank_count(const RunSummary& summary) {
   return summary.ranks.empty() ? static_cast<std::size_t>(summary.run.run_case.world_size())
                                : summary.ranks.size();
 }
 
-/// Intervals are the dear part, and of a baseline nobody asks for them.
+/// Intervals are expensive, and nobody needs those of a baseline.
 RunSummary summarize_rows(store::RunRecord run, store::RunRows rows, bool with_intervals) {
   RunSummary summary;
   summary.run = std::move(run);

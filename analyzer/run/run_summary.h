@@ -21,8 +21,8 @@ struct LossIntervals {
   ConfidenceInterval lost;  ///< of their sum
 };
 
-/// The efficiency of a run against its baseline, and where the rest went. With a baseline on M GPUs, N counts
-/// multiples of it (world size / M). Computed by case_figures.h, as all tables of efficiencies are.
+/// The efficiency of a run against its baseline, and the causes of the loss. With a baseline on M GPUs, N
+/// counts multiples of it (world size / M). Computed by case_figures.h, like all efficiencies in tables.
 struct Efficiency {
   store::RunRecord baseline;
   double value = 0;  ///< S(N)/N
@@ -39,23 +39,23 @@ struct Efficiency {
   Measured<LossIntervals> loss_intervals = Measured<LossIntervals>::missing("one run");
 };
 
-/// What `ddbench show` tells of one run. Times in ns, over the measured steps (warm-up excluded) that all
-/// ranks recorded.
+/// The content of `ddbench show` for one run. Times in ns, over the measured steps (warm-up excluded) that
+/// all ranks recorded.
 struct RunSummary {
   using Efficiency = analyzer::Efficiency;
   store::RunRecord run;
   std::vector<store::RankRecord> ranks;
   int measured_steps = 0;  ///< probe-off steps included
-  int probed_steps = 0;    ///< those with the probes on: what partition, overlap and waits are taken over
+  int probed_steps = 0;    ///< steps with the probes on: the basis of partition, overlap and waits
   /// StepRate: elapsed time of the measured steps / their number.
   Measured<Quantity> step_time_ns = Measured<Quantity>::missing("no steps");
   Measured<double> samples_per_s =
       Measured<double>::missing("no steps");  ///< samples of the measured steps / the same elapsed time
-  /// Samples of a step over all ranks: the case's, or those that a program's DataLoaders were seen to give. Missing: nobody
-  /// said.
+  /// Samples per step over all ranks: from the case, or counted from a program's DataLoaders. Missing: not
+  /// known.
   Measured<double> samples_per_step = Measured<double>::missing("no steps");
-  /// What speedups compare: samples_per_s, or, where nobody said how many samples a step has, steps of all ranks a
-  /// second, which takes it that each rank's step has as many at each size.
+  /// The quantity that speedups compare: samples_per_s, or, if the number of samples per step is not known,
+  /// steps per second of all ranks, which assumes that a rank's step has equally many samples at each size.
   Measured<double> work_per_s = Measured<double>::missing("no steps");
   Measured<StepDistribution> distribution = Measured<StepDistribution>::missing("no steps");
   std::int64_t left_out_ns = 0;  ///< MeasuredSteps::left_out_ns
@@ -77,7 +77,7 @@ struct RunSummary {
   Measured<std::int64_t> overlap_ns = Measured<std::int64_t>::missing("no measured step with the probes on");
   Measured<ConfidenceInterval> overlap_interval =
       Measured<ConfidenceInterval>::missing("no measured step with the probes on");  ///< of overlap_ns
-  /// partition[kCpuWait]; missing where no rank told how long its threads waited for a core.
+  /// partition[kCpuWait]; missing if no rank reported how long its threads waited for a core.
   Measured<std::int64_t> cpu_wait_ns = Measured<std::int64_t>::missing("not recorded");
   /// How much longer compute takes beside communication (finalize/compute_slowdown.h), in percent.
   Measured<Estimate> compute_slowdown_percent = Measured<Estimate>::missing("not measured");
@@ -98,28 +98,28 @@ struct RunSummary {
   std::vector<std::string> notes;  ///< caveats that a reader must see, gravest first
 };
 
-/// Throws Error{kBadInput} when the run is unknown. Never throws for a run that is short, failed or empty:
-/// what cannot be known is missing with its reason.
+/// Throws Error{kBadInput} when the run is unknown. Never throws for a short, failed or empty run: unknown
+/// figures are missing with their reason.
 RunSummary summarize(const store::RunStore& store, const store::RunId& id);
 /// The same with the utilisation.
 RunSummary summarize(const store::RunStore& store, const store::RunId& id, const SkuCatalogue& catalogue);
 
-/// The same for tables over many runs: without what takes long or looks at other runs (the interval of the
-/// step time, the overhead of the probes, the efficiency, the notes).
+/// The same for tables over many runs: without figures that are expensive or need other runs (the interval of
+/// the step time, the overhead of the probes, the efficiency, the notes).
 RunSummary summarize_briefly(const store::RunStore& store, store::RunRecord run);
 /// The same of a run whose rows have been read (RunStore::rows).
 RunSummary summarize_rows(store::RunRecord run, store::RunRows rows);
 /// The same with the efficiency.
 RunSummary summarize_for_list(const store::RunStore& store, store::RunRecord run);
 
-/// Whether the library of the collectives told how it did any of them (CollectiveRecord::manner).
+/// Whether the collectives' library reported how it performed any of them (CollectiveRecord::manner).
 bool tells_manners(const RunSummary& summary);
 
-/// Whether tables must name the communicators: they are not all that of all ranks.
+/// Whether tables must name the communicators: some are not the communicator of all ranks.
 bool names_communicators(const RunSummary& summary);
 
-/// The step partition of a run as stacked bars, and the loss waterfall (empty when there is no efficiency; a
-/// note says why).
+/// The step partition of a run as stacked bars, and the loss waterfall (if there is no efficiency, it is
+/// empty and a note states why).
 Figure partition_figure(const RunSummary& summary);
 Figure waterfall_figure(const RunSummary& summary);
 

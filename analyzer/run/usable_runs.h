@@ -17,7 +17,7 @@ enum class Figures {
 std::vector<RunSummary> usable_summaries(const store::RunStore& store, std::span<const store::RunRecord> runs,
                                          Figures needed, std::vector<std::string>& notes);
 
-/// Of values above 0; missing when there is none.
+/// For values above 0; missing when there are none.
 Measured<double> geometric_mean(std::span<const double> values, const char* reason);
 
 /// ratio_of_runs, missing unless both sides have values and all are finite and above 0.

@@ -15,8 +15,7 @@ Measured<double> positive_fact(const store::RunRecord& run, const FactKey<double
   return value && *value > 0 ? value : Measured<double>::missing(reason);
 }
 
-/// Of one device. A CPU has what was measured: the SKU of a run that tries something out on a CPU
-/// names GPUs that did nothing.
+/// For one device. A CPU has a measured peak: a trial run on a CPU may have a SKU whose GPUs it did not use.
 Measured<double> peak_tflops(const store::RunRecord& run, const SkuCatalogue& catalogue) {
   const bool on_cpu = run.run_case.device == "cpu" && !run.provenance.has(Provenance::kImported);
   if (on_cpu)
@@ -24,7 +23,7 @@ Measured<double> peak_tflops(const store::RunRecord& run, const SkuCatalogue& ca
   return catalogue.peak_tflops(run.run_case.sku, run.run_case.precision);
 }
 
-/// `flops_per_sample` says whether of MFU or HFU.
+/// `flops_per_sample` selects MFU or HFU.
 Measured<double> share_of(const Measured<double>& peak, const store::RunRecord& run,
                           const FactKey<double>& flops_per_sample, double samples_per_s, int devices) {
   const Measured<double> flops = positive_fact(run, flops_per_sample, "the FLOPs of a sample are not known");

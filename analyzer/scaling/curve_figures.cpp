@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kCurvePoints = 33;
 
-/// How a speedup on n GPUs is shown.
+/// How a speedup on n GPUs is converted for display.
 using Shown = double (*)(double speedup, double n);
 
 double speedup_itself(double speedup, double) {

@@ -25,7 +25,8 @@ GroupKey key_of(const store::RunRecord& run, const std::vector<std::string>& fie
   return key;
 }
 
-/// Of each run, at its place: the fields of a run are dear, and are compared with the keys of all groups.
+/// The key of each run, at the run's index: the fields of a run are expensive to build, and are compared with
+/// the keys of all groups.
 std::vector<GroupKey> keys_of_runs(std::span<const store::RunRecord> runs, const std::vector<std::string>& fields) {
   std::vector<GroupKey> keys;
   for (const store::RunRecord& run : runs) keys.push_back(key_of(run, fields));
@@ -40,8 +41,8 @@ bool fits(const store::RunRecord& run, const GroupKey& own, const GroupKey& key,
   return true;
 }
 
-/// Runs to which every field applies come first: where one does not, the others say to which groups the run
-/// belongs.
+/// Runs to which every field applies come first: a run with a field that does not apply is then assigned to
+/// their groups.
 std::vector<GroupKey> keys_of(std::span<const store::RunRecord> runs, const std::vector<GroupKey>& own,
                               const std::vector<std::string>& fields) {
   std::vector<std::pair<std::ptrdiff_t, std::size_t>> by_open;
@@ -83,7 +84,7 @@ std::vector<std::string> labels_of(const std::vector<GroupKey>& keys,
 struct MergedSeries {
   Series ideal;  ///< the longest
   std::vector<Series> measured;
-  std::vector<Series> laws;  ///< one a group; empty where there is none
+  std::vector<Series> laws;  ///< one per group; empty if there is none
 };
 
 void merge(const std::string& label, Figure figure, MergedSeries& merged) {

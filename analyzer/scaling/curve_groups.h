@@ -21,10 +21,10 @@ struct CurveGroups {
 };
 
 /// Splits runs into scaling curves: by weak or strong scaling, by workload, and by every field of `fields`
-/// (names that --where knows: "link", "sku", "strategy", "batch_per_gpu", ...). Runs on one node belong to
-/// the curves of all links: so it is with every field that does not apply to a run. A group that is no
-/// curve (scaling_curve throws) is left out with a note. Throws Error{kBadInput} on an unknown field, and
-/// when no group is a curve: the message says why for each.
+/// (names that --where accepts: "link", "sku", "strategy", "batch_per_gpu", ...). A run belongs to the curves
+/// of all values of a field that does not apply to it: runs on one node belong to the curves of all links. A
+/// group that is not a curve (scaling_curve throws) is left out with a note. Throws Error{kBadInput} on an
+/// unknown field, and when no group is a curve: the message states the reason for each.
 CurveGroups curve_groups(const store::RunStore& store, std::span<const store::RunRecord> runs,
                          const std::vector<std::string>& fields, const CurveOptions& options = {});
 

@@ -22,7 +22,7 @@ std::optional<int> count_from(std::string_view text) {
   return count;
 }
 
-/// Whether no run says how its GPUs sit in nodes, or the user has all of them taken as one tier.
+/// Whether no run states how its GPUs are placed on nodes, or the user treats all of them as one tier.
 bool has_one_tier(const ScalingCurve& curve, const CurveOptions& options) {
   return options.one_tier ||
          std::any_of(curve.rows.begin(), curve.rows.end(), [](const CurveRow& row) { return row.nodes_not_said; });

@@ -18,10 +18,10 @@ struct SizeGroup {
 std::vector<SizeGroup> group_by_size(const store::RunStore& store, std::span<const store::RunRecord> runs,
                                      std::vector<std::string>& notes);
 
-/// What the runs of one size tell without a baseline. `figures`: case_figures(group.usable).
+/// The figures of the runs of one size that need no baseline. `figures`: case_figures(group.usable).
 CurveRow curve_row(const CaseFigures& figures, const SizeGroup& group, const SkuCatalogue& catalogue);
 
-/// Adds what follows from the baseline.
+/// Adds the figures that need the baseline.
 void state_against(const CaseFigures& baseline, const CaseFigures& figures, CurveRow& row);
 
 }  // namespace ddbench::analyzer

@@ -13,7 +13,7 @@ namespace {
 
 /// "strategy_options.cycle_ms": "cycle ms".
 std::string in_words(const std::string& field) {
-  std::string words = field.substr(field.find('.') + 1);  // all of it where there is no point
+  std::string words = field.substr(field.find('.') + 1);  // the whole name if it has no point
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;
 }

@@ -16,8 +16,8 @@ Figure partitions_figure(std::span<const RunSummary> runs);
 /// "2 x 4, 1gbit, main": size, link and name of a run.
 std::string short_label(const store::RunRecord& run);
 
-/// One each: short_label, and what else these runs differ in, so "1 x 2, zero2" or "2 x 4, 1gbit, batch per
-/// gpu 64". Equal for repetitions.
+/// One label per run: short_label, and the fields in which these runs differ otherwise, for example "1 x 2,
+/// zero2" or "2 x 4, 1gbit, batch per gpu 64". Equal for repetitions.
 std::vector<std::string> telling_labels(std::span<const store::RunRecord> runs);
 
 }  // namespace ddbench::analyzer

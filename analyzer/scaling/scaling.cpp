@@ -143,8 +143,8 @@ std::string in_words(const Repetitions* baseline) {
                      figures.runs.size() > 1 ? fmt::format(" and {} more", figures.runs.size() - 1) : "");
 }
 
-/// Rows are cases: they may also differ in what points of one curve share. Size, batch per GPU and link have
-/// columns of their own.
+/// Rows are cases: they may also differ in fields that points of one curve share. Size, batch per GPU and
+/// link have columns of their own.
 void add_variants(std::vector<ScalingRow>& rows) {
   VariedFields shown = kWithinCurve;
   shown.roles.erase(FieldRole::kSampling);

@@ -16,8 +16,7 @@ struct ScalingRow {
   RunCase run_case;
   ProgramFiles script;  ///< of a program; runs of an edited one have a row of their own
   int world_size = 0;
-  /// What sets it apart beside size, batch per GPU and link: "strategy=ddp lr=0.1"; empty where nothing
-  /// varies.
+  /// How it differs apart from size, batch per GPU and link: "strategy=ddp lr=0.1"; empty if nothing varies.
   std::string variant;
   int repetitions = 0;  ///< that gave figures
   /// This and the following are those of CaseFigures and CaseEfficiency (analyzer/run/case_figures.h).
@@ -43,18 +42,18 @@ struct ScalingTable {
   std::vector<std::string> notes;
 };
 
-/// The runs of a sweep (and the baselines they were stated against, where these lie outside of it) against
-/// the smallest: where there are several of the smallest size, against the one that is the row's
-/// baseline_case, else the first; never one of an edited script. Speedup, N and efficiency as in Efficiency. Throws Error{kBadInput} when
-/// the store has no run of the sweep.
+/// The runs of a sweep (and the baselines against which they were stated, if these are outside the sweep)
+/// against the smallest: if several have the smallest size, against the one that is the row's baseline_case,
+/// else the first; never one of an edited script. Speedup, N and efficiency as in Efficiency. Throws
+/// Error{kBadInput} when the store has no run of the sweep.
 ScalingTable scaling_table(const store::RunStore& store, const std::string& sweep_id);
 
 /// Efficiency in percent over GPUs beside the ideal 100%: a series for each set of provenances, and for each
 /// value of a field of the case that varies beside the size (link, batch, ...).
 Figure scaling_efficiency(const ScalingTable& table);
 
-/// The row that tells most about what scale costs: the largest with an efficiency, of these the most
-/// efficient. Null where none has one. Lives as long as the table.
+/// The row with the most information about the cost of scale: the largest with an efficiency, among equals
+/// the most efficient. Null if none has one. Lives as long as the table.
 const ScalingRow* largest_compared(const ScalingTable& table);
 
 /// What a row lost against the table's baseline, part by part, with intervals over its runs.

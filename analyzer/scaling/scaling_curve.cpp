@@ -40,8 +40,8 @@ std::vector<store::RunRecord> one_gpu_runs(const store::RunStore& store, const s
   return found;
 }
 
-/// Oldest first, with the baselines that the runs were stated against; where there are none of these and
-/// nothing on one GPU, with those that they could be stated against.
+/// Oldest first, including the baselines against which the runs were stated; if there are none of these and
+/// no run on one GPU, including possible baselines.
 std::vector<store::RunRecord> with_baselines(const store::RunStore& store,
                                              std::span<const store::RunRecord> runs) {
   std::vector<store::RunRecord> all(runs.begin(), runs.end());
@@ -195,7 +195,7 @@ bool ScalingCurve::counts_samples() const {
 }
 
 double ScalingCurve::speedup_of(double samples_per_s) const {
-  // Any row tells what the baseline reached.
+  // The baseline's figure can be computed from any row.
   return rows.empty() ? 0 : samples_per_s * rows.front().speedup / rows.front().samples_per_s;
 }
 

@@ -27,7 +27,7 @@ struct CurveOptions {
   /// (resolve_reference) to runs of any case. Empty: "1" where there are such runs, else "smallest".
   std::string baseline;
   std::vector<AskedSize> predict_at;
-  bool one_tier = false;  ///< predict as if all GPUs were in one tier, though the runs say nodes
+  bool one_tier = false;  ///< predict as if all GPUs were in one tier, even if the runs state nodes
   bool any_provenance = false;              ///< fit a law though provenances are mixed
   const SkuCatalogue* catalogue = nullptr;  ///< for MFU; null: the built-in one
 };
@@ -74,7 +74,7 @@ struct ScalingCurve {
 
   /// Speedup over the baseline of a throughput.
   double speedup_of(double samples_per_s) const;
-  /// Whether samples_per_s of rows and predictions are samples. Else they are steps of all ranks.
+  /// Whether samples_per_s of rows and predictions are samples. Otherwise they are steps of all ranks.
   bool counts_samples() const;
 };
 
@@ -90,18 +90,18 @@ ScalingCurve scaling_curve(const store::RunStore& store, std::span<const store::
 /// Error{kBadInput} that names `text` for anything else, and beyond 10,000,000 GPUs.
 AskedSize asked_size(std::string_view text);
 
-/// What the rows of a curve tell about the asked sizes (analyzer/extrapolate/size_law.h). Throws Error{kBadInput}
-/// with what to measure where they do not tell it.
+/// Predictions for the requested sizes from the rows of a curve (analyzer/extrapolate/size_law.h). Throws
+/// Error{kBadInput}, with a statement of what to measure, if the rows do not cover them.
 std::vector<Prediction> predictions_of(const ScalingCurve& curve, const CurveOptions& options);
 
-/// A measured size, and what the smaller sizes of its curve said of it.
+/// A measured size, and its prediction from the smaller sizes of its curve.
 struct ValidatedSize {
   ClusterShape shape;
   double samples_per_s = 0;  ///< measured; steps of all ranks where the curve does not count samples
   Measured<Prediction> predicted = Measured<Prediction>::missing("the smallest size");
 };
 
-/// Every size of the curve, by size; those that smaller ones do not tell are missing with the reason.
+/// Every size of the curve, by size; sizes that the smaller ones cannot predict are missing with the reason.
 std::vector<ValidatedSize> validated_sizes(const ScalingCurve& curve, bool one_tier = false);
 
 /// Speedup over GPUs with intervals, the ideal line, and the fitted law with its band (log-log).

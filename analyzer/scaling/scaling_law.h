@@ -9,7 +9,7 @@
 
 namespace ddbench::analyzer {
 
-/// How a law is written as a line: which y of (n, X) is linear in which regressors of n.
+/// A law written as a line: which y of (n, X) is linear in which regressors of n.
 struct Linearised {
   std::size_t parameters;
   ErrorModel errors;
@@ -24,10 +24,10 @@ const Linearised& linearised(ScalingModel model);
 /// Checked, with points of equal n taken together, by n.
 std::vector<ScalingPoint> sorted_curve(std::span<const ScalingPoint> points);
 
-/// Of a sorted curve; empty when it has too few points.
+/// For a sorted curve; empty when it has too few points.
 std::optional<LinearFit> fit_law(const std::vector<ScalingPoint>& curve, ScalingModel model);
 
-/// What the curve says at n; not finite or not positive where the law breaks down.
+/// The law's value at n; not finite or not positive if the law breaks down.
 double throughput_at(const LinearFit& fit, ScalingModel model, double n);
 
 }  // namespace ddbench::analyzer

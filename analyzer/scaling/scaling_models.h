@@ -16,7 +16,7 @@ enum class ScalingModel {
   kAmdahl,     ///< X = lambda N / (s N + 1 - s), i.e. speedup 1/(s + (1-s)/N) (Amdahl 1967)
   kGustafson,  ///< X = lambda (s + (1-s) N) (Gustafson 1988)
   kUsl,  ///< X = lambda N / (1 + sigma (N-1) + kappa N (N-1)), the universal scalability law (Gunther 1993)
-  kLogLaw,    ///< X = lambda N / (1 + c log2 N): what a tree of messages costs
+  kLogLaw,    ///< X = lambda N / (1 + c log2 N): the cost of a tree of messages
   kPowerLaw,  ///< X = lambda N^p
 };
 inline constexpr int kScalingModelCount = 5;
@@ -35,7 +35,7 @@ struct ScalingPoint {
 struct ScalingFit {
   ScalingModel model = ScalingModel::kAmdahl;
   /// "lambda" first, then "serial fraction", "sigma", "kappa", "peak at" (N), "c" or "exponent". Without an
-  /// interval where the points do not tell one.
+  /// interval if the points do not determine one.
   std::vector<Metric> parameters;
   double smallest_n = 1;
   double largest_n = 1;
@@ -54,7 +54,7 @@ struct Prediction {
       Measured<Estimate>::missing("the error cannot be estimated");  ///< of the mean curve
   bool extrapolated = false;  ///< n lies beyond twice the largest measured n (or below half the smallest)
   ClusterShape shape = {};    ///< where it was predicted for nodes of GPUs
-  std::vector<SizeModel> models = {};  ///< that were averaged; empty where one law says it
+  std::vector<SizeModel> models = {};  ///< the averaged models; empty if a single law predicts
 };
 Prediction predict(const ScalingFit& fit, double n);
 
@@ -64,7 +64,7 @@ struct ModelCandidate {
   Measured<double> cross_validation_error = Measured<double>::missing("not tried");
 };
 
-/// The law that predicts left-out scales best; of equals the one with fewer parameters.
+/// The law with the smallest error for left-out scales; among equals the one with fewer parameters.
 struct ModelChoice {
   ScalingFit best;
   std::vector<ModelCandidate> candidates;  ///< best first
@@ -73,9 +73,9 @@ struct ModelChoice {
   std::vector<std::string> notes;
 };
 
-/// Missing with the reason when there are fewer than three scales: nothing can be left out then. Under weak
-/// scaling laws with a serial fraction are not tried: a share of work that does not divide means nothing where
-/// the work grows with the GPUs.
+/// Missing with the reason when there are fewer than three scales: then no scale can be left out. Under weak
+/// scaling laws with a serial fraction are not tried: a share of work that does not divide means nothing
+/// where the work grows with the GPUs.
 Measured<ModelChoice> choose_scaling_model(std::span<const ScalingPoint> points, bool weak = false);
 
 }  // namespace ddbench::analyzer

@@ -9,7 +9,7 @@ namespace ddbench::analyzer {
 
 /// Rows that one curve may join: they differ in their size only.
 struct RowSeries {
-  std::string name;     ///< what sets it apart ("100mbit, batch 64"); without anything, its provenance
+  std::string name;     ///< how it differs ("100mbit, batch 64"); its provenance if nothing differs
   std::string variant;  ///< the same without shape and provenance; may be empty
   ProvenanceSet provenance;
   std::vector<const ScalingRow*> rows;  ///< of the table, in its order; no two of one world size

@@ -6,8 +6,8 @@
 
 namespace ddbench::analyzer {
 
-/// Values whose median is asked for later. All of them up to kCapacity; after that every second, fourth, ...
-/// of those added, so that memory is bounded and the result does not depend on chance.
+/// Values whose median is needed later. Keeps all of them up to kCapacity; after that every second, fourth,
+/// ... value added, so that memory is bounded and the result does not depend on chance.
 class BoundedSample {
  public:
   static constexpr std::size_t kCapacity = std::size_t{1} << 18;

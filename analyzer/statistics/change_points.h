@@ -21,12 +21,12 @@ struct ChangePoint {
   double after = 0;       ///< median of the segment that begins here
 };
 
-/// Changes of level of a series whose values resemble their neighbours. A change is put where an AR(1) process
-/// with one shift of its level explains a segment best (likelihood ratio, the coefficient fitted with and without
-/// the shift), and kept when few series without a shift gain as much: those of the same process whose innovations
-/// are permuted. Then both sides are searched (binary segmentation). Autocorrelation alone is no change: bench_intervals
-/// prints how often it is taken for one. Same input, same output; O(n) a permutation. In order of index; empty for
-/// fewer than 2 * least_segment values.
+/// Changes of level of a series whose values resemble their neighbours. A change is placed where an AR(1)
+/// process with one shift of its level explains a segment best (likelihood ratio, the coefficient fitted with
+/// and without the shift), and kept when few series without a shift (the same process with permuted
+/// innovations) gain as much. Then both sides are searched (binary segmentation). Autocorrelation alone is
+/// not a change: bench_intervals prints the rate of such false alarms. Deterministic; O(n) per permutation.
+/// In order of index; empty for fewer than 2 * least_segment values.
 std::vector<ChangePoint> change_points(std::span<const double> values,
                                        const ChangePointOptions& options = {});
 

@@ -17,7 +17,7 @@ namespace {
 using Matrix = std::array<Coefficients, kMostCoefficients>;
 
 constexpr int kReweightings = 8;
-constexpr double kSingular = 1e-13;  // of a pivot against its diagonal: the regressors say the same thing
+constexpr double kSingular = 1e-13;  // of a pivot against its diagonal: the regressors are collinear
 constexpr double kLackOfFitLevel = 0.05;
 constexpr double kBadFitLevel = 0.05;
 constexpr double kNoiseFloor = 0.02;
@@ -95,8 +95,8 @@ std::optional<Solution> solve(const std::vector<MeanPoint>& points, const std::v
   return solution;
 }
 
-/// The best of all subsets of coefficients of which none is below 0: with three of them trying is exact and
-/// simple.
+/// The best of all subsets of coefficients with none below 0: with three coefficients, trying all is exact
+/// and simple.
 std::optional<Solution> solve_not_negative(const std::vector<MeanPoint>& points,
                                            const std::vector<double>& weights, unsigned all) {
   std::optional<Solution> best;

@@ -17,7 +17,7 @@ class LogRatio {
   LogRatio(double estimate, std::vector<Component> components, std::string method);
 
   double estimate() const noexcept { return estimate_; }
-  /// How the spread was found, in words and numbers: "paired Student t, 9 df".
+  /// The source of the spread, in words and numbers: "paired Student t, 9 df".
   const std::string& method() const noexcept { return method_; }
   /// One-sided p-value of "the true log ratio is `bound` or less".
   double probability_at_most(double bound) const;
@@ -57,8 +57,8 @@ struct TimedValue {
 /// beforehand), and for a linear trend where one stands out inside the sides. Needs 2 or more runs a side.
 LogRatio sequence_log_ratio(std::span<const TimedValue> runs);
 
-/// Runs of several sessions: each inner list holds one session. A session has an effect of its own, shared by
-/// its runs, so that the candidate's session is one draw more from the spread between sessions. `history`:
+/// Runs of several sessions: each inner list holds one session. A session has its own effect, shared by its
+/// runs, so that the candidate's session is one more draw from the spread between sessions. `history`:
 /// sessions from which that spread is estimated (the baseline's own or, where those are few, of earlier
 /// versions too), each as its mean.
 struct SessionSides {
@@ -73,7 +73,7 @@ struct SessionSides {
 LogRatio session_log_ratio(const SessionSides& sides, int least_sessions, double assumed_spread);
 
 /// Holm (1979): which hypotheses of these p-values are rejected at a family-wise `level`. `family` >=
-/// p_values.size() counts tests that were asked for and could not be made too.
+/// p_values.size() also counts tests that were requested but could not be made.
 std::vector<bool> holm_rejections(std::span<const double> p_values, double level, std::size_t family);
 
 }  // namespace ddbench::analyzer

@@ -17,7 +17,7 @@ using RunRatio = Quantity;
 RunRatio ratio_of_runs(std::span<const double> numerator, std::span<const double> denominator,
                        double level = 0.95);
 
-/// How far runs of one case scatter, learnt from several groups of runs that each share a mean.
+/// How far runs of one case scatter, estimated from several groups of runs that each share a mean.
 struct RunSpread {
   double squares = 0;             ///< of deviations of logarithms from the group's mean
   double degrees_of_freedom = 0;  ///< runs - groups
@@ -27,7 +27,7 @@ struct RunSpread {
 };
 
 /// The ratio with an interval from such a spread, which must have 2 or more degrees of freedom (else
-/// `interval` is missing): Student's t. `source` says in words where the spread comes from. Throws as
+/// `interval` is missing): Student's t. `source` names the origin of the spread in words. Throws as
 /// ratio_of_runs.
 RunRatio ratio_with_spread(std::span<const double> numerator, std::span<const double> denominator,
                            const RunSpread& spread, const std::string& source, double level = 0.95);

@@ -4,8 +4,8 @@
 
 namespace ddbench::analyzer {
 
-/// A mixture of Student t distributions, all centred on 0: what is known of an error whose spread is itself
-/// uncertain.
+/// A mixture of Student t distributions, all centred on 0: the distribution of an error whose spread is
+/// itself uncertain.
 class StudentMixture {
  public:
   struct Component {

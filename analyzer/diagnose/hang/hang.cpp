@@ -174,7 +174,7 @@ class Search {
   std::set<int> waits_;
   std::set<int> within_;  ///< an operation that all have entered
   std::map<int, std::string> stuck_;
-  std::map<int, std::pair<int, const Operation*>> awaited_;  ///< by awaited rank: a waiting rank, its operation
+  std::map<int, std::pair<int, const Operation*>> awaited_;  ///< by awaited rank: a waiting rank, its call
   std::set<std::string> entered_;
   Hang hang_;
 };

@@ -36,7 +36,7 @@ struct SlowLink {
   double ratio = 0;       ///< its rate / that of the others (medians)
   double rate = 0;        ///< bytes a nanosecond while it was busy
   double others_rate = 0;
-  double excess_ns = 0;   ///< per step: time busy beyond that at the others' rate, for the direction with the most of it
+  double excess_ns = 0;   ///< per step: extra time busy compared with the others' rate, largest direction
   std::size_t first = 0;  ///< stretches [first, end) of the table
   std::size_t end = 0;
   std::uint32_t first_step = 0;
@@ -46,7 +46,7 @@ struct SlowLink {
 /// Below these no link is named.
 struct SlowLinkLimits {
   double most_ratio = 0.75;         ///< of every direction that is named to the median of the others, over the window
-  double most_ratio_for_a_while = 0.6;  ///< the same, if fewer than four in five of the stretches are in the window
+  double most_ratio_for_a_while = 0.6;  ///< the same, for less than four in five of the stretches
   double least_apart = 1.25;        ///< any other direction is faster than any that is named by this factor; of a node with four or more, nine in ten
   double most_in_stretch = 0.85;    ///< in a stretch that counts as slow, which four in five of the window are
   std::size_t least_stretches = 6;  ///< and a fifth of all: what passes is no bad link

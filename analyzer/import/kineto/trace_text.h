@@ -15,7 +15,7 @@ struct JsonPiece {
   std::string_view text;
   std::size_t readable = 0;  ///< bytes from text.data() on that may be read
   std::uint64_t offset = 0;  ///< of text.front() in the (inflated) file
-  bool is_window = false;    ///< an array that may end within an event: report to TraceText::took() how far it was read
+  bool is_window = false;    ///< an array that may end within an event; call TraceText::took()
 };
 
 /// How far the parser read a window.

@@ -11,7 +11,7 @@ namespace ddbench::imports {
 
 struct RasSnapshot {
   ImportedRun run;                    ///< of no steps; failed where ranks are missing, aborted or in error
-  std::vector<std::string> findings;  ///< problems, the worst first: "rank 1 of 2 (GPU 1, process 77 on 10.0.0.1) does ..."
+  std::vector<std::string> findings;  ///< worst first: "rank 1 of 2 (GPU 1, process 77 on 10.0.0.1) does ..."
   std::vector<std::string> unequal;   ///< ranks that launched fewer collectives than others of their communicator
 };
 

@@ -9,7 +9,7 @@
 namespace ddbench::imports {
 
 struct NcclTestsOptions {
-  std::string function;  ///< "all_reduce", ... for a file with one test, or one that does not state it; empty: as in the file
+  std::string function;  ///< "all_reduce", ... of one test, or if not stated; empty: as in the file
   int ranks = 0;         ///< 0: as in the file
   std::string network;   ///< kept as the runs' network; empty: not known
   std::string sku;

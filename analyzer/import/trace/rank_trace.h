@@ -50,7 +50,7 @@ struct RankTrace {
   std::vector<TraceCollective> collectives;
   /// Rows that one trace has for all ranks; where there are any, they are the run's.
   std::vector<store::CollectiveRecord> told_collectives;
-  std::size_t kernels_without_launch = 0;  ///< the launching call is missing in the trace: their pass is not known
+  std::size_t kernels_without_launch = 0;  ///< the trace lacks their call: pass not known
   std::size_t launches_without_kernel = 0;  ///< kernels that were launched before the last kernel and are not there
   std::size_t kernels = 0;
   std::vector<std::string> notes;  ///< notes for the user

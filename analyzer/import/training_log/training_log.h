@@ -25,7 +25,7 @@ struct TrainingLogOptions {
   int context_parallel = 0;
   int warmup = 1;                  ///< rows that do not count: the first has compilation and set-up in it
   std::string regex;               ///< of kRegex: one line of a step
-  std::string groups;              ///< meaning of its groups, in order: "step,step_time_ms"; also step_time_s, samples_per_s, loss
+  std::string groups;              ///< in order: "step,step_time_ms"; also step_time_s, samples_per_s, loss
 };
 
 /// Makes one run from the lines in which a training program reported its steps. A line is one row, and its

@@ -45,13 +45,13 @@ double latency_of(const CostCurve& curve) {
   return std::clamp(first->second - slope * first->first, 0.0, first->second);
 }
 
-/// Of latency_of(), relative: sizes that are all large do not tell what no bytes take.
+/// Relative error of latency_of(): if all sizes are large, they do not determine the latency.
 double latency_error(const CostCurve& curve) {
   constexpr double kSmall = 65'536;
   return curve.time_ns.begin()->first > kSmall ? 0.5 : 0;
 }
 
-/// Empty where one size does not tell another.
+/// Empty if one size does not determine another.
 std::optional<double> time_at(const CostCurve& curve, double bytes) {
   const auto& times = curve.time_ns;
   if (times.size() == 1) {
@@ -122,7 +122,8 @@ Measured<CollectiveCost> CollectiveCosts::carried(const Found& found, const std:
   }
   const RingTerms there = ring_terms(found.function, curve.shape.gpus());
   const RingTerms here = ring_terms(function, shape.gpus());
-  // A curve of nodes with one GPU tells what crossing costs; the rest of the ring is the inner tier's.
+  // A curve over nodes with one GPU each gives the cost of crossing nodes; the rest of the ring belongs to
+  // the inner tier.
   const bool crosses = network && curve.shape.gpus_per_node == 1;
   const double messages = crosses ? crossings(function, shape) : here.messages;
   const double latency = std::min(latency_of(curve), *time) * messages / there.messages;
@@ -137,7 +138,7 @@ Measured<CollectiveCost> CollectiveCosts::carried(const Found& found, const std:
   return cost;
 }
 
-/// Latency is what no bytes take.
+/// Latency is the time for zero bytes.
 Measured<CollectiveCost> CollectiveCosts::nominal(const std::string& function, double bytes, const ClusterShape& shape) const {
   const NcclAlgorithm algorithm = algorithm_ == CollectiveAlgorithm::kRing   ? NcclAlgorithm::kRing
                                   : algorithm_ == CollectiveAlgorithm::kTree ? NcclAlgorithm::kTree
@@ -171,7 +172,8 @@ Measured<CollectiveCost> CollectiveCosts::linked(const std::string& function, do
   return cost;
 }
 
-/// Of a ring: the rest of its messages has the inner tier's latency, and the slower tier's bytes decide.
+/// For a ring: the remaining messages have the inner tier's latency, and the slower tier determines the time
+/// for the bytes.
 Measured<CollectiveCost> CollectiveCosts::over_two_tiers(const Found& outer, const std::string& function, double bytes,
                                                          const ClusterShape& shape) const {
   const Measured<CollectiveCost> between =

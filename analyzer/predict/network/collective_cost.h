@@ -12,7 +12,7 @@
 
 namespace ddbench::analyzer {
 
-/// How long collectives of one function took on one shape, by bytes as nccl-tests count them.
+/// The duration of collectives of one function on one shape, by bytes as nccl-tests count them.
 struct CostCurve {
   ClusterShape shape;
   std::map<double, double> time_ns;  ///< by bytes
@@ -30,7 +30,7 @@ struct CollectiveCost {
   double relative_error = 0;
 };
 
-/// How ranks of several nodes reduce and gather.
+/// How ranks on several nodes reduce and gather.
 enum class CollectiveAlgorithm {
   kUsual,         ///< as measured; a ring where a tier is carried over; the faster of ring and tree by NCCL's model
   kRing,          ///< one ring over all GPUs
@@ -53,15 +53,16 @@ class CollectiveCosts {
  public:
   void add(const std::string& function, CostCurve curve);
   void set_link(const SpecifiedLink& link) { link_ = link; }
-  /// Nodes as NCCL's tuning model has them: they tell what collectives cost on every shape, instead of curves and link.
+  /// Nodes as in NCCL's tuning model: they give the cost of collectives on every shape, instead of curves and
+  /// link.
   void set_nominal(const NcclNode& node) { nominal_ = node; }
   void set_algorithm(CollectiveAlgorithm algorithm) { algorithm_ = algorithm; }
-  /// Scales what later calls of cost() say: latency, and time per byte, of links between nodes.
+  /// Scales later results of cost(): latency, and time per byte, of links between nodes.
   void scale_network(double latency, double per_byte) { latency_scale_ = latency, per_byte_scale_ = per_byte; }
   bool empty() const noexcept { return curves_.empty() && !link_ && !nominal_; }
 
-  /// Missing, with what to measure, for a tier that was neither measured nor specified, or a curve of a single size
-  /// that does not tell other sizes.
+  /// Missing, with a statement of what to measure, for a tier that was neither measured nor specified, or for
+  /// a curve of a single size that does not determine other sizes.
   Measured<CollectiveCost> cost(const std::string& function, double bytes, const ClusterShape& shape) const;
 
  private:

@@ -144,7 +144,8 @@ Measured<double> nccl_model_ns(const NcclNode& node, const std::string& function
   if (shape.nodes > 1 && node.inter_gb_per_s <= 0)
     return Measured<double>::missing("the catalogue does not say what network is between these nodes");
   const Model model(node, shape);
-  // NCCL uses trees on several nodes; on one, rings are as fast and chains are not told apart here.
+  // NCCL uses trees on several nodes; on one node rings are as fast, and chains are not modelled separately
+  // here.
   const bool has_tree = function == "all_reduce" && shape.nodes > 1;
   double best_us = std::numeric_limits<double>::max();
   for (std::size_t protocol = 0; protocol < kProtocols; ++protocol) {

@@ -17,26 +17,28 @@ struct NcclNode {
   bool nvlink = true;
   double intra_gb_per_s = 0;  ///< of a ring through the GPUs of a node
   double inter_gb_per_s = 0;  ///< of all NICs of a node, each direction; 0: no network between nodes is known
-  int channels = 0;           ///< rings beside each other; caps what LL and LL128 reach
+  int channels = 0;           ///< parallel rings; limits the bandwidth of LL and LL128
 };
 
-/// The nodes of a SKU: NVLinks of its GPU or PCIe inside, and its RDMA fabric, else what sockets get, between them.
-/// Missing, with the reason, where the catalogue does not tell GPU or link.
+/// The nodes of a SKU: NVLinks of its GPU or PCIe inside a node, and its RDMA fabric, else sockets, between
+/// nodes. Missing, with the reason, if the catalogue does not state GPU or link.
 Measured<NcclNode> nccl_node(const Sku& sku);
 
 /// kTree: a chain inside of each node and a tree between nodes; all_reduce over several nodes only, else the ring.
 enum class NcclAlgorithm { kFastest, kRing, kTree };
 
-/// What NCCL's own tuning model says a collective takes: the fastest of ring and tree (or that which is asked for) with the
-/// protocols LL, LL128 and Simple. `bytes` as nccl-tests count them. The constants and formulas are those of NVIDIA/nccl src/graph/tuning.cc,
-/// 2.30.7: time = latency + bytes over the algorithm's bandwidth. Two figures of a machine, not its topology: beside
-/// published all_reduces of 2 to 8 A100 it is 4 to 35% too fast from 16 MiB on (tests/unit/analyzer/predict/network/nccl_model_test.cpp).
-/// Functions without an algorithm there (all_to_all) are taken as one step of all bytes. Missing where several nodes
-/// have no known network.
+/// The time of a collective according to NCCL's own tuning model: the fastest of ring and tree (or the
+/// requested one) with the protocols LL, LL128 and Simple. `bytes` as nccl-tests count them. The constants
+/// and formulas are those of NVIDIA/nccl src/graph/tuning.cc, 2.30.7: time = latency + bytes over the
+/// algorithm's bandwidth. It uses two figures of a machine, not its topology: compared with published
+/// all_reduces of 2 to 8 A100 it is 4 to 35% too fast from 16 MiB on
+/// (tests/unit/analyzer/predict/network/nccl_model_test.cpp). Functions without an algorithm there
+/// (all_to_all) are taken as one step of all bytes. Missing if there are several nodes without a known
+/// network.
 Measured<double> nccl_model_ns(const NcclNode& node, const std::string& function, double bytes, const ClusterShape& shape,
                                NcclAlgorithm algorithm = NcclAlgorithm::kFastest);
 
-/// Standard deviation that predictions take for granted of such a time.
+/// Standard deviation that predictions assume for such a time.
 inline constexpr double kNcclModelError = 0.25;
 
 }  // namespace ddbench::analyzer

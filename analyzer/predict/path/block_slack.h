@@ -7,15 +7,15 @@
 
 namespace ddbench::analyzer {
 
-/// How long something took in a replay, how much of that lies on the critical path, and by how much it alone could have
-/// taken longer without making the block longer. Infinite where nothing waits for it.
+/// The time of something in a replay, its time on the critical path, and by how much it alone could have
+/// taken longer without lengthening the block. Infinite if nothing waits for it.
 struct Slack {
   double ns = 0;
   double path_ns = 0;
   double slack_ns = 0;
 };
 
-/// Of one step of a block.
+/// For one step of a block.
 struct StepSlack {
   std::vector<std::vector<Slack>> work;    ///< [rank][event]; issues and waits have no length and no path
   std::vector<std::vector<Slack>> delays;  ///< [rank][collective]: RankStep::start_delay_ns
@@ -30,13 +30,13 @@ struct BlockSlack {
 /// The critical path through recorded steps [first, last) that follow each other, on the recorded ranks and with the
 /// recorded transfers, by the rules of replay().
 ///
-/// The path is one chain from the begin of the block to its end without a gap: path_ns of everything sums to elapsed_ns. At a
-/// wait it goes on in the transfer, there on the rank that came last, and there in its start delay, then in the transfer
-/// before or in what the rank did, whichever was later.
-/// Slack is the total float of the critical path method (Kelley and Walker 1959): latest end without a longer block, minus
-/// end. Compute keeps the length that it had in the replay, so that being beside another collective does not count. Work of
-/// one rank in a step may be lengthened together by as much as the smallest slack in it.
-/// Needs RecordedStep::transfer_ns of each step.
+/// The path is one chain from the begin of the block to its end without a gap: path_ns of everything sums to
+/// elapsed_ns. At a wait it continues in the transfer, then on the rank that arrived last, in its start
+/// delay, then in the preceding transfer or in the rank's own work, whichever was later. Slack is the total
+/// float of the critical path method (Kelley and Walker 1959): latest end without a longer block, minus end.
+/// Compute keeps its length in the replay: a changed overlap with another collective does not count. Work of
+/// one rank in a step may be lengthened together by as much as the smallest slack in it. Needs
+/// RecordedStep::transfer_ns of each step.
 BlockSlack block_slack(const StepRecording& recording, std::size_t first, std::size_t last);
 
 }  // namespace ddbench::analyzer

@@ -16,14 +16,14 @@ struct PathShare {
   int rank = -1;            ///< of operators and ranks
   double path_ns = 0;       ///< on the critical path, mean over steps
   double slack_ns = 0;      ///< how much longer it may take: smallest in a step, mean over steps; at most a step's time
-  double steps_on_path = 0;  ///< share of steps in which some of it lies on the path
+  double steps_on_path = 0;  ///< share of steps in which part of it lies on the path
 };
 
 /// The critical path across ranks through the recorded steps of a run: see block_slack.h, and docs/metrics.md.
 struct CriticalPath {
   std::size_t steps = 0;
   double step_ns = 0;                  ///< of the replay; the parts sum to it
-  std::vector<PathShare> parts;        ///< compute, optimizer, data wait, host, start of collectives, transfer; slack is not told
+  std::vector<PathShare> parts;        ///< compute, optimizer, data wait, host, start, transfer; no slack
   std::vector<PathShare> ranks;        ///< own work of each rank
   std::vector<PathShare> collectives;  ///< transfer of each, in their order
   std::vector<PathShare> operators;    ///< of each rank, the longest on the path first; at most 40
@@ -33,7 +33,7 @@ struct CriticalPath {
 /// Of steps with their operators. Steps beyond three million events are left out, with a note.
 CriticalPath critical_path(const StepRecording& recording);
 
-/// Of a stored run, from at most `most_steps` of its steps. Missing with the reason as recording_of().
+/// For a stored run, from at most `most_steps` of its steps. Missing, with the reason, as recording_of().
 Measured<CriticalPath> critical_path_of(const store::RunStore& store, const store::RunRecord& run,
                                         std::size_t most_steps = 32);
 
