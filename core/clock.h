@@ -31,8 +31,8 @@ struct ClockReading {
 /// ends before it began.
 ClockReading reading_from_pings(const std::vector<PingSample>& pings);
 
-/// What an oscillator's rate changes by at most while nobody looks (temperature, slewing): 1 us a second. The
-/// drift itself is in the readings.
+/// The maximum change of an oscillator's rate between readings (temperature, slewing): 1 us per second. The
+/// readings contain the drift itself.
 inline constexpr double kClockWander = 1e-6;
 
 /// How a rank's clock maps onto the run's reference clock, from readings at its start, at its end and every
@@ -46,8 +46,8 @@ struct ClockMap {
   std::vector<ClockReading> between = {};  ///< in order of time, from start to end
 
   std::int64_t to_reference(std::int64_t local_ns) const noexcept;
-  /// Of to_reference at a time: that of the readings around it, interpolated, and kClockWander from the
-  /// nearer one. 0 with a shared clock.
+  /// Uncertainty of to_reference at a time: that of the readings around it, interpolated, plus kClockWander
+  /// since the nearer one. 0 with a shared clock.
   std::int64_t uncertainty_at_ns(std::int64_t local_ns) const noexcept;
   /// The largest of a reading; 0 with a shared clock.
   std::int64_t uncertainty_ns() const noexcept;

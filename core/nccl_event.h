@@ -14,37 +14,37 @@ std::string_view nccl_function(std::string_view name_in_nccl) noexcept;
 /// is not known.
 int nccl_function_number(std::string_view function) noexcept;
 
-/// What a kernel's name, mangled or not, says of NCCL: nullopt when it is no kernel of NCCL (nccl*); else its
-/// function, "generic" when it serves any, "" when the name is one that ddbench does not know.
+/// The NCCL function of a kernel's name, mangled or not: nullopt when the kernel is not NCCL's (nccl*); else
+/// its function, "generic" when it serves any function, "" when ddbench does not know the name.
 std::optional<std::string_view> nccl_kernel_function(std::string_view kernel) noexcept;
 
-/// How NCCL did a collective, as its profiler plug-in was told. It travels as the name of the span, which has
-/// no length where only the enqueueing is known.
+/// How NCCL performed a collective, as reported to its profiler plug-in. It is passed on as the name of the
+/// span, which has no length if only the enqueueing is known.
 struct NcclEvent {
   std::string function;   ///< "all_reduce"
   std::string algorithm;  ///< "RING"; empty for point-to-point
   std::string protocol;   ///< "LL128"
   int channels = 0;
-  /// How the bytes travelled, and what proves it: "infiniband" and "socket" (events of the network plug-in),
-  /// "proxy" (a proxy moved them: network or shared memory; an engine run's fact `transport` says which),
-  /// "direct" (no proxy took part: NVLink, PCIe or NVLS), "" not seen.
+  /// The transport of the bytes, and the evidence for it: "infiniband" and "socket" (events of the network
+  /// plug-in), "proxy" (a proxy moved them: network or shared memory; an engine run's fact `transport` states
+  /// which), "direct" (no proxy took part: NVLink, PCIe or NVLS), "" not observed.
   std::string transport;
   friend bool operator==(const NcclEvent&, const NcclEvent&) = default;
 };
 std::string nccl_event_name(const NcclEvent& event);  ///< "nccl/all_reduce/RING/LL128/8/socket"
 std::optional<NcclEvent> parse_nccl_event(std::string_view name);
 
-/// How the names of NCCL's logs end that ddbench asks for: "rank0.1234.nccl.log".
+/// The suffix of the NCCL logs that ddbench requests: "rank0.1234.nccl.log".
 inline constexpr const char* kNcclLogSuffix = ".nccl.log";
 /// How it begins where a rank of a reference workload keeps the log in memory.
 inline constexpr const char* kNcclLogInMemory = "/proc/self/fd/";
 
-/// What begins a name by which a process tells of how many ranks its communicators have, the largest last.
+/// Prefix of the names by which a process reports the sizes of its communicators, the largest last.
 inline constexpr std::string_view kNcclRanksName = "nccl.ranks: ";
 
 /// The 48-bit sequence of collective_key() for the `sequence`-th call (from 0) of a function in a
-/// communicator; NCCL counts each replay of a captured one as a call. The function's number lies in the
-/// highest bits: keys tell collectives apart and do not order them.
+/// communicator; NCCL counts each replay of a captured one as a call. The function's number is in the highest
+/// bits: keys identify collectives but do not order them.
 constexpr std::uint64_t nccl_sequence(int function_number, std::uint64_t sequence) noexcept {
   return (static_cast<std::uint64_t>(function_number & 0xF) << 44) | ((sequence + 1) & 0xFFF'FFFF'FFFFULL);
 }

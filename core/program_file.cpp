@@ -33,7 +33,7 @@ class ReadFile {
     return found.st_size;
   }
 
-  /// Goes on with the hash of what stands from `begin` to `end`; false where it cannot be read.
+  /// Continues the hash with the bytes from `begin` to `end`; false if they cannot be read.
   bool hash_range(off_t begin, off_t end, std::uint64_t& hash) const noexcept {
     std::array<char, 16384> buffer;
     while (begin < end) {

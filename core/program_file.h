@@ -14,8 +14,9 @@ struct ProgramFile {
   friend bool operator==(const ProgramFile&, const ProgramFile&) = default;
 };
 
-/// The file under `name`, with commas and control characters of it replaced. Reads it: FNV-1a, 64 bits, of all bytes, and of a file
-/// above 64 MiB of its size and its first and last 32 MiB. Nothing where it is no regular file or cannot be read.
+/// The file, recorded as `name` with commas and control characters replaced. Reads it: FNV-1a, 64 bits, of
+/// all bytes, or for a file above 64 MiB of its size and its first and last 32 MiB. Nothing if it is not a
+/// regular file or cannot be read.
 std::optional<ProgramFile> read_program_file(std::string_view name, const std::string& path) noexcept;
 
 /// The name that a process interns to report one (core/name_table.h): "file: 89ab... train.py".

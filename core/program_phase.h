@@ -8,9 +8,10 @@
 
 namespace ddbench {
 
-/// What a program says of its training loop, or ddbench's module inside of a Python program (probes/python) for it.
-/// It travels as a span of kind kHost that has the phase's name, `bytes` samples and `correlation` to tell loops apart
-/// (which data set, which optimizer). Values are those of probes/preload/marks/ddbench.h: append, never renumber.
+/// A phase of the training loop as reported by a program, or on its behalf by ddbench's module inside a
+/// Python program (probes/python). It is passed on as a span of kind kHost with the phase's name, `bytes`
+/// samples and `correlation` to distinguish loops (which data set, which optimizer). Values are those of
+/// probes/preload/marks/ddbench.h: append, never renumber.
 enum class ProgramPhase : std::uint8_t {
   kData,        ///< in the loader: until it has a batch, of `bytes` samples; none while it only starts
   kForward,     ///< a model's forward pass with gradients; kForwardPart: without its loss
@@ -19,8 +20,8 @@ enum class ProgramPhase : std::uint8_t {
   kZeroGrad,
   kEvaluation,  ///< a model's forward pass without gradients
   kSave,        ///< a checkpoint is written
-  kTrainMode,   ///< no length: the model is told to train
-  kEvalMode,    ///< no length: the model is told to evaluate
+  kTrainMode,   ///< no length: the model is switched to training mode
+  kEvalMode,    ///< no length: the model is switched to evaluation mode
   kOptimizerCall,  ///< what calls an optimizer's step and does more (DeepSpeed's engine): a part of the optimizer, which ends no step
 };
 inline constexpr std::array<const char*, 10> kPhaseNames = {

@@ -10,8 +10,9 @@ namespace ddbench {
 /// What a span was. The order is not meaningful; values are stored (analyzer/store/FORMAT.md): append, never
 /// renumber.
 enum class SpanKind : std::uint8_t {
-  /// One optimizer step of this rank, from its begin to the begin of the next. Recorded also in a probe-off
-  /// window; its `bucket` tells: kNoBucket when the probes were on in the whole step, 0 when they were off.
+  /// One optimizer step of this rank, from its begin to the begin of the next. Also recorded in a probe-off
+  /// window; its `bucket` states this: kNoBucket when the probes were on in the whole step, 0 when they were
+  /// off.
   kStep = 0,
   kForward = 1,        ///< compute of the forward pass
   kBackward = 2,       ///< compute of the backward pass
@@ -21,9 +22,9 @@ enum class SpanKind : std::uint8_t {
   kCopy = 6,           ///< a copy between memories, or into and out of a bucket
   kDataWait = 7,       ///< blocked in the loader
   kHost = 8,           ///< launch and framework: the step's own thread is active
-  /// A collective as NCCL's profiler plug-in tells it, from the start of its first channel to the end of its
-  /// last; the name is an NcclEvent. It says what a kernel was, and is no part of a step by itself:
-  /// analyzer::join_nccl_events makes communication of it where none was recorded.
+  /// A collective as NCCL's profiler plug-in reports it, from the start of its first channel to the end of
+  /// its last; the name is an NcclEvent. It describes a kernel, and is not part of a step itself:
+  /// analyzer::join_nccl_events turns it into communication if none was recorded.
   kNcclEvent = 9,
 };
 inline constexpr int kSpanKindCount = 10;
@@ -63,9 +64,9 @@ struct Span {
 };
 static_assert(sizeof(Span) == 48 && std::is_trivially_copyable_v<Span>);
 
-/// The key that joins one collective across ranks: every rank of a communicator numbers its collectives
-/// alike. `communicator` is the same on all its ranks and below 2^16; `sequence` counts from 1 and is below
-/// 2^48.
+/// The key that joins one collective across ranks: every rank of a communicator numbers its collectives in
+/// the same way. `communicator` is the same on all its ranks and below 2^16; `sequence` counts from 1 and is
+/// below 2^48.
 constexpr std::uint64_t collective_key(std::uint16_t communicator, std::uint64_t sequence) noexcept {
   return (static_cast<std::uint64_t>(communicator) << 48) | (sequence & 0xFFFF'FFFF'FFFFULL);
 }

@@ -17,9 +17,9 @@ namespace ddbench {
 /// Times lie in [-kLatest_ns, kLatest_ns]: nine years around the start of the machine, whose CLOCK_MONOTONIC
 /// they are.
 inline constexpr std::int64_t kLatest_ns = std::int64_t{1} << 58;
-/// Steps are counted with an int elsewhere.
+/// Other code counts steps with an int.
 inline constexpr std::uint32_t kLastStep = std::numeric_limits<std::int32_t>::max() - 1;
-/// Of one collective or copy, or of a process's memory: 1 EiB.
+/// Limit for one collective or copy, or for a process's memory: 1 EiB.
 inline constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
 
 constexpr bool is_time(std::int64_t time_ns) noexcept {

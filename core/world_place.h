@@ -6,7 +6,7 @@
 
 namespace ddbench {
 
-/// Which of how many ranks a process is, as its collective library or its environment says.
+/// The rank of a process and the world size, as reported by its collective library or its environment.
 struct WorldPlace {
   int rank = 0;
   int ranks = 0;  ///< 1 or more; rank is below it

@@ -18,12 +18,12 @@ enum class FactType : std::uint8_t {
 /// What it means that two runs differ in a fact.
 enum class FactSubject : std::uint8_t {
   kEnvironment,  ///< the machine, its software and its settings: may decide speed
-  kNetwork,      ///< follows from what the network follows from, else as kEnvironment
-  kWork,         ///< follows from the work that was asked for, else as kEnvironment
-  kThisRun,      ///< differs between any two runs and says nothing of their speed
+  kNetwork,      ///< a consequence of the same fields as the network, else as kEnvironment
+  kWork,         ///< a consequence of the requested work, else as kEnvironment
+  kThisRun,      ///< differs between any two runs and has no influence on their speed
 };
 
-/// One kind of fact. A "*" in the key stands for a part of its own: "gpu.*.model" is "gpu.0.model".
+/// One kind of fact. A "*" in the key is a placeholder for one part: "gpu.*.model" matches "gpu.0.model".
 struct FactSpec {
   std::string_view key;
   FactType type;
@@ -36,9 +36,9 @@ struct FactSpec {
 using enum FactType;
 using enum FactSubject;
 
-/// The registry of facts: what a run tells about itself beside its figures, as Environment::facts. Facts that
-/// a machine counted while the run was on are stored with "counted." before the key, and with
-/// "counted.nodeN." where there are several machines. A newer store may have others: they are shown as text.
+/// The registry of facts: the information that a run reports apart from its figures, as Environment::facts.
+/// Facts that a machine counted during the run are stored with "counted." before the key, and with
+/// "counted.nodeN." if there are several machines. A newer store may have others: they are shown as text.
 inline constexpr auto kFactTable = std::to_array<FactSpec>({
     // Analysis
     {"analysis.clock_contradictions", kInteger, kThisRun, "s",

@@ -11,7 +11,7 @@ constexpr std::string_view kSeparator = ", ";
 constexpr std::string_view kCounted = "counted.";
 constexpr std::array<std::string_view, 2> kReasonPrefixes{"unknown: ", "not measured: "};
 
-/// Each "*" stands for one character or more.
+/// Each "*" matches one or more characters.
 bool matches(std::string_view pattern, std::string_view key) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == key;

@@ -37,7 +37,7 @@ struct FactKey {
   std::string_view format;
 };
 
-/// FactKey of an entry whose key has a "*", for one of the things it stands for.
+/// FactKey of an entry whose key has a "*", with the placeholder filled in.
 template <typename Value>
 struct NamedFactKey {
   std::string name;
@@ -118,8 +118,8 @@ requires(Key.view().find('*') ==
          std::string_view::npos) inline constexpr FactKey<detail::ValueOf<Key>> fact_key{
     detail::spec_of<Key>().key, detail::spec_of<Key>().format};
 
-/// The same for an entry with one "*" or more, each of which one of `parts` stands for:
-/// fact_key_of<"gpu.*.model">(0) is "gpu.0.model".
+/// The same for an entry with one or more "*", each replaced by one of `parts`: fact_key_of<"gpu.*.model">(0)
+/// is "gpu.0.model".
 template <detail::KeyText Key, typename... Parts>
 NamedFactKey<detail::ValueOf<Key>> fact_key_of(const Parts&... parts) {
   constexpr const FactSpec& kSpec = detail::spec_of<Key>();

@@ -61,7 +61,7 @@ bool remove_empty(int directory, const std::string& name, const fs::path& path) 
   fail("remove the directory", path);
 }
 
-/// Visits what is below a directory, all on one file system.
+/// Visits the contents of a directory, within one file system.
 class Walk {
  public:
   Walk(const IsOurs& is_ours, dev_t device, bool removes)

@@ -36,14 +36,14 @@ class OwnedDirectory {
   unsigned mode() const;
   std::vector<std::string> entries() const;
 
-  /// Writes the file `.ddbench` (mode 0600), which says that ddbench made this directory, what for and under
-  /// which name. Done right after the directory was made.
+  /// Writes the file `.ddbench` (mode 0600), which states that ddbench made this directory, its purpose and
+  /// its name. Call it right after creating the directory.
   void mark(const std::string& purpose, const std::string& name) const;
   /// Whether mark() was called with the same words.
   bool is_marked(const std::string& purpose, const std::string& name) const;
 
-  /// Removes the directory with all in it that `is_ours` accepts (none given: all of it). What it does not
-  /// accept stays as it is, and so do the directories that lead to it. True when the directory is gone.
+  /// Removes the directory with all content that `is_ours` accepts (all of it if none is given). Other
+  /// content is kept, and so are the directories that lead to it. Returns true when the directory is gone.
   bool remove(const IsOurs& is_ours = {}) const;
   void remove_if_empty() const noexcept;
   /// The relative path of an entry that `is_ours` does not accept; empty when there is none.

@@ -115,8 +115,8 @@ struct Created {
   UniqueFd lock;
 };
 
-/// Nothing, or an error of ENOENT, when a process that cleans up here was quicker: it takes what is not
-/// locked yet for abandoned, and removes an empty root.
+/// Returns nothing, or an error of ENOENT, when another process that cleans up here was faster: it treats
+/// anything not yet locked as abandoned, and removes an empty root.
 std::optional<Created> try_to_create(const fs::path& root_path, const std::string& name) {
   OwnedDirectory root = open_root([&] { return OwnedDirectory::make(root_path); });
   check_private(root);
@@ -148,7 +148,7 @@ std::optional<Created> try_to_create(const fs::path& root_path, const std::strin
   return Created{std::move(root), std::move(*directory), std::move(lock)};
 }
 
-/// Whether the marker's text is a beginning of what mark() writes: its writer was killed.
+/// Whether the marker's text is a prefix of the text that mark() writes: its writer was killed.
 bool is_unfinished(const UniqueFd& marker) {
   std::string text(kLongestName + 64, '\0');
   const ssize_t count = ::pread(marker.get(), text.data(), text.size(), 0);

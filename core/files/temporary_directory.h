@@ -27,8 +27,8 @@ class TemporaryDirectory {
   /// Throws Error{kEnvironment} when it cannot be made or exists, and when `root` is anything but a directory
   /// that only this user can enter.
   TemporaryDirectory(const std::filesystem::path& root, const std::string& name);
-  /// The directory whose owner died, to take over what is in it; nothing when there is none, or when its
-  /// owner or somebody who adopted it before lives.
+  /// The directory of a dead owner, to take over its content; nothing when there is none, or when its owner
+  /// or a process that adopted it earlier is alive.
   static std::optional<TemporaryDirectory> adopt(const std::filesystem::path& root, const std::string& name);
   TemporaryDirectory(TemporaryDirectory&& other) noexcept;
   TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
@@ -50,10 +50,10 @@ class TemporaryDirectory {
   UniqueFd lock_;
 };
 
-/// Removes what killed processes of this user left in `root`: directories with the marker whose lock nobody
-/// holds (only those whose names begin with `prefix`, and for which `is_needed`, if given, is false), and
-/// what is left of their creation. Returns those removed. Everything else in `root` stays. One that cannot be
-/// removed is tried again next time. Throws Error{kEnvironment} when `root` is no directory that only this
+/// Removes what killed processes of this user left in `root`: directories with the marker whose lock no
+/// process holds (only those whose names begin with `prefix`, and for which `is_needed`, if given, is false),
+/// and remnants of their creation. Returns those removed. Everything else in `root` stays. One that cannot be
+/// removed is tried again next time. Throws Error{kEnvironment} when `root` is not a directory that only this
 /// user can enter.
 std::vector<std::filesystem::path> remove_abandoned(
     const std::filesystem::path& root, const std::string& prefix = "",

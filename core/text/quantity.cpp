@@ -20,7 +20,7 @@ template <std::size_t N>
 UnitScale largest_below(const std::array<Step, N>& steps, double value, const char* suffix) {
   Step chosen = steps[0];
   for (const Step& step : steps) {
-    // 999.96 of a unit would be shown as 1000 of it.
+    // 999.96 of a unit would be rounded to 1000 of it.
     if (value >= step.size * 0.9995) chosen = step;
   }
   return {1 / chosen.size, std::string(chosen.unit) + suffix};

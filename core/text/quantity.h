@@ -15,7 +15,7 @@ struct UnitScale {
 /// "B/s" (powers of 1000, as links and memories are sold) and "1"; other units stay as they are.
 UnitScale scale_for(std::string_view unit, double largest);
 
-/// "0", "1.20", "12.3", "12,345", "3.1e-09"; `significant` digits. "n/a" for what is not finite.
+/// "0", "1.20", "12.3", "12,345", "3.1e-09"; `significant` digits. "n/a" for values that are not finite.
 std::string number(double value, int significant = 3);
 
 /// "12.3 ms", "1.05 GB", "0.87"; with `sign`, "+12.3 ms".
