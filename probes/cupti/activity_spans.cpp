@@ -58,8 +58,8 @@ const std::uint64_t* ActivitySpans::find_call(std::uint32_t call) const {
   return older != older_calls_.end() ? &older->second : nullptr;
 }
 
-/// What the host called, in this buffer, before what the device did for it. A call's range comes right before
-/// it.
+/// Processes the host's calls in this buffer before the device's work for them. A call's range directly
+/// precedes it.
 bool ActivitySpans::add_calls(std::span<const CUpti_Activity* const> records) {
   bool any = false;
   for (const CUpti_Activity* const record : records) {
@@ -152,7 +152,7 @@ void ActivitySpans::convert_api(const CUpti_ActivityAPI& call) {
   add_work(work);
 }
 
-/// A range of NVTX is told of by a record at its begin and one at its end, with the same id.
+/// An NVTX range has a record at its begin and one at its end, with the same id.
 void ActivitySpans::convert_marker(const MarkerRecord& marker) {
   if ((marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
     if (open_markers_.size() < kMostOpenMarkers) open_markers_.insert_or_assign(marker.id, marker);

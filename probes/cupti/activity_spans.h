@@ -27,9 +27,9 @@ using MemsetRecord = CUpti_ActivityMemset4;
 using PeerCopyRecord = CUpti_ActivityMemcpyPtoP4;
 using MarkerRecord = CUpti_ActivityMarker2;
 
-/// Turns CUPTI's activity records into spans, without CUPTI: records come in, whoever made them. Buffers of
-/// different threads and streams come in any order, so work whose call was not yet told of is held back until
-/// it is, or until finish(). One thread at a time.
+/// Turns CUPTI's activity records into spans. Needs no CUPTI: the records may come from any source. Buffers
+/// of different threads and streams arrive in any order, so work whose call was not yet reported is held back
+/// until it is, or until finish(). One thread at a time.
 class ActivitySpans {
  public:
   /// `name` is valid during the call; times are those of the records.
@@ -46,7 +46,7 @@ class ActivitySpans {
 
   /// One buffer.
   void convert(std::span<const CUpti_Activity* const> records);
-  /// Ranges were pushed: work is held back until its call is told of, though none of a range was told yet.
+  /// Ranges were pushed: work is held back until its call is reported, even if no range was reported yet.
   void expect_ranges() noexcept { ranges_in_use_ = true; }
   /// What is held back will not become clearer.
   void finish();
@@ -64,7 +64,7 @@ class ActivitySpans {
   };
 
   void note_call(std::uint32_t call, std::uint64_t external_id);
-  /// The external id of a call, 0 outside of ranges; nullptr when nothing was told of it yet.
+  /// The external id of a call, 0 outside of ranges; nullptr when the call was not reported yet.
   const std::uint64_t* find_call(std::uint32_t call) const;
   bool add_calls(std::span<const CUpti_Activity* const> records);  ///< whether there were any
   void convert_record(const CUpti_Activity& record);

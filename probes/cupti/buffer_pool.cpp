@@ -33,7 +33,7 @@ std::uint8_t* BufferPool::take() noexcept try {
 
 void BufferPool::give_back(std::uint8_t* buffer) noexcept {
   const std::lock_guard lock(mutex_);
-  free_.push_back(buffer);  // within what was reserved
+  free_.push_back(buffer);  // within the reserved capacity
 }
 
 std::uint64_t BufferPool::refused() const noexcept {

@@ -13,7 +13,7 @@ class BufferPool {
  public:
   static constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
 
-  /// `ready` are made at once, more when they are asked for, `most` in all.
+  /// Allocates `ready` buffers at once, more on request, at most `most` in all.
   BufferPool(std::size_t ready, std::size_t most);
 
   /// nullptr when all are in use, or there is no memory; counted: CUPTI drops records then.

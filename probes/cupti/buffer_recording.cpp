@@ -59,7 +59,8 @@ void BufferRecording::add(const Frames& frames) noexcept {
   if (!file_) return;
   try {
     frames();
-    // At once: the program may be killed, or fork, and what is not written yet is written by both then.
+    // Flush at once: the program may be killed, or fork, and then both processes would write the buffered
+    // data.
     if (file_ && std::fflush(file_.get()) != 0) throw CannotWrite();
   } catch (...) {  // CannotWrite, no memory
     file_.reset();

@@ -16,11 +16,11 @@
 
 namespace ddbench::cuda {
 
-/// Where a program asks for a recording: the file to create.
+/// The variable by which a program requests a recording: the file to create.
 inline constexpr const char* kRecordingVariable = "DDBENCH_CUPTI_RECORDING";
 
-/// What CUPTI handed to a probe, to be handed to another one later, without a GPU. The format, whose numbers
-/// are little-endian and follow each other without gaps:
+/// The data that CUPTI passed to a probe, recorded so that another probe can process it later, without a GPU.
+/// Numbers are little-endian and packed without gaps. The format:
 ///
 ///   head    kRecordingMagic, u32 kRecordingVersion, u32 CUPTI_API_VERSION of the build (which decides
 ///           how records are laid out), u32 that of the CUPTI that ran
@@ -33,8 +33,8 @@ inline constexpr const char* kRecordingVariable = "DDBENCH_CUPTI_RECORDING";
 ///              string that it points to), and the buffer as it was
 ///   range     u32 kind, u32 step, u32 bucket, u64 bytes, u64 correlation
 ///
-/// All that a frame refers to stands before it. In a recording of a program that was killed the last frame
-/// may be cut short.
+/// A frame refers only to preceding frames. In a recording of a killed program the last frame may be
+/// truncated.
 inline constexpr std::string_view kRecordingMagic = "DDBCUPTI";
 inline constexpr std::uint32_t kRecordingVersion = 1;
 enum class RecordingFrame : std::uint32_t { kRange = 1, kNode = 2, kString = 3, kBuffer = 4 };
@@ -52,7 +52,7 @@ class BufferRecording {
   void add_buffer(CUcontext context, std::uint32_t stream, std::uint64_t dropped,
                   std::span<const std::uint8_t> buffer,
                   std::span<const CUpti_Activity* const> records) noexcept;
-  /// All that was added is in the file; what is added later is not. Idempotent.
+  /// Everything added so far is in the file; later additions are ignored. Idempotent.
   void end() noexcept;
   /// 1 when it ended early.
   std::uint64_t errors() const noexcept;
@@ -73,8 +73,8 @@ class BufferRecording {
   std::uint64_t errors_ = 0;
 };
 
-/// The one that the environment asks for; nullptr when it asks for none. A file that is there already is not
-/// touched: with several ranks the first one has it.
+/// The recording requested by the environment; nullptr if none is. An existing file is not touched: with
+/// several ranks the first one gets the file.
 std::unique_ptr<BufferRecording> open_recording();
 
 }  // namespace ddbench::cuda

@@ -28,7 +28,7 @@ class CapturedRanges {
     if (!pushed_.empty()) pushed_.pop_back();
   }
 
-  /// In the innermost range; outside of any nothing is known of it.
+  /// Adds the node to the innermost range; outside of any range nothing is recorded for it.
   void add(std::uint64_t node) noexcept {
     const std::lock_guard lock(mutex_);
     if (!pushed_.empty()) nodes_.insert_or_assign(node, pushed_.back());

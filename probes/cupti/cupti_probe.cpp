@@ -180,7 +180,7 @@ void CuptiProbe::pop() noexcept {
 void CuptiProbe::set_enabled(bool enabled) noexcept {
   if (!unavailable_.empty() || stopped_ || enabled_.exchange(enabled) == enabled) return;
   enable(enabled);
-  // The recorder takes nothing while it is off: what a later flush would bring of before is lost then.
+  // The recorder accepts nothing while it is off: earlier activity that a later flush returned would be lost.
   if (!enabled) flush();
 }
 
@@ -224,7 +224,7 @@ void CuptiProbe::let_go() noexcept {
   if (recording_) recording_->end();
 }
 
-/// So that a process that ends without its exit handlers has told of all but its last moments.
+/// So that a process that ends without its exit handlers has reported all but its last moments.
 void CuptiProbe::flush_now_and_then() {
   std::unique_lock lock(stop_mutex_);
   while (!stopping_.wait_for(lock, kFlushPeriod, [this] { return is_stopping_; })) {
@@ -274,7 +274,7 @@ void CuptiProbe::take_buffer(CUcontext context, std::uint32_t stream, std::uint8
 }
 
 void CuptiProbe::record(const Span& span, std::string_view name) {
-  // Thousands come at once, and nobody waits for them: not faster than they are spooled.
+  // Thousands arrive at once, and nobody waits for them: do not record them faster than they are spooled.
   if (++since_drain_ % kSpansBetweenDrains == 0) recorder_.flush();
   std::string key(name);
   auto found = name_ids_.find(key);

@@ -59,10 +59,10 @@ class CuptiProbe final : public CudaProbe {
   RangeTable ranges_;
   CollectiveTimes collective_times_;
   CapturedRanges captured_ranges_;
-  std::unique_ptr<BufferRecording> recording_;  // nullptr: nobody asked for one
+  std::unique_ptr<BufferRecording> recording_;  // nullptr: no recording requested
 
   std::mutex flush_mutex_;  // no callback takes it
-  std::mutex mutex_;        // of what follows: buffers are converted one after the other
+  std::mutex mutex_;        // guards the following: buffers are converted one after the other
   Range found_range_;
   Range found_node_;
   ActivitySpans spans_;

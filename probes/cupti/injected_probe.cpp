@@ -1,5 +1,5 @@
-// The probe in a program of the user's: opened by injection.cpp and by NVTX (NVTX_INJECTION64_PATH). Nothing
-// is thrown out of it, and nothing that fails here is noticed by the program.
+// The probe in a user's program: opened by injection.cpp and by NVTX (NVTX_INJECTION64_PATH). It throws no
+// exceptions, and the program does not notice its failures.
 #include <dlfcn.h>
 
 #include <cstdlib>

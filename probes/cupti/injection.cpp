@@ -17,7 +17,7 @@ constexpr const char* kProbe = "ddbench_inject_cupti.so";
 
 using Initialize = int (*)();
 
-/// nullptr, and the reason in `why_not`, where the probe cannot be had.
+/// nullptr, with the reason in `why_not`, if the probe is not available.
 Initialize open_probe(std::string& why_not) {
   Dl_info own{};
   ::dladdr(reinterpret_cast<void*>(&open_probe), &own);

@@ -38,7 +38,7 @@ std::optional<std::string> group_path(std::string_view self_cgroup, std::string_
 }
 
 std::vector<fs::path> levels_below(const fs::path& mount, std::string_view mounted, std::string_view group) {
-  // In a container the mount may show only a part of the hierarchy, or the group may lie outside of it.
+  // In a container the mount may show only a part of the hierarchy, or the group may be outside of it.
   std::string_view below = group;
   if (mounted != "/") below = group.starts_with(mounted) ? group.substr(mounted.size()) : std::string_view{};
   if (below.find("..") != std::string_view::npos) below = {};

@@ -96,7 +96,7 @@ Measured<ProcessorTicks> read_processors(const fs::path& root) {
       ticks(kStolen)};
 }
 
-/// Of each "cpu<n>" the number in the file below it.
+/// For each "cpu<n>", the number in the file below it.
 std::vector<std::int64_t> numbers_of_cores(const fs::path& root, const fs::path& file) {
   std::vector<std::int64_t> numbers;
   const fs::path directory = root / "sys/devices/system/cpu";

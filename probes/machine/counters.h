@@ -30,7 +30,7 @@ struct ProcessorTicks {
   friend bool operator==(const ProcessorTicks&, const ProcessorTicks&) = default;
 };
 
-/// One reading of what the kernel counts about the machine, the network and this process.
+/// One reading of the kernel's counters for the machine, the network and this process.
 struct Counters {
   std::int64_t at_ns = 0;                               ///< now_ns(); in a difference: how long it lasted
   std::map<std::string, InterfaceCounters> interfaces;  ///< by name

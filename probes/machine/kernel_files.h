@@ -11,8 +11,8 @@
 
 namespace ddbench::host {
 
-/// The text of a /proc or /sys file without white space at its ends, or why it cannot be read. An empty file
-/// counts as one that does not tell.
+/// The text of a /proc or /sys file, trimmed, or the reason why it cannot be read. An empty file counts as
+/// one without a value.
 Measured<std::string> read_text(const std::filesystem::path& file);
 
 /// The same as a number; a text that is none is the reason.

@@ -33,7 +33,7 @@ struct Gpu {
   Measured<std::string> model = Measured<std::string>::missing("not inspected");
 };
 
-/// What this machine is, as its kernel tells. What cannot be known carries the reason.
+/// The properties of this machine as its kernel reports them. Unknown properties carry the reason.
 struct Machine {
   using Text = Measured<std::string>;
 
@@ -53,12 +53,12 @@ struct Machine {
   std::vector<InfinibandPort> infiniband;
   Text nvidia_driver = Text::missing("not inspected");
   std::vector<Gpu> gpus;                  ///< all of the host, even those that a container may not use
-  std::map<std::string, Text> libraries;  ///< soname -> the file that dlopen takes for it
+  std::map<std::string, Text> libraries;  ///< soname -> the file that dlopen loads for it
   std::map<std::string, Text> commands;   ///< "srun", "mpirun" -> path
 };
 
-/// Reads /proc and /sys below `root` (tests feed fixture trees). Libraries and commands are those of this
-/// process. Does not throw for what is missing.
+/// Reads /proc and /sys below `root` (tests supply fixture trees). Libraries and commands are those of this
+/// process. Does not throw for missing entries.
 Machine inspect_machine(const std::filesystem::path& root = "/");
 /// The same without libraries and commands: loads nothing into this process.
 Machine inspect_hardware(const std::filesystem::path& root = "/");
@@ -74,9 +74,9 @@ Measured<std::string> find_command(const std::string& name, std::string_view pat
 using ddbench::Facts;
 Facts facts(const Machine& machine);
 
-/// 16 hex digits over what decides speed and stays the same from run to run: CPU model, cores, memory rounded
-/// to GiB, GPUs, governor. Not over host name, free memory, kernel build or boot id. Of several machines,
-/// over each kind of them once: machines that are alike have the fingerprint of one.
+/// 16 hex digits over the properties that determine speed and are stable from run to run: CPU model, cores,
+/// memory rounded to GiB, GPUs, governor. Excludes host name, free memory, kernel build and boot id. For
+/// several machines, each kind of machine counts once: identical machines have the fingerprint of one.
 std::string fingerprint(std::span<const Facts> machines);
 std::string fingerprint(const Machine& machine);
 /// The values that fingerprint() is over, in words: "cpu AMD EPYC 7763, cores 64, governor performance, ...".

@@ -56,7 +56,7 @@ std::vector<NetworkInterface> read_interfaces(const fs::path& root) {
     NetworkInterface entry;
     entry.name = name;
     const std::string state = read_text(interface / "operstate").value_or("unknown");
-    // Drivers that do not track the state say "unknown" while they work; the carrier then tells.
+    // Drivers that do not track the state report "unknown" while they work; then the carrier decides.
     entry.up = state == "up" || (state == "unknown" && read_number(interface / "carrier").value_or(0) == 1);
     std::error_code error;
     entry.physical = fs::exists(interface / "device", error);

@@ -12,7 +12,7 @@ namespace ddbench::host {
 /// of /proc/self/task/<thread>/schedstat. Any thread may read it. A reading is one system call.
 class RunQueueDelay {
  public:
-  /// `thread` as own_thread() and list_threads() tell it.
+  /// `thread` as returned by own_thread() and list_threads().
   explicit RunQueueDelay(int thread);
 
   /// Missing, with the reason, where the kernel does not account for it or the thread has ended.
@@ -25,7 +25,7 @@ class RunQueueDelay {
 /// The calling thread as /proc names it: in a pid namespace that sees the host's /proc this is not gettid().
 /// 0 where there is no /proc.
 int own_thread();
-/// The threads of this process, likewise.
+/// The threads of this process, with the same ids.
 std::vector<int> list_threads();
 
 }  // namespace ddbench::host

@@ -13,7 +13,7 @@
 namespace ddbench::host {
 
 Measured<std::string> find_library(const std::string& soname) {
-  // Unloading is what vendors test least: what was loaded stays.
+  // Libraries stay loaded: vendors rarely test unloading.
   const UniqueHandle<void, dlclose> library(::dlopen(soname.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE));
   if (!library) {
     const char* reason = ::dlerror();

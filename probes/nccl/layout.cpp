@@ -1,5 +1,5 @@
-// Where NCCL's public headers put what is read, on 64-bit Linux. NCCL of each version passes these structs by
-// address: an offset that is wrong reads garbage and nobody notices.
+// Checks the offsets of the members that are read, according to NCCL's public headers on 64-bit Linux. NCCL
+// of each version passes these structs by address: a wrong offset would silently read garbage.
 #include "probes/nccl/profiler_abi.h"
 
 namespace ddbench::nccl {

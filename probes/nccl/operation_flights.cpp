@@ -18,7 +18,7 @@ void begin_flight(Operation& operation) noexcept {
   const auto end = std::copy_n(host::kNcclFlightPrefix.begin(), host::kNcclFlightPrefix.size(), name.begin());
   std::copy_n(operation.function.begin(), std::min(operation.function.size(), name.size() - host::kNcclFlightPrefix.size() - 1), end);
   operation.flight = inject::note_flight_begin(name.data(), collective_key(number, operation.sequence + 1), operation.enqueued_ns);
-  if (communicator.ranks < 2) return;  // version 3 does not tell
+  if (communicator.ranks < 2) return;  // not reported in version 3
   inject::note_flight_group(number, communicator.ranks);
   inject::note_flight_place(communicator.rank, communicator.ranks);
 }

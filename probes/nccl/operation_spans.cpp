@@ -39,7 +39,7 @@ void tell_settings(host::Recorder& recorder) {
     const std::size_t equals = setting.find('=');
     if (!setting.starts_with(kPrefix) || equals == std::string_view::npos) continue;
     const std::string name(setting.substr(0, equals));
-    // Which is this, and where ddbench has NCCL log: no settings that tell two runs apart.
+    // The plug-in's own settings (its path, and ddbench's NCCL log) do not distinguish two runs.
     if (name == "NCCL_PROFILER_PLUGIN" || (logs_for_ddbench && name.starts_with("NCCL_DEBUG"))) continue;
     recorder.intern(
         reported(fact_key_of<"nccl.NCCL_*">(name.substr(kPrefix.size())), setting.substr(equals + 1)));
@@ -64,7 +64,7 @@ void OperationSpans::event(const Operation& operation, const DeviceClock& clock)
     span.correlation = collective_key(fold_communicator(operation.communicator->id),
                                       nccl_sequence(function, operation.sequence));
   }
-  // That of what was captured is the graph's launch.
+  // For a captured operation, the enqueueing is the graph's launch.
   if (!operation.captured && operation.enqueued_end_ns != 0) {
     Span enqueueing = span;
     enqueueing.kind = SpanKind::kHost;

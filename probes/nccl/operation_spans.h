@@ -14,14 +14,14 @@ namespace ddbench::nccl {
 struct PluginCounters {
   std::uint64_t events = 0;      ///< operations that were started
   std::uint64_t unfinished = 0;  ///< whose channels did not all end: aborted, or pushed out by newer ones
-  std::uint64_t untimed = 0;   ///< of which only their enqueueing is known: NCCL told an earlier one's timers
+  std::uint64_t untimed = 0;   ///< with known enqueueing only: NCCL reported the timers of an earlier one
   std::uint64_t unpaired = 0;  ///< starts below, and stops of, operations that are not known (any more)
   std::uint64_t foreign_proxies = 0;  ///< proxy operations of another process's collectives
   std::uint64_t unknown_functions = 0;
 };
 
-/// Makes spans of operations, in the process's recorder, whichever that is at the time. Its owner serialises
-/// the calls; they throw what the recorder does.
+/// Makes spans of operations, in the process's current recorder. Its owner serialises the calls; they throw
+/// the recorder's exceptions.
 class OperationSpans {
  public:
   /// A span of kind kNcclEvent, from the first channel's begin to the last one's end. It has no length, and
@@ -31,7 +31,8 @@ class OperationSpans {
   /// A call of NCCL's functions, or its launch of a kernel, on the host.
   void call(const Operation& operation);
   void counters(const PluginCounters& counters);
-  /// Of a communicator that begins, on this rank: its size is reported, in a spool that is opened if need be.
+  /// Called when a communicator begins on this rank: reports its size, in a spool that is opened if
+  /// necessary.
   void communicator(Communicator& communicator);
 
  private:

@@ -11,8 +11,8 @@
 
 namespace ddbench::nccl {
 
-/// What NCCL hands out and asks for again: which operation of the table, and which part of it. It is no
-/// address, so that one that NCCL kept too long is recognised instead of followed.
+/// The handle that NCCL receives and passes back: the operation's index in the table, and which part of it.
+/// It is not an address, so that a handle that NCCL kept too long is recognised instead of dereferenced.
 struct Handle {
   EventType type = kGroup;
   std::uint8_t channel = 0;  ///< of a kernel channel; of an API call 1 when it was captured in a graph
@@ -26,7 +26,7 @@ struct Handle {
 /// One communicator of this process, for the life of the process: late events may still name it.
 struct Communicator {
   std::uint64_t id = 0;
-  int ranks = 1;  ///< 1 where version 3 does not tell
+  int ranks = 1;  ///< 1 if version 3 does not report it
   int rank = 0;
   Handle newest;  ///< of its operations that have begun
   unsigned reported_to = 0;  ///< generation of the recorder that knows its size; 0: of none, or it is not known
@@ -45,10 +45,10 @@ struct Operation {
   std::uint64_t sequence = 0;        ///< 48 bits of collective_key()
   bool captured = false;             ///< in a CUDA graph
   inject::Range range;               ///< of the thread that enqueued it
-  int channels = 0;                  ///< that will tell of themselves; 0: not known
+  int channels = 0;                  ///< that will report; 0: not known
   std::int64_t enqueued_ns = 0;      ///< startEvent was called
   std::int64_t enqueued_end_ns = 0;  ///< stopEvent was called: it is enqueued, and no more than that
-  bool told_late = false;            ///< nobody waits for its end any more
+  bool told_late = false;            ///< no longer waited for
   bool newer_began = false;          ///< of the same communicator, which runs them in their order
 
   int channels_begun = 0;
@@ -62,8 +62,8 @@ struct Operation {
   std::uint64_t begin_timer = 0;  ///< of the GPU; 0 where NCCL gives none
   std::uint64_t end_timer = 0;
 
-  /// Every channel that was seen has ended, and none is missing as far as that is known. Proxies may go on:
-  /// those of CollNet never say that they are done.
+  /// Every channel that was seen has ended, and as far as known none is missing. Proxies may still be active:
+  /// those of CollNet never report that they are done.
   bool told_all() const noexcept {
     return enqueued_end_ns != 0 && channels_begun > 0 && channels_begun >= channels && channels_open == 0;
   }
@@ -72,7 +72,7 @@ struct Operation {
   void begin_channel(std::uint64_t timer, std::int64_t at_ns) noexcept;
   void stop_timer(std::uint64_t timer) noexcept;
   void end_channel(std::int64_t at_ns) noexcept;
-  /// In words: "infiniband", "socket", "proxy", "direct"; "" when no channel of it was seen.
+  /// One of "infiniband", "socket", "proxy", "direct"; "" when no channel was seen.
   std::string_view transport() const noexcept;
 };
 

@@ -19,11 +19,11 @@ namespace {
 
 constexpr int kAlways = static_cast<int>(kGroup | kColl | kP2p | kProxyOp | kKernelCh | kGroupApi | kCollApi |
                                          kP2pApi | kKernelLaunch);
-// One event a chunk of data: only until it is known by what the bytes travel, or that this NCCL does not
-// tell, which is what most are built like (NCCL_ENABLE_NET_PROFILING).
+// One event per chunk of data: only until the transport of the bytes is known, or it is known that this NCCL
+// does not report it, as most builds do not (NCCL_ENABLE_NET_PROFILING).
 constexpr int kTransportProof = static_cast<int>(kProxyStep | kNetPlugin);
 constexpr int kOperationsForProof = 16;
-// NCCL tells of an operation when it has launched the kernel, which may run by then.
+// NCCL reports an operation after it has launched the kernel, which may already be running.
 constexpr std::int64_t kLaunchedBefore_ns = 200'000;
 constexpr std::int64_t kToldWithin_ns = 20'000'000;  // many turns of NCCL's proxy thread
 
@@ -75,7 +75,7 @@ void* Plugin::open(std::uint64_t communicator, int ranks, int rank, int* mask) n
   }
   Communicator& opened =
       *communicators_.emplace_back(std::make_unique<Communicator>(Communicator{communicator, ranks, rank, {}}));
-  if (communicator != 0) recorded_.communicator(opened);  // version 3 does not tell it
+  if (communicator != 0) recorded_.communicator(opened);  // not reported in version 3
   return &opened;
 } catch (...) {  // NCCL's program runs on without its measurement
   return nullptr;
@@ -88,8 +88,8 @@ void Plugin::pause(bool paused) noexcept {
   apply_mask();
 }
 
-/// NCCL's proxy thread tells of a kernel's end some time after it: until then, or as long as it may take. Who
-/// asks has waited for the GPU. What is not told in time is not waited for again.
+/// NCCL's proxy thread reports a kernel's end some time after it: waits for that, up to the limit. The caller
+/// has waited for the GPU. An operation not reported in time is not waited for again.
 void Plugin::wait_until_told(std::unique_lock<std::mutex>& lock) noexcept {
   const std::int64_t until_ns = now_ns() + kToldWithin_ns;
   const auto is_awaited = [](const Operation& operation) {
@@ -117,7 +117,7 @@ void* Plugin::start(void* context, const EventStart& event) noexcept try {
     case kP2p:
     case kGroupApi:
     case kKernelLaunch: return start_operation(*static_cast<Communicator*>(context), event);
-    // No more than parents; the generation tells them from null.
+    // Groups are only parents; the generation distinguishes the handle from null.
     case kGroup: return Handle{kGroup, 0, 1, 0}.encoded();
     case kCollApi:
     case kP2pApi:
@@ -149,7 +149,7 @@ void* Plugin::start_operation(Communicator& communicator, const EventStart& even
     const Handle parent = Handle::decode(event.parent);
     operation.captured = event.parent != nullptr && is_api_call(parent.type) && parent.channel != 0;
   }
-  // A replay is told of on a thread of CUDA's, when it is nobody's.
+  // A replay is reported on one of CUDA's threads, which has no range.
   if (!operation.captured) operation.range = inject::thread_range();
   if (operation.type == kColl && !operation.captured) begin_flight(operation);
   return operations_.take(operation).encoded();

@@ -13,11 +13,11 @@
 
 namespace ddbench::nccl {
 
-/// An event as any version of NCCL starts it; what a version does not tell stays as it is here.
+/// An event as any version of NCCL starts it; members that a version does not report keep these defaults.
 struct EventStart {
   std::uint64_t type = 0;
   void* parent = nullptr;
-  std::uint64_t communicator = 0;  ///< version 3 tells it here, later ones in init()
+  std::uint64_t communicator = 0;  ///< version 3 reports it here, later ones in init()
   int rank = 0;
   const char* function = nullptr;
   const char* datatype = nullptr;
@@ -40,26 +40,26 @@ class Plugin {
  public:
   static Plugin& instance() noexcept;
 
-  /// A communicator begins; `mask` is NCCL's, which it reads again at each group, and is filled with what is
-  /// wanted. Returns NCCL's context.
+  /// A communicator begins; `mask` belongs to NCCL, which reads it again at each group, and is filled with
+  /// the requested events. Returns NCCL's context.
   void* open(std::uint64_t communicator, int ranks, int rank, int* mask) noexcept;
   /// Returns the event's handle; null drops it.
   void* start(void* context, const EventStart& event) noexcept;
   void stop_timer(void* handle, std::uint64_t timer) noexcept;
   void stop(void* handle) noexcept;
-  /// The communicator ended or was aborted: what is under way is recorded as far as it came.
+  /// The communicator ended or was aborted: operations in progress are recorded as far as they came.
   void close(void* context) noexcept;
-  /// The recorder is about to stop; programs, and the engine, end it before their communicators. Waits some
-  /// milliseconds at most for what the GPU has done to be told.
+  /// The recorder is about to stop; programs, and the engine, end it before their communicators. Waits at
+  /// most some milliseconds for reports of completed GPU work.
   void conclude() noexcept;
-  /// From true to false nothing is wanted of what NCCL enqueues. Waits likewise for what was enqueued before.
+  /// While true, no events of newly enqueued operations are requested. Waits as conclude() for earlier ones.
   void pause(bool paused) noexcept;
 
  private:
   Plugin();
   void* start_operation(Communicator& communicator, const EventStart& event);
   void* start_child(const EventStart& event);
-  /// Of version 3, whose events name their communicator.
+  /// For version 3, whose events name their communicator.
   Communicator& known(std::uint64_t id, int rank);
   void begin_channel(Operation& operation, const Handle& handle, std::uint64_t timer);
   std::uint64_t own_timer(Operation& operation, std::uint64_t timer, std::int64_t at_ns);

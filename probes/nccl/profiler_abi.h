@@ -7,8 +7,8 @@
 
 /// The binary interface of NCCL's profiler plug-ins, versions 3 to 6, as NCCL's public headers
 /// (src/include/plugin/profiler) define it: names of the exported structs, order and types of members. Events
-/// that ddbench never asks for have no member; none of them is larger than those that have. layout.cpp checks
-/// it.
+/// that ddbench never requests have no member; none of them is larger than those that have one. layout.cpp
+/// checks it.
 namespace ddbench::nccl {
 
 using Result = int;  ///< ncclResult_t: 0 is success
@@ -33,7 +33,7 @@ enum EventType : std::uint64_t {
 
 inline constexpr int kStateKernelChStop = 22;  ///< of recordEventState: its argument holds the stop timer
 
-/// What a network plug-in's event id says in its upper 16 bits.
+/// The upper 16 bits of a network plug-in's event id.
 inline constexpr std::int64_t kNetInfiniband = 1;
 inline constexpr std::int64_t kNetSocket = 2;
 
@@ -184,7 +184,7 @@ struct EventV5 {
   };
 };
 
-/// Copy-engine collectives, which version 6 adds, are not asked for; all else lies as in version 5.
+/// Copy-engine collectives, which version 6 adds, are not requested; the rest of the layout equals version 5.
 using EventV6 = EventV5;
 
 /// From version 4 on. Version 3 has no state that is read.

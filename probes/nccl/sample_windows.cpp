@@ -39,7 +39,7 @@ SampleWindows::~SampleWindows() {
 }
 
 void SampleWindows::run() {
-  bool is_on = true;  // as NCCL was told at first
+  bool is_on = true;  // the initial state given to NCCL
   while (!stopping_.load()) {
     const auto now = std::chrono::duration_cast<milliseconds>(system_clock::now().time_since_epoch());
     const milliseconds into = now % window_.period;

@@ -15,7 +15,7 @@ struct SampleWindow {
   std::chrono::milliseconds period{0};
 };
 
-/// "100/1000": 100 ms of every second. Nothing for what is no such text, or has no time off.
+/// "100/1000": 100 ms of every second. Nothing for other text, or for windows without any time off.
 std::optional<SampleWindow> parse_sample_window(std::string_view text) noexcept;
 
 /// Calls `set(true)` where a window begins and `set(false)` where it ends, on a thread of its own.

@@ -51,8 +51,8 @@ class GpuMonitor {
   std::thread thread_;
 };
 
-/// What is told of a run: "gpu.0.energy_j", "gpu.0.utilisation", "gpu.0.sm_clock_mhz",
-/// "gpu.0.throttled" in words, ...; "gpu.energy_j" of all GPUs that ran a kernel.
+/// Facts reported for a run: "gpu.0.energy_j", "gpu.0.utilisation", "gpu.0.sm_clock_mhz", "gpu.0.throttled"
+/// in words, ...; "gpu.energy_j" for all GPUs that ran a kernel.
 Facts gpu_facts(const std::vector<GpuTotals>& gpus);
 
 /// One for each GPU that was held down or had memory errors, for people.

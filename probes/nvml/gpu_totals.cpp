@@ -9,7 +9,7 @@ struct Reason {
   std::uint64_t bits;
   const char* words;
 };
-// NVML's nvmlClocksThrottleReason*: software and hardware tell of heat apart.
+// NVML's nvmlClocksThrottleReason*: software and hardware report thermal throttling separately.
 constexpr Reason kReasons[] = {
     {0x04, "power cap"}, {0x20 | 0x40, "too hot"}, {0x80, "power brake"}, {0x08, "hardware slowdown"}};
 

@@ -7,7 +7,7 @@
 
 namespace ddbench::cuda {
 
-/// One reading of one GPU. What it does not tell is absent.
+/// One reading of one GPU. Values that it does not report are absent.
 struct GpuSample {
   std::int64_t at_ns = 0;
   std::optional<double> utilisation;  ///< share of time in which a kernel ran, 0 to 1
@@ -24,14 +24,14 @@ struct GpuSample {
 /// "hardware slowdown". Empty for reasons that are none of those (idle, clocks that somebody set).
 std::vector<std::string> throttle_words(std::uint64_t reasons);
 
-/// What a GPU did over a time, from samples of it in order.
+/// The activity of a GPU over a time, from samples in order.
 class GpuTotals {
  public:
   void add(const GpuSample& sample);
 
   std::uint64_t samples() const noexcept { return samples_; }
-  /// By the GPU's own counter; where it has none, its power integrated by the trapezoid rule, without the
-  /// times between samples of which one tells no power. Absent with less than two samples that tell either.
+  /// From the GPU's own counter; without one, its power integrated by the trapezoid rule, without the
+  /// intervals next to samples that report no power. Absent with fewer than two samples that report either.
   std::optional<double> energy_j() const noexcept;
   std::optional<double> mean_utilisation() const noexcept { return utilisation_.mean(); }
   std::optional<double> mean_sm_clock_mhz() const noexcept { return clock_.mean(); }
@@ -39,7 +39,7 @@ class GpuTotals {
   std::optional<double> highest_temperature_c() const noexcept { return temperature_.highest; }
   std::optional<double> mean_power_w() const noexcept { return power_.mean(); }
   bool was_busy() const noexcept { return utilisation_.highest.value_or(0) > 0; }
-  /// Every reason that any sample told, and the share of samples that told one of throttle_words().
+  /// Every reason reported by any sample, and the share of samples that reported one of throttle_words().
   std::uint64_t throttle_reasons() const noexcept { return reasons_; }
   double throttled_share() const noexcept;
   /// Errors between the first and the last sample.

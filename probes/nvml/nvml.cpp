@@ -50,7 +50,7 @@ class Nvml final : public GpuSource {
   }
 
  private:
-  /// False when this driver or this GPU does not tell the value.
+  /// False when this driver or this GPU does not report the value.
   template <typename Function, typename Value, typename... Arguments>
   static bool ask(Function function, Value& value, Device device, Arguments... arguments) {
     return function != nullptr && function(device, arguments..., &value) == kSuccess;

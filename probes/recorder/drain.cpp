@@ -130,7 +130,7 @@ std::string Recorder::Drain::failure() const {
 
 void Recorder::Drain::flush() {
   std::unique_lock lock(mutex_);
-  // A round that has begun may have passed by what was recorded since.
+  // A round that has begun may have missed spans recorded since.
   const std::uint64_t wanted = rounds_begun_ + 1;
   rounds_wanted_ = std::max(rounds_wanted_, wanted);
   wake_.notify_one();

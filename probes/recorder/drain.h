@@ -73,10 +73,10 @@ class Recorder::Drain {
   std::condition_variable flushed_;
   std::uint64_t rounds_begun_ = 0;
   std::uint64_t rounds_done_ = 0;
-  std::uint64_t rounds_wanted_ = 0;   ///< by flush(): nobody sleeps before this one is done
+  std::uint64_t rounds_wanted_ = 0;   ///< by flush(): the thread does not sleep before this one is done
   std::atomic<bool> pending_{false};  ///< new_names_ or new_scalars_ holds something
 
-  // Of the drain thread only.
+  // Used by the drain thread only.
   std::vector<Track*> drained_;
   std::uint64_t written_dropped_ = 0;
   std::atomic<std::int64_t> cpu_ns_{0};  ///< of this thread, for all to read

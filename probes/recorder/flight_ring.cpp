@@ -44,7 +44,7 @@ std::uint64_t FlightRing::enter(std::string_view name, std::uint64_t correlation
   FlightEntry& entry = entries[place % kEntries];
   std::array<std::uint64_t, FlightEntry::kNameWords> words{};
   std::memcpy(words.data(), name.data(), std::min(name.size(), sizeof words));
-  entry.begin_ns.store(0, std::memory_order_relaxed);  // what is read meanwhile is no entry
+  entry.begin_ns.store(0, std::memory_order_relaxed);  // a concurrent reader sees no valid entry
   entry.correlation.store(correlation, std::memory_order_relaxed);
   entry.end_ns.store(0, std::memory_order_relaxed);
   for (std::size_t i = 0; i < words.size(); ++i) entry.name[i].store(words[i], std::memory_order_relaxed);

@@ -34,17 +34,18 @@ struct SpoolBatch {
 
 /// Reads a spool file (SPOOL.md) while its rank may still be writing it: complete frames only, each once. A
 /// name is read before, or in one batch with, the first span that uses it. A frame cut short by a killed rank
-/// stays unread; a frame that contradicts its checksum is an Error{kRunFailed} without a native code that
-/// names the file and the offset. A span or scalar with an impossible value in a sound frame is left out and
-/// counted: what the reader gives is within the limits of span_limits.h, and its name is known.
+/// stays unread; a frame that contradicts its checksum raises Error{kRunFailed}, without a native code,
+/// naming the file and the offset. A span or scalar with an impossible value in a sound frame is left out and
+/// counted: everything that the reader returns is within the limits of span_limits.h and has a known name.
 class SpoolReader {
  public:
   /// Throws Error{kRunFailed} when the file cannot be opened (native code: errno) or is no spool of this
   /// version.
   explicit SpoolReader(std::filesystem::path file);
 
-  /// Everything complete that was not read before; empty when there is nothing new. With a limit, it stops
-  /// after the frame that reaches `max_spans` spans: an empty batch then tells that all was read.
+  /// Returns everything complete that was not read before; empty when there is nothing new. With a limit, it
+  /// stops after the frame that reaches `max_spans` spans: then an empty batch means that everything was
+  /// read.
   SpoolBatch read(std::size_t max_spans = std::numeric_limits<std::size_t>::max());
 
   /// -1 and empty until the head of the file was read, which the constructor does when it is there.

@@ -43,7 +43,7 @@ static_assert(sizeof(FrameHeader) == 24);
 /// 1.5 MB: below the size of a second-level cache, so that a frame is still there when its checksum is done,
 /// and large enough for file systems that allocate the page cache in large pieces.
 inline constexpr std::size_t kMaxSpansPerFrame = 32768;
-/// No frame is larger; a header that says so is corrupt.
+/// No frame is larger; a header with a larger size is corrupt.
 inline constexpr std::uint32_t kMaxPayloadBytes = 1u << 26;
 
 /// Any change within one 8-byte word changes the result for certain: every word enters one of four lanes by a

@@ -6,8 +6,8 @@
 
 namespace ddbench::host {
 
-/// Where a spool comes from that no launcher asked for. It stands in the place of the run id: whoever reads
-/// several of them later learns which ranks were on one machine, and so had one clock.
+/// The origin of a spool that no launcher requested. It takes the place of the run id: a reader of several
+/// such spools learns which ranks were on one machine, and so shared a clock.
 struct SpoolOrigin {
   std::string host;
   std::string boot_id;  ///< of the kernel; empty when it is not known

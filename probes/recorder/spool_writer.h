@@ -13,10 +13,9 @@
 
 namespace ddbench::host {
 
-/// Writes one spool file (SPOOL.md), one system call a frame, nothing for what is empty. One thread at a
-/// time. Every member throws Error{kEnvironment} that names the file, the cause and the space left when the
-/// file system refuses; the file then ends in a complete frame or in one that is cut short, and must not be
-/// written any more.
+/// Writes one spool file (SPOOL.md), one system call per frame, none for empty content. One thread at a time.
+/// Every member throws Error{kEnvironment} naming the file, the cause and the remaining space when the file
+/// system refuses; the file then ends in a complete or a truncated frame, and must not be written any more.
 class SpoolWriter {
  public:
   /// Creates or empties the file and writes its head; leaves no file when it cannot. Refuses a file that
@@ -32,7 +31,7 @@ class SpoolWriter {
   void write_dropped(std::uint64_t spans);
   /// The rank has stopped in order: nothing follows.
   void write_end();
-  /// Network file systems tell only now that they are full.
+  /// Network file systems report only now that they are full.
   void close();
 
  private:
