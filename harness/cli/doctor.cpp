@@ -22,7 +22,7 @@
 namespace ddbench::cli {
 namespace {
 
-/// One line of the doctor's report. A finding without a value says what its absence costs.
+/// One line of the doctor's report. A finding without a value states what its absence costs.
 struct Finding {
   std::string what;
   Measured<std::string> value;

@@ -35,7 +35,7 @@ constexpr std::int64_t size_of(ElementType type) noexcept {
 /// A contiguous buffer of numbers, owned by the caller: host memory, or a GPU's for NCCL, complete there.
 struct Elements {
   Elements() = default;
-  /// Of anything that is a std::span<float>.
+  /// Converts any range of std::span<float>.
   template <typename Floats>
   requires std::is_convertible_v<Floats&&, std::span<float>> Elements(
       Floats&& floats) {  // NOLINT: implicit, as floats are what most callers have
@@ -73,8 +73,8 @@ class QueuedCollectives {
   virtual ~QueuedCollectives() = default;
   /// Queues it in `stream`, a cudaStream_t; `data` is a GPU's memory. Throws as a blocking call.
   virtual void queue_all_reduce_sum(Elements data, void* stream) = 0;
-  /// Blocks until `is_done` says so of work that holds queued collectives. Throws as a blocking call when a
-  /// peer is gone, at abort() or after the timeout, and what `is_done` throws.
+  /// Blocks until `is_done` returns true for work that contains queued collectives. Throws as a blocking call
+  /// when a peer is gone, at abort() or after the timeout, and the exceptions of `is_done`.
   virtual void wait_until(const std::function<bool()>& is_done) = 0;
   /// `release` has to let go of every graph that holds collectives: a communicator that fails does not end
   /// before they do. Called at most once, on the thread of the call that fails. An empty one takes it back.
@@ -112,8 +112,8 @@ class Communicator {
   virtual void receive(Elements data, int peer) = 0;
   virtual void barrier() = 0;
 
-  /// Threads of the library that carry the bytes beside the caller's, as host::own_thread() would tell
-  /// them; empty where they are not known.
+  /// The library's threads that transfer the bytes, apart from the caller's, as ids of host::own_thread();
+  /// empty if they are not known.
   virtual std::vector<int> transport_threads() const { return {}; }
 
   /// One for each connection to another rank; none where the backend or the kernel does not count. From any thread. `counters` is
@@ -129,12 +129,12 @@ class Communicator {
 
 /// Opens the module of `backend` ("gloo", "mpi", "nccl") and connects all ranks; a world of one rank needs
 /// neither module nor sockets. Throws Error{kBadInput} for an unknown backend or a rank outside of the world,
-/// Error{kEnvironment} when this build has no such backend (the message says which package brings it),
-/// Error{kRunFailed} when a peer does not come.
+/// Error{kEnvironment} when this build has no such backend (the message names the package that provides it),
+/// Error{kRunFailed} when a peer does not connect.
 std::unique_ptr<Communicator> make_communicator(std::string_view backend, const CommunicatorOptions& options,
                                                 KeyValueStore& rendezvous);
 
-/// Opens the module of `backend` and nothing else; throws as make_communicator does when it is not to be had.
+/// Only opens the module of `backend`; throws as make_communicator when it is not available.
 void check_backend(std::string_view backend);
 
 /// What the modules of backends export (ddbench/module/module.h).

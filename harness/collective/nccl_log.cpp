@@ -10,7 +10,7 @@
 namespace ddbench::collective {
 namespace {
 
-/// The first word of what follows " via ", cut after the part that names the way.
+/// The first word after " via ", cut after the part that names the transport.
 std::string way_of(const std::string& line) {
   constexpr std::string_view kVia = " via ";
   const std::size_t via = line.find(kVia);
@@ -19,8 +19,8 @@ std::string way_of(const std::string& line) {
   return line.substr(begin, line.find_first_of(" \t\r(", begin) - begin);
 }
 
-/// Whether the ports that NCCL's InfiniBand verbs use ("NET/IB : Using [0]mlx5_0:1/RoCE ...") are Ethernet's.
-/// Where there are both kinds the ways do not tell which they take.
+/// Whether the ports that NCCL's InfiniBand verbs use ("NET/IB : Using [0]mlx5_0:1/RoCE ...") are Ethernet
+/// ports. If there are both kinds, the transports do not show which one is used.
 bool uses_roce(std::string_view log) {
   const std::size_t begin = log.find("NET/IB : Using");
   if (begin == std::string_view::npos) return false;

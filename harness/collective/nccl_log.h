@@ -17,7 +17,7 @@ bool user_directs_nccl_log() noexcept;
 /// The ways that lines of NCCL's logs name ("... 0[0] -> 1[1] [send] via NET/Socket/0").
 class NcclTransports {
  public:
-  /// The log of one process: it says which ports all of its verbs use.
+  /// Adds the log of one process: it states which ports its verbs use.
   void add(std::string_view log);
   /// Each once, the network first: "NET/Socket/0, P2P/CUMEM". Verbs over Ethernet are "NET/IB/0 (RoCE)".
   /// Empty when no log names one.

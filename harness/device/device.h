@@ -38,9 +38,9 @@ struct DeviceOptions {
 /// optimizers and gradient reduction, which take float32 except where they say otherwise. Every tensor is in
 /// this device's memory. One thread at a time, except for wait_for().
 ///
-/// A device whose is_host() is true has an operator done when it returns, in memory of the host. Any other
-/// queues operators, in the order of the calls; what only a host can do (collectives, files, random numbers)
-/// takes the ways that are marked "queue" below.
+/// A device whose is_host() is true has completed an operator when it returns, in host memory. Any other
+/// device queues operators, in the order of the calls; work that only a host can do (collectives, files,
+/// random numbers) uses the functions marked "Queue" below.
 class Device : public NetworkOperators {
  public:
   /// For people and the stored run: "cpu, oneDNN 2.6.3, AVX512".
@@ -52,19 +52,19 @@ class Device : public NetworkOperators {
   /// The same of the host's memory, from and to which upload() and download() are fastest.
   virtual Buffer allocate_host(std::int64_t bytes) = 0;
 
-  /// Queue: from the host's memory, as many bytes as `destination` has. Memory of allocate_host() must keep
-  /// what it holds until the next synchronize(); other memory is free again at once.
+  /// Queue: copies from host memory, as many bytes as `destination` has. Memory of allocate_host() must keep
+  /// its content until the next synchronize(); other memory may be reused at once.
   virtual void upload(const void* source, const Tensor& destination) = 0;
-  /// Queue: the same from memory of allocate_host(), beside the queue: after what has been queued until now,
-  /// and while it goes on with what is queued from now on. await_uploads() must come before anything that is
-  /// queued uses `destination`, and a synchronize() after that before the source changes.
+  /// Queue: the same from memory of allocate_host(), concurrently with the queue: after everything queued so
+  /// far, in parallel with what is queued from now on. await_uploads() must be called before queued work uses
+  /// `destination`, and synchronize() after that before the source changes.
   virtual void upload_ahead(const void* source, const Tensor& destination) = 0;
-  /// Queue: what is queued from now on comes after all that upload_ahead() has begun.
+  /// Queue: work queued from now on runs after all uploads begun by upload_ahead().
   virtual void await_uploads() = 0;
   /// Queue: to the host's memory, where it is when this returns; so is all that was queued before.
   virtual void download(const Tensor& source, void* destination) = 0;
 
-  /// Queue: blocks until all of it is done. Throws Error{kRunFailed} when some of it failed.
+  /// Queue: blocks until all queued work is done. Throws Error{kRunFailed} when some of it failed.
   virtual void synchronize() = 0;
   /// Queue: names the point that it has come to now.
   virtual std::uint64_t mark() = 0;
@@ -74,8 +74,8 @@ class Device : public NetworkOperators {
   virtual std::size_t stamp() noexcept = 0;
   /// Queue: the same of the time at which uploads ahead will pass this point of theirs.
   virtual std::size_t stamp_uploads() noexcept = 0;
-  /// Synchronizes, with uploads ahead too; the times noted, of now_ns()'s clock, of which none is left after.
-  /// They lie up to some 10 microseconds late, all of one call alike.
+  /// Synchronizes, including uploads ahead; returns the recorded times, on now_ns()'s clock, and clears them.
+  /// They may be up to some 10 microseconds late, all times of one call by the same amount.
   virtual void read_stamps(std::vector<std::int64_t>& times_ns) = 0;
   /// Queue: what captures it as a graph (graph.h), this device's own; nullptr where nothing can.
   virtual GraphCapture* graph_capture() noexcept { return nullptr; }
@@ -101,7 +101,7 @@ class Device : public NetworkOperators {
                               const Tensor& v, const AdamSettings& settings) = 0;
   /// destination += factor * source
   virtual void add_scaled(const Tensor& source, float factor, const Tensor& destination) = 0;
-  /// Adds the sum of squares, added up in double, to what take_squared_norm() returns next.
+  /// Adds the sum of squares, accumulated in double, to the next result of take_squared_norm().
   virtual void add_squared_norm(const Tensor& values) = 0;
   /// Sums of squares since the last call.
   virtual double take_squared_norm() = 0;
@@ -117,7 +117,7 @@ class Device : public NetworkOperators {
 
 /// Opens the module of the device `name` ("cpu", "cuda"). The calling thread becomes a one-thread rank: the
 /// device computes on it and starts no threads. Throws Error{kBadInput} for an unknown name,
-/// Error{kEnvironment} when this build or machine lacks it (the message says what brings it).
+/// Error{kEnvironment} when this build or machine lacks it (the message states what provides it).
 std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& options = {});
 
 /// Throws what make_device() would throw for want of the device, and takes none of its memory.

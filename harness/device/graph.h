@@ -13,28 +13,27 @@ namespace ddbench::device {
 class Graph {
  public:
   virtual ~Graph() = default;
-  /// Queue: all of it, once more. Throws Error{kRunFailed} when the device does not take it.
+  /// Queue: runs the whole graph once more. Throws Error{kRunFailed} when the device rejects it.
   virtual void launch() = 0;
   /// Whether the last launch is done. From any thread. Throws Error{kRunFailed} when it failed.
   virtual bool is_done() = 0;
   /// The times at which the last launch, which is done, passed the points that stamp() and stamp_aside()
   /// noted in the capture, on the clock as the device's read_stamps() found it last.
   virtual void read_stamps(std::vector<std::int64_t>& times_ns) = 0;
-  /// It will not be launched again: gives up what it holds, when what is under way of it is done. From any
-  /// thread.
+  /// The graph will not be launched again: frees its resources after launches in progress. From any thread.
   virtual void release() noexcept = 0;
 };
 
 /// Captures a device's queue. Between begin() and end() operators are noted and not run, the device's
-/// download(), synchronize(), allocate() and wait_for() fail, and stamp() counts anew from 0. A capture that
-/// failed is told of at the latest by end(); after it, or cancel(), the queue is as it was before begin().
+/// download(), synchronize(), allocate() and wait_for() fail, and stamp() counts anew from 0. A failed
+/// capture is reported at the latest by end(); after it, or cancel(), the queue is as it was before begin().
 /// All in one thread.
 class GraphCapture {
  public:
   virtual ~GraphCapture() = default;
   virtual void begin() = 0;
-  /// Calls `action` at once with a queue of its own, a cudaStream_t: what is put there comes after all that
-  /// was captured before, runs beside what is captured later, and is done when the graph is.
+  /// Calls `action` at once with a queue of its own, a cudaStream_t: its work runs after everything captured
+  /// before, in parallel with what is captured later, and is done when the graph is.
   virtual void aside(const std::function<void(void* stream)>& action) = 0;
   /// As Device::stamp(), from within `action` and of its queue.
   virtual std::size_t stamp_aside() noexcept = 0;

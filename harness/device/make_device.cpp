@@ -51,7 +51,7 @@ std::string best_device() {
     check_device("cuda");
     return "cuda";
   } catch (const Error&) {
-    return "cpu";  // whether there is one is told when it is used
+    return "cpu";  // its absence is reported when it is used
   }
 }
 

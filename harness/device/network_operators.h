@@ -97,7 +97,7 @@ class NetworkOperators {
   /// statistics[N,2] float32 keeps mean and inverse deviation for backward.
   virtual void layer_norm_forward(const Tensor& x, const Tensor& scale, const Tensor& shift, float epsilon,
                                   const Tensor& statistics, const Tensor& y) = 0;
-  /// dx (+)= as dx_write says.
+  /// dx is written or added to, according to dx_write.
   virtual void layer_norm_backward(const Tensor& x, const Tensor& scale, const Tensor& statistics,
                                    const Tensor& dy, GradientWrite write, const Tensor& dscale,
                                    const Tensor& dshift, GradientWrite dx_write, const Tensor& dx) = 0;

@@ -18,12 +18,12 @@ struct Request {
 
 struct Response {
   long status = 0;
-  std::string body;  ///< at most kMostBytes; what is longer is an error
+  std::string body;  ///< at most kMostBytes; a longer one is an error
 };
 
 inline constexpr std::size_t kMostBytes = 4u << 20;
 
-/// Of one thread at a time. Keeps its connection from a request to the next. Follows no redirections.
+/// For one thread at a time. Keeps its connection between requests. Does not follow redirections.
 class Client {
  public:
   virtual ~Client() = default;
@@ -31,7 +31,7 @@ class Client {
   virtual Response send(const Request& request) = 0;
 };
 
-/// Over libcurl. Throws Error{kEnvironment} that says what to install where this build, or this machine, lacks it.
+/// Uses libcurl. Throws Error{kEnvironment} stating what to install if this build or this machine lacks it.
 std::unique_ptr<Client> make_client();
 
 /// What the module ddbench_http.so makes, and in which version.

@@ -22,7 +22,7 @@ constexpr Name kNames[] = {{"local", Launcher::kLocal},
                            {"env", Launcher::kEnv}};
 
 Launcher automatic(const LauncherOptions& options, Variables variables) {
-  variables.erase("TF_CONFIG");  // a shell may have one for the program alone: who means it says env
+  variables.erase("TF_CONFIG");  // it may be meant for the program: use --launcher env for it
   if (read_placement(variables).world_size > 1) return Launcher::kEnv;
   if (!options.hosts.empty() || !options.hostfile.empty()) return Launcher::kMpirun;
   return variables.contains("SLURM_JOB_ID") ? Launcher::kSrun : Launcher::kLocal;
@@ -105,7 +105,7 @@ LaunchOutcome launch(const RunCase& run_case, const LaunchOptions& options, cons
                             options.run_directory / "launcher.log");
   observer.on_network("", "");
   LaunchOutcome outcome = Supervisor(run_case, sending, observer, processes, {}).run();
-  // Of ranks that were on this machine and were killed.
+  // Left by killed ranks on this machine.
   remove_abandoned(temporary_root());
   return outcome;
 }

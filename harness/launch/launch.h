@@ -14,13 +14,12 @@ namespace ddbench::launch {
 /// naming them.
 Launcher choose_launcher(const std::string& name, const LauncherOptions& options);
 
-/// Throws Error{kBadInput} for a case that the launcher cannot give: a shaped link, a program that starts its
-/// own ranks, sampled spans of what knows no steps.
+/// Throws Error{kBadInput} for a case that the launcher does not support: a shaped link, a program that
+/// starts its own ranks, sampled spans for a case without known steps.
 void check_launcher(const RunCase& run_case, const LauncherOptions& launcher);
 
-/// Runs every rank of the case as LauncherOptions says and returns when all have ended. As launch_local for
-/// what it throws and what it leaves behind, and as check_launcher. On Launcher::kEnv only rank 0 may call
-/// it.
+/// Runs every rank of the case according to LauncherOptions and returns when all have ended. Errors and
+/// leftovers as launch_local; also throws as check_launcher. With Launcher::kEnv only rank 0 may call it.
 LaunchOutcome launch(const RunCase& run_case, const LaunchOptions& options, const LauncherOptions& launcher,
                      LaunchObserver& observer);
 

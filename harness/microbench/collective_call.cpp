@@ -69,7 +69,7 @@ void CollectiveCall::run() {
 
 void CollectiveCall::copy_input() {
   device_.copy(input_, output_);
-  device_.synchronize();  // collectives take what is there
+  device_.synchronize();  // collectives use the data as it is now
 }
 
 void CollectiveCall::fill_input() {

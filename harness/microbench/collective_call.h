@@ -17,7 +17,7 @@ class CollectiveCall {
                  collective::Communicator& communicator, device::Device& device);
 
   void run();
-  /// Runs it once on known numbers: elements of the result that are not what they must be.
+  /// Runs it once on known numbers; returns the number of wrong elements in the result.
   std::int64_t count_wrong();
   /// Sums of zeros stay finite, however often they are taken.
   void fill_with_zeros();
@@ -25,7 +25,7 @@ class CollectiveCall {
  private:
   void copy_input();
   void fill_input();
-  /// Element `index` of what this rank must get.
+  /// The value that this rank must receive in element `index`.
   double expected(std::int64_t index) const;
 
   Measurement measurement_;
@@ -33,7 +33,7 @@ class CollectiveCall {
   device::Device& device_;
   std::int64_t ranks_;
   std::int64_t rank_;
-  device::Tensor input_;  ///< what is sent; a part of output_ or the other way round where in place
+  device::Tensor input_;  ///< input; in place, a part of output_ or the reverse
   device::Tensor output_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 using analyzer::MicroOperation;
 using device::Tensor;
 
-// A rank's executable, device and rings, and what the kernel holds for its connections (ddp/src/check.cpp).
+// A rank's executable, device and rings, and the kernel's memory for its connections (ddp/src/check.cpp).
 constexpr std::int64_t kProcessBytes = std::int64_t{36} << 20;
 
 /// A GEMM's third matrix and its bias.
@@ -144,7 +144,7 @@ std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
 
 std::int64_t usual_max_bytes(std::int64_t available_bytes, int ranks) {
   const std::int64_t usual = MicroOptions{}.max_bytes;
-  // Half of what there is, for two buffers on each rank.
+  // Half of the available memory, for two buffers on each rank.
   const std::int64_t fitting = (available_bytes / 2 / ranks - kProcessBytes) / 2;
   std::int64_t bytes = usual;
   while (bytes > fitting && bytes > MicroOptions{}.min_bytes) bytes /= 2;

@@ -10,7 +10,7 @@
 namespace ddbench::micro {
 
 /// Measures collectives and ceilings on this rank, in lock step with the others: the whole life of such a
-/// worker after rendezvous. Records values (analyzer/micro_table.h) and no spans. Progress is told to
+/// worker after rendezvous. Records values (analyzer/micro_table.h) and no spans. Reports progress to
 /// `monitor` in steps of the case. Throws Error{kBadInput} as plan_measurements, Error{kRunFailed} when a
 /// collective fails.
 void measure(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
@@ -19,7 +19,7 @@ void measure(const RunCase& run_case, collective::Communicator& communicator, ho
 /// Bytes of host memory that one rank needs.
 std::int64_t memory_per_rank_bytes(const RunCase& run_case);
 
-/// The largest max_bytes that so many ranks can have in `available_bytes`; at most 64 MiB, at least
+/// The largest max_bytes that `ranks` ranks can have in `available_bytes`; at most 64 MiB, at least
 /// min_bytes.
 std::int64_t usual_max_bytes(std::int64_t available_bytes, int ranks);
 

@@ -19,7 +19,7 @@ struct MicroOptions {
   double seconds = 0.1;               ///< "seconds": that one measurement is given; large sizes take longer
 };
 
-/// Throws Error{kBadInput} that names the option, its value and what is allowed.
+/// Throws Error{kBadInput} naming the option, its value and the allowed values.
 MicroOptions micro_options(const RunCase& run_case);
 
 /// "1M", "64K", "1G" (powers of 1024, as nccl-tests read them) or a plain number of bytes. Throws
@@ -35,13 +35,14 @@ struct Measurement {
   bool in_place = false;
 };
 
-/// Bytes of a measurement on so many ranks, as nccl-tests count them.
+/// Bytes of a measurement on `ranks` ranks, as nccl-tests count them.
 std::int64_t bytes_of(const Measurement& measurement, int ranks);
 
 inline constexpr std::int64_t kLargestGemmRows = 1024;
 inline constexpr std::int64_t kElementBytes = 4;  ///< all that is measured is float32
 
-/// What the largest measurement with these options needs for what is sent, and as much for what is received.
+/// The size of the send buffer for the largest measurement with these options; the receive buffer has the
+/// same size.
 std::int64_t buffer_bytes(const MicroOptions& options);
 
 /// Ceilings first, then every operation by size, out of place and in place. Sizes are rounded down to whole

@@ -7,7 +7,7 @@
 
 namespace ddbench::module {
 
-/// What a module (a shared object opened at run time) tells about itself. Plain C layout: it is read before
+/// What a module (a shared object opened at run time) reports about itself. Plain C layout: it is read before
 /// anything else about the module is trusted.
 struct ModuleEntry {
   std::uint32_t layout;   ///< kEntryLayout of the module's build
@@ -36,7 +36,7 @@ struct ModuleRequest {
 std::vector<std::filesystem::path> module_directories();
 
 /// Opens the first module `request.file` in `directories` and returns its factory; the module stays open
-/// until the process ends. Throws Error{kEnvironment} that says what to install when the module or a library
+/// until the process ends. Throws Error{kEnvironment} stating what to install when the module or a library
 /// that it needs is missing, or when it comes from another version of ddbench. Thread-safe.
 void* open_factory(const ModuleRequest& request, const std::vector<std::filesystem::path>& directories);
 

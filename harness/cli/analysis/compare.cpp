@@ -67,7 +67,7 @@ analyzer::CostOptions cost_options(const CompareOptions& options) {
   return cost;
 }
 
-/// Asked for, or told by the runs themselves.
+/// Requested, or implied by the runs themselves.
 bool wants_costs(const CompareOptions& options, const std::vector<store::RunRecord>& runs) {
   if (options.by == "sku" || !options.prices.empty() || options.samples || options.epoch_samples) return true;
   for (const store::RunRecord& run : runs) {

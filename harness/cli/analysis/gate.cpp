@@ -57,7 +57,7 @@ void check_combination(const GateOptions& options) {
   if (options.repeat_on_fail) refuse("--repeat-on-fail measures again: it goes with --run only");
 }
 
-/// The file's, with what the command line says in its place.
+/// The file's policy, overridden by the command line.
 analyzer::GatePolicy policy_of(const GateOptions& options) {
   analyzer::GatePolicy policy =
       options.policy.empty() ? analyzer::GatePolicy() : analyzer::read_policy(options.policy);
@@ -93,7 +93,7 @@ int gate(const GateOptions& options) {
   check_combination(options);
   analyzer::GatePolicy policy = policy_of(options);
   for (const std::string& file : {options.markdown, options.junit}) {
-    // Made and given up: what cannot be written is said before the work, not after it.
+    // Created and discarded: report an unwritable file before the work, not after it.
     if (!file.empty()) reports::OutputFile probe(file);
   }
   const analyzer::GateVerdict verdict =

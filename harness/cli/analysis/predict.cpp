@@ -30,7 +30,7 @@ namespace ddbench::cli {
 namespace {
 
 constexpr double kMostBatchDoublings = 4;
-/// TCP over Ethernet with frames of 1,500 bytes: payload of what goes over the wire.
+/// TCP over Ethernet with frames of 1,500 bytes: payload over bytes on the wire.
 constexpr double kPayloadShare = 1448.0 / 1538.0;
 
 const std::map<std::string, analyzer::CollectiveAlgorithm> kAlgorithms = {
@@ -117,7 +117,7 @@ void require_strategy(const std::string& name) {
   throw_bad(fmt::format("--strategy {}: the strategies are {}", name, names));
 }
 
-/// The changes, each with the sentence that says what it takes for granted.
+/// The changes, each with the sentence that states its assumption.
 analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_case, const analyzer::StepRecording& steps,
                               std::vector<std::string>& assumptions) {
   analyzer::WhatIf what_if;

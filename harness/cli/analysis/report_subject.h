@@ -13,8 +13,8 @@ struct ReportSubject {
   std::vector<store::RunId> run_ids;  ///< oldest first
 };
 
-/// `reference`: "last-sweep", a sweep's id, all that RunStore::find takes, or a part of one sweep's id; in
-/// this order. Throws Error{kBadInput} that says what the store holds instead.
+/// `reference`: "last-sweep", a sweep's id, anything that RunStore::find accepts, or a part of one sweep's
+/// id; in this order. Throws Error{kBadInput} stating what the store contains instead.
 ReportSubject find_report_subject(const store::RunStore& store, const std::string& reference);
 
 }  // namespace ddbench::cli

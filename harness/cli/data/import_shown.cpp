@@ -16,8 +16,8 @@
 namespace ddbench::cli {
 namespace {
 
-/// On standard error, where it takes longer: a line that renews itself on a terminal, one every ten seconds
-/// elsewhere.
+/// On standard error, if the import takes longer: a line that is redrawn on a terminal, otherwise one line
+/// every ten seconds.
 class ImportProgressLine {
  public:
   void show(std::size_t done, std::size_t all) {

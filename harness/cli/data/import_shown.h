@@ -8,7 +8,7 @@
 
 namespace ddbench::cli {
 
-/// Where runs that are imported go, and how that is told.
+/// Where imported runs are stored, and how the import is reported.
 struct ShownImport {
   std::string file;  ///< as the user gave it; "-": standard input
   std::string db;
@@ -22,9 +22,10 @@ int tell(const ShownImport& options, const imports::ImportResult& result);
 /// imports::import_runs with a progress line on standard error, then tell().
 int store_runs(const ShownImport& options, const imports::RunSource& runs, const std::string& content);
 
-/// Imports one file, telling `progress` how far it is.
+/// Imports one file and reports its progress to `progress`.
 using ImportFile = std::function<imports::ImportResult(const std::string& file, const imports::ImportProgress& progress)>;
-/// Imports each file by itself: what is wrong with one is told, and the others are stored. Of a single one, as store_runs.
+/// Imports each file separately: an error in one is reported, and the others are stored. For a single file as
+/// store_runs.
 int import_each(ShownImport options, const std::vector<std::string>& files, const ImportFile& import);
 
 }  // namespace ddbench::cli

@@ -11,7 +11,7 @@ struct ListSkus {
   bool json = false;
 };
 
-/// `ddbench list skus`: what the catalogue says of each size of node.
+/// `ddbench list skus`: the catalogue's data for each size of node.
 int list_skus(const ListSkus& options);
 
 }  // namespace ddbench::cli

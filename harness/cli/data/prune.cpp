@@ -65,7 +65,7 @@ store::RunRecord run_to_prune(const store::RunStore& store, const PruneOptions& 
   return run;
 }
 
-/// In no order: what the ids and the selection choose.
+/// Unordered: the runs chosen by the ids and the selection.
 std::vector<store::RunRecord> candidates(const store::RunStore& store, const PruneOptions& options) {
   if (options.runs.empty())
     return options.selection.is_empty() ? store.runs() : select_runs(store, options.selection);

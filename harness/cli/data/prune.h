@@ -11,7 +11,7 @@ struct PruneOptions {
   std::vector<std::string> runs;  ///< ids or unique parts of them; empty: all
   RunSelection selection;
   std::string older_than;  ///< "90d", "12h", "4w"
-  int keep_last = 0;       ///< 0: not asked for
+  int keep_last = 0;       ///< 0: not requested
   std::vector<std::string> states;
   bool invalid = false;
   bool stale = false;  ///< only runs stored as running that nobody drives any more (store::why_gone)

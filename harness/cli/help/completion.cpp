@@ -44,8 +44,8 @@ std::string first_sentence(std::string text) {
   return safe;
 }
 
-// For bash, and for zsh, whose bashcompinit calls it: nothing but what both understand. The words so far name
-// the command; three tables say what may follow it.
+// For bash, and for zsh, whose bashcompinit calls it: uses only features of both. The words so far identify
+// the command; three tables list what may follow it.
 constexpr const char* kFunction = R"bash(
 _ddbench() {
   local word i command="" before="${COMP_WORDS[COMP_CWORD-1]}" current="${COMP_WORDS[COMP_CWORD]}" values=""

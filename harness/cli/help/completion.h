@@ -10,8 +10,8 @@ namespace ddbench::cli {
 
 enum class Shell { kBash, kZsh, kFish };
 
-/// A script that completes commands, options and the words that an option accepts; files elsewhere. To be
-/// sourced, or installed where the shell looks for such scripts.
+/// A script that completes commands, options and the values that an option accepts, and otherwise file names.
+/// To be sourced, or installed where the shell looks for such scripts.
 std::string completion_script(const CLI::App& root, Shell shell);
 
 }  // namespace ddbench::cli

@@ -17,7 +17,7 @@
 namespace ddbench::cli {
 namespace {
 
-/// Text for man(7): no character of it is markup.
+/// Text for man(7), escaped so that no character is markup.
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char c : text) {
@@ -41,7 +41,7 @@ std::string verbatim(const std::string& text) {
   return lines + ".fi\n";
 }
 
-/// Its type without what it accepts, which stands in braces.
+/// Its type without the accepted values, which are in braces.
 std::string type_of(const CLI::Option& option) {
   if (option.get_expected_max() == 0) return {};
   const std::string type = option.get_type_name();

@@ -10,13 +10,14 @@ class ParseError;
 
 namespace ddbench::cli {
 
-/// What was wrong with a command line that `app` refused: the option, what it expects and what it got, the
-/// option that was probably meant, and where help is. `words` are those behind the name of the executable.
+/// The error in a command line that `app` refused: the option, what it expects and what it got, the option
+/// that was probably meant, and where to find help. `words` are the arguments after the name of the
+/// executable.
 std::string usage_error_in_words(const CLI::App& app, const CLI::ParseError& error,
                                  std::span<char* const> words);
 
-/// Throws Error{kBadInput} with the commands that there are, and the one that was probably meant, when the
-/// first of `words` is no command of `app`. CLI11 itself only says that a command is missing.
+/// Throws Error{kBadInput} with the existing commands, and the one that was probably meant, when the first of
+/// `words` is not a command of `app`. CLI11 itself only reports that a command is missing.
 void check_command(const CLI::App& app, std::span<char* const> words);
 
 }  // namespace ddbench::cli

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kDay_s = 86'400;
 
-/// Nodes and ranks are there already; what the command line says of them must not differ.
+/// Nodes and ranks already exist; the command line must not contradict them.
 void take_world(const launch::StartedWorld& world, RunCase& run_case) {
   const bool said = run_case.nodes != 1 || run_case.gpus_per_node != 1;
   const bool differs = run_case.nodes != world.nodes || run_case.gpus_per_node != world.gpus_per_node;

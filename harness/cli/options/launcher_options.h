@@ -30,11 +30,11 @@ void add_launcher_options(CLI::App& app, LauncherCommandOptions& options);
 /// Throws Error{kBadInput} naming the option.
 void resolve(LauncherCommandOptions& options, RunCase& run_case);
 
-/// Whether others have started this process as a rank other than 0. After resolve().
+/// Whether this process was started externally as a rank other than 0. Call after resolve().
 bool is_other_started_rank(const LauncherCommandOptions& options);
 
-/// In a process that others have started as a rank other than 0: is that rank, and returns its exit code.
-/// Nothing elsewhere. `own`: what this command line says. After resolve().
+/// In a process that was started externally as a rank other than 0: runs that rank, and returns its exit
+/// code. Returns nothing in other processes. `own`: the content of this command line. Call after resolve().
 std::optional<int> be_started_rank(const LauncherCommandOptions& options, const launch::OwnCommand& own);
 
 }  // namespace ddbench::cli

@@ -5,8 +5,8 @@
 
 namespace ddbench::cli {
 
-/// `--metrics-file`: a text file for Prometheus (its node exporter's textfile collector), replaced as a whole by renaming, so that
-/// whoever reads it never sees half of it.
+/// `--metrics-file`: a text file for Prometheus (its node exporter's textfile collector), replaced atomically
+/// by renaming, so that a reader never sees an incomplete file.
 class MetricsFile {
  public:
   MetricsFile() = default;  ///< none

@@ -14,8 +14,8 @@ namespace ddbench::cli {
 namespace {
 
 constexpr const char* kGroup = "Program";
-// Steps that a program does before its window where it has one and nobody says how many: what a run leaves out
-// as its warm-up.
+// Default number of steps before a program's measuring window, if it has one: the run excludes them as its
+// warm-up.
 constexpr int kUsualSkip = 5;
 
 [[noreturn]] void refuse_option(const std::string& why) {

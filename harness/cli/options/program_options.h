@@ -29,8 +29,8 @@ void add_program_options(CLI::App& app, ProgramOptions& options);
 /// Throws Error{kBadInput} naming the option.
 void refuse_inapplicable(const CLI::App& app, const ProgramOptions& options);
 
-/// Makes it the program's case, if there is one: what is said of it is what ddbench knows, not what it
-/// computes with, nor how, nor on how many samples. Throws Error{kBadInput} naming the option.
+/// Makes it the program's case, if there is one: it states what ddbench knows about the program, which
+/// excludes how, with what and on how many samples it computes. Throws Error{kBadInput} naming the option.
 void apply(const ProgramOptions& options, RunCase& run_case);
 
 }  // namespace ddbench::cli

@@ -29,7 +29,7 @@ void on_sigusr1(int /*signal*/) {
   asked = 1;
 }
 
-/// A closed terminal is told more than once: by the kernel and by the shell.
+/// A closed terminal sends SIGHUP more than once: from the kernel and from the shell.
 void on_hangup(int signal) {
   if (interrupting_signal == 0) interrupting_signal = signal;
 }
@@ -50,7 +50,7 @@ std::string time_left(double seconds) {
   return fmt::format("   {} min {:02} s left", whole / 60, whole % 60);
 }
 
-/// Where nobody says how many there are, and how many samples each has.
+/// For runs whose number of steps, or samples per step, is not known.
 std::string program_text(const experiment::LiveProgress& progress) {
   return fmt::format("{} step{} seen   {:.4g} steps/s   {:.0f}% communication", progress.steps_done,
                      progress.steps_done == 1 ? "" : "s", progress.steps_per_s, 100 * progress.communication_share);
@@ -118,7 +118,7 @@ void ProgressLine::on_network(const std::string& /*network*/, const std::string&
 void ProgressLine::on_progress(const experiment::LiveProgress& progress) {
   const std::int64_t time_ns = now_ns();
   const bool at_end = progress.steps_total > 0 && progress.steps_done == progress.steps_total;
-  const bool is_news = at_end && !end_is_shown_;  // every rank that ends says so
+  const bool is_news = at_end && !end_is_shown_;  // every rank that ends reports this
   if (!is_news && time_ns - last_shown_ns_ < (terminal_ ? kRenew_ns : kSparse_ns)) return;
   last_shown_ns_ = time_ns;
   end_is_shown_ = at_end;
@@ -127,7 +127,7 @@ void ProgressLine::on_progress(const experiment::LiveProgress& progress) {
 
 void ProgressLine::on_output(int rank, const std::string& line) {
   if (quiet_) return;
-  if (line_open_) print_error("\r\033[K");  // it comes back below what the program printed
+  if (line_open_) print_error("\r\033[K");  // it is redrawn below the program's output
   line_open_ = false;
   print_error(fmt::format("[rank {}] {}\n", rank, printable(line)));
 }

@@ -10,10 +10,10 @@
 
 namespace ddbench::cli {
 
-/// Reports on standard error how a run goes: one line that renews itself on a terminal, a line every ten
-/// seconds elsewhere, nothing with `quiet`. While it lives, SIGINT (Ctrl-C), SIGTERM, SIGHUP (a closed
+/// Reports the progress of a run on standard error: one line that is redrawn on a terminal, otherwise a line
+/// every ten seconds; nothing with `quiet`. While it lives, SIGINT (Ctrl-C), SIGTERM, SIGHUP (a closed
 /// terminal) and SIGQUIT end the run in order; a second SIGINT or SIGQUIT ends the program at once. SIGHUP
-/// and SIGQUIT stay ignored where they were (nohup). SIGUSR1 asks where the ranks are.
+/// and SIGQUIT stay ignored where they were (nohup). SIGUSR1 requests a report of where the ranks are.
 class ProgressLine : public experiment::RunObserver {
  public:
   explicit ProgressLine(bool quiet);

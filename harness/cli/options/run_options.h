@@ -47,10 +47,11 @@ void add_run_options(CLI::App& app, RunOptions& options);
 /// --sku and --no-metadata alone, for a command that has few of the others.
 void add_sku_options(CLI::App& app, RunOptions& options, const char* group);
 
-/// Puts what was given as text into the case and checks it. Throws Error{kBadInput} naming the option.
+/// Puts the values given as text into the case and checks them. Throws Error{kBadInput} naming the option.
 void resolve(RunOptions& options);
 
-/// Of --bucket-mb. Throws Error{kBadInput} that names it unless it is a number above 0 and at most 1,000,000.
+/// The bytes of --bucket-mb. Throws Error{kBadInput} naming it unless it is a number above 0 and at most
+/// 1,000,000.
 std::int64_t bucket_bytes_of(const std::string& mebibytes);
 
 /// "key=value" of `option`; throws Error{kBadInput} otherwise.

@@ -23,7 +23,7 @@ struct RunSelection {
 /// --db, --sweep and --where.
 void add_selection_options(CLI::App& app, RunSelection& selection);
 
-/// Oldest first. Throws Error{kBadInput} that says what there is when nothing matches.
+/// Oldest first. Throws Error{kBadInput} stating the existing values when nothing matches.
 std::vector<store::RunRecord> select_runs(const store::RunStore& store, const RunSelection& selection);
 
 /// The same; without a selection the runs of the newest sweep. Throws Error{kBadInput} when there is none.

@@ -15,7 +15,7 @@ namespace ddbench::cli {
 
 /// --db: the store. Empty means the default one (store_path).
 CLI::Option* add_db_option(CLI::App& command, std::string& db);
-/// --json. `schemas`: files in reports/schema that describe what is printed; empty where there is none.
+/// --json. `schemas`: files in reports/schema that describe the output; empty if there are none.
 CLI::Option* add_json_option(CLI::App& command, bool& json, std::string_view schemas = {});
 /// --quiet: no progress line.
 CLI::Option* add_quiet_option(CLI::App& command, bool& quiet);

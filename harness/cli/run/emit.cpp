@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kGroup = "Job file";
 
-/// What the job file says in its own way, or what only concerns the run of this machine.
+/// Options that the job file expresses in its own way, or that only concern a run on this machine.
 bool is_for_the_job(const CLI::Option& option) {
   static const std::set<std::string> kSaidByTheFile{"--name",      "--db",       "--json",  "--quiet",
                                                     "--continue",  "--force",  "--launcher", "--hosts", "--hostfile",
@@ -128,7 +128,7 @@ job::Job job_of(const CLI::App& command, RunOptions& run, const EmitOptions& opt
   job.pull_secret = options.pull_secret;
   job.partition = run.launcher.launcher.partition;
   job.account = run.launcher.launcher.account;
-  // The file says who starts the ranks; what of that can be had on this machine does not matter.
+  // The file states who starts the ranks; which launchers are available on this machine does not matter.
   run.launcher = {};
   run.launcher.name = "local";
   return job;

@@ -12,7 +12,8 @@ class App;
 
 namespace ddbench::cli {
 
-/// `--emit` of run, sweep and micro: the file that starts the case elsewhere, instead of running it here.
+/// `--emit` of run, sweep and micro: writes the file that starts the case on another system, instead of
+/// running it here.
 struct EmitOptions {
   std::string format;  ///< empty: the case is run
   std::string output;  ///< empty: standard output
@@ -29,8 +30,8 @@ struct EmitOptions {
 
 void add_emit_options(CLI::App& command, EmitOptions& options);
 
-/// What the command line says of the job: all but the case, its sizes and the subcommand. Makes the launcher of `run` one that needs
-/// nothing of this machine. Before resolve().
+/// The command line's settings of the job: everything except the case, its sizes and the subcommand. Sets the
+/// launcher of `run` to one that needs nothing of this machine. Call before resolve().
 job::Job job_of(const CLI::App& command, RunOptions& run, const EmitOptions& options);
 
 /// Throws Error{kBadInput} for a reference workload that no machine could run.

@@ -25,7 +25,7 @@ constexpr int kMostPairs = 1000;
 /// What belongs to the gate as a whole, not to one of its sides.
 constexpr std::array<const char*, 4> kNotOfASide{"--repeat", "--db", "--json", "--quiet"};
 
-/// A side is what comes after `ddbench run`; a gate within a gate, or a report, has no steps.
+/// A side consists of the arguments of `ddbench run`; a nested gate, or a report, has no steps.
 void refuse_nested(const SingleRunOptions& options, const std::string& arguments) {
   const auto is_ddbench = [](const std::string& word) { return std::filesystem::path(word).filename() == "ddbench"; };
   const std::vector<std::string>& program = options.program.program;

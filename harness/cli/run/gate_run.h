@@ -9,7 +9,7 @@
 
 namespace ddbench::cli {
 
-/// What `gate --run A B --pairs N` was asked for.
+/// The options of `gate --run A B --pairs N`.
 struct PairedRunRequest {
   std::pair<std::string, std::string>
       arguments;  ///< of `ddbench run`, for the baseline and for the candidate
@@ -17,8 +17,8 @@ struct PairedRunRequest {
   bool quiet = false;
 };
 
-/// Reads both sides as `ddbench run` reads its arguments. The fields in which the two cases differ are what
-/// is compared. Throws Error{kBadInput} or Error{kEnvironment} before anything is run.
+/// Reads both sides as `ddbench run` reads its arguments. The fields in which the two cases differ are the
+/// ones compared. Throws Error{kBadInput} or Error{kEnvironment} before anything is run.
 class PairedRuns {
  public:
   PairedRuns(PairedRunRequest request, analyzer::GatePolicy policy);

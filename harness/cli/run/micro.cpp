@@ -35,7 +35,7 @@ struct MicroCommandOptions {
   std::string seconds = "0.1";
 };
 
-/// What this machine's memory allows, where the user did not say.
+/// The limit from this machine's memory, if the user gave none.
 std::string usual_max_bytes(const RunCase& run_case) {
   const host::Machine machine = host::inspect_machine();
   if (!machine.available_memory_bytes) return "64M";

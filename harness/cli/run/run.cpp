@@ -36,7 +36,7 @@ void print_result(const SingleRunOptions& options, const store::RunStore& store,
   print(options.json ? reports::run_json(summary) + "\n" : reports::run_text(summary, stdout_style()));
 }
 
-/// A run goes on as it was started: nothing of its case can be said anew.
+/// A run continues as it was started: no option of its case can be changed.
 void refuse_other_options(const CLI::App& command) {
   static const std::set<std::string> kAllowed{"--resume", "--checkpoint-dir", "--db",   "--json",
                                               "--quiet",  "--timeout",        "--grace", "--force"};
@@ -61,7 +61,7 @@ void check_continue(const SingleRunOptions& options) {
 }
 
 int resume(const SingleRunOptions& options, store::RunStore& store, experiment::Resume found) {
-  const auto catalogue = analyzer::SkuCatalogue::load();  // a bad one is told before the run, not after
+  const auto catalogue = analyzer::SkuCatalogue::load();  // report a bad one before the run, not after
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
@@ -93,7 +93,7 @@ void refuse_repetitions_of_started_ranks(const SingleRunOptions& options) {
               "--repeat cannot be combined with --launcher env: externally started ranks serve one run");
 }
 
-/// So that it can be continued: nobody may drive it any more.
+/// Takes the run over so that it can be continued: no other process may still drive it.
 void take_over(const SingleRunOptions& options, store::RunStore& store, const store::RunRecord& run, bool waits) {
   const auto tell = [](const std::string& what) { print_error("note: " + printable(what) + "\n"); };
   experiment::take_over(store, run.id, {.forced = options.force, .waits = waits, .tell = tell});

@@ -25,7 +25,7 @@ struct SingleRunOptions : RunOptions {
 
 void add_single_run_options(CLI::App& app, SingleRunOptions& options);
 
-/// Turns what was given into the case, and refuses what is none.
+/// Turns the options into the case, and refuses invalid ones.
 void resolve_case(SingleRunOptions& options);
 
 /// As resolve_case; refuses what cannot be started here, too (before anything is stored).

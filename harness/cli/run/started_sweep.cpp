@@ -17,7 +17,7 @@ namespace {
 
 volatile sig_atomic_t rank_of_this_turn = 0;
 
-/// The rank of the turn is a child, and tells its launcher that it was asked to end.
+/// The turn's rank is a child process, and reports the request to end to its launcher.
 extern "C" void pass_on_sigterm(int signal) {
   if (rank_of_this_turn <= 0) ::_exit(static_cast<int>(ErrorCode::kInterrupted));
   (void)::kill(static_cast<pid_t>(rank_of_this_turn), signal);
@@ -30,7 +30,7 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(ErrorCode::kRunFailed);
 }
 
-/// Each turn is a process of its own: what a rank changes of its process is gone with it.
+/// Each turn is a process of its own: changes that a rank makes to its process end with it.
 template <typename Body>
 int in_child(const Body& body) {
   const pid_t child = ::fork();

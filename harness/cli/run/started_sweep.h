@@ -10,18 +10,19 @@
 
 namespace ddbench::cli {
 
-/// A sweep whose ranks are there already (--launcher env): every rank was given the same command and so has the same cells. Rank 0
-/// says which is next; the ranks that belong to it take part, the others wait.
+/// A sweep whose ranks already exist (--launcher env): every rank was given the same command and so has the
+/// same cells. Rank 0 announces the next cell; the ranks that belong to it take part, the others wait.
 class StartedSweep {
  public:
   /// `cells` outlive it. Throws Error{kBadInput} where a cell is larger than the world, or this process is no rank of one.
   StartedSweep(const launch::LauncherOptions& launcher, const std::vector<experiment::SweepCell>& cells);
 
-  /// Of rank 0: waits for the others, before the first cell.
+  /// On rank 0: waits for the others, before the first cell.
   void gather();
-  /// Of rank 0: calls the cell's turn. Returns the launcher's options of this cell.
+  /// On rank 0: announces the cell. Returns the launcher's options of this cell.
   launch::LauncherOptions begin(const experiment::SweepCell& cell);
-  /// Of all other ranks: takes part in cells until there are none. `checkpoints` as of launch::OwnCommand. Returns the exit code.
+  /// On all other ranks: takes part in cells until there are no more. `checkpoints` as in launch::OwnCommand.
+  /// Returns the exit code.
   int follow(const std::filesystem::path& checkpoints);
 
  private:

@@ -89,7 +89,7 @@ store::RunId baseline_of(const RunCase& run_case, const launch::LauncherOptions&
   return baseline ? baseline->id : store::RunId{};
 }
 
-/// Runs what is missing; returns the worst exit code. One failed case does not stop the others, an interrupt
+/// Runs the missing cases; returns the worst exit code. A failed case does not stop the others; an interrupt
 /// does.
 int run_cells(const std::vector<experiment::SweepCell>& cells,
               const std::vector<experiment::SweepCell>& missing, double repeat_margin,

@@ -170,7 +170,7 @@ GlooCommunicator::~GlooCommunicator() {
   const bool failing = std::uncaught_exceptions() > exceptions_at_birth_ || !interrupt_.reason().empty();
   if (failing) return;
   // A rank that closes its connections while another is still in the last collective would look like a failed
-  // one. Past this barrier nobody is; whether all come to its end does not matter any more.
+  // one. After this barrier no rank is in it; it does not matter whether all complete the barrier.
   try {
     wait_for_barrier(kGoodbyeTimeout);
   } catch (const std::exception&) {

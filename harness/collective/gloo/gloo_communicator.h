@@ -54,7 +54,7 @@ class GlooCommunicator final : public Communicator {
   std::vector<int> transport_threads_;
   Interrupt interrupt_;
   std::shared_ptr<::gloo::Context> context_;
-  std::unique_ptr<PeerWatch> watch_;  // ends before what it interrupts
+  std::unique_ptr<PeerWatch> watch_;  // destroyed before the object that it interrupts
 };
 
 }  // namespace ddbench::collective::gloo_backend

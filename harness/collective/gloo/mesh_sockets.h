@@ -24,7 +24,7 @@ struct MeshSocket {
   std::string peer;
 };
 
-/// "10.77.0.1:4711" or "[fe80::1]:4711"; empty for what is no address of the internet.
+/// "10.77.0.1:4711" or "[fe80::1]:4711"; empty for an address that is neither IPv4 nor IPv6.
 std::string to_text(const sockaddr_storage& address);
 
 /// Duplicates of the connected TCP sockets that are open now and are not among `before`.

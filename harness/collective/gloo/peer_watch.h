@@ -12,14 +12,15 @@
 
 namespace ddbench::collective::gloo_backend {
 
-/// A connection of the mesh and who is at its other end ("rank 3 at 10.77.0.2:4711").
+/// A connection of the mesh and its peer ("rank 3 at 10.77.0.2:4711").
 struct PeerConnection {
   UniqueFd socket;
   std::string peer;
   int rank = -1;  ///< of the peer; -1: not known
 };
 
-/// A thread that sleeps until a peer's end of a connection closes, and then tells. Costs nothing until then.
+/// A thread that sleeps until a peer closes its end of a connection, and then reports it. Costs nothing until
+/// then.
 class PeerWatch {
  public:
   /// `on_lost` is called on the watching thread, once for each connection that is lost.
@@ -34,7 +35,7 @@ class PeerWatch {
   /// Communicator::read_links.
   void read_links(std::vector<LinkCounters>& counters) const;
 
-  /// Shuts every connection down, so that the ranks at the other ends learn of it at once. Any thread.
+  /// Shuts all connections down, so that the ranks at the other ends notice at once. Any thread.
   void shut_down() noexcept;
 
  private:

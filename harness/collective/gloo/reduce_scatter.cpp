@@ -80,7 +80,7 @@ void ring_reduce_scatter(::gloo::Context& context, Elements input, Elements outp
     whole->send(right, kSlot, offset_of(part), static_cast<std::size_t>(part.bytes()));
   };
 
-  // What is sent in a hop is what was added up in the hop before it, `segments` parts ago.
+  // A hop sends the sums of the hop before it, computed `segments` parts ago.
   for (int i = 0; i < kSegmentsInFlight; ++i) post_receive(i);
   for (std::int64_t i = 0; i < plan.segments; ++i) post_send(i);
   for (std::int64_t i = 0; i < plan.parts(); ++i) {

@@ -10,7 +10,8 @@ struct SocketCounters {
   std::int64_t busy_ns = 0;  ///< as LinkCounters
 };
 
-/// What TCP_INFO says of a connected socket; nothing where the kernel (before 4.10) does not count it.
+/// The counters of TCP_INFO for a connected socket; nothing if the kernel (before 4.10) does not provide
+/// them.
 std::optional<SocketCounters> read_counters(int socket) noexcept;
 
 }  // namespace ddbench::collective::gloo_backend

@@ -63,7 +63,7 @@ int checked_count(const char* function, std::int64_t elements) {
               fmt::format("{}: {} elements are more than MPI counts", function, elements));
 }
 
-/// Open MPI ends a process that srun started and that finds no PMI: that is told before.
+/// Open MPI ends a process that srun started and that finds no PMI: report this before it happens.
 void check_started_by_mpi() {
   if (std::getenv("SLURM_PROCID") == nullptr) return;
   for (const char* const variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
@@ -118,7 +118,7 @@ MpiCommunicator::MpiCommunicator(const CommunicatorOptions& options)
 }
 
 MpiCommunicator::~MpiCommunicator() {
-  // MPI_Finalize waits for all ranks: past a failure nobody may come.
+  // MPI_Finalize waits for all ranks: after a failure some may never call it.
   if (aborted_ || std::uncaught_exceptions() > exceptions_at_birth_) return;
   ::MPI_Op_free(&float16_sum_);
   ::MPI_Op_free(&bfloat16_sum_);

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kGoodbyeTimeout = 5s;
 constexpr auto kSpinTime = 2ms;     // of a wait, before it sleeps between looks
-constexpr auto kLookPeriod = 50us;  // what a sleeping wait is late at most, but for the kernel's own slack
+constexpr auto kLookPeriod = 50us;  // maximum delay of a sleeping wait, apart from the kernel's timer slack
 
 ncclDataType_t nccl_type(ElementType type) {
   switch (type) {
@@ -115,8 +115,8 @@ void NcclCommunicator::throw_if_hopeless(const char* function, Deadline deadline
     fail(function, "it has not ended in time: a peer or the network is stuck");
 }
 
-/// Waits until the next look at what has begun at `begin`: briefly while that may take no longer than a
-/// kernel's start.
+/// Waits until the next check of an operation that began at `begin`: only briefly while it is not older than
+/// a kernel's start takes.
 void NcclCommunicator::rest(steady_clock::time_point begin) {
   if (steady_clock::now() - begin < kSpinTime) {
     std::this_thread::yield();

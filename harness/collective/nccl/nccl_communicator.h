@@ -14,9 +14,9 @@
 
 namespace ddbench::collective::nccl_backend {
 
-/// Communicator over NCCL, on a stream of its own. Buffers are the GPU's memory, where what they hold must be
-/// complete when the call is made; small buffers may also lie in the host's, from where they are copied there
-/// and back. NCCL itself never blocks: while a call waits, it looks for errors, the time and abort().
+/// Communicator over NCCL, on a stream of its own. Buffers are in the GPU's memory, and their content must be
+/// complete when the call is made; small buffers may also be in host memory, from which they are copied there
+/// and back. NCCL itself never blocks: while a call waits, it checks for errors, the timeout and abort().
 class NcclCommunicator final : public Communicator, public QueuedCollectives {
  public:
   /// Takes the rank's GPU (gpu::select). Throws as make_communicator does.

@@ -8,7 +8,7 @@
 
 namespace ddbench::collective::nccl_backend {
 
-/// What a rank tells the others before NCCL starts.
+/// The information that a rank sends to the others before NCCL starts.
 struct RankPlace {
   std::string host;     ///< of the kernel, whatever the namespace
   std::string address;  ///< CommunicatorOptions::address
@@ -18,18 +18,19 @@ struct RankPlace {
   static RankPlace parse(const std::string& text);
 };
 
-/// What NCCL must take for this rank's host, or nothing where its own notion is right. NCCL refuses ranks of
-/// one host on one GPU; ranks that share one count as hosts of their own and talk over the network. So do the
-/// nodes that network namespaces make of one machine, or NCCL would go past the links between them.
+/// The host identity that NCCL must use for this rank, or nothing if its own detection is right. NCCL refuses
+/// several ranks of one host on one GPU; ranks that share one count as separate hosts and communicate over
+/// the network. So do the nodes that network namespaces make of one machine; otherwise NCCL would bypass the
+/// links between them.
 std::string host_id(const std::vector<RankPlace>& places, int rank);
 
-/// Has NCCL tell by which ways its ranks reach each other while it lives: until the communicator has
-/// connected. Does nothing where the user directs NCCL's log.
+/// Makes NCCL log, while this object lives, the transports by which its ranks reach each other: keep it until
+/// the communicator has connected. Does nothing if the user redirects NCCL's log.
 class TransportLog {
  public:
   TransportLog();
 
-  /// "NET/Socket/0, P2P/CUMEM": the network first. "unknown: ..." where NCCL did not tell.
+  /// "NET/Socket/0, P2P/CUMEM": the network first. "unknown: ..." if NCCL did not log them.
   std::string transports() const;
 
  private:

@@ -8,7 +8,7 @@
 namespace ddbench::device::cpu {
 namespace {
 
-// Sums over so many rows are kept in float before they are added up in double.
+// Number of rows whose sum is kept in float before it is added to a double.
 constexpr std::int64_t kBlockRows = 128;
 
 /// Adds to sums[c] and squares[c] what `rows` rows of x - origin give. Four rows a turn: fewer turns through

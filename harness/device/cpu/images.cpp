@@ -73,7 +73,7 @@ template <typename T>
   for (std::int64_t c = 0; c < channels; ++c) store(to, c, load(to, c) + given[c]);
 }
 
-/// `left` holds what each channel has not given away yet, and behind it what it gives.
+/// `left` holds each channel's remaining amount, followed by the amounts that it gives away.
 template <typename T>
 [[gnu::always_inline]] inline void largest_gradient_loop(const Window& w, const T* __restrict x,
                                                          const T* __restrict y, const T* __restrict dy,

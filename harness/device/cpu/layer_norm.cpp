@@ -8,7 +8,7 @@
 namespace ddbench::device::cpu {
 namespace {
 
-// Gradients of scale and shift are summed over so many rows before they are added to the whole.
+// Number of rows over which gradients of scale and shift are summed before they are added to the total.
 constexpr std::int64_t kBlockRows = 64;
 
 template <typename T>

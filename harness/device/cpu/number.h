@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstdint>
 
-/// How the loops over activations read and write their elements: `float`, or bfloat16 as its 16 bits; what
-/// they compute in is float.
+/// How the loops over activations read and write their elements: `float`, or bfloat16 as its 16 bits; they
+/// compute in float.
 namespace ddbench::device::cpu {
 
 using Bfloat16 = std::uint16_t;
@@ -60,8 +60,8 @@ inline constexpr std::int64_t kBlockNumbers = 512;
   for (std::int64_t i = 0; i < count; ++i) store(values, i, block[i]);
 }
 
-/// Sums of so many lanes, added at the end: additions of one sum wait for each other, and must not be
-/// reordered by the compiler, so that every instruction set gives the same bits.
+/// Number of lanes of a sum, added at the end: additions to one sum depend on each other, and the compiler
+/// must not reorder them; with fixed lanes every instruction set gives the same bits.
 inline constexpr std::int64_t kLanes = 16;
 
 inline float sum_of(const float (&lanes)[kLanes]) {

@@ -16,7 +16,7 @@ struct OneDnn {
 };
 
 [[noreturn]] inline void throw_onednn(const char* what, dnnl_status_t status, const char* why) {
-  if (status == dnnl_unimplemented) {  // of what is asked of it here, only bfloat16 needs a certain CPU
+  if (status == dnnl_unimplemented) {  // of the operations used here, only bfloat16 requires a certain CPU
     throw Error(
         ErrorCode::kEnvironment,
         fmt::format("oneDNN cannot {} in bfloat16 on this CPU, which lacks AVX512: use --precision fp32",

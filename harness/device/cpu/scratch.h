@@ -11,7 +11,7 @@ namespace ddbench::device::cpu {
 /// Memory that an operator needs while it runs, shared by all operators; it only grows.
 class Scratch {
  public:
-  /// Of 64-byte alignment, until the next call.
+  /// Aligned to 64 bytes, valid until the next call.
   void* bytes(std::int64_t count) {
     if (count > size_) {
       const std::int64_t rounded = (count + 63) / 64 * 64;

@@ -128,7 +128,7 @@ class CudaDevice final : public Device {
   Anchor anchor_;
   StreamCapture capture_{stream_.get(), anchor_};
   const gpu::Stream upload_stream_;
-  const gpu::Event queued_;    // what was queued before the last upload ahead
+  const gpu::Event queued_;    // work queued before the last upload_ahead()
   const gpu::Event uploaded_;  // the last upload ahead
   Buffer squares_;             // the sum, and partial sums behind it
 };

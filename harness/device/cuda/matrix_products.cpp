@@ -92,7 +92,7 @@ Operation operation_of(const Product& p, bool tf32) {
   set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p));
   if (p.bias) {
     set(made, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cuda_type(p.out));
-    // Until there is one, a pointer that says how all will be aligned.
+    // Until the bias exists, a pointer with the alignment that all biases will have.
     set(made, CUBLASLT_MATMUL_DESC_BIAS_POINTER, reinterpret_cast<const void*>(kBiasAlignment));
   }
   return operation;

@@ -48,7 +48,7 @@ CudaDevice::CudaDevice(const DeviceOptions& options)
 }
 
 CudaDevice::~CudaDevice() {
-  // What is queued may use what is freed now.
+  // Queued work may still use the memory that is freed now.
   cudaStreamSynchronize(upload_stream_.get());
   cudaStreamSynchronize(stream_.get());
 }

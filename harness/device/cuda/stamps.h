@@ -9,14 +9,15 @@
 
 namespace ddbench::device::cuda {
 
-/// A point of a stream whose time on now_ns()'s clock is known: what the GPU's times are counted from.
+/// A point of a stream whose time on now_ns()'s clock is known: the reference for the GPU's times.
 class Anchor {
  public:
-  /// Of an event that is timed.
+  /// Takes an event with timing.
   explicit Anchor(gpu::Event event) : event_(std::move(event)) {}
-  /// Waits until the stream has come here. The time is late by the microseconds that hearing of it takes.
+  /// Waits until the stream has reached this point. The time is late by the microseconds that the
+  /// notification takes.
   void drop(cudaStream_t stream);
-  /// Of an event that was passed, before the anchor or after it.
+  /// The time of an event that has passed, before or after the anchor.
   std::int64_t time_of(cudaEvent_t event) const;
 
  private:
@@ -27,8 +28,8 @@ class Anchor {
 /// Points of streams at which the time is noted.
 class Stamps {
  public:
-  /// Returns how many were added before. `flags` as cudaEventRecordWithFlags takes them. What fails is told
-  /// of by read().
+  /// Returns how many were added before. `flags` as for cudaEventRecordWithFlags. Failures are reported by
+  /// read().
   std::size_t add(cudaStream_t stream, unsigned flags) noexcept;
   /// When they were passed, all of which they must have been.
   void read(const Anchor& anchor, std::vector<std::int64_t>& times_ns) const;

@@ -35,7 +35,7 @@ class CudaGraph final : public Graph {
   void read_stamps(std::vector<std::int64_t>& times_ns) override { stamps_->read(anchor_, times_ns); }
   void release() noexcept override {
     const std::lock_guard lock(mutex_);
-    graph_.reset();  // what is under way of it goes on, and is freed after it
+    graph_.reset();  // a launch in progress continues, and the graph is freed after it
   }
 
  private:
@@ -56,7 +56,7 @@ StreamCapture::StreamCapture(cudaStream_t stream, const Anchor& anchor)
       fork_(gpu::make_event(false)),
       join_(gpu::make_event(false)) {}
 
-// Other threads (NCCL's, CUPTI's) may go on with what is forbidden to this one.
+// Other threads (NCCL's, CUPTI's) may continue to make calls that are forbidden to this one.
 void StreamCapture::begin() {
   stamps_ = std::make_unique<Stamps>();
   forked_ = false;
@@ -85,7 +85,7 @@ std::unique_ptr<Graph> StreamCapture::end() {
   cudaGraphExec_t made = nullptr;
   gpu::check(cudaGraphInstantiateWithFlags(&made, graph.get(), 0), "prepare a captured graph");
   ExecutableGraph executable(made);
-  gpu::check(cudaGraphUpload(made, stream_), "take a captured graph");  // what is too much for it shows now
+  gpu::check(cudaGraphUpload(made, stream_), "take a captured graph");  // fails here if too large
   return std::make_unique<CudaGraph>(std::move(executable), std::move(stamps_), anchor_, stream_);
 }
 

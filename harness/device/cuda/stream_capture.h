@@ -16,7 +16,7 @@ class StreamCapture final : public GraphCapture {
   ~StreamCapture() override { cancel(); }
 
   bool active() const noexcept { return active_; }
-  /// Of the stream itself, while it is captured.
+  /// Stamps the stream itself, while it is captured.
   std::size_t stamp() noexcept { return stamps_->add(stream_, cudaEventRecordExternal); }
 
   void begin() override;

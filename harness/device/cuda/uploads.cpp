@@ -29,8 +29,7 @@ void CudaDevice::await_uploads() {
   gpu::check(cudaStreamWaitEvent(stream_.get(), uploaded_.get(), 0), "wait for what is copied from the host");
 }
 
-// Where the stamp follows the queue, as a copy does, it tells when the copy began and not when it was asked
-// for.
+// A stamp that follows the queue, as a copy does, records when the copy began and not when it was requested.
 std::size_t CudaDevice::stamp_uploads() noexcept {
   const cudaError_t before = order_uploads();
   const std::size_t number = stamps_.add(upload_stream_.get(), cudaEventRecordDefault);

@@ -31,7 +31,7 @@ std::string remedy(cudaError_t status) {
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // what can be cleared is not told twice
+  cudaGetLastError();  // clears the error, so that it is not reported twice
   const bool no_memory = status == cudaErrorMemoryAllocation;
   throw Error(no_memory ? ErrorCode::kEnvironment : ErrorCode::kRunFailed,
               fmt::format("the GPU cannot {}: {}{}", what, cudaGetErrorString(status),

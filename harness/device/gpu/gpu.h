@@ -13,7 +13,7 @@ namespace ddbench::gpu {
 /// Error{kRunFailed}, with CUDA's words and `what` was tried ("copy the batch").
 void check(cudaError_t status, const char* what);
 
-/// GPUs that this process may use, at least one. Throws Error{kEnvironment} that says why there is none: no
+/// GPUs that this process may use, at least one. Throws Error{kEnvironment} stating why there is none: no
 /// driver, one that is too old for this build, or no device. Takes no memory of a GPU.
 int count();
 
@@ -28,11 +28,11 @@ using Event = UniqueHandle<CUevent_st, cudaEventDestroy>;
 
 /// A stream of the calling thread's GPU that does not wait for the legacy default stream.
 Stream make_stream();
-/// `timed` events can tell when they were passed.
+/// `timed` events can return when they were passed.
 Event make_event(bool timed);
 
-/// Throws Error{kRunFailed} that says `why` while the stream is captured into a graph, which cannot hold
-/// that.
+/// Throws Error{kRunFailed} with the reason `why` while the stream is captured into a graph, which cannot
+/// contain the operation.
 void refuse_in_capture(cudaStream_t stream, const char* why);
 
 }  // namespace ddbench::gpu

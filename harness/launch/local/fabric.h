@@ -25,7 +25,7 @@ enum class Isolation {
 struct FabricPlan {
   int nodes = 1;
   int ranks_per_node = 1;
-  /// Of a node's link; nothing: as fast as the machine.
+  /// The rate of a node's link; nothing: as fast as the machine.
   std::optional<LinkRate> link_of(int node) const { return node == slow_node ? slow_link : link; }
   bool shapes_links() const { return link || slow_link; }
   std::optional<LinkRate> link;
@@ -36,8 +36,8 @@ struct FabricPlan {
   bool tells_places = true;                        ///< LaunchOptions
   std::vector<std::string> command;                ///< of every rank; "--control-fd N" follows
   std::vector<int> control_fds;                    ///< by rank: the rank's end of its control socket
-  std::map<std::string, std::string> environment;  ///< of every rank, beside what the fabric sets itself
-  std::filesystem::path log_directory;             ///< what a rank prints goes to rank<N>.log here
+  std::map<std::string, std::string> environment;  ///< for every rank, besides the fabric's own variables
+  std::filesystem::path log_directory;             ///< a rank's output goes to rank<N>.log here
 };
 
 /// The address of a node's ranks.
@@ -45,12 +45,12 @@ std::string rank_address(Isolation isolation, int node);
 
 /// The processes between the launcher and the ranks, and the network they live in. A first process makes the
 /// namespaces, a second one is their init: it sets the network up, starts the ranks, and reports how they
-/// end. When it dies, the kernel kills everything in them, also what is stopped or has detached itself; it
+/// end. When the init dies, the kernel kills all processes in them, including stopped and detached ones; it
 /// dies with the launcher.
 class Fabric final : public RankProcesses {
  public:
-  /// Returns when the network is up. Throws Error{kEnvironment} with the reason when this isolation cannot be
-  /// had.
+  /// Returns when the network is up. Throws Error{kEnvironment} with the reason when this isolation is not
+  /// available.
   Fabric(const FabricPlan& plan, Isolation isolation);
   /// Ends everything and waits for it.
   ~Fabric() override;
@@ -71,7 +71,7 @@ class Fabric final : public RankProcesses {
   bool remote() const noexcept override { return false; }
   std::string address_of(const Hello& hello, int node) const override;
 
-  /// Collects what the links carried into facts() and ends everything. No rank is left when it returns.
+  /// Stores the traffic of the links in facts() and ends everything. No rank is left when it returns.
   void finish(std::chrono::milliseconds timeout) override;
 
  private:

@@ -58,8 +58,8 @@ void wait_for_end_of(pid_t child) {
   }
 }
 
-/// Without a pid namespace, ranks (and what they started) that outlive their parent become our children: this
-/// process is their subreaper.
+/// Without a pid namespace, ranks (and the processes that they started) that outlive their parent become our
+/// children: this process is their subreaper.
 void kill_orphans() {
   for (;;) {
     std::ifstream children("/proc/thread-self/children");

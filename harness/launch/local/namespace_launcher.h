@@ -6,7 +6,7 @@
 
 namespace ddbench::launch {
 
-/// Tells the first process to end all of it.
+/// Requests the first process to end everything.
 inline constexpr int kEndSignal = SIGUSR1;
 
 /// Body of the first process of a Fabric, in the child of a fork by `launcher`, to which `socket` leads.

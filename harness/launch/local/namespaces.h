@@ -3,7 +3,7 @@
 #include "core/unique_handle.h"
 
 /// Anonymous namespaces: they have no name in the host and end with the last process (or descriptor) that
-/// holds them. Every function throws Error{kEnvironment} that says what the kernel refused.
+/// holds them. Every function throws Error{kEnvironment} naming the operation that the kernel refused.
 namespace ddbench::launch {
 
 /// Gives the calling process its own network namespace and its next child a pid namespace, in which that

@@ -40,8 +40,8 @@ std::string node_commands(int node);
 /// For `tc -batch -`: shapes what leaves through `device`.
 std::string shaping_command(const std::string& device, const Shaping& shaping);
 
-/// The rate that a line of `tc qdisc show` tells ("qdisc tbf 8001: root refcnt 2 rate 1Gbit burst ...");
-/// nothing when the line is no tbf. tc cuts digits off: the truth is up to 0.1% more.
+/// The rate in a line of `tc qdisc show` ("qdisc tbf 8001: root refcnt 2 rate 1Gbit burst ..."); nothing when
+/// the line is not a tbf. tc truncates digits: the true rate is up to 0.1% higher.
 std::optional<LinkRate> rate_from_qdisc(const std::string& line);
 
 /// The congestion control that a line of `ip route show` names ("... congctl reno"); empty when none does.

@@ -38,7 +38,7 @@ std::int64_t sent_bytes(int network_namespace) {
     words >> device;
     if (device != "eth0:") continue;
     std::int64_t column = 0;
-    for (int i = 0; i < 9 && words >> column; ++i) {  // 8 columns of what was received come first
+    for (int i = 0; i < 9 && words >> column; ++i) {  // skip the 8 columns of received traffic
     }
     bytes = column;
   }

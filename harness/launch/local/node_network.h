@@ -17,8 +17,8 @@ class NodeNetwork {
 
   NodeNetwork(const FabricPlan& plan, Isolation isolation) : plan_(plan), isolation_(isolation) {}
 
-  /// Makes it and returns what was read back. Throws Error{kEnvironment} when a part is refused, or when a
-  /// link does not have the rate that was asked for.
+  /// Creates the network and returns the settings read back. Throws Error{kEnvironment} when a part is
+  /// refused, or when a link does not have the requested rate.
   Facts set_up();
 
   /// What the nodes' links have carried so far.

@@ -27,9 +27,9 @@ std::vector<std::string> arguments_of(const FabricPlan& plan, int rank) {
   return arguments;
 }
 
-/// What NCCL in a program shall take for a rank's host: it refuses ranks of one host that share a GPU, and
-/// goes past the links between nodes that it takes for one host. Empty: what it finds; the engine's own
-/// backend sees by itself who shares what.
+/// The host identity that NCCL in a program must use for a rank: NCCL refuses ranks of one host that share a
+/// GPU, and bypasses the links between nodes that it takes for one host. Empty: NCCL's own detection; the
+/// engine's backend detects sharing itself.
 std::string nccl_host(const FabricPlan& plan, int rank, Isolation isolation) {
   if (!plan.runs_program) return {};
   if (plan.shares_gpus) return fmt::format("ddbench-rank-{}", rank);

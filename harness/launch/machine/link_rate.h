@@ -15,7 +15,7 @@ struct LinkRate {
 inline constexpr LinkRate kHighestEmulatedRate{100'000'000'000};
 
 /// Reads "100mbit", "2.5gbit", "10gbit": a decimal number and kbit, mbit or gbit (powers of 1000), from 1mbit
-/// to `highest`, 100,000gbit at most. Anything else is an Error{kBadInput} that names what is allowed.
+/// to `highest`, 100,000gbit at most. Anything else raises Error{kBadInput} naming the allowed values.
 LinkRate parse_link_rate(std::string_view text, LinkRate highest = kHighestEmulatedRate);
 
 /// The shortest form that parse_link_rate reads back to the same rate: "1gbit", "2.5gbit", "100mbit".

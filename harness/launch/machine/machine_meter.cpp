@@ -51,7 +51,7 @@ void add_clocks(const host::Counters& counted, Facts& facts) {
 }  // namespace
 
 MachineMeter::MachineMeter() : before_(host::read_counters()) {
-  std::string why_not;  // a machine without a GPU has nothing to tell of one
+  std::string why_not;  // on a machine without a GPU there is nothing to report
   if (auto nvml = cuda::open_nvml(why_not)) gpus_ = std::make_unique<cuda::GpuMonitor>(std::move(nvml));
 }
 

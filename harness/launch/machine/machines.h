@@ -10,11 +10,11 @@
 
 namespace ddbench::launch {
 
-/// What a rank elsewhere said of its machine.
+/// The machine of a remote rank, as the rank reported it.
 struct RankMachine {
   std::string boot_id;   ///< of its kernel
   std::string cores;     ///< that the rank may run on: "0,1,2"
-  host::Facts hardware;  ///< empty: another rank of its node tells
+  host::Facts hardware;  ///< empty: another rank of its node reports it
 };
 
 /// The cores that ranks were given, by kernel.
@@ -24,8 +24,8 @@ std::map<std::string, std::set<std::string>> cores_by_kernel(std::span<const Ran
 /// given: mpirun and srun bind a rank to some, so that none of them sees all.
 std::vector<host::Facts> machines_of(std::span<const RankMachine> ranks);
 
-/// For people: the first machine that differs from that of rank 0 in what decides speed. Empty when none
-/// does.
+/// In words: the first machine that differs from that of rank 0 in a property that determines speed. Empty
+/// when none does.
 std::string difference_of(std::span<const host::Facts> machines);
 
 }  // namespace ddbench::launch

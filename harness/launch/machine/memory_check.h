@@ -12,7 +12,7 @@ using BytesPerRank = std::function<std::int64_t(const RunCase&)>;
 
 /// Refuses a case that this machine's memory cannot hold: throws Error{kEnvironment} with the figures and the
 /// largest world size that fits. `available_bytes`: MemAvailable; `bytes_per_rank`:
-/// ddp::memory_per_rank_bytes, asked for this case and for smaller worlds.
+/// ddp::memory_per_rank_bytes, called for this case and for smaller worlds.
 void check_memory(const RunCase& run_case, std::int64_t available_bytes, const BytesPerRank& bytes_per_rank);
 
 }  // namespace ddbench::launch

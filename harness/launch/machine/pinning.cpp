@@ -16,7 +16,7 @@ struct FreeCpuSet {
 };
 constexpr int kMostCores = 8192;
 
-/// The lowest hardware thread of the physical core; the core itself when the system does not tell.
+/// The lowest hardware thread of the physical core; the core itself when the system does not report it.
 int physical_core(int core) {
   int first = core;
   std::ifstream(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", core)) >> first;

@@ -38,7 +38,7 @@ bool is_stopped(const fs::path& process) {
   return status[name_end + 2] == 'T' || status[name_end + 2] == 't';
 }
 
-/// The rank of a program's process, as its environment says.
+/// The rank of a program's process, from its environment.
 std::optional<int> rank_of_process(const fs::path& process, const std::string& spool_prefix) {
   std::ifstream file(process / "environ", std::ios::binary);
   const std::string environment((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

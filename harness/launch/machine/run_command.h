@@ -13,8 +13,8 @@ struct ToolCall {
   std::vector<int> inherited;          ///< file descriptors that the tool may use
 };
 
-/// Runs the tool and returns what it printed. Throws Error{kEnvironment} with its last words when it fails or
-/// is missing.
+/// Runs the tool and returns its output. Throws Error{kEnvironment} with its last output when it fails or is
+/// missing.
 std::string run_tool(const ToolCall& call);
 
 }  // namespace ddbench::launch

@@ -20,7 +20,7 @@ bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "localhost" || address == "::1";
 }
 
-/// Kubeflow tells the ranks of rank 0's own node "localhost" where it tells the others its name.
+/// Kubeflow gives the ranks of rank 0's own node "localhost" where it gives the others the node's name.
 std::string address_of_this_node(const LauncherOptions& options) {
   if (!options.interface.empty()) return address_of_interface(options.interface);
   std::string address = "127.0.0.1";

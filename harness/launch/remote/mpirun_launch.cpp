@@ -27,7 +27,7 @@ std::string without_slots(const std::string& host) {
   return host.substr(0, host.find(':'));
 }
 
-/// As many slots as a node has ranks, where the user has not said more.
+/// As many slots as a node has ranks, unless the user specified more.
 std::string host_list(const LauncherOptions& options, int slots) {
   std::string list;
   for (const std::string& host : options.hosts) {

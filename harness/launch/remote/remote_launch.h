@@ -15,8 +15,8 @@ RemoteJob mpirun_job(const RunCase& run_case, const std::string& executable, con
 RemoteJob srun_job(const RunCase& run_case, const std::string& executable, const LauncherOptions& options,
                    const Variables& variables);
 
-/// Of rank 0 of a world that is there: the job is its own worker, the others come by themselves. Throws
-/// Error{kBadInput} when the case has other nodes and ranks than the world, or this is another rank.
+/// For rank 0 of a world that already exists: the job is its own worker, the others connect by themselves.
+/// Throws Error{kBadInput} when the case has other nodes and ranks than the world, or this is another rank.
 RemoteJob env_job(const RunCase& run_case, const std::string& executable, const LauncherOptions& options,
                   const Placement& placement);
 
@@ -30,8 +30,8 @@ struct EnvDoor {
 };
 EnvDoor env_door(const LauncherOptions& options, const Placement& placement);
 
-/// Whether ranks send ReducedSpool's of what they record. Throws Error{kBadInput} where that is asked of a
-/// case whose steps are not known while it runs: only those of the reference workloads are.
+/// Whether ranks send a ReducedSpool of their recording. Throws Error{kBadInput} if this is requested for a
+/// case whose steps are not known during the run: only those of the reference workloads are.
 bool reduces_spans(const RunCase& run_case, SentSpans spans);
 
 /// Where the ranks report to: --interface, else the address that leads to the first of the hosts, else

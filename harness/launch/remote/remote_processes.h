@@ -11,7 +11,7 @@
 
 namespace ddbench::launch {
 
-/// How ranks are started elsewhere. mpirun, srun and env differ in this and in nothing else.
+/// How remote ranks are started. mpirun, srun and env differ only in this.
 struct RemoteJob {
   std::string launcher;              ///< for people: "mpirun"
   std::vector<std::string> command;  ///< starts the ranks, or the one that is this process's own
@@ -24,7 +24,7 @@ struct RemoteJob {
 /// here is the job that starts them and a connection of each.
 class RemoteProcesses final : public RankProcesses {
  public:
-  /// Listens at once. Throws as listen_at. `log`: what the job prints goes here.
+  /// Listens at once. Throws as listen_at. `log`: file for the job's output.
   RemoteProcesses(RemoteJob job, int world_size, std::filesystem::path log);
 
   /// Throws Error{kEnvironment} when the job cannot be started.

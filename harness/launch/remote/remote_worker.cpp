@@ -24,8 +24,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The launcher is gone, and nobody else would end what this rank has started. No parent is left out: this
-/// process is the subreaper of its descendants.
+/// The launcher is gone, and no other process would end what this rank has started. No descendant is missed:
+/// this process is the subreaper of its descendants.
 [[noreturn]] void end_with_descendants() {
   for (bool any = true; any;) {
     any = false;
@@ -50,13 +50,13 @@ Hello hello_of(const Placement& placement, const std::string& address) {
   return hello;
 }
 
-/// What a rank says on its own standard error: there is no launcher yet that would hear it.
+/// Prints to the rank's own standard error: no launcher is connected yet.
 int complain(const std::string& message, int exit_code) {
   fmt::print(stderr, "ddbench worker: {}\n", message);
   return exit_code;
 }
 
-/// `own`: what the rank's command line says; null: the launcher is the one that started this process.
+/// `own`: the content of the rank's command line; null: the launcher is the one that started this process.
 int report_to(const Endpoint& launcher, const Credentials& credentials, const Placement& placement,
               std::chrono::milliseconds patience, const OwnCommand* own) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -71,7 +71,7 @@ int report_to(const Endpoint& launcher, const Credentials& credentials, const Pl
   std::atomic<WorkerSession*> ready{nullptr};
   ShippedFiles files([&ready](const FileChunk& chunk) { ready.load()->send(chunk); });
   WorkerSession session(std::move(connection.socket), connection.keys, state, [&ready, &files] {
-    // Turned away: the reason is still to be told.
+    // Rejected: the reason must still be reported.
     const WorkerSession* const self = ready;
     if (self == nullptr || !self->joined()) return;
     files.discard();
@@ -88,7 +88,7 @@ int report_to(const Endpoint& launcher, const Credentials& credentials, const Pl
   return reason.empty() ? exit_code : complain(reason, static_cast<int>(ErrorCode::kRunFailed));
 }
 
-/// A rank that failed says why; what failed before there was a launcher to hear it goes to standard error.
+/// A failed rank reports the reason; failures before a launcher is connected go to standard error.
 template <typename Body>
 int guarded(Body&& body) {
   try {

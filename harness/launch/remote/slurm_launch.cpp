@@ -13,7 +13,8 @@ std::string node_list(const std::vector<std::string>& hosts) {
   return list;
 }
 
-/// A node of the job: of those asked for, else of the allocation. Outside of one, Slurm has not chosen yet.
+/// A node of the job: one of the requested nodes, else one of the allocation. Outside an allocation, Slurm
+/// has not chosen nodes yet.
 std::string some_host(const LauncherOptions& options, const Variables& variables) {
   if (!options.hosts.empty()) return options.hosts.front();
   const auto list = variables.find("SLURM_JOB_NODELIST");

@@ -12,7 +12,8 @@ struct StartedWorld {
   int nodes = 1;
   int gpus_per_node = 1;
 };
-/// Throws Error{kBadInput} when nobody started this process as a rank, or its variables contradict each other.
+/// Throws Error{kBadInput} when this process was not started as a rank, or its variables contradict each
+/// other.
 StartedWorld started_world();
 
 /// The body of `ddbench worker` without an inherited socket: connects to the launcher that the environment
@@ -20,7 +21,7 @@ StartedWorld started_world();
 int run_remote_worker();
 
 /// The body of a rank other than 0 on Launcher::kEnv: as run_remote_worker, with rank 0's process as
-/// launcher. Where they share no secret (DDBENCH_TOKEN) the rank does only what `own` says.
+/// launcher. Without a shared secret (DDBENCH_TOKEN) the rank accepts only what `own` states.
 int run_started_rank(const LauncherOptions& launcher, const OwnCommand& own);
 
 }  // namespace ddbench::launch

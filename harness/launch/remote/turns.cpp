@@ -39,7 +39,7 @@ constexpr int kNoMore = -1;
 // The ports of a turn may still be held by a rank of the one before.
 constexpr int kPortSets = 4;
 constexpr int kUsualMasterPort = 29500;
-// By these, others than torchrun tell a process its place.
+// The variables by which launchers other than torchrun state a process's rank.
 constexpr const char* kOtherStarters[] = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
                                           "OMPI_COMM_WORLD_LOCAL_SIZE", "PMI_RANK", "PMI_SIZE", "SLURM_PROCID",
                                           "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS"};
@@ -55,7 +55,8 @@ std::optional<int> number_in(const std::string& text) {
   return number_from<int>(std::string_view(text).substr(begin, text.size() - begin - 1));
 }
 
-/// Nothing when the other end is closed, silent for longer than the socket waits, or says something else.
+/// Nothing when the other end is closed, silent for longer than the socket's timeout, or sends something
+/// else.
 std::optional<int> receive_number(int socket) {
   std::string text(kMessageBytes, '\0');
   std::size_t have = 0;

@@ -39,12 +39,13 @@ class TurnWorld {
   std::unique_ptr<Started> started_;
 };
 
-/// Of rank 0. What is said is numbers of turns alone, in plain text: a rank does nothing but what its own command line says.
+/// Rank 0's side. Messages are only the numbers of turns, in plain text: a rank executes only its own command
+/// line.
 class TurnCaller {
  public:
   /// Waits for all other ranks of the world. Throws Error{kEnvironment} that names how many did not come before the start deadline.
   TurnCaller(const TurnWorld& world, const LauncherOptions& launcher);
-  /// All ranks are told that there are no more turns.
+  /// Announces to all ranks that there are no more turns.
   ~TurnCaller();
   TurnCaller(const TurnCaller&) = delete;
   TurnCaller& operator=(const TurnCaller&) = delete;
@@ -56,7 +57,8 @@ class TurnCaller {
   std::vector<UniqueFd> ranks_;
 };
 
-/// Of every other rank. Throws Error{kEnvironment} where rank 0 cannot be reached before the start deadline.
+/// The side of every other rank. Throws Error{kEnvironment} if rank 0 cannot be reached before the start
+/// deadline.
 class TurnFollower {
  public:
   TurnFollower(const TurnWorld& world, const LauncherOptions& launcher);

@@ -11,14 +11,14 @@
 
 namespace ddbench::launch {
 
-/// What starts the ranks elsewhere: mpirun, srun. It runs in a process group of its own, so that Ctrl-C is
-/// the launcher's alone, and is told to end when the launcher dies.
+/// The process that starts remote ranks: mpirun, srun. It runs in a process group of its own, so that only
+/// the launcher receives Ctrl-C, and gets a signal to end when the launcher dies.
 class JobProcess {
  public:
   struct Options {
     std::vector<std::string> command;
     std::map<std::string, std::string> environment;  ///< beside that of this process
-    std::filesystem::path log;                       ///< what it prints
+    std::filesystem::path log;                       ///< its output
   };
   /// Throws Error{kEnvironment} when it cannot be executed.
   explicit JobProcess(const Options& options);

@@ -78,7 +78,7 @@ std::optional<Placement> read(const Variables& variables, const Dialect& dialect
   placement.source = dialect.name;
   placement.rank = number(dialect.rank, *rank);
   placement.world_size = required(variables, dialect, dialect.world_size);
-  // A process a node, as Kubeflow starts them, needs to say nothing of its place there.
+  // With one process per node, as Kubeflow starts them, the local rank may be missing.
   if (const std::string* local = value_of(variables, dialect.local_rank)) {
     placement.local_rank = number(dialect.local_rank, *local);
     placement.local_world_size = required(variables, dialect, dialect.local_world_size);
@@ -113,7 +113,7 @@ void must_agree(const Placement& a, const Dialect& dialect_a, const Placement& b
   compare(dialect_a.world_size.front(), a.world_size, dialect_b.world_size.front(), b.world_size);
 }
 
-/// "10.0.0.4:6105" of Azure ML; a plain name elsewhere.
+/// "10.0.0.4:6105" with Azure ML; a plain name otherwise.
 void set_master(Placement& placement, const std::string& address) {
   const std::size_t colon = address.rfind(':');
   const bool with_port = colon != std::string::npos && address.find(':') == colon;

@@ -13,22 +13,22 @@ Variables environment_variables();
 
 /// Who a process is in a world that somebody else has started.
 struct Placement {
-  std::string source;  ///< "torchrun", "Open MPI", ...; empty: nobody started it as a rank
+  std::string source;  ///< "torchrun", "Open MPI", ...; empty: not started as a rank
   int rank = 0;
   int world_size = 1;
   int local_rank = 0;
   int local_world_size = 1;
-  std::string master_address;  ///< where rank 0 is, as far as is told
-  int master_port = 0;         ///< 0: not told
-  std::string job;  ///< a name of the job that its ranks share and other jobs do not; empty: none is told
+  std::string master_address;  ///< where rank 0 is, as far as known
+  int master_port = 0;         ///< 0: not stated
+  std::string job;  ///< a name of the job that its ranks share and other jobs do not; empty: not stated
 
   bool found() const noexcept { return !source.empty(); }
 };
 
-/// Reads what torchrun (and Kubeflow, which sets the same), Open MPI (and Azure ML), PMI and Slurm tell a
-/// process, and where none of them does, TF_CONFIG. torchrun's own processes are told by torchrun alone, and those of mpirun not by the Slurm job
-/// around it; for the rest, two that disagree are an Error{kBadInput} that names both variables, and so are
-/// incomplete ones.
+/// Reads the variables that torchrun (and Kubeflow, which sets the same), Open MPI (and Azure ML), PMI and
+/// Slurm set for a process, and if there are none of these, TF_CONFIG. For torchrun's own processes only
+/// torchrun's variables count, and for those of mpirun the Slurm job around it does not; otherwise, two that
+/// disagree raise Error{kBadInput} naming both variables, and so do incomplete ones.
 Placement read_placement(const Variables& variables);
 
 /// The first node of a list as Slurm writes it: n3 of "n[3-5,9],m1".

@@ -13,7 +13,7 @@
 namespace ddbench::launch {
 namespace {
 
-/// In the child: says through `failure` why it could not become the command.
+/// In the child: reports through `failure` why it could not execute the command.
 [[noreturn]] void become(const std::vector<std::string>& command, const std::function<void()>& prepare,
                          int failure) {
   ::setpgid(0, 0);

@@ -10,11 +10,11 @@
 
 namespace ddbench::launch {
 
-/// The launcher's side of the agreement on the last step. Ranks may be a step apart and learn of it at different moments,
-/// but must all end with the same one. So each is first asked for its horizon (Hold): the step that it does not pass
-/// without word. When all have answered, the furthest horizon is the last step: none has begun a later one, and all
-/// can reach it. A later round, with a shorter lead, voids an earlier one: no horizon of it is beyond a last step that
-/// was named before.
+/// The launcher's side of the agreement on the last step. Ranks may be a step apart and learn of it at
+/// different moments, but must all end with the same one. So each is first asked for its horizon (Hold): the
+/// step that it does not pass without a further message. When all have answered, the furthest horizon is the
+/// last step: none has begun a later one, and all can reach it. A later round, with a shorter lead, voids an
+/// earlier one: no horizon of it is beyond a last step that was named before.
 class LastStepAgreement {
  public:
   explicit LastStepAgreement(std::size_t ranks) : horizons_(ranks) {}
@@ -40,7 +40,7 @@ class LastStepAgreement {
     return last_step_;
   }
 
-  /// Of the newest round.
+  /// From the newest round.
   std::optional<std::uint32_t> last_step() const noexcept { return last_step_; }
 
  private:

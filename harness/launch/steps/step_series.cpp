@@ -32,7 +32,7 @@ void StepSeries::add(const StepWindow& window) {
 }
 
 Measured<double> StepSeries::half_width() const {
-  // Batches of about as many steps, so that each says as much as the others.
+  // Batches of about equally many steps, so that they have equal weight.
   std::vector<double> means;
   StepWindow batch;
   std::uint64_t before = 0;
@@ -50,7 +50,7 @@ Measured<double> StepSeries::half_width() const {
 }
 
 Measured<double> StepSeries::probe_half_width() const {
-  // Means of about as many pairs: one of few says less than one of many.
+  // Means of about equally many pairs: a mean of few is less certain than one of many.
   std::uint32_t pairs = 1;
   for (const StepWindow& window : windows_) pairs = std::max(pairs, window.pairs);
   std::vector<double> differences;

@@ -23,7 +23,7 @@ class StepSeries {
   /// Half of the width of the 95% interval of the step time (analyzer::mean_of_steps), divided by it. Missing as that
   /// interval is.
   Measured<double> half_width() const;
-  /// Half of the width of the 95% interval of what the probes add to a step, as a share of it. Missing as
+  /// Half of the width of the 95% interval of the probes' cost per step, as a share of the step. Missing as
   /// analyzer::signed_rank_estimate is.
   Measured<double> probe_half_width() const;
 

@@ -11,13 +11,13 @@ namespace ddbench::launch {
 /// Why a run that ends by its margin ends.
 enum class StopReason : std::uint8_t { kMargin, kMaxTime };
 
-/// Decides when a run has measured enough steps. Pure: a function of what it is given. After nvbench's criterion of the
-/// relative standard deviation, with the interval of an autocorrelated series in its place.
+/// Decides when a run has measured enough steps. A pure function of its inputs. After nvbench's criterion of
+/// the relative standard deviation, with the interval of an autocorrelated series in its place.
 ///
-/// kMargin: after kFewestSteps and kLeastTime, when the half-width of the step time's 95% interval is at most the
-/// margin, and that of the probes' cost at most kProbeMargin of a step. It looks only when a tenth more time has been
-/// measured than at the last look: who looks at every step stops where chance makes the interval short.
-/// kMaxTime: so early that steps that begin within lead() end by the most time.
+/// kMargin: after kFewestSteps and kLeastTime, when the half-width of the step time's 95% interval is at most
+/// the margin, and that of the probes' cost at most kProbeMargin of a step. It looks only when a tenth more
+/// time has been measured than at the last look: looking at every step would stop where chance makes the
+/// interval short. kMaxTime: early enough that steps that begin within lead() end within the maximum time.
 class StoppingRule {
  public:
   static constexpr std::uint64_t kFewestSteps = 60;
@@ -31,7 +31,7 @@ class StoppingRule {
   /// `measured`: since the first measured step began, the one under way included.
   std::optional<StopReason> decide(std::chrono::nanoseconds measured);
 
-  /// How far ahead of the ranks the last step is chosen, so that none of them waits for word of it.
+  /// How far ahead of the ranks the last step is chosen, so that no rank has to wait for the message.
   std::chrono::nanoseconds lead() const noexcept;
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kOneIn = 16;
 constexpr std::size_t kSlowerThan = 31;
-constexpr std::int64_t kLatest_ns = 2'000'000'000;  // CUPTI is asked for its buffers four times as often
+constexpr std::int64_t kLatest_ns = 2'000'000'000;  // CUPTI's buffers are requested four times as often
 constexpr std::size_t kSpansAtOnce = 1u << 16;      // 3 MB of a spool that has grown meanwhile
 constexpr std::uint32_t kReducedId = 0;             // names that the rank gave come behind it
 

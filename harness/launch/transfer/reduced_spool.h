@@ -13,8 +13,8 @@
 
 namespace ddbench::launch {
 
-/// Which steps of a rank are sent with every span: one in 16, and those slower than each of the 31 before
-/// them (of steps that are alike that is one in 32).
+/// Selects the steps of a rank that are sent with every span: one in 16, and those slower than each of the 31
+/// before them (for similar steps that is one in 32).
 class WholeSteps {
  public:
   /// `measured_from`: the first step after the warm-up is one of the 16ths.
@@ -36,9 +36,9 @@ class ReducedSpool {
   ReducedSpool(const std::filesystem::path& spool, const std::filesystem::path& reduced,
                const std::string& run_id, int rank, WholeSteps whole_steps);
 
-  /// Takes over what has been recorded since. A step waits until a later one's time tells that it is
-  /// complete: the spans of a GPU come some buffers late. `is_rest`: nothing more will be recorded, nothing
-  /// waits.
+  /// Processes what has been recorded since the last call. A step waits until the time of a later one shows
+  /// that it is complete: the spans of a GPU arrive some buffers late. `is_rest`: nothing more will be
+  /// recorded, so no step waits.
   void follow(bool is_rest);
 
  private:

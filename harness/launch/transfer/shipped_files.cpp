@@ -79,8 +79,8 @@ void ShippedFiles::follow_spool(bool is_rest) {
 }
 
 void ShippedFiles::discard() noexcept {
-  // Not under the lock: who holds it may be sending to a launcher that is gone. The directory is made before
-  // there is anything to send, and stays the same.
+  // Not under the lock: its holder may be sending to a launcher that is gone. The directory is created before
+  // there is anything to send, and does not change.
   if (directory_) directory_->remove();
 }
 
@@ -95,7 +95,7 @@ bool ShippedFiles::ship(std::size_t most_bytes, bool is_rest) {
   return all;
 }
 
-/// Takes what it sends from `left`.
+/// Subtracts the bytes sent from `left`.
 bool ShippedFiles::ship_file(const std::filesystem::path& path, std::size_t& left) {
   const std::string name = path.filename();
   std::uint64_t& sent = sent_bytes_[name];

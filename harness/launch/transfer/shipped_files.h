@@ -31,7 +31,7 @@ class ShippedFiles {
   /// Makes the directory; standard output and error go to a log in it from now on. Clears away what killed
   /// ranks left on this machine. Throws as TemporaryDirectory.
   void open(const std::string& run_id, int rank);
-  /// What is recorded into spool() is sent reduced: a ReducedSpool of it. After open(), before spool().
+  /// Sends a ReducedSpool of what is recorded into spool(). Call after open(), before spool().
   void reduce_spool(WholeSteps whole_steps);
   /// Where to record, in the directory: "rank3.spool", or a file that stays here.
   std::filesystem::path spool() const;
@@ -39,8 +39,8 @@ class ShippedFiles {
   /// Removes the directory: for a process that ends without unwinding.
   void discard() noexcept;
 
-  /// Sends what has been appended since, up to about `most_bytes`. True when nothing is left. Any thread.
-  /// `is_rest`: nothing more is written, and nothing is to wait for more.
+  /// Sends what has been appended since, up to about `most_bytes`. Returns true when nothing is left. Any
+  /// thread. `is_rest`: nothing more is written, and nothing waits for more.
   bool ship(std::size_t most_bytes, bool is_rest = false);
 
  private:

@@ -81,7 +81,7 @@ bool FrameStream::flush() {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       break;
     } else if (errno != EINTR) {
-      // What the peer said before it left is still to be read: the reader finds the end by itself.
+      // The peer's last messages must still be read: the reader finds the end itself.
       peer_gone_ = true;
     }
   }

@@ -23,7 +23,7 @@ class FrameSeal {
   static constexpr std::size_t kTagBytes = 16;
   explicit FrameSeal(std::string_view key) : hash_(key) {}
 
-  /// Of the next frame; `header` and `payload` as they travel.
+  /// The tag of the next frame; `header` and `payload` as transmitted.
   std::string next_tag(std::string_view header, std::string_view payload);
 
  private:
@@ -32,9 +32,9 @@ class FrameSeal {
 };
 
 /// Frames of bytes over a connected stream socket: a length of 4 bytes in network order, that many bytes of
-/// payload and, after a handshake, a tag (FrameSeal). On a socket that a process inherited there is no tag:
-/// nobody else has its ends. It knows nothing of what the payloads mean. One thread may send while another
-/// one reads; no more than that. A peer that is gone is no error but closed(), except for send().
+/// payload and, after a handshake, a tag (FrameSeal). Frames on an inherited socket have no tag: no other
+/// process has its ends. The class does not interpret payloads. One thread may send while another one reads;
+/// no other concurrent use. A disconnected peer is not an error but makes closed() true, except for send().
 class FrameStream {
  public:
   static constexpr std::uint32_t kMostFrameBytes = 1u << 20;
@@ -46,10 +46,10 @@ class FrameStream {
 
   int fd() const noexcept { return socket_.get(); }
 
-  /// Never waits: what the peer does not take now is kept for flush(). Throws Error{kRunFailed} for more than
-  /// kMostFrameBytes.
+  /// Never waits: bytes that the peer does not accept now are kept for flush(). Throws Error{kRunFailed} for
+  /// more than kMostFrameBytes.
   void post(std::string_view payload);
-  /// Sends what was kept, as far as the peer takes it. True when nothing is left.
+  /// Sends the kept bytes as far as the peer accepts them. Returns true when nothing is left.
   bool flush();
   /// post() that waits until the peer has taken everything. Throws Error{kRunFailed} when the peer is gone.
   void send(std::string_view payload);
@@ -60,8 +60,8 @@ class FrameStream {
   void read_available(const std::function<void(std::string_view payload)>& take);
   /// Waits up to `timeout` for something to read (or the end). False after the timeout.
   bool wait_readable(std::chrono::milliseconds timeout) const;
-  /// Frames of more bytes are refused from now on: at most kMostFrameBytes. Memory for what was read is
-  /// bounded by this, too.
+  /// From now on, refuses frames of more bytes than this, at most kMostFrameBytes. This also bounds the
+  /// memory for incoming data.
   void limit_incoming(std::uint32_t most_frame_bytes) noexcept { most_incoming_bytes_ = most_frame_bytes; }
 
   /// The peer has closed its end, sent what cannot be trusted, or reads nothing, and everything before has

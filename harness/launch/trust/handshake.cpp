@@ -22,7 +22,7 @@ static_assert(kHelloBytes == kMagic.size() + 4 * sizeof(std::uint32_t) + kDigest
 static_assert(kChallengeBytes == kChallengeHeadBytes + kDigestBytes);
 static_assert(kProofBytes == kDigestBytes);
 
-// What is proved and what is derived must never be the same text: each has a label of its own.
+// Proofs and derived keys must never be computed from the same text: each has a label of its own.
 constexpr std::string_view kProtocolLabel = "ddbench control channel";
 constexpr std::string_view kJobLabel = "ddbench job name";
 constexpr std::string_view kLauncherProves = "proof of the launcher";

@@ -59,8 +59,8 @@ class RankHandshake {
   RankHandshake(std::string_view token, Introduction introduction);
 
   const std::string& hello() const noexcept { return hello_; }
-  /// The proof that answers the challenge (kChallengeBytes). Throws Error{kRunFailed} that says what is wrong
-  /// when the launcher turned this rank away, speaks another protocol, or does not know the secret.
+  /// The proof that answers the challenge (kChallengeBytes). Throws Error{kRunFailed} with the reason when
+  /// the launcher rejected this rank, speaks another protocol, or does not know the secret.
   std::string answer(std::string_view challenge);
   /// After answer().
   SessionKeys keys() const;
@@ -89,7 +89,7 @@ std::string hash_of_job(std::string_view job);
 /// What a rank that is turned away is sent.
 std::string refusal_challenge(Refusal why);
 
-/// The launcher's side, once it has decided to hear the rank.
+/// The launcher's side, after it has decided to accept messages from the rank.
 class LauncherHandshake {
  public:
   LauncherHandshake(std::string_view token, std::string_view hello);

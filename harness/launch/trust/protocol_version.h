@@ -2,7 +2,7 @@
 
 namespace ddbench::launch {
 
-/// Of the handshake, the frames and the messages of the control channel.
+/// The version of the handshake, the frames and the messages of the control channel.
 inline constexpr int kProtocolVersion = 9;
 
 }  // namespace ddbench::launch

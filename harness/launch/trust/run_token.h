@@ -5,7 +5,7 @@
 
 namespace ddbench::launch {
 
-/// The variables by which a rank is told where its launcher is ("10.0.0.1:29501") and the secret of its run.
+/// The variables that give a rank the address of its launcher ("10.0.0.1:29501") and the secret of its run.
 inline constexpr const char* kLauncherVariable = "DDBENCH_LAUNCHER";
 inline constexpr const char* kTokenVariable = "DDBENCH_TOKEN";
 

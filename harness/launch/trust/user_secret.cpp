@@ -40,7 +40,7 @@ std::string read(const fs::path& path) {
                                                      : std::string();
 }
 
-/// Under a name of its own first: whoever reads the file under its final name finds all of it.
+/// Written under a temporary name first: a reader of the file under its final name sees it complete.
 void make(const fs::path& path) {
   const std::string secret = new_token();
   const fs::path mine = fmt::format("{}.{}", path.string(), new_token());

@@ -12,11 +12,12 @@ class MachineCounting {
  public:
   explicit MachineCounting(WorkerSession& session) : session_(session) {}
 
-  /// When the environment is what it will be: it has threads that may read it. `remote`: null where the launcher counts.
+  /// Call when the environment is final: it starts threads that may read it. `remote`: null if the launcher
+  /// counts.
   void begin(const RemoteRank* remote, int local_rank) {
     if (remote != nullptr && local_rank == 0) meter_ = std::make_unique<MachineMeter>();
   }
-  /// Once, before the message that says how the rank ended: what is missing of it is no reason to say nothing.
+  /// Call once, before the message about the rank's end: a missing part is no reason to report nothing.
   void tell() noexcept;
 
  private:

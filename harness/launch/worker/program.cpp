@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "ddbench_inject.so";
 
-/// By which ways NCCL's ranks reach each other, a file a process beside its spool: what the plug-in cannot
-/// tell.
+/// Logs the transports by which NCCL's ranks reach each other, which the plug-in cannot report: one file per
+/// process, beside its spool.
 void log_transports(const std::string& spool) {
   if (collective::user_directs_nccl_log()) return;
   ::setenv("NCCL_DEBUG", collective::kNcclLogLevel, 1);
@@ -35,8 +35,9 @@ void log_transports(const std::string& spool) {
   ::setenv("NCCL_DEBUG_FILE", (spool + ".%p" + kNcclLogSuffix).c_str(), 1);
 }
 
-/// NCCL, the CUDA driver, NVTX and ITT load what records them from where these variables say. Nothing is set that
-/// this build does not have or the user set by himself, nor that only a machine with a GPU has a use for.
+/// These variables give NCCL, the CUDA driver, NVTX and ITT the libraries to load that record them. A
+/// variable is not set if this build lacks the library, if the user has set it, or if it is useful only on a
+/// machine with a GPU and there is none.
 void set_injected_libraries(const std::string& preload) {
   const auto set = [folder = std::filesystem::path(preload).parent_path()](const char* variable,
                                                                            const char* name) {

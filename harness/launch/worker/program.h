@@ -28,7 +28,7 @@ class Program {
   /// Throws Error{kRunFailed} when it cannot be executed; the message names it. Throws Error{kEnvironment}
   /// when it cannot be recorded: neither path fits LD_PRELOAD.
   explicit Program(const Options& options);
-  ~Program();  ///< kills what is left of the process group
+  ~Program();  ///< kills the remaining processes of the group
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 

@@ -18,7 +18,7 @@
 namespace ddbench::launch {
 namespace {
 
-/// A program that was started as from a shell, and wants to be told its place.
+/// A program that was started as if from a shell, and needs its rank and address.
 std::string hint_at_places(const std::string& words) {
   if (std::getenv("RANK") != nullptr) return {};
   for (const char* wanted : {"environment variable RANK expected", "environment variable WORLD_SIZE expected",
@@ -66,9 +66,9 @@ class ProgramRank {
   }
 
  private:
-  /// Where rank 0 of the program is, on a rank that ddbench did not start itself: what rank 0 says, which is
-  /// what whoever started the world told it, else its own address and a port that is free there. A rank that
-  /// cannot trust that takes what it was told itself.
+  /// The address of the program's rank 0, on a rank that ddbench did not start itself: as announced by rank
+  /// 0, which uses the address that its starter gave it, else its own address and a free port there. A rank
+  /// that cannot trust this uses the address that it was given itself.
   Endpoint program_master() {
     if (remote_->own != nullptr) return own_master(remote_->placement);
     constexpr const char* kKey = "program.master";

@@ -15,11 +15,11 @@ struct ProgramEnd {
   bool after_its_window = false; ///< ddbench ended it when its measuring window was over: the status means nothing
 };
 
-/// Waits for the program's end, and where the case says so (`--after stop`) ends it once the window is over in all
-/// ranks: a rank that ended earlier would break a collective of another. Windows end when the processes of this node
-/// say so (probes/preload/session/measuring_window.h); with a duration, in a program that marks no steps, so long after
-/// the first process recorded something. `keys`: of all ranks. `spool`: as in Program::Options. `rank`: this one's.
-/// Throws Error as KeyValueStore::get.
+/// Waits for the program's end, and if the case requests it (`--after stop`) ends it once the window is over
+/// in all ranks: a rank that ended earlier would break a collective of another. Windows end when the
+/// processes of this node report it (probes/preload/session/measuring_window.h); with a duration, in a
+/// program that marks no steps, that long after the first process recorded something. `keys`: of all ranks.
+/// `spool`: as in Program::Options. `rank`: this one's. Throws Error as KeyValueStore::get.
 ProgramEnd wait_for_end(Program& program, const RunCase& run_case, int rank, const std::filesystem::path& spool,
                         collective::KeyValueStore& keys);
 

@@ -7,11 +7,10 @@
 
 namespace ddbench::launch {
 
-/// For a rank that shares no secret with its launcher, which may then be anybody: what the launcher assigns
-/// must be what the rank's own command line and environment say. Case, rank and node must be equal, and
-/// become the rank's own; numbers must be possible ones; checkpoints lie in the folder that the command line
-/// names. Throws Error{kBadInput} that names the first thing that differs and says how ranks are given a
-/// secret.
+/// For a rank that shares no secret with its launcher, whose identity is then not proved: the assignment must
+/// agree with the rank's own command line and environment. Case, rank and node must be equal, and become the
+/// rank's own; numbers must be possible; checkpoints must be in the folder that the command line names.
+/// Throws Error{kBadInput} naming the first difference and stating how ranks are given a secret.
 void require_own(Assignment& assignment, const OwnCommand& own, const Placement& placement);
 
 /// Where the program of such a rank finds rank 0: MASTER_ADDR and MASTER_PORT of its own environment. Throws

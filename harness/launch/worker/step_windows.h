@@ -18,7 +18,7 @@ class StepWindows {
   explicit StepWindows(int warmup);
 
   bool is_measured(std::uint32_t step) const noexcept { return step >= static_cast<std::uint32_t>(warmup_); }
-  /// After each step. Where nobody takes the windows, the last one grows.
+  /// Call after each step. If the windows are not taken, the last one grows.
   void add(std::uint32_t step, std::int64_t duration_ns);
   /// The windows that are closed, in order, StepTimes::kMostWindows at most.
   std::vector<StepWindow> take();

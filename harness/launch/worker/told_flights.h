@@ -12,7 +12,8 @@ namespace ddbench::launch {
 /// collectives. An empty path has none.
 std::vector<Flight> told_flights(const std::filesystem::path& folder, std::uint32_t request);
 
-/// Of a program's processes together: the newest collective, how many they have entered, and whether one of them is in one.
+/// For all of a program's processes together: the newest collective, how many they have entered, and whether
+/// one of them is in one.
 CollectiveState collectives_of_program(const std::filesystem::path& folder);
 
 }  // namespace ddbench::launch

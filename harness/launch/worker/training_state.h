@@ -34,9 +34,9 @@ class TrainingState final : public ddp::TrainingMonitor {
   void on_step_time(std::uint32_t step, std::int64_t duration_ns) override;
 
   void request_stop();
-  /// Sets the horizon, and returns it: the step that the training will be in `lead_ns` from now if it stays as fast
-  /// as it is; at least the one that it is in. No later one is begun before set_last_step(). Voids what was said
-  /// before.
+  /// Sets the horizon, and returns it: the step that the training will have reached `lead_ns` from now at its
+  /// present speed; at least the current one. No later step is begun before set_last_step(). Voids earlier
+  /// horizons.
   std::uint32_t hold(std::int64_t lead_ns);
   /// `step`: at least the horizon.
   void set_last_step(std::uint32_t step, bool with_checkpoint);
@@ -50,7 +50,7 @@ class TrainingState final : public ddp::TrainingMonitor {
   /// Those since the last call; nothing where none are gathered.
   std::optional<StepTimes> step_times();
 
-  /// What on_own_time() told last; nothing before.
+  /// The last value passed to on_own_time(); nothing before.
   std::optional<RankOwnTime> own_time() const;
 
   struct Waits {
@@ -69,11 +69,11 @@ class TrainingState final : public ddp::TrainingMonitor {
   void wait_for_word(std::unique_lock<std::mutex>& lock);
 
   std::atomic<bool> stop_{false};
-  mutable std::mutex mutex_;  // of what follows; taken three times a step
+  mutable std::mutex mutex_;  // guards the following; locked three times per step
   std::condition_variable changed_;
   std::uint32_t in_step_ = 0;
   std::int64_t step_began_ns_ = 0;
-  double pace_ns_ = 0;  // what a step takes lately; 0: none is done
+  double pace_ns_ = 0;  // recent duration of a step; 0: none is done
   std::optional<std::uint32_t> horizon_;
   std::optional<std::uint32_t> last_step_;
   bool with_checkpoint_ = false;

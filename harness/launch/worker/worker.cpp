@@ -41,7 +41,7 @@ int rank_from_environment() {
   return std::atoi(rank);
 }
 
-/// One rank's life after it has joined the run. What is left to say when it fails is said by run_worker.
+/// One rank's life after it has joined the run. run_worker sends the reports that remain when it fails.
 class Worker {
  public:
   Worker(WorkerSession& session, TrainingState& state, const RemoteRank* remote)
@@ -68,7 +68,7 @@ class Worker {
       assignment_.spool = files_->spool().string();
       session_.tell_flights_of(files_->spool().parent_path(), is_program(assignment_.run_case));
       if (assignment_.local_rank == 0) session_.send(Inventory{host::facts(host::inspect_hardware())});
-      // What the fabric says to ranks that it starts.
+      // The settings that the fabric passes to the ranks that it starts.
       for (const auto& [name, value] : network_settings(assignment_.run_case.requested_network)) {
         ::setenv(name.c_str(), value.c_str(), 1);
       }
@@ -96,13 +96,13 @@ class Worker {
     }
   }
 
-  /// Before the message that says how the rank ended.
+  /// Call before the message about the rank's end.
   void tell_counts() { counting_.tell(); }
 
   /// What the spool and the launcher can still get from a rank that fails with `error`.
   Failure last_words(const Error& error) {
     session_.watch({});
-    // A rank that gave up for its own trouble fails with that, whatever the training loop made of it.
+    // If the session has an error of its own, the rank fails with that, whatever the training loop raised.
     const std::optional<Error> trouble = session_.trouble();
     const Error& cause = trouble ? *trouble : error;
     Failure failure;
@@ -117,14 +117,15 @@ class Worker {
     try {
       recorder_->stop();
     } catch (const Error&) {
-      // The spool's own trouble is what the rank failed with, or comes second to it.
+      // An error of the spool is the rank's failure, unless another error came first.
     }
     failure.dropped_spans = recorder_->dropped();
     return failure;
   }
 
  private:
-  /// A launcher that wants something else may be anybody: the user is told here, too, and not by it alone.
+  /// A launcher that requests something else is not proved to be the user's: the error is also shown here,
+  /// not only at the launcher.
   void do_only_the_own_command(const Hello& hello) {
     try {
       require_own(assignment_, *remote_->own, remote_->placement);
@@ -196,7 +197,7 @@ class Worker {
     tell_counts();
     session_.ship_rest();
     session_.send(result);
-    // Connections stay up until every rank has what it needs.
+    // Connections stay open until every rank has the data that it needs.
     session_.wait_for_finish();
   }
 
@@ -207,7 +208,7 @@ class Worker {
   Assignment assignment_;
   MachineCounting counting_;
   std::unique_ptr<host::Recorder> recorder_;
-  std::unique_ptr<cuda::CudaProbe> kernels_;  // ends before what it records into
+  std::unique_ptr<cuda::CudaProbe> kernels_;  // destroyed before the recorder
   std::unique_ptr<collective::Communicator> communicator_;
   bool communication_failed_ = false;
 };
@@ -217,7 +218,7 @@ class Worker {
 int work(WorkerSession& session, TrainingState& state, const Hello& hello, const RemoteRank* remote) {
   Worker worker(session, state, remote);
   const auto fail = [&](const Error& error) {
-    if (remote != nullptr && !session.joined()) return 1;  // turned away: nobody listens
+    if (remote != nullptr && !session.joined()) return 1;  // rejected: no launcher listens
     session.send(state.snapshot());                        // how far it got
     const Failure failure = worker.last_words(error);
     worker.tell_counts();
@@ -246,7 +247,7 @@ int run_worker(int control_fd) {
   try {
     const int rank = rank_from_environment();
     TrainingState state;
-    // Nobody is left to tell: an orphan ends at once.
+    // There is no launcher to report to: an orphan ends at once.
     WorkerSession session(UniqueFd(control_fd), state, [] { ::_exit(1); });
     return work(session, state, introduce(rank), nullptr);
   } catch (const Error& error) {

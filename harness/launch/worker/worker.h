@@ -20,13 +20,13 @@ struct RemoteRank {
   ShippedFiles& files;  ///< where it writes
   Placement placement;  ///< as which it was started
   Endpoint launcher;
-  /// What its command line says, where it must not do anything else (require_own); null: it does what the
-  /// launcher says.
+  /// The content of its command line, if the rank may do nothing else (require_own); null: it follows the
+  /// launcher.
   const OwnCommand* own = nullptr;
 };
 
-/// A rank's life from its hello to its end; what goes wrong is reported to the launcher. `remote`: null for a
-/// rank with an inherited socket. Returns the exit code.
+/// A rank's life from its hello to its end; errors are reported to the launcher. `remote`: null for a rank
+/// with an inherited socket. Returns the exit code.
 int work(WorkerSession& session, TrainingState& state, const Hello& hello, const RemoteRank* remote);
 
 }  // namespace ddbench::launch

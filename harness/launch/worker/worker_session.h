@@ -20,7 +20,8 @@
 
 namespace ddbench::launch {
 
-/// What every rank says of itself; what only the one that starts ranks elsewhere knows is empty.
+/// The information that every rank sends about itself; fields that only the starter of remote ranks knows are
+/// empty.
 Hello introduce(int rank);
 
 /// The rank's end of the control channel. A control thread owns the reading side for the whole life of the
@@ -43,17 +44,17 @@ class WorkerSession final : public collective::KeyValueStore {
       : WorkerSession(std::move(socket), std::nullopt, state, std::move(on_disconnect)) {}
   ~WorkerSession() override;
 
-  /// Says hello and waits for the assignment. Throws Error{kRunFailed} after `timeout`, kInterrupted when
-  /// told to stop.
+  /// Sends the hello and waits for the assignment. Throws Error{kRunFailed} after `timeout`, kInterrupted
+  /// when requested to stop.
   Assignment join(const Hello& hello, std::chrono::milliseconds timeout);
   Assignment join(int rank, std::chrono::milliseconds timeout) { return join(introduce(rank), timeout); }
   bool joined() const;
-  /// Why the launcher gave no assignment, when it said so; empty otherwise.
+  /// Why the launcher gave no assignment, if it sent a reason; empty otherwise.
   std::string refusal() const;
 
   /// Sends what `files` gets with each heartbeat. Before join(); `files` outlives the session.
   void ship_from(ShippedFiles& files) { files_ = &files; }
-  /// Sends all of it now. Throws Error when the launcher is gone or a file cannot be read.
+  /// Sends all remaining data now. Throws Error when the launcher is gone or a file cannot be read.
   void ship_rest();
   /// The launcher's clock minus this one's, from kPings exchanges. Errors as join().
   ClockReading read_clock(std::chrono::milliseconds timeout);
@@ -69,8 +70,8 @@ class WorkerSession final : public collective::KeyValueStore {
   /// Called once on the control thread when the rank must give up; at once when that is already so. Empty:
   /// nothing is called.
   void on_stop(std::function<void()> action);
-  /// For a rank elsewhere: TellFlights is answered from the flight recorders in this folder. `is_program`: heartbeats say, too, which
-  /// collectives the program's processes are in.
+  /// For a remote rank: TellFlights is answered from the flight recorders in this folder. `is_program`:
+  /// heartbeats also report which collectives the program's processes are in.
   void tell_flights_of(const std::filesystem::path& folder, bool is_program);
   /// Asked at each heartbeat: a trouble that other threads cannot notice (a full disk). The first one stops
   /// the rank.

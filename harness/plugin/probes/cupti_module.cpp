@@ -1,5 +1,4 @@
-// The probe over CUPTI as a module of its own: what a machine without libcupti lacks is this, and nothing
-// else.
+// The probe over CUPTI as a separate module: a machine without libcupti lacks only this module.
 #include "harness/plugin/module.h"
 #include "harness/plugin/probes/open_cuda_probe.h"
 #include "probes/cupti/cupti.h"

@@ -1,4 +1,5 @@
-// The engine's probe: CUPTI's, if it can be had, and what makes NCCL's profiler plug-in record beside it.
+// The engine's probe: CUPTI's, if available, and the pauses of NCCL's profiler plug-in, which records beside
+// it.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -73,7 +74,7 @@ class EngineProbe final : public CudaProbe {
   }
 
  private:
-  /// After a pause NCCL may tell the times of earlier collectives (probes/cupti/README.md). None of them is
+  /// After a pause NCCL may report the times of earlier collectives (probes/cupti/README.md). None of them is
   /// needed: the engine's collectives have those of their kernels, or its own.
   void tell_nccl() noexcept { inject::pause_nccl_events(is_paused_ || !is_enabled_); }
 

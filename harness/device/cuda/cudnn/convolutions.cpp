@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kX = 1;
 constexpr std::int64_t kWeight = 2;
 constexpr std::int64_t kY = 3;
-constexpr std::int64_t kMostAlignment = 16;  // no engine asks for more
+constexpr std::int64_t kMostAlignment = 16;  // no engine requires more
 
 /// The power of two, up to kMostAlignment, that all addresses are multiples of.
 std::int64_t alignment_of(const void* x, const void* weight, const void* y) {

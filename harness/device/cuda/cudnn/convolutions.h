@@ -53,7 +53,7 @@ class Convolutions {
   cudnnHandle_t cudnn_;
   Scratch& scratch_;
   Scratch workspace_;
-  Scratch wide_;  // float32 of what has no engine in 16 bits
+  Scratch wide_;  // float32 copies for operations that have no engine in 16 bits
   std::map<Key, std::unique_ptr<Operation>> operations_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kMostEngines = 32;
 constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{1} << 30;
 
-/// What an engine configuration says of its engine's numbers.
+/// The numerical notes of an engine configuration.
 std::vector<cudnnBackendNumericalNote_t> notes_of(const Descriptor& configuration) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t handle = engine.get();

@@ -18,10 +18,10 @@ namespace ddbench::device::cuda {
 void check(cudnnStatus_t status, const char* what);
 
 using CudnnHandle = UniqueHandle<cudnnContext, cudnnDestroy>;
-/// cuDNN, for the calling thread's GPU and one stream of it.
+/// A cuDNN handle for the calling thread's GPU and one of its streams.
 CudnnHandle make_cudnn(cudaStream_t stream);
 
-/// Of numbers: float32, float16 or bfloat16.
+/// For floating-point types: float32, float16 or bfloat16.
 cudnnDataType_t cudnn_type(DataType type);
 
 struct DestroyDescriptor {

@@ -31,9 +31,10 @@ class Operations {
   const Descriptor& inner(const Sizes& dimensions, cudnnDataType_t type = CUDNN_DATA_FLOAT);
 
   // Each returns its result, `y`. Sums are float32.
-  /// Of the matrices that the last two dimensions are.
+  /// A product of matrices, which are the last two dimensions.
   const Descriptor& matmul(const Descriptor& a, const Descriptor& b, const Descriptor& y);
-  /// Of one to three inputs, in cuDNN's order; an input of size 1 in a dimension counts for all places there.
+  /// An operation on one to three inputs, in cuDNN's order; an input of size 1 in a dimension is broadcast
+  /// along it.
   const Descriptor& pointwise(cudnnPointwiseMode_t mode, Inputs inputs, const Descriptor& y);
   /// Truth values: whether `mode` holds.
   const Descriptor& compare(cudnnPointwiseMode_t mode, const Descriptor& a, const Descriptor& b,
@@ -42,7 +43,7 @@ class Operations {
   const Descriptor& index(std::int64_t axis, const Descriptor& like, const Descriptor& y);
   /// Over the dimensions in which `y` has size 1.
   const Descriptor& reduce(cudnnReduceTensorOp_t mode, const Descriptor& x, const Descriptor& y);
-  /// `x` seen otherwise: what lies in it as its strides say is taken as these dimensions and strides say.
+  /// A view of `x`: the same memory with other dimensions and strides.
   const Descriptor& view(const Descriptor& x, cudnnDataType_t type, const Sizes& dimensions,
                          const Sizes& strides);
 

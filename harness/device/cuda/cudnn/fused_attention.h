@@ -10,13 +10,12 @@
 
 namespace ddbench::device::cuda {
 
-/// Attention in 16 bits by cuDNN's flash attention engines, which keep no scores and read queries, keys and
-/// values where they lie in the packed matrix. The plan for a shape is made when the shape is first seen, and
-/// kept. Arguments are checked before, and mean what they mean in NetworkOperators; the statistics too, so
-/// that one pass may be done here and the other elsewhere.
+/// Attention in 16 bits by cuDNN's flash attention engines, which store no scores and read queries, keys and
+/// values directly from the packed matrix. The plan for a shape is made when the shape is first seen, and
+/// kept. The caller has checked the arguments; they have the same meaning as in NetworkOperators. So do the
+/// statistics, so that one pass may run here and the other in another implementation.
 ///
-/// Each pass returns whether it has been queued: it has not, and nothing else has, where cuDNN has no engine
-/// for the shape.
+/// Each pass returns whether it was queued: false, with nothing queued, if cuDNN has no engine for the shape.
 class FusedAttention {
  public:
   /// On the stream of `cudnn`, which is the one of `scratch`; both outlive this.

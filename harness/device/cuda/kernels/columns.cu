@@ -11,7 +11,7 @@ namespace {
 constexpr int kTileColumns = 32;
 constexpr int kTileRows = 8;
 constexpr std::int64_t kFullGpu =
-    512;  // blocks that keep any GPU busy; not asked for, so that sums are alike
+    512;  // enough blocks for any GPU; fixed, so that sums are reproducible
 constexpr int kMostSums = 2;
 constexpr int kMostFactors = 3;
 
@@ -47,7 +47,7 @@ __global__ void partial_sums(std::int64_t rows, std::int64_t columns, std::int64
   }
 }
 
-/// f(row, column, sums) adds to kSums sums; g(column, totals) takes what they come to.
+/// f(row, column, sums) adds to kSums sums; g(column, totals) receives the totals.
 template <int kSums, typename F, typename G>
 void sum_columns(cudaStream_t stream, std::int64_t rows, std::int64_t columns, float* scratch, F f, G g) {
   const std::int64_t splits = splits_of(rows, columns);

@@ -6,9 +6,10 @@
 
 #include "harness/device/device.h"
 
-/// The kernels that neither cuBLASLt nor cuDNN has. Every function queues work on `stream` and returns;
-/// arguments are checked before. Sums are taken in a fixed order: equal inputs give equal bits. `T` below is
-/// the type of the activations, float, bfloat16 or float16, as tensors say; all else is float.
+/// The kernels that neither cuBLASLt nor cuDNN provides. Every function queues work on `stream` and returns;
+/// the caller has checked the arguments. Sums are taken in a fixed order: equal inputs give equal bits. `T`
+/// below is the type of the activations, float, bfloat16 or float16 according to the tensors; everything else
+/// is float.
 namespace ddbench::device::cuda {
 
 // elementwise.cu
@@ -47,7 +48,7 @@ void batch_norm_backward(cudaStream_t stream, const Tensor& x, const Tensor& y, 
                          Activation activation, const BatchStatistics& statistics, const Tensor& dy,
                          GradientWrite write, const Tensor& dscale, const Tensor& dshift, const Tensor& dx,
                          float* scratch);
-/// Of layer normalization, whose rows are in rows.cu.
+/// For layer normalization, whose row kernels are in rows.cu.
 void layer_norm_parameters(cudaStream_t stream, const Tensor& x, const Tensor& statistics, const Tensor& dy,
                            GradientWrite write, const Tensor& dscale, const Tensor& dshift, float* scratch);
 
@@ -65,8 +66,8 @@ void gather_rows(cudaStream_t stream, const Tensor& table, const Tensor& indices
 void scatter_add_rows(cudaStream_t stream, const Tensor& dy, const Tensor& indices, GradientWrite write,
                       const Tensor& dtable);
 
-/// Of the scores[matrices * queries, keys] of an attention: probabilities, of type T and in place where that
-/// is float, and their log sum exp. With `causal` query i sees keys 0 to i.
+/// For the scores[matrices * queries, keys] of an attention: computes probabilities, of type T and in place
+/// if that is float, and their log sum exp. With `causal` query i sees keys 0 to i.
 void attention_softmax(cudaStream_t stream, const Tensor& scores, std::int64_t queries, float scale,
                        bool causal, const Tensor& probabilities, float* statistics);
 /// Probabilities of the scores again, and the gradient of the scores: p * (dp - sum(dy * y)) * scale.

@@ -20,7 +20,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  /// Pieces of so many bytes, each aligned to 256, until the next call.
+  /// Pieces of the given sizes in bytes, each aligned to 256, valid until the next call.
   template <std::size_t kPieces>
   std::array<void*, kPieces> pieces(const std::int64_t (&sizes)[kPieces]) {
     std::int64_t total = 0;
