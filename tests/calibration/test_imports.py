@@ -1,4 +1,4 @@
-"""What PyTorch's profiler tells of a run, imported, against what ddbench recorded of the same run."""
+"""A run's trace from PyTorch's profiler, imported, against ddbench's own recording of the same run."""
 
 import importlib.util
 import json

@@ -41,7 +41,7 @@ def throughput(ddbench):
     eager = of_pytorch("--steps", "40")
     try:
         compiled = of_pytorch("--steps", "40", "--compile")
-    except RuntimeError as error:  # it needs a C compiler: what was measured is told nevertheless
+    except RuntimeError as error:  # it needs a C compiler: the measurements are reported nevertheless
         compiled = None
         not_compiled = f"; not compiled: {error}"
     after = one_run(ddbench, *ENGINE, "--steps", 40)

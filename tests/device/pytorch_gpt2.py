@@ -74,7 +74,7 @@ class Training:
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=3e-4, **({"fused": True} if self.cuda else {}))
         shape = (options.batch, options.sequence)
         self.batches = [[torch.randint(VOCABULARY, shape, device=self.device) for _ in range(2)] for _ in range(4)]
-        # What marks a step for ddbench where it watches; nothing elsewhere.
+        # Marks a step if ddbench records; does nothing otherwise.
         self.mark_step = getattr(ctypes.CDLL(None), "ddbench_step", lambda: None)
 
     def step(self, number):

@@ -50,7 +50,8 @@ esac
 row() { echo "| $(date +%F) | ${gpu%,*} | ${gpu#*, } | $1 | $2 |" | tee -a "$results"; }
 fail() { row "$1" "FAILED$2"; failures=$((failures + 1)); }
 
-# step WHAT SECONDS COMMAND...: a row that says passed or failed, with the last line of the output; its exit code.
+# step WHAT SECONDS COMMAND...: prints a row with passed or failed and the last line of the output; returns
+# the exit code.
 step() {
   local what=$1 limit=$2 left=$((part_ends - SECONDS)) status last
   shift 2
@@ -77,7 +78,7 @@ program() { step "$1" "$2" python3 "$here/row.py" program "$ddbench" --device cu
 parity() { step "$1" 240 python3 "$here/training_parity.py" "${@:2}"; }
 has() { python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"; }
 
-# The figures, or all that was said when they are wrong.
+# The figures, or the whole output if they are wrong.
 known_lengths() {
   "$pack/bin/test_cupti_probe" --gtest_filter='KnownLengths.*' > "$scratch/known.txt" 2>&1 || { cat "$scratch/known.txt"; return 1; }
   grep ' recorded ' "$scratch/known.txt" | paste -sd';' | grep .
@@ -161,7 +162,8 @@ run_pytorch() {
   step "a PyTorch step by ddbench and by torch.profiler, two ranks" 180 python3 "$here/breakdown.py" "$ddbench" 2
 }
 
-# The store in one file, what programs said in the log. Files above 16 MiB do not come back from a borrowed machine.
+# The store in one file, and the programs' output in the log. Files above 16 MiB are not returned from a
+# borrowed machine.
 keep_store() {
   [ -e "$DDBENCH_DB" ] || return
   python3 -c "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA wal_checkpoint(TRUNCATE)')" "$DDBENCH_DB"

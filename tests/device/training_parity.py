@@ -92,7 +92,7 @@ def compare(ddbench, file, result):
                 wrong.append(f"{name}: {error}")
                 continue
             report[name] = curve
-            pathlib.Path(result).write_text(json.dumps(report))  # now: who comes after may take too long
+            pathlib.Path(result).write_text(json.dumps(report))  # now: later parts may exceed the time limit
             print(f"{name}: largest relative difference {curve['difference']:.2e}", flush=True)
             if not curve["difference"] < TOLERANCE[precision]:
                 wrong.append(f"{name}: {curve['difference']:.2e}")

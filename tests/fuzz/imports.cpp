@@ -1,4 +1,4 @@
-// Files that people give: figures measured elsewhere, catalogues, policies, run cases, logs.
+// Files from users: figures measured elsewhere, catalogues, policies, run cases, logs.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -25,8 +25,9 @@ def test_negotiation_is_apart_from_transfer(bench, tmp_path):
     file.write_text(horovod_timeline.training().text())
     run = imported(bench, file, "--batch-per-gpu", "8", "--gpus-per-node", "2")
     assert (run["ranks"], run["world_size"], run["placement_known"]) == (1, 4, True)
-    # The first of twelve steps has no begin. Rank 2 is ready at 4020 us, the others at 1000, 1010 and 1030; 4101 is the median end.
-    # What is fused is one all_reduce, from where Horovod told of its last tensor to where it told that the first was done.
+    # The first of twelve steps has no begin. Rank 2 is ready at 4020 us, the others at 1000, 1010 and 1030;
+    # 4101 is the median end. Fused tensors are one all_reduce, from Horovod's event for the last tensor to
+    # the event that the first was done.
     assert collectives(bench, run["run"]) == [("all_reduce", 40, 12, 500_000, 500_000, 0, 0, 4),
                                               ("all_reduce", 5120, 12, 4_999_000, 4_999_000, 0, 0, 4),
                                               ("negotiate", 0, 36, 3_081_000, 81_000, 3_000_000, 1, 4)]

@@ -83,7 +83,7 @@ def test_ddbench_and_the_profiler_saw_the_same_collectives(bench, profiled):
     bench.ok("report", run, "--format", "perfetto", "-o", bench.tmp / "imported.perfetto")
     recorded, told = collectives_of(profiled.parent / "recorded.perfetto"), collectives_of(bench.tmp / "imported.perfetto")
     for rank in (1, 2):
-        for step in range(5):  # of six; the profiler may stop before Gloo's thread has told of the last one
+        for step in range(5):  # of six; the profiler may stop before Gloo's thread has reported the last one
             assert told[rank, step] == recorded[rank, step + 2] != [], (rank, step)
     flows = [event for event in json.loads((bench.tmp / "imported.perfetto").read_text())["traceEvents"] if "bind_id" in event]
     assert {(event["pid"], event.get("flow_in", False) or event["flow_out"]) for event in flows} == {(1, True), (2, True)}
@@ -94,7 +94,7 @@ def test_traces_of_real_pytorch_equal_the_reference(bench, profiled):
     run = imported(bench, profiled)
     assert (run["ranks"], run["world_size"]) == (2, 2)
     expect_reference(bench, run["run"], files)
-    # The profiler may stop before Gloo's thread has told of the last step's collective.
+    # The profiler may stop before Gloo's thread has reported the last step's collective.
     rows = [row for rank in range(2) for row in rows_of(bench, run["run"], rank)[:-1]]
     assert all(row["forward_ns"] > 0 and row["backward_ns"] > 0 and row["optimizer_ns"] > 0 for row in rows)
     assert all(row["communication_ns"] > 0 for row in rows)

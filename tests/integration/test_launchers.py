@@ -96,7 +96,7 @@ def check_placement(bench):
     ranks = bench.rows("select rank, node, local_rank, host, pid, dropped_spans from rank where run_key = ? order by rank", key)
     assert [(row["rank"], row["node"], row["local_rank"]) for row in ranks] == [(r, r // 2, r % 2) for r in range(4)]
     assert all(row["host"] and row["pid"] > 0 and row["dropped_spans"] == 0 for row in ranks)
-    # Every step of every rank is there, with its partition: what was recorded elsewhere has all arrived.
+    # Every step of every rank is stored, with its partition: the recordings of remote ranks have all arrived.
     assert bench.rows("select count(*) from step where run_key = ?", key)[0][0] == 4 * 14
     return [row["host"] for row in ranks]
 

@@ -26,7 +26,8 @@ def test_each_machine_tells_what_it_counted(bench, machines):
     for node in ("node0", "node1"):
         assert int(told[f"{node}.nic.eth0.sent_bytes"]) > 0 and int(told[f"{node}.nic.eth0.received_bytes"]) > 0
         assert told[f"{node}.gpu.0.throttled"] == "power cap"
-    # The ranks' gradients cross the wire: what one machine sends the other one receives, but for what the launcher says.
+    # The ranks' gradients cross the wire: each machine receives the bytes that the other sends, except for
+    # messages of the launcher.
     sent, received = (int(told["node0.nic.eth0.sent_bytes"]), int(told["node1.nic.eth0.received_bytes"]))
     assert received == pytest.approx(sent, rel=0.3)
     energy_j = sum(float(told[f"{node}.gpu.energy_j"]) for node in ("node0", "node1"))

@@ -31,7 +31,7 @@ def over_gloo(bench):
                                       ["mirrored"], ["ps"]], ids=lambda s: "-".join(s).replace("--S-hook=", "_"))
 def test_every_strategy_trains_as_over_gloo(bench, over_gloo, strategy):
     bench.ok("run", *MPI, "--strategy", *strategy, *CASE)
-    hashes(bench)  # of all ranks alike
+    hashes(bench)  # equal on all ranks
     tolerance = 2e-2 if "-S" in strategy else 1e-4
     assert losses(bench) == pytest.approx(over_gloo, rel=tolerance)
     assert facts(bench)["transport"].startswith("mpi ")

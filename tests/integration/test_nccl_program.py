@@ -137,7 +137,7 @@ def test_ranks_are_told_apart_whoever_started_them(bench, nccl_training, variabl
 
 def test_a_rank_that_was_killed_is_told(bench, spools):
     file = spool_of(spools, 1)
-    file.write_bytes(file.read_bytes()[:-24])  # the frame that says that it ended
+    file.write_bytes(file.read_bytes()[:-24])  # the frame that states its end
     bench.ok("import", "spools", spools, "--warmup", 2)
     assert any("rank 1) have no end" in note for note in shown(bench)["notes"])
     assert [row["outcome"][:5] for row in bench.rows("select outcome from rank order by rank")] == ["ok", "ended"]

@@ -53,7 +53,7 @@ def test_two_nodes_with_payloads_of_nccl(bench, tmp_path):
         files.append(export.close())
     run = imported(bench, *files, "--step-range", "step", "--batch-per-gpu", "8")
     assert (run["ranks"], run["world_size"], run["placement_known"]) == (2, 2, True)
-    # Rank 0 is the process of the second file: NCCL's payload says so.
+    # Rank 0 is the process of the second file, according to NCCL's payload.
     expect_reference(bench, tmp_path, run["run"], [(files[1], 4001), (files[0], 4000)], "step")
     collective, = bench.rows("select collective.* from collective join run using (run_key) where id = ?", run["run"])
     assert (collective["function"], collective["bytes"], collective["count"]) == ("all_reduce", 1_000_000, 12)

@@ -68,7 +68,7 @@ def test_a_full_disk_under_the_store_loses_nothing(bench, disk):
     assert "running" not in [run["state"] for run in json.loads(bench.ok("list", "--json", "--db", disk.db).stdout)]
     before = disk.check(bench)["spans"]
 
-    # As long as the disk is full, nothing changes: said again, and with an exit code.
+    # As long as the disk is full, nothing changes: the error is repeated, with an exit code.
     spooled = spooled_bytes(bench)
     again = bench("db", "recover", "--db", disk.db)
     assert again.returncode == 1 and "full" in again.stderr and str(directory) in again.stderr, again.stderr

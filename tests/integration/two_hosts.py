@@ -43,7 +43,7 @@ class TwoHosts:
         except BaseException:
             self.stop()
             raise
-        # In the place of ssh: mpirun says which host, and what to run there.
+        # Replaces ssh: mpirun passes the host and the command to run there.
         self.agent = folder / "agent"
         cases = "\n".join(f"{host}) pid={pid} ;;" for host, pid in self.pids.items())
         self.agent.write_text(f"#!/bin/sh\nhost=$1\nshift\ncase $host in\n{cases}\nesac\n"

@@ -6,10 +6,10 @@
 
 namespace ddbench::test {
 
-/// The device that tests of operators look at: "cpu", or the one that $DDBENCH_TEST_DEVICE names. A GPU's
-/// operators are called on copies of the tensors, which lie in the host's memory as on the CPU: tests need
-/// not know. A test executable that is to run on a GPU where there is none ends at its start with the exit
-/// code 77 and says "skipped: no GPU".
+/// The device that tests of operators use: "cpu", or the one that $DDBENCH_TEST_DEVICE names. A GPU's
+/// operators are called on copies of the tensors, which are in host memory as on the CPU: tests need not
+/// distinguish. A test executable for a GPU on a machine without one ends at its start with the exit code 77
+/// and prints "skipped: no GPU".
 std::unique_ptr<device::Device> device_under_test();
 
 /// The same device without the copies: its memory need not be the host's.

@@ -28,7 +28,7 @@ struct Child {
   UniqueFd pipe;
 };
 
-// The first byte tells whether the body threw, the rest is the text.
+// The first byte states whether the body threw, the rest is the text.
 void write_all(int fd, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = write(fd, text.data() + done, text.size() - done);

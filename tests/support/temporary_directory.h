@@ -6,7 +6,7 @@
 
 namespace ddbench::test {
 
-/// An empty directory that goes with the object.
+/// An empty directory that is removed with the object.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

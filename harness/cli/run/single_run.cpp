@@ -80,7 +80,7 @@ store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::
   const bool elsewhere = execute.launcher.launcher != launch::Launcher::kLocal;
   const auto stored = experiment::find_baseline(store, baseline, fingerprint, elsewhere);
   const bool is_edited = stored && !elsewhere && !files_changed_since(stored->environment.facts).empty();
-  if (stored && !(is_edited && options.baseline)) return stored->id;  // the efficiency states an edited script
+  if (stored && !(is_edited && options.baseline)) return stored->id;  // the efficiency names edited scripts
   // Whoever has a program run twice wants to know: it may overwrite its own checkpoints.
   if (is_program(options.run_case) && !options.baseline) return {};
   // The ranks that others have started are waiting for this run.

@@ -1,5 +1,5 @@
-// How often does `ddbench diagnose` accuse somebody in a healthy run, and how often does it find who and what it was? Prints both
-// over simulated runs with a known truth.
+// How often does `ddbench diagnose` accuse a rank in a healthy run, and how often does it find the right
+// ranks and cause? Prints both over simulated runs with a known truth.
 //   bench_diagnose [trials] (default 300)
 
 #include <chrono>

@@ -75,7 +75,7 @@ def main():
         directory = pathlib.Path(name)
         added_us = processor_us_added(directory, 5)
         for round_ in range(rounds):
-            # The order alternates: drift of the machine falls on all alike.
+            # The order alternates: drift of the machine affects all sides equally.
             sides = [lambda: plain.append(step_ms(directory)),
                      lambda: recorded.append(step_ms(directory, preload=True)),
                      lambda: profiled.append(step_ms(directory, profile=True))]

@@ -67,7 +67,7 @@ void sweep_page(benchmark::State& state) {
   count_goals(state, bytes);
 }
 
-/// Writing alone, what is told being known.
+/// Only the writing, with the content already computed.
 void sweep_page_writing(benchmark::State& state) {
   const SweepReport report = sweep_report(sample().store(), sample().id);
   std::size_t bytes = 0;

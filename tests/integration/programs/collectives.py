@@ -8,7 +8,7 @@ import torch.distributed as dist
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
 for _ in range(12):
-    time.sleep(0.01)  # as a forward pass: it tells where a step begins
+    time.sleep(0.01)  # like a forward pass: it shows where a step begins
     data = torch.full((1000,), float(rank))
     dist.all_reduce(data)
     assert data[0] == sum(range(size))

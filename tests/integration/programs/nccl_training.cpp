@@ -1,5 +1,5 @@
-// Two all-reduces a step, told to NCCL's profiler plug-in as NCCL 2.28 tells of them: NCCL itself needs a
-// GPU.
+// Two all-reduces per step, reported to NCCL's profiler plug-in as NCCL 2.28 reports them: NCCL itself needs
+// a GPU.
 #include <dlfcn.h>
 #include <unistd.h>
 

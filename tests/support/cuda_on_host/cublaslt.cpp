@@ -1,5 +1,5 @@
-// cuBLASLt, as far as it is called: it refuses what its documentation says, and an algorithm that was chosen
-// for another product or for memory that is better aligned.
+// cuBLASLt, as far as it is called: it refuses what its documentation forbids, and an algorithm chosen for
+// another product or for memory with better alignment.
 #include <cublasLt.h>
 
 #include <algorithm>

@@ -43,7 +43,7 @@ inline constexpr auto kTypeOf<cudnnReduceTensorOp_t> = CUDNN_TYPE_REDUCTION_OPER
 template <>
 inline constexpr auto kTypeOf<cudnnBackendHeurMode_t> = CUDNN_TYPE_HEUR_MODE;
 
-/// What a descriptor was told, by name.
+/// The attributes set on a descriptor, by name.
 class GraphAttributes {
  public:
   void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t count,
@@ -69,7 +69,7 @@ class GraphAttributes {
   const Parts& parts(cudnnBackendAttributeName_t name) {
     return find(name, CUDNN_TYPE_BACKEND_DESCRIPTOR).parts;
   }
-  /// That nothing was told that nobody asked for.
+  /// Demands that every attribute that was set was also read.
   void demand_all_found() const;
 
  private:

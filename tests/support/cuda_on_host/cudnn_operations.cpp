@@ -35,7 +35,7 @@ Sizes offsets_of(const Sizes& dimensions, const Sizes& strides) {
   return offsets;
 }
 
-/// Strides of the dense dimensions `from` for somebody who goes through the dimensions `to`.
+/// Strides of the dense dimensions `from` for iterating over the dimensions `to`.
 Sizes broadcast(const Sizes& from, const Sizes& to) {
   demand(from.size() == to.size(), "tensors of an operation have different numbers of dimensions");
   Sizes strides = dense_strides(from);

@@ -1,5 +1,5 @@
-// Memory and the device itself. What is allocated is full of NaN, so that what nobody wrote is not taken for
-// zero; what is not allocated is AddressSanitizer's to find.
+// Memory and the device itself. Allocated memory is filled with NaN, so that unwritten memory is not taken
+// for zero; access outside of allocations is found by AddressSanitizer.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

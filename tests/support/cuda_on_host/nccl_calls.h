@@ -32,8 +32,8 @@ class NcclTransfer {
   explicit NcclTransfer(const NcclCall& call) : call_(call) {}
 
   const NcclCall& call() const noexcept { return call_; }
-  /// Goes as far as it can without waiting and adds to `awaited` whom it waits for then: nobody at its end,
-  /// when it returns true.
+  /// Advances as far as possible without waiting and adds to `awaited` the ranks for which it then waits;
+  /// none when it is finished and returns true.
   bool advance(NcclRanks& ranks, RankSet& awaited);
   /// Grows while it goes on.
   std::size_t position() const noexcept { return 2 * done_ + (is_published_ ? 1 : 0); }

@@ -18,13 +18,13 @@ class NcclProfiler {
 
   /// Null where NCCL_PROFILER_PLUGIN names none that can be opened.
   static std::unique_ptr<NcclProfiler> open(std::uint64_t communicator, int nodes, int ranks, int rank);
-  ~NcclProfiler();  ///< tells the plug-in that the communicator ends
+  ~NcclProfiler();  ///< reports the end of the communicator to the plug-in
   NcclProfiler(const NcclProfiler&) = delete;
   NcclProfiler& operator=(const NcclProfiler&) = delete;
 
   /// Calls of one launch. Returns their events, null where the plug-in wants none.
   std::vector<void*> queue(const std::vector<NcclCall>& calls, bool captured);
-  /// The kernel begins what `event` tells of, which a graph does again and again, and ends it.
+  /// The kernel begins the operation that `event` reports (repeatedly in a graph), and ends it.
   Channels begin(void* event);
   void end(const Channels& channels);
 

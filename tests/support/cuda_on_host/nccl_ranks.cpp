@@ -31,7 +31,7 @@ std::string name_of(const ncclUniqueId& id) {
   return name;
 }
 
-/// A process that nobody has waited for yet is dead, too.
+/// A zombie process counts as dead, too.
 bool is_alive(pid_t process) {
   if (::kill(process, 0) != 0 && errno == ESRCH) return false;
   std::string text;

@@ -26,7 +26,7 @@ struct RankPlace {
   bool operator==(const RankPlace&) const = default;
 };
 
-/// What a rank tells of itself. Lies in memory that all ranks share; new memory is zero.
+/// A rank's state as it reports it to the others, in memory shared by all ranks; new memory is zero.
 struct alignas(64) RankSeat {
   enum State : int { kNone, kHere, kLeft, kAborted };
   std::atomic<pid_t> process;
@@ -36,8 +36,9 @@ struct alignas(64) RankSeat {
   std::atomic<std::uint64_t> consumed;   ///< rounds that it has read the others' slots of
 };
 
-/// The ranks of a communicator on one machine: who is there, a slot of each that all others read, and a pipe
-/// from each to each. No name leads to the memory any more once all ranks have come. One thread at a time.
+/// The ranks of a communicator on one machine: which ranks have joined, a slot of each that all others read,
+/// and a pipe between each two. The memory's name is removed once all ranks have joined. One thread at a
+/// time.
 class NcclRanks {
  public:
   static constexpr int kMost = 64;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 20ms;  // before streams go on that nobody waits for: another process may
+constexpr auto kPatience = 20ms;  // before streams with no waiter advance: another process may need them
 constexpr unsigned kMostThreads = 1024;
 constexpr unsigned kMostBlocks = 65535;  // but in the first dimension
 
@@ -81,7 +81,7 @@ void finish_everything() {
 cudaError_t enqueue(cudaStream_t stream, Work work) {
   const std::lock_guard lock(device_lock());
   if (stream == nullptr)
-    return remember(cudaErrorInvalidResourceHandle);  // nobody here uses the default stream
+    return remember(cudaErrorInvalidResourceHandle);  // no user of this library uses the default stream
   if (stream->capture) {
     stream->capture->work.push_back(std::move(work));
     const auto other = stream->capture->others.find(stream);
@@ -116,7 +116,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   return cudaSuccess;
 }
 
-// What it still has to do is done first, which is later than CUDA says and no program can tell.
+// Remaining work is done first, which is later than CUDA promises; no program can see the difference.
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   cudaStreamSynchronize(stream);
   const std::lock_guard lock(device_lock());

@@ -19,7 +19,7 @@ namespace ddbench::cuda_on_host {
 /// launch: what it remembers between calls belongs into it.
 using Work = std::function<bool()>;
 
-/// Between two looks of who waits.
+/// Between two checks of a waiting thread.
 inline constexpr std::chrono::microseconds kRest{50};
 
 /// Puts work at the end of a stream, or into the graph that the stream is captured into. Nothing is run

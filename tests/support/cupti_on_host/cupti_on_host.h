@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-/// What a test says to CUPTI on the host, and asks it. Thread-safe, but for reset().
+/// The functions by which a test controls and queries CUPTI on the host. Thread-safe, except for reset().
 namespace ddbench::testing::cupti {
 
 /// Records one behind the other, as they lie in one of CUPTI's buffers. Of strings only the pointers.
@@ -34,7 +34,7 @@ class Records {
   std::vector<std::size_t> offsets_;
 };
 
-/// Before each test: nobody has subscribed, nothing is enabled, no call fails. No probe lives.
+/// Call before each test: no subscriber, nothing enabled, no failing call. No probe may exist.
 void reset();
 
 /// CUPTI has recorded this in a buffer that it asks for now and keeps until it is flushed. Records of kinds
@@ -42,7 +42,7 @@ void reset();
 bool record(const Records& records);
 /// The same in a buffer that is full with it: it is handed over before this returns.
 bool deliver(const Records& records);
-/// So many records are lost, for whatever reason; told with the next buffer.
+/// Loses this many records, for any reason; reported with the next buffer.
 void drop(std::size_t records);
 /// Buffers that CUPTI holds.
 std::size_t buffers_held();
@@ -58,14 +58,14 @@ bool has_subscriber();
 std::set<CUpti_ActivityKind> enabled_kinds();
 /// Whether there would be a record of such a call: its kind is enabled, and it was not excepted since.
 bool records_call(CUpti_ActivityKind runtime_or_driver, CUpti_CallbackId call);
-/// What the client's clock says.
+/// The time of the client's clock.
 std::uint64_t timestamp();
 
 /// External ids of kind CUSTOM0 that the calling thread has pushed, outermost first.
 const std::vector<std::uint64_t>& external_ids();
 
-/// A node of a graph that is captured, and its copy in a graph that is made ready to run: told to the
-/// subscriber on the calling thread, if it wants that. Ids are above 0.
+/// A node of a graph that is captured, and its copy in an instantiated graph: reported to the subscriber on
+/// the calling thread, if it has requested that. Ids are above 0.
 void create_node(std::uint64_t id);
 void clone_node(std::uint64_t original, std::uint64_t id);
 

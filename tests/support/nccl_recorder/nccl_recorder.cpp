@@ -1,5 +1,6 @@
-// A profiler plug-in of NCCL's that calls another one, unchanged, and records the calls. NCCL is told of it
-// by NCCL_PROFILER_PLUGIN; the other one is what kPluginVariable names, or else ddbench's own beside it.
+// A profiler plug-in of NCCL's that forwards to another one, unchanged, and records the calls.
+// NCCL_PROFILER_PLUGIN points NCCL to it; kPluginVariable names the other one, by default ddbench's own
+// beside it.
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -110,7 +110,7 @@ void visit_collective(Coll& coll, Visit& visit) {
   if constexpr (requires { coll.parentGroup; }) visit.handle("parentGroup", coll.parentGroup);
 }
 
-/// Of sends and receives, likewise.
+/// The same for sends and receives.
 template <typename P2p, typename Visit>
 void visit_point_to_point(P2p& p2p, Visit& visit) {
   if constexpr (requires { p2p.commHash; }) {

@@ -1,6 +1,6 @@
-// The driver's library for tests, libnvidia-ml.so.1, where there is no driver: two GPUs. The first is busy,
-// held down by its power cap, and knows everything; the second is idle and knows little. Told by NVML's
-// documentation, and as strict: what is asked for wrongly is refused.
+// The driver's library for tests, libnvidia-ml.so.1, for machines without a driver: two GPUs. The first is
+// busy, limited by its power cap, and reports everything; the second is idle and reports little. Written from
+// NVML's documentation, and equally strict: wrong calls are refused.
 #include <cstdlib>
 #include <cstring>
 

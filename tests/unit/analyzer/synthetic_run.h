@@ -9,7 +9,7 @@
 
 namespace ddbench::analyzer {
 
-/// A store in a directory of its own that goes with it.
+/// A store in a directory of its own, which is removed with it.
 class ScratchStore {
  public:
   ScratchStore();

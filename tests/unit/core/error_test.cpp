@@ -37,7 +37,7 @@ TEST(UniqueFd, ClosesOnceAndMoves) {
   {
     UniqueFd owner(fd);
     UniqueFd moved = std::move(owner);
-    EXPECT_FALSE(owner);  // NOLINT(bugprone-use-after-move): empty is what the contract says
+    EXPECT_FALSE(owner);  // NOLINT(bugprone-use-after-move): the contract promises that it is empty
     EXPECT_EQ(moved.get(), fd);
   }
   EXPECT_EQ(::fcntl(fd, F_GETFD), -1);

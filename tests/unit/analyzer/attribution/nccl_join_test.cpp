@@ -235,7 +235,7 @@ TEST_F(NcclJoinTest, OtherSpansStayAsTheyAre) {
   EXPECT_EQ(spans_, before);
 }
 
-/// A program of two ranks, all-gathers and reduce-scatters as FSDP makes them, told of as on a GPU.
+/// A program of two ranks with all-gathers and reduce-scatters as FSDP makes them, recorded as on a GPU.
 TEST(NcclJoin, StepsOfAProgramAreFoundFromItsKernels) {
   std::vector<ProgramRank> ranks(2);
   std::mt19937 random(7);

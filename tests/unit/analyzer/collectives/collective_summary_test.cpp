@@ -1,4 +1,4 @@
-// What may be said of a collective that is faster than clocks and probes resolve, or than memory.
+// The summary of a collective that is faster than clocks and probes resolve, or faster than memory.
 #include "analyzer/collectives/collective_summary.h"
 
 #include <gtest/gtest.h>

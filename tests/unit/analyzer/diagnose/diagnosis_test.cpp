@@ -1,5 +1,5 @@
-// Simulated runs with a known truth: who is slow, why, and since when; and healthy ones, in which nobody is accused. How often,
-// over many of them, is printed by tests/bench/diagnose.
+// Simulated runs with a known truth: which rank is slow, why, and since when; and healthy ones, in which no
+// rank is accused. tests/bench/diagnose prints the rates over many of them.
 #include "analyzer/diagnose/diagnosis.h"
 
 #include <gtest/gtest.h>

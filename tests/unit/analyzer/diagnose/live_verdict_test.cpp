@@ -1,4 +1,4 @@
-// Readings of simulated ranks, one a second: who is named, when, and when nobody is.
+// Readings of simulated ranks, one per second: which rank is named, when, and when none is.
 #include "analyzer/diagnose/live/live_verdict.h"
 
 #include <gtest/gtest.h>

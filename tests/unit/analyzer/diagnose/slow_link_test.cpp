@@ -1,4 +1,4 @@
-// Links of known rates between nodes: which one is named, since when, and when nobody is.
+// Links of known rates between nodes: which one is named, since when, and when none is.
 #include "analyzer/diagnose/link/slow_link.h"
 
 #include <gtest/gtest.h>

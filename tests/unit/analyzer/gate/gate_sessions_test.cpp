@@ -63,7 +63,7 @@ TEST(Judge, OneNightIsNotTrustedBeforeItsHistorySpeaks) {
   for (RunMeasures& run : history.runs) run.run.finished_wall_ns -= 10 * kDay_ns;
   lucky.earlier = history.runs;
   EXPECT_EQ(verdict({lucky, candidate}).outcome, GateOutcome::kRegression);
-  // A history on another machine says nothing.
+  // A history on another machine is no evidence.
   for (RunMeasures& run : lucky.earlier) run.run.environment.fingerprint = "bbbb";
   EXPECT_TRUE(inconclusive_because(verdict({lucky, candidate}), "too wide"));
 }

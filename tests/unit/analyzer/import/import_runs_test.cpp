@@ -79,7 +79,7 @@ TEST(ImportRuns, RunsOfOneFileHaveIdsThatDiffer) {
   EXPECT_EQ(reports, 3000u);
 }
 
-// What keeps the memory small: nobody collects the rows.
+// This keeps the memory small: the rows are never collected.
 TEST(ImportRuns, OneRunIsHeldAtATime) {
   const test::TemporaryDirectory directory;
   std::size_t alive = 0;
@@ -97,7 +97,8 @@ TEST(ImportRuns, OneRunIsHeldAtATime) {
   EXPECT_EQ(most, 1u);
 }
 
-// Eight at once stored seven copies: who looks first and stores later must hold the store meanwhile.
+// Eight simultaneous imports once stored seven copies: an import must lock the store from its check to its
+// write.
 TEST(ImportRuns, OneFileImportedByManyAtOnceIsStoredOnce) {
   const test::TemporaryDirectory directory;
   std::string text = "gpus,throughput\n";

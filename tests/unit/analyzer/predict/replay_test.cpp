@@ -45,7 +45,7 @@ TEST(Replay, ACollectiveEndsOnEachRankAtItsRecordedShare) {
   steps.steps[0].ranks[1].events.back().ns = 0;
   EXPECT_DOUBLE_EQ(step_of(steps), 210);
   EXPECT_DOUBLE_EQ(step_of(steps, {1, 2}, {50, 60}), 217);  // shares are those of the recorded network
-  // A sender that leaves its message behind waits for nobody.
+  // A sender of a buffered message does not wait.
   auto sent = recording({1, 2}, {two_buckets(10, 10, 7), two_buckets(100, 0, 0)}, {50, 60});
   sent.steps[0].ranks[0].end_share = {-1, -1};
   sent.steps[0].ranks[1].end_share = {-1, -1};

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kReduceCall = 0;
 constexpr std::uint32_t kBroadcastCall = 1;
 
-/// A program's collectives as it would make them: time passes only where it says so.
+/// A program's collectives; time passes only where the test states it.
 class Program {
  public:
   Program& compute(std::int64_t time_ns) {

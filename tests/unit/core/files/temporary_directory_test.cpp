@@ -87,7 +87,8 @@ TEST_F(TemporaryDirectoryTest, WhatAKilledProcessLeftCanBeTakenOver) {
   EXPECT_TRUE(fs::is_empty(base_.path()));
 }
 
-// Also in a directory of ddbench's name: only the marker that ddbench writes says that it made a directory.
+// Even if the directory has ddbench's name: only the marker that ddbench writes proves that it made a
+// directory.
 TEST_F(TemporaryDirectoryTest, FoldersWithoutTheMarkerAreUntouched) {
   const std::string ours = directory_marker_text("temporary", kId);
   make_leftover("ddbench-results", "");
@@ -175,7 +176,7 @@ TEST_F(TemporaryDirectoryTest, ARootThatIsNotOursIsNamed) {
   EXPECT_TRUE(fs::is_empty(elsewhere.path()));
 }
 
-// Those that are being made have no lock for a moment, and the root goes with the last one.
+// A directory being created has no lock for a moment, and the root is removed with the last one.
 TEST_F(TemporaryDirectoryTest, MakingAndCleaningAtOnceLosesNothing) {
   std::vector<std::thread> makers;
   for (int maker = 0; maker < 4; ++maker) {

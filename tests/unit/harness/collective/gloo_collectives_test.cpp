@@ -1,4 +1,4 @@
-// What every rank holds after each collective of Gloo's, against what the definition says.
+// Compares every rank's result of each Gloo collective with the definition.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -170,7 +170,7 @@ TEST_P(Collectives, SendsAndReceivesKeepTheirOrder) {
   on_all_ranks([](Communicator& ranks, ElementType type, std::int64_t size) -> std::string {
     // Round the ring twice; even ranks send first.
     const int world = ranks.world_size();
-    if (world == 1) return {};  // has nobody to send to: tests/unit/harness/collective/communicator_test.cpp
+    if (world == 1) return {};  // no receiver: tests/unit/harness/collective/communicator_test.cpp
     const int next = (ranks.rank() + 1) % world;
     const int previous = (ranks.rank() + world - 1) % world;
     for (int round = 0; round < 2; ++round) {

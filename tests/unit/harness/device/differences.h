@@ -35,10 +35,10 @@ class Differences : public testing::TestWithParam<DataType> {
 
   Tensor zeros(std::int64_t rows, std::int64_t columns, DataType type);
   Tensor zeros(std::int64_t rows, std::int64_t columns) { return zeros(rows, columns, GetParam()); }
-  /// Uniform in [-1, 1), of the type under test unless told.
+  /// Uniform in [-1, 1), of the type under test unless another is given.
   Tensor random(std::int64_t rows, std::int64_t columns) { return random(rows, columns, GetParam()); }
   Tensor random(std::int64_t rows, std::int64_t columns, DataType type);
-  /// A tensor of the same numbers elsewhere.
+  /// A tensor with the same numbers in other memory.
   Tensor copy_of(const Tensor& tensor);
 
   /// `gradient` - `before`: what an operator that accumulates has added.

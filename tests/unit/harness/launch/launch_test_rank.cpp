@@ -1,5 +1,5 @@
-// A rank that misbehaves on demand: LAUNCH_TEST_SCENARIO says how, LAUNCH_TEST_CULPRIT which rank. It speaks
-// the real control protocol; instead of training it meets its peers in the launcher's key-value map once a
+// A rank that misbehaves on demand: LAUNCH_TEST_SCENARIO selects how, LAUNCH_TEST_CULPRIT which rank. It uses
+// the real control protocol; instead of training it meets its peers in the launcher's key-value map once per
 // step.
 
 #include <fmt/format.h>

@@ -64,7 +64,7 @@ class Sender {
   bool pending() { return !channel_.flush(); }
 
   void send_some() {
-    // As a rank does: what is recorded waits elsewhere while the launcher does not take it.
+    // As in a rank: recorded data waits while the launcher does not accept it.
     while (sent_ < chunks_ && !pending()) {
       channel_.post(FileChunk{fmt::format("rank{}.spool", rank_), sent_bytes(rank_, sent_)});
       channel_.post(Heartbeat{static_cast<std::uint32_t>(++sent_), 1.0, {"all_reduce", 1, false, 0}, 1});
@@ -95,7 +95,7 @@ int send_all(int ranks, int chunks) {
   for (bool all_done = false; !all_done;) {
     all_done = true;
     for (std::size_t i = 0; i < senders.size(); ++i) {
-      // Who has something to say waits until it can be said.
+      // A sender with data waits until it can send.
       fds[i] = {senders[i].done() ? -1 : senders[i].fd(),
                 static_cast<short>(POLLIN | (senders[i].has_to_send() ? POLLOUT : 0)), 0};
       all_done = all_done && senders[i].done();

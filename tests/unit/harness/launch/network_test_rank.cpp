@@ -1,7 +1,6 @@
 // Measures the network between rank 0 and the last rank: the last one streams to rank 0 over TCP, rank 0
-// writes
-// "<bytes per second>\n" on its control socket. Ends when the stream does. Ranks in between do nothing. A
-// rank that is told of an interface which its network lacks ends at once.
+// writes "<bytes per second>\n" on its control socket. Ends when the stream does. Ranks in between do
+// nothing. A rank that is given an interface which its network lacks ends at once.
 
 #include <arpa/inet.h>
 #include <net/if.h>

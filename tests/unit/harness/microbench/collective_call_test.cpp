@@ -1,4 +1,5 @@
-// Every collective is told right from wrong: over Gloo, and over a communicator that damages one element.
+// Correct and wrong results of every collective are distinguished: over Gloo, and over a communicator that
+// damages one element.
 #include "harness/microbench/collective_call.h"
 
 #include <fmt/format.h>

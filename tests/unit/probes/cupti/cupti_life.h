@@ -49,7 +49,7 @@ inline RecordedSpans read_spans(const std::filesystem::path& spool) {
   return read;
 }
 
-/// A CUPTI that nobody has used yet, and a recorder. Nothing that the probe asks of CUPTI may be refused.
+/// A fresh CUPTI, and a recorder. CUPTI may refuse none of the probe's requests.
 class CuptiLife : public ::testing::Test {
  protected:
   CuptiLife() { cupti::reset(); }
@@ -65,7 +65,7 @@ class CuptiLife : public ::testing::Test {
     return read_spans(directory_.path() / "rank0.spool");
   }
 
-  /// What a thread calls: with the external id of its range, as CUPTI tells of it, before the call itself.
+  /// A call of a thread: with the external id of its range, which CUPTI reports before the call itself.
   static cupti::Records call(std::uint32_t number, std::uint64_t begin, std::uint64_t end,
                              CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_RUNTIME,
                              CUpti_CallbackId function = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000) {

@@ -37,7 +37,7 @@ TEST(CudaProbe, SaysWhyItCannotRecordOnAMachineWithoutADriver) {
   EXPECT_EQ(probe->unavailable(), why_not);
   EXPECT_EQ(cuda::if_it_records(probe.get()), nullptr);
   EXPECT_FALSE(probe->follow_capture(true));
-  // NCCL's profiler still tells how collectives were done: it records for the engine, in its ranges.
+  // NCCL's profiler still reports how collectives were performed: it records for the engine, in its ranges.
   const char* const plugin = std::getenv("NCCL_PROFILER_PLUGIN");
   ASSERT_NE(plugin, nullptr);
   EXPECT_TRUE(std::string(plugin).ends_with("ddbench_nccl_profiler.so")) << plugin;
@@ -133,7 +133,8 @@ TEST(CudaProbe, ARealGraphHasTheRangesOfItsCaptureAndTheStepsOfItsLaunches) {
   EXPECT_EQ(seen, expected);
 }
 
-/// A program of the user's with the driver's call: what its spool says once, beside its files: why there are no kernels.
+/// A user's program with the driver's call: its spool states once, beside its files, why there are no
+/// kernels.
 std::string why_there_are_no_kernels(const std::filesystem::path& module_folder) {
   const testing::TempDirectory directory;
   const pid_t child = ::fork();

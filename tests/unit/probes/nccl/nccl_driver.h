@@ -26,7 +26,7 @@ class NcclDriver : public ::testing::Test {
  protected:
   NcclDriver() : recorder_({directory_.path() / "rank0.spool", 1u << 12, 0, "test"}) {
     inject::adopt_recorder(&recorder_);
-    // Counters are those of the process: an empty communicator tells how they stand before the test.
+    // Counters are those of the process: an empty communicator gives their values before the test.
     auto& any = plugin<PluginV5>("ncclProfiler_v5");
     void* context = nullptr;
     int mask = 0;
@@ -71,8 +71,8 @@ class NcclDriver : public ::testing::Test {
     return result;
   }
 
-  /// The spool of a program of NCCL's without ddbench, for which only the environment says where to write:
-  /// rank 1, which does what `body` does and exits in order.
+  /// The spool of an NCCL program without ddbench, for which only the environment states where to write: rank
+  /// 1, which runs `body` and exits in order.
   template <typename Body>
   std::filesystem::path spool_of_program(const Body& body) {
     const pid_t child = ::fork();
@@ -179,7 +179,7 @@ inline std::uint64_t timer(std::int64_t ahead_ns = 0) {
   return static_cast<std::uint64_t>(now_ns() + 1'000'000'000'000 + ahead_ns);
 }
 
-/// As NCCL does it: enqueued at once, its channels told of later.
+/// In NCCL's order: enqueued at once, its channels reported later.
 template <typename C>
 void whole(C& comm, const char* function, std::uint64_t sequence, std::size_t count, int channels) {
   void* const coll = comm.coll(function, sequence, count, static_cast<std::uint8_t>(channels));

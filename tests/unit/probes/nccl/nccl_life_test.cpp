@@ -160,7 +160,7 @@ TEST_F(NcclDriver, APauseAndTheEndWaitForWhatTheGpuHasDoneToBeTold) {
     EXPECT_EQ(comm.mask == 0, pauses);
     inject::pause_nccl_events(false);
   }
-  comm.stop(comm.coll("AllReduce", 2, 10, 1));  // of which nothing is told
+  comm.stop(comm.coll("AllReduce", 2, 10, 1));  // for which nothing is reported
   inject::pause_nccl_events(true);
   inject::pause_nccl_events(false);
   comm.finalize();
@@ -298,8 +298,7 @@ TEST_F(NcclDriver, ManyOperationsWithoutEventsOfTheNetworkEndTheSearchForTheTran
   EXPECT_EQ(status, 0);
 }
 
-/// 2.26: nothing but KernelCh tells which channels an operation has, and contexts do not tell what they are
-/// of.
+/// 2.26: only KernelCh shows which channels an operation has, and contexts do not show their communicator.
 class NcclDriverOfVersion3 : public NcclDriver {
  protected:
   void* open() {

@@ -116,7 +116,7 @@ void expect_times(const TrueOperation& truth, std::int64_t begin_ns, std::int64_
   EXPECT_LE(end_ns, truth.end_ns);
 }
 
-/// One span for each operation that a channel was told of, and no other one.
+/// One span for each operation with a reported channel, and no other one.
 void expect_events(const NcclTruth& truth, const Told& told) {
   using Key = std::tuple<std::string, std::uint64_t, std::uint64_t>;
   std::map<Key, std::deque<Told::Row>> spans;
@@ -168,7 +168,7 @@ void expect_told(const NcclTruth& truth, const Told& told) {
 template <int kVersion>
 class NcclRecordingOf : public NcclRecording {
  protected:
-  /// What the plug-in tells of the script is what it tells of the recording, to the nanosecond.
+  /// The plug-in reports the same for the script and for the recording, to the nanosecond.
   NcclTruth round_trip() {
     const Told live = recorded([] { NcclScript<kVersion>().run(); });
     const Recording recording(file());

@@ -23,9 +23,9 @@ typename nccl_recorder::Interface<kVersion>::Plugin& recorder_of() {
   return *static_cast<typename Interface::Plugin*>(found);
 }
 
-/// Something of everything that NCCL of a version tells the recorder, from three threads, on a clock of its
-/// own: two communicators, the network, another process's proxy, replays of a graph, late and lost timers,
-/// operations that nothing is told of, and what is told twice. Once a process.
+/// At least one of everything that a version of NCCL reports to the recorder, from three threads, on a clock
+/// of its own: two communicators, the network, another process's proxy, replays of a graph, late and lost
+/// timers, operations without reports, and repeated reports. Run once per process.
 template <int kVersion>
 class NcclScript {
  public:
@@ -142,7 +142,7 @@ class NcclScript {
       stop(channel);
     });
   }
-  /// GPU's timers are those of its own clock, and told late, at first the least.
+  /// The GPU's timers have their own clock, and are reported late, the first one with the smallest delay.
   std::uint64_t gpu_timer(std::int64_t ahead_ns) {
     late_ns_ += 1'000;
     return static_cast<std::uint64_t>(now_ns_ + 700'000'000'000'000'000 + ahead_ns - late_ns_);

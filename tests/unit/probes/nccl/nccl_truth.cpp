@@ -13,7 +13,7 @@ namespace {
 using nccl_recorder::RecordedCall;
 using nccl_recorder::Reference;
 
-// NCCL tells of an operation once its kernel is launched, which may run by then.
+// NCCL reports an operation once its kernel is launched, which may run by then.
 constexpr std::int64_t kEarly_ns = 200'000;
 constexpr std::int64_t kMostDrift = 10'000;  // of the GPU's clock: one in so many
 
@@ -27,7 +27,7 @@ struct Followed {
   std::uint64_t type = 0;
   std::string communicator;
   std::uint64_t context = 0;
-  int channels = 0;  ///< that NCCL says it has; 0: it does not say
+  int channels = 0;  ///< as stated by NCCL; 0: not stated
   int begun = 0;
   int open = 0;
   int proxies = 0;

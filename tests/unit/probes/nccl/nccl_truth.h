@@ -25,22 +25,22 @@ struct TrueOperation {
   std::int64_t begin_ns = 0;              ///< the first channel's callback; by timers: no span begins before
   std::int64_t end_ns = 0;                ///< the last one's; by timers: no span ends after
   std::int64_t latest_begin_ns = 0;       ///< by timers: of the least delay of a callback until it ended
-  std::optional<std::int64_t> duration_ns;  ///< from its first channel to its last; none: no channel was told
+  std::optional<std::int64_t> duration_ns;  ///< from its first channel to its last; none: none reported
 };
 
 /// A call of NCCL's on the host: its span is known to the nanosecond.
 using TrueCall = std::tuple<std::string, std::int64_t, std::int64_t>;  ///< name, begin, end
 
-/// What a recording of NCCL's calls says that happened, found without the plug-in: what is to be read from
-/// its spool when the recording was replayed into it.
+/// What happened according to a recording of NCCL's calls, derived without the plug-in: the expected content
+/// of its spool after the recording was replayed into it.
 struct NcclTruth {
   /// Throws std::exception for a type of data or a chain of events that NCCL does not have.
   explicit NcclTruth(const nccl_recorder::Recording& recording);
 
   std::vector<TrueOperation> operations;  ///< in the order of their ends
   std::vector<TrueCall> calls;            ///< groups and launches that came back
-  int unfinished = 0;                     ///< not all of whose channels were told
-  int captured = 0;                       ///< and told with timers
+  int unfinished = 0;                     ///< with unreported channels
+  int captured = 0;                       ///< and reported with timers
   int stale = 0;
   int unpaired = 0;         ///< parts of operations that were over
   int foreign_proxies = 0;  ///< for operations of other processes

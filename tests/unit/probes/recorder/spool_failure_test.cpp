@@ -61,7 +61,8 @@ void overflow(const std::filesystem::path& file, const std::string& cause) {
 TEST(SpoolFailure, FullFileSystem) {
   const TempDirectory directory;
   std::string skipped;
-  // Its own mount namespace: nothing to clean up, and nobody else sees it. The drain thread inherits it.
+  // Its own mount namespace: nothing to clean up, and invisible to other processes. The drain thread inherits
+  // it.
   std::thread([&] {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("none", directory.path().c_str(), "tmpfs", 0, "size=512k") != 0) {

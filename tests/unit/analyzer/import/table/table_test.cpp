@@ -47,7 +47,7 @@ TEST(Table, UnitsFromTheHeaderOrTheOptions) {
   EXPECT_EQ(read("p50\n2\n", {{{"p50", "step_time_ms"}}, {}})[0].steps[0].duration_ns, 2'000'000);
   const auto images = read("gpus,throughput [images/s]\n4,400\n");
   EXPECT_EQ(images[0].run.environment.facts.at("import.sample_unit"), "images");
-  EXPECT_EQ(images[0].steps[0].duration_ns, 10'000'000);  // one image a GPU and step where no batch is said
+  EXPECT_EQ(images[0].steps[0].duration_ns, 10'000'000);  // one image per GPU and step if no batch is stated
 }
 
 TEST(Table, ThroughputOfOneGpuAndBothMetrics) {

@@ -95,7 +95,7 @@ TEST_F(BatchTest, DeletedSpansCanBeStoredAnew) {
   EXPECT_EQ(store_.span_names("a", 0), std::vector<std::string>{"two"});
 }
 
-// A text that is compiled once serves all who use it one after another, and those who use it at once.
+// A statement compiled once serves users one after another, and concurrent users.
 TEST_F(BatchTest, StatementsOfOneTextDoNotDisturbEachOther) {
   for (const char* id : {"a", "b", "c"}) add(id, 1);
   const Database database(file_, Access::kExisting);

@@ -137,7 +137,7 @@ TEST(LastStep, ALaterRoundVoidsTheEarlierOneWhateverWasSaidOfIt) {
 
 TEST(LastStep, AnswersToEarlierRoundsAndSecondOnesChangeNothing) {
   LastStepAgreement agreement(2);
-  EXPECT_EQ(agreement.add(0, {0, 5}), std::nullopt);  // nobody asked
+  EXPECT_EQ(agreement.add(0, {0, 5}), std::nullopt);  // no round is open
   const Hold first = agreement.ask(1000);
   EXPECT_EQ(agreement.add(0, {first.round, 50}), std::nullopt);
   const Hold second = agreement.ask(0);

@@ -98,7 +98,7 @@ TEST(Handshake, WhatWasRecordedBeforeIsWorthNothing) {
   const LauncherHandshake again(kSecret, first.hello());
   EXPECT_NE(again.challenge(), launcher.challenge());
   EXPECT_FALSE(again.accepts(proof));
-  // The same challenge again: the rank said something else.
+  // The same challenge again, but a different hello of the rank.
   RankHandshake second(kSecret, kRankOne);
   message_of(ErrorCode::kRunFailed, [&] { second.answer(launcher.challenge()); });
 }
@@ -128,7 +128,7 @@ TEST(Handshake, EveryBitOfItCounts) {
   }
   const std::string proof = rank.answer(launcher.challenge());
   for (std::size_t bit = 0; bit < kProofBytes * 8; ++bit) EXPECT_FALSE(launcher.accepts(flipped(proof, bit)));
-  // What the rank said is a part of what both prove: a hello that was changed on its way is noticed.
+  // Both proofs cover the rank's hello: a hello that was changed on its way is noticed.
   for (std::size_t bit = 0; bit < kHelloBytes * 8; ++bit) {
     const LauncherHandshake misled(kSecret, flipped(rank.hello(), bit));
     RankHandshake victim = rank;

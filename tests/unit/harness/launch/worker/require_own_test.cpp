@@ -12,7 +12,7 @@ namespace {
 
 using test::message_of;
 
-/// Rank 3 of 2 nodes x 2, whose command line says: 100 steps, checkpoints in /data.
+/// Rank 3 of 2 nodes x 2, whose command line states 100 steps and checkpoints in /data.
 class OwnCommandTest : public ::testing::Test {
  protected:
   OwnCommandTest() {
