@@ -12,7 +12,9 @@ import time
 import pytest
 from conftest import wait_until
 
-LONG = ["--nodes", 2, "--gpus", 2, "--steps", 100000, "--warmup", 2, "-O", "hidden=64", "--no-baseline", "--quiet"]
+# Ranks wait for data: however late the launcher acts on a busy machine, the steps have not ended.
+LONG = ["--nodes", 2, "--gpus", 2, "--steps", 100000, "--warmup", 2, "-O", "hidden=64", "--data-delay", "5ms", "--no-baseline",
+        "--quiet"]
 
 
 def stored_run(bench):
@@ -50,7 +52,7 @@ def test_every_rank_can_be_the_one_that_dies(bench):
 
 
 def test_sigusr1_says_where_each_rank_is_and_the_run_goes_on(bench):
-    process = bench.start("run", "--timeout", 60, *LONG, "--data-delay", "5ms")
+    process = bench.start("run", "--timeout", 60, *LONG)
     bench.wait_for_step(process, 5, 4)
     said = []
 
@@ -99,7 +101,7 @@ def test_a_stopped_rank_is_told_while_the_run_goes_on_and_named_by_the_watchdog(
 
 def test_metrics_are_whole_and_what_cannot_be_written_is_refused(bench):
     metrics = bench.tmp / "run.prom"
-    process = bench.start("run", "--metrics-file", metrics, *LONG, "--data-delay", "2ms")
+    process = bench.start("run", "--metrics-file", metrics, *LONG)
     bench.wait_for_step(process, 5, 4)
     wait_until(lambda: metrics.exists() and "ddbench_live_steps_per_second" in metrics.read_text(), 60, "the rate is known")
     text = metrics.read_text()
@@ -123,7 +125,7 @@ def test_an_interrupt_stores_what_was_measured(bench, signal_number):
 
 
 def test_ranks_are_watched_over_while_the_store_is_locked(bench):
-    process = bench.start("run", *[argument for argument in LONG if argument != "--quiet"], "--data-delay", "5ms")
+    process = bench.start("run", *[argument for argument in LONG if argument != "--quiet"])
     bench.wait_for_step(process, 5, 4)
     with contextlib.closing(sqlite3.connect(bench.db, timeout=60, isolation_level=None)) as other:
         other.execute("begin immediate")

@@ -58,10 +58,8 @@ void add_launcher_options(CLI::App& app, LauncherCommandOptions& options) {
       "Port that the ranks report to (default: a free one; with env, MASTER_PORT + 1)")
       ->check(CLI::Range(1, 65535));
   add("--spans", options.spans,
-      "Spans that the ranks of a reference workload send, unless local: all; or sampled: every span of one "
-      "step "
-      "in 16 and of slow "
-      "steps, and of the others what their partition and collectives need; or auto: sampled from 32 ranks on")
+      "Span data that ranks of built-in workloads send from other machines: all; sampled (full spans of 1 step in "
+      "16 and of slow steps, and what the step partition and the collectives need of the rest); auto (sampled from 32 ranks)")
       ->capture_default_str();
   app.add_flag("--share-gpus", options.launcher.share_gpus,
                "local: let ranks share GPUs where there are fewer; the run is marked oversubscribed")

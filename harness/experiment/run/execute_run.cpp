@@ -1,127 +1,32 @@
 #include "harness/experiment/run/execute_run.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "analyzer/finalize/finalize.h"
-#include "analyzer/scaling/scaling_curve.h"
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/facts/facts.h"
 #include "core/files/temporary_directory.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
-#include "core/run_case/scheduler_job.h"
 #include "core/run_case/step_facts.h"
-#include "harness/collective/gloo_patch_switch.h"
-#include "harness/experiment/ingest/kept_run.h"
-#include "harness/experiment/ingest/launch_notes.h"
+#include "harness/experiment/ingest/own_ranks.h"
 #include "harness/experiment/ingest/program_ingest.h"
 #include "harness/experiment/ingest/program_output.h"
 #include "harness/experiment/ingest/span_ingest.h"
-#include "harness/experiment/run/baseline.h"
 #include "harness/experiment/run/checkpoint_folder.h"
 #include "harness/experiment/run/goodput.h"
 #include "harness/experiment/run/gpus.h"
 #include "harness/experiment/run/launch_relay.h"
 #include "harness/experiment/run/machine_counts.h"
-#include "harness/experiment/run/network.h"
+#include "harness/experiment/run/run_record.h"
+#include "harness/experiment/run/unstored_run.h"
 #include "harness/launch/launch.h"
-#include "harness/microbench/micro.h"
-#include "harness/model/architectures/registry.h"
-#include "harness/training/strategy/strategy_traffic.h"
 #include "probes/machine/machine.h"
 
 namespace ddbench::experiment {
 namespace {
-
-ProvenanceSet provenance_of(const RunCase& run_case, const host::Machine& machine, bool may_share_gpus,
-                            const std::string& network) {
-  ProvenanceSet provenance{Provenance::kMeasured};
-  if (run_case.nodes > 1 || network.find('@') != std::string::npos)
-    provenance.add(Provenance::kEmulatedNetwork);
-  const bool shares_cores = machine.cores && run_case.world_size() > *machine.cores;
-  if (shares_cores || shares_gpus(run_case, machine, may_share_gpus))
-    provenance.add(Provenance::kOversubscribed);
-  return provenance;
-}
-
-/// NCCL's settings, which ranks inherit: "nccl.NCCL_ALGO".
-void add_nccl_settings(Facts& facts) {
-  constexpr std::string_view kPrefix = "NCCL_";
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string setting(*entry);
-    const std::size_t equals = setting.find('=');
-    if (!setting.starts_with(kPrefix) || equals == std::string::npos) continue;
-    const std::string name = setting.substr(kPrefix.size(), equals - kPrefix.size());
-    set_fact(facts, fact_key_of<"nccl.NCCL_*">(name), setting.substr(equals + 1));
-  }
-}
-
-store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& options,
-                            const host::Machine& machine) {
-  store::RunRecord run;
-  run.id = store::new_run_id();
-  run.run_case = run_case;
-  run.sweep_id = options.sweep_id;
-  run.baseline_id = options.baseline_id;
-  run.is_baseline = options.is_baseline;
-  run.repetition = options.repetition;
-  run.environment.fingerprint = host::fingerprint(machine);
-  run.environment.facts = host::facts(machine);
-  add_origin_facts(run.environment.facts);
-  add_nccl_settings(run.environment.facts);
-  if (run_case.backend == "gloo" && !is_program(run_case)) {
-    set_fact(run.environment.facts, fact_key<"gloo.trylock_patch">, collective::gloo_trylock_patch_is_on());
-  }
-  if (is_reference(run_case)) {
-    const auto workload = workload::make_workload(run_case);
-    Facts& facts = run.environment.facts;
-    set_fact(facts, fact_key<"workload.flops_per_sample">, workload->flops_per_sample());
-    set_fact(facts, fact_key<"workload.hardware_flops_per_sample">, workload->hardware_flops_per_sample());
-    const ddp::StrategyTraffic traffic = ddp::strategy_traffic(run_case);
-    set_fact(facts, fact_key<"strategy.sent_bytes_per_step">, traffic.sent_bytes);
-    set_fact(facts, fact_key<"strategy.traffic">, traffic.formula);
-  }
-  if (is_program(run_case)) set_program_files(run.environment.facts, shell_script_of(program_command(run_case)));
-  run.started_wall_ns = wall_ns();
-  run.provenance = provenance_of(run_case, machine, options.launcher.share_gpus, "");
-  store::set_owner_to_this_process(run);
-  return run;
-}
-
-/// The hardware of the ranks' machines in the place of that of this one, where none of them may have been.
-void take_hardware(store::RunRecord& run, const std::vector<host::Facts>& machines, host::Machine own) {
-  if (machines.empty()) return;
-  auto& facts = run.environment.facts;
-  own.libraries.clear();  // the ranks do not tell theirs
-  own.commands.clear();
-  for (const auto& [key, value] : host::facts(own)) facts.erase(key);
-  facts.insert(machines.front().begin(), machines.front().end());
-  set_fact(facts, fact_key<"launched_from.fingerprint">,
-           std::exchange(run.environment.fingerprint, host::fingerprint(machines)));
-}
-
-/// The record of the run after the launch.
-store::RunRecord ended_run(store::RunRecord run, const launch::LaunchOutcome& outcome,
-                           const host::Machine& machine, bool may_share_gpus) {
-  run.state = outcome.state;
-  run.reason = outcome.reason;
-  run.environment.network = proved_network(outcome.network, outcome.transport);
-  set_fact(run.environment.facts, fact_key<"transport">, outcome.transport);
-  take_hardware(run, outcome.machines, machine);
-  for (const auto& [key, value] : outcome.facts) run.environment.facts[key] = value;
-  add_notes(outcome.notes, run.environment.facts);
-  run.provenance =
-      outcome.provenance.value_or(provenance_of(run.run_case, machine, may_share_gpus, outcome.network));
-  run.finished_wall_ns = wall_ns();
-  return run;
-}
 
 void take_recording(const ProgramRecording& recording, store::RunRecord& run, launch::LaunchOutcome& outcome) {
   if (recording.own_ranks.per_node > 0) take_own_ranks(recording.own_ranks.per_node, run.run_case, outcome.ranks);
@@ -140,7 +45,7 @@ void take_recording(const ProgramRecording& recording, store::RunRecord& run, la
   outcome.notes.insert(outcome.notes.end(), recording.notes.begin(), recording.notes.end());
 }
 
-/// Of a run that did what its case says; 0 where that is not known.
+/// Samples of a run that did what its case says; 0 where that is not known.
 double samples_of(const store::RunRecord& run, const launch::LaunchOutcome& outcome) {
   const bool is_whole = outcome.state == store::RunState::kDone && run.run_case.target_loss == 0 &&
                         is_reference(run.run_case);
@@ -156,90 +61,27 @@ void take_counts(launch::LaunchOutcome& outcome, double samples) {
   }
 }
 
-/// Marks the run failed when its results cannot be stored (best effort).
-void store_failure(store::RunStore& store, store::RunRecord run, const std::string& reason) noexcept {
-  try {
-    run.state = store::RunState::kFailed;
-    run.reason = reason;
-    run.finished_wall_ns = wall_ns();
-    store.update_run(run);
-  } catch (const std::exception&) {
-    // The store takes nothing any more: recover_runs() closes the run.
-  }
-}
-
-/// The run's results could not be stored, or the run not started: says so in the store. The spools stay where
-/// there are any, and the returned error says how to bring them into the store.
-Error keep_what_is_not_stored(store::RunStore& store, TemporaryDirectory& directory, KeptRun kept,
-                              const Error& error) {
-  if (!has_spools(directory.path())) {
-    store_failure(store, kept.run, error.message());
-    return error;
-  }
-  const std::string path = directory.path().string();
-  const std::string command =
-      fmt::format("ddbench db recover {} --db {}", kept.run.id, store.file().string());
-  store_failure(store, kept.run,
-                fmt::format("{}. Not all that was measured is stored: `{}` completes the run",
-                            error.message(), command));
-  if (kept.run.state == store::RunState::kRunning) {
-    kept.run.state = store::RunState::kFailed;
-    kept.run.reason = error.message();
-    kept.run.finished_wall_ns = wall_ns();
-  }
-  keep_run(directory.path(), kept);
-  directory.keep();
-  return Error(
-      error.code(),
-      fmt::format("{}\nNothing that run {} measured is lost: it is kept in {}. When the store can be written "
-                  "again, bring it in with\n  {}",
-                  error.message(), kept.run.id, path, command),
-      error.native_code(), error.where());
-}
-
-/// Launches the run, keeps everything in the store as it comes in, and turns it into rows. `kept` becomes
-/// what there is to say of the run, however far this comes.
+/// One run after its record is in the store: launch, ingest, finalize. `kept` is the run's record and ranks as known so far,
+/// however far this comes.
 class Execution {
  public:
-  Execution(const ExecuteOptions& options, store::RunStore& store, RunObserver& observer,
-            const host::Machine& machine, const std::filesystem::path& directory, KeptRun& kept)
+  Execution(const ExecuteOptions& options, store::RunStore& store, RunObserver& observer, const host::Machine& machine,
+            const std::filesystem::path& directory, KeptRun& kept)
       : options_(options),
         store_(store),
         observer_(observer),
         machine_(machine),
         directory_(directory),
         kept_(kept),
-        run_case_(kept.run.run_case),
-        ingest_(store, kept.run.id, directory, run_case_.world_size()),
-        output_(run_case_, directory) {}
+        started_(kept.run),
+        ingest_(store, started_.id, directory, run_case().world_size()),
+        output_(run_case(), directory),
+        relay_(run_case(), directory, ingest_, output_, observer) {}
 
-  void run(const CheckpointFolder& checkpoints) {
-    store::RunRecord started = kept_.run;
-    LaunchRelay relay(run_case_, directory_, ingest_, output_, observer_);
-    launch::LaunchOutcome outcome = launch(checkpoints, relay);
-    take_counts(outcome, samples_of(started, outcome));
-    keep(ended(started, outcome), outcome);
-    try {
-      relay.finish();
-    } catch (const Error& error) {
-      // The run ended because the store failed, whatever else was going on.
-      kept_.run.state = store::RunState::kFailed;
-      kept_.run.reason = error.message();
-      throw;
-    }
-    take_rest(started, outcome);
-    store_.put_ranks(started.id, outcome.ranks);
-    keep(ended(started, outcome), outcome);
-    // Stored before its rows are computed, so that finalize_run sees what the run was; done only after them.
-    store_.update_run(kept_.run);
-    analyzer::finalize_run(store_, started.id);
-    if (run_case_.checkpoint_every > 0) store_goodput(store_, started.id);
-  }
-
- private:
-  launch::LaunchOutcome launch(const CheckpointFolder& checkpoints, LaunchRelay& relay) {
+  /// Runs the ranks to their end. Spans are stored as they come in.
+  void launch(const CheckpointFolder& checkpoints) {
     launch::LaunchOptions launch_options;
-    launch_options.run_id = kept_.run.id;
+    launch_options.run_id = started_.id;
     launch_options.run_directory = directory_;
     launch_options.executable = options_.executable;
     launch_options.watchdog = options_.watchdog;
@@ -247,30 +89,55 @@ class Execution {
     launch_options.checkpoints = checkpoints.plan();
     launch_options.start_deadline = options_.launcher.start_deadline;
     launch_options.tells_places = options_.tells_places;
-    launch_options.shares_gpus = shares_gpus(run_case_, machine_, options_.launcher.share_gpus);
-    return launch::launch(run_case_, launch_options, options_.launcher, relay);
+    launch_options.shares_gpus = shares_gpus(run_case(), machine_, options_.launcher.share_gpus);
+    outcome_ = launch::launch(run_case(), launch_options, options_.launcher, relay_);
+    take_counts(outcome_, samples_of(started_, outcome_));
+    keep();
   }
 
-  /// `started` becomes what the run turned out to be, where its program started ranks of its own.
-  void take_rest(store::RunRecord& started, launch::LaunchOutcome& outcome) {
-    output_.show(observer_);
-    output_.keep(output_directory(store_.file(), started.id));
-    if (is_program(run_case_)) {
-      return take_recording(ingest_program(store_, started, directory_), started, outcome);
+  /// Stores the spans that are left, the program's output and the ranks.
+  void ingest() {
+    try {
+      relay_.finish();
+    } catch (const Error& error) {
+      // The run ended because the store failed, whatever else was going on.
+      kept_.run.state = store::RunState::kFailed;
+      kept_.run.reason = error.message();
+      throw;
     }
+    output_.show(observer_);
+    output_.keep(output_directory(store_.file(), started_.id));
+    if (is_program(run_case())) {
+      take_recording(ingest_program(store_, started_, directory_), started_, outcome_);
+    } else {
+      ingest_rest();
+    }
+    store_.put_ranks(started_.id, outcome_.ranks);
+    keep();
+  }
+
+  /// Computes the rows of steps, collectives and kernels.
+  void finalize() {
+    // Stored before its rows are computed, so that finalize_run sees what the run was; done only after them.
+    store_.update_run(kept_.run);
+    analyzer::finalize_run(store_, started_.id);
+    if (run_case().checkpoint_every > 0) store_goodput(store_, started_.id);
+  }
+
+ private:
+  const RunCase& run_case() const { return started_.run_case; }
+
+  void ingest_rest() {
     ingest_.poll();
-    for (std::string& note : ingest_.notes()) outcome.notes.push_back(std::move(note));
-    for (store::RankRecord& rank : outcome.ranks) {
+    for (std::string& note : ingest_.notes()) outcome_.notes.push_back(std::move(note));
+    for (store::RankRecord& rank : outcome_.ranks) {
       rank.dropped_spans = std::max(rank.dropped_spans, ingest_.dropped_spans(rank.rank));
     }
   }
 
-  store::RunRecord ended(const store::RunRecord& started, const launch::LaunchOutcome& outcome) const {
-    return ended_run(started, outcome, machine_, options_.launcher.share_gpus);
-  }
-  void keep(store::RunRecord run, const launch::LaunchOutcome& outcome) {
-    kept_.run = std::move(run);
-    kept_.ranks = outcome.ranks;
+  void keep() {
+    kept_.run = ended_record(started_, outcome_, machine_, options_.launcher.share_gpus);
+    kept_.ranks = outcome_.ranks;
   }
 
   const ExecuteOptions& options_;
@@ -279,9 +146,11 @@ class Execution {
   const host::Machine& machine_;
   std::filesystem::path directory_;
   KeptRun& kept_;
-  RunCase run_case_;
+  store::RunRecord started_;  ///< with the ranks that its program started by itself, once they are ingested
   SpanIngest ingest_;
   ProgramOutput output_;
+  LaunchRelay relay_;
+  launch::LaunchOutcome outcome_;
 };
 
 }  // namespace
@@ -297,12 +166,14 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
   store.beat(kept.run.id, wall_ns());
   observer.on_start(kept.run);
   try {
-    Execution(options, store, observer, machine, directory.path(), kept).run(checkpoints);
+    Execution execution(options, store, observer, machine, directory.path(), kept);
+    execution.launch(checkpoints);
+    execution.ingest();
+    execution.finalize();
   } catch (const Error& error) {
-    throw keep_what_is_not_stored(store, directory, std::move(kept), error);
+    throw keep_unstored_run(store, directory, std::move(kept), error);
   } catch (const std::exception& error) {
-    throw keep_what_is_not_stored(store, directory, std::move(kept),
-                                  Error(ErrorCode::kRunFailed, error.what()));
+    throw keep_unstored_run(store, directory, std::move(kept), Error(ErrorCode::kRunFailed, error.what()));
   }
   return *store.run(kept.run.id);
 }
