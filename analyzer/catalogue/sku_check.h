@@ -14,7 +14,8 @@ struct AskedOfNode {
   bool infiniband = false;  ///< NCCL is to take it between nodes
 };
 
-/// Throws Error{kBadInput} where a node of the SKU has not so many GPUs, or has no InfiniBand that NCCL can use.
+/// Throws Error{kBadInput} if a node of the SKU has fewer GPUs than requested, or no InfiniBand that NCCL can
+/// use.
 void require_of_sku(const Sku& sku, const AskedOfNode& asked);
 
 /// For a name that the catalogue does not have: what follows from that, and what was probably meant.
@@ -23,7 +24,7 @@ std::string unknown_sku(const SkuCatalogue& catalogue, std::string_view name);
 /// What a machine was found to have. Empty and 0: not known.
 struct FoundMachine {
   std::vector<std::string> gpus;  ///< models, as the driver names them
-  bool knows_gpus = true;         ///< false: `gpus` says nothing
+  bool knows_gpus = true;         ///< false: `gpus` has no meaning
   int cores = 0;                  ///< that processes may use
   std::string sku;                ///< of its own metadata
 };

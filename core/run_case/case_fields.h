@@ -21,7 +21,7 @@ enum class FieldRole : std::uint8_t {
   kLabel,        ///< nothing: it names a run
 };
 
-/// Whether fields of this role were asked for, and not found.
+/// Whether fields of this role were requested rather than detected.
 constexpr bool is_asked_for(FieldRole role) noexcept {
   return role == FieldRole::kIdentity || role == FieldRole::kScale || role == FieldRole::kSampling ||
          role == FieldRole::kPlace;

@@ -7,7 +7,7 @@
 namespace ddbench {
 
 /// The loss that is compared with RunCase::target_loss is a mean over this many samples, rounded up to whole
-/// steps: its noise, in samples, is then alike for all batch sizes.
+/// steps: its noise, in samples, is then equal for all batch sizes.
 inline constexpr std::int64_t kLossWindowSamples = 2048;
 
 inline std::int64_t loss_window_steps(const RunCase& run_case) {

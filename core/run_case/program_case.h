@@ -17,16 +17,17 @@ bool is_training(const RunCase& run_case) noexcept;
 /// Whether the reference engine, or what was imported, trains: neither a program nor collectives alone.
 bool is_reference(const RunCase& run_case) noexcept;
 
-/// Makes it the case of `command`, whose arguments are kept as they are; what only the reference engine
-/// chooses (device, backend, ...) is empty then, and the batch 1 a GPU until somebody says what it is. Throws
-/// Error{kBadInput} for an empty command, and for one that is no UTF-8 text. Returns the case's program.
+/// Makes it the case of `command`, whose arguments are kept unchanged; fields that only the reference engine
+/// chooses (device, backend, ...) become empty, and the batch is 1 per GPU until it is stated. Throws
+/// Error{kBadInput} for an empty command, and for one that is not UTF-8 text. Returns the case's program.
 UserProgram& set_program(RunCase& run_case, const std::vector<std::string>& command,
                          ProgramStart start = ProgramStart::kPerRank);
 bool is_program_per_node(const RunCase& run_case) noexcept;
 
 /// Samples per rank and step that the user states of a program.
 void state_batch(RunCase& run_case, std::int64_t batch_per_gpu);
-/// Whether batch_per_gpu is what somebody said or chose. Of a program that nobody said it of, it is 1 and means nothing.
+/// Whether batch_per_gpu was stated or chosen. For a program without a stated batch it is 1 and has no
+/// meaning.
 bool has_known_batch(const RunCase& run_case);
 
 /// Inverse of set_program. Throws Error{kBadInput} when the case has none.

@@ -26,7 +26,7 @@ enum class RunState {
   kDone,
   kFailed,
   kInterrupted,
-  kPreempted,  ///< told to end by a scheduler (SIGTERM) while its work was not done
+  kPreempted,  ///< ended by a scheduler (SIGTERM) before its work was done
 };
 /// Whether it was ended from outside, by a person or a scheduler.
 constexpr bool was_stopped(RunState state) noexcept {
@@ -61,8 +61,8 @@ struct RunRecord {
   std::int64_t started_wall_ns = 0;
   std::int64_t finished_wall_ns = 0;  ///< 0 while running
   bool is_baseline = false;           ///< run only to be the baseline of another
-  /// The process that drives the run, its start (/proc/<pid>/stat, field 22: tells a reused pid from the
-  /// owner), its boot and its host: they find runs left behind.
+  /// The process that drives the run, its start (/proc/<pid>/stat, field 22: distinguishes a reused pid from
+  /// the owner), its boot and its host: by these, runs left behind are found.
   std::int64_t owner_pid = 0;
   std::int64_t owner_start_ticks = 0;
   std::string owner_boot_id;
@@ -86,8 +86,9 @@ bool is_abandoned(const RunRecord& run);
 /// How long the owner of a run may give no sign of life (owner.heartbeat_wall_ns, every 10 s) before the run may be taken over.
 inline constexpr std::int64_t kStaleAfter_ns = 300'000'000'000;
 
-/// Why nobody drives `run` any more, though it is stored as running; empty where somebody may. Besides is_abandoned, the owner
-/// may have given no sign for kStaleAfter_ns: that counts only where somebody asks for this very run, as clocks may differ.
+/// Why no process drives `run` any more, though it is stored as running; empty if one may. In addition to
+/// is_abandoned, the owner may have given no sign for kStaleAfter_ns: that counts only if the caller asks
+/// about this very run, because clocks may differ.
 std::string why_gone(const RunRecord& run, std::int64_t now_wall_ns);
 
 /// "4 s ago", "not known": the last sign of life of a run that is running.
@@ -175,7 +176,7 @@ struct CollectiveRecord {
   std::int64_t duration_ns = 0;    ///< median over collectives and ranks of: end - own arrival
   std::int64_t peer_wait_ns = 0;   ///< median over collectives and ranks of: last arrival - own arrival
   bool peer_wait_resolved = true;  ///< false: below the uncertainty of the clocks
-  /// How the library did it, as it told: "RING LL128, 8 channels, socket", several with "; " between.
+  /// How the library performed it, as reported: "RING LL128, 8 channels, socket"; several are joined by "; ".
   std::string manner = {};
   std::int64_t transfer_uncertainty_ns = 0;  ///< of the clocks; the same medians
   std::int64_t peer_wait_uncertainty_ns = 0;

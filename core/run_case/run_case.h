@@ -24,7 +24,7 @@ enum class CudaGraphs : std::uint8_t { kAuto, kOff };
 /// What becomes of a program after its measuring window.
 enum class AfterWindow : std::uint8_t { kContinue, kStop };
 
-/// The network that was asked for; kAny: what the backend chooses.
+/// The requested network; kAny: the backend chooses.
 enum class NetworkRequest : std::uint8_t { kAny, kInfiniBand, kEthernet };
 
 /// As the options and stored cases have them: "weak", "sqrt", "auto", "stop", "ib"; empty: kContinue, kAny.
@@ -46,7 +46,7 @@ struct CasePlacement {
   int gpus_per_node = 1;
   std::string device = "cpu";    ///< imported runs may have others than the engine's
   std::string backend = "gloo";  ///< likewise
-  std::string sku;               ///< catalogue name of the machine, when the user says so
+  std::string sku;               ///< catalogue name of the machine, if the user states it
 
   int world_size() const noexcept { return nodes * gpus_per_node; }
   friend bool operator==(const CasePlacement&, const CasePlacement&) = default;
@@ -60,7 +60,7 @@ struct CaseTraining {
   std::string precision = "fp32";
   std::string strategy = "ddp";
   WorkOptions strategy_options;  ///< e.g. {"cycle_ms", "1"}
-  int accumulate = 1;  ///< micro-batches a step; `batch_per_gpu` is split into so many, gradients are reduced once
+  int accumulate = 1;  ///< micro-batches per step; each has a share of `batch_per_gpu`, gradients are reduced once
   std::string optimizer = "sgd";  ///< "sgd", "adamw", "lars", "lamb"
   double lr = 0.05;
   double momentum = 0.9;

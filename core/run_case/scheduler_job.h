@@ -8,7 +8,7 @@
 
 namespace ddbench {
 
-/// What a scheduler calls the job that this process belongs to, as it says in the environment.
+/// The scheduler's names for the job of this process, from the environment.
 struct SchedulerJob {
   std::string id;                        ///< "slurm 1234"; empty: no job
   std::optional<std::int64_t> restarts;  ///< how often it was started again; nothing where the scheduler does not say

@@ -25,7 +25,7 @@ struct UserProgram {
   std::vector<std::string> command;  ///< empty where a stored case lacks it
   ProgramStart start = ProgramStart::kPerRank;
   bool python_marks = true;      ///< Python programs are given marks (probes/python)
-  bool one_is_stated = false;    ///< the user stated a batch per GPU of 1, which else means that nobody stated one
+  bool one_is_stated = false;    ///< the user stated a batch per GPU of 1, else it means none
   friend bool operator==(const UserProgram&, const UserProgram&) = default;
 };
 
@@ -50,7 +50,8 @@ using Work = std::variant<ReferenceWorkload, UserProgram, Microbenchmark, NcclTe
 /// The name of the workload; "program", "micro" or "nccl-tests" for the rest.
 std::string work_name(const Work& work);
 
-/// What else tells this work from others of its name, as stored cases and comparisons have it.
+/// The other values that distinguish this work from others of its name, in the form of stored cases and
+/// comparisons.
 WorkOptions work_options(const Work& work);
 
 /// Inverse of the two. Throws Error{kBadInput} for an option that the work does not have, and for a program whose command

@@ -19,7 +19,7 @@ struct SampleShape {
   friend bool operator==(const SampleShape&, const SampleShape&) = default;
 };
 
-/// Where a sample is written: to `numbers` or to `tokens`, as its shape says; the other one is empty.
+/// Where a sample is written: to `numbers` or to `tokens`, according to its shape; the other one is empty.
 struct Sample {
   std::span<float> numbers{};
   std::span<std::int32_t> tokens{};

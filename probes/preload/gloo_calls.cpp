@@ -29,8 +29,8 @@ using ddbench::inject::communicator_number;
 using ddbench::inject::CommunicatorUse;
 
 // How many ranks a context has. Its class, of one name, has a virtual destructor in Debian's Gloo and none in
-// that of PyTorch's wheels (2.4 to 2.15), where its numbers lie at its very begin: told by the table that
-// only the one has. The options are laid out alike in both.
+// that of PyTorch's wheels (2.4 to 2.15), where its numbers are at its very beginning: the virtual table,
+// which only the former has, distinguishes them. The options have the same layout in both.
 const int* rank_and_size_of(const gloo::Context* context) {
   static const bool has_table = ddbench::inject::find_function_if_any("_ZTVN4gloo7ContextE") != nullptr;
   return reinterpret_cast<const int*>(context) + (has_table ? 2 : 0);
@@ -40,9 +40,10 @@ int ranks_of(const gloo::Context* context) {
   return rank_and_size_of(context)[1];
 }
 
-// A context says how many ranks it has, but not which: ranks use those of one size in the same order. PyTorch gives each
-// collective of a context a tag of its own, the same on all ranks, and several of its threads run them in any order. Who
-// leaves the tag at 0 runs them one after another: these are counted.
+// A context states how many ranks it has, but not which: ranks use those of one size in the same order.
+// PyTorch gives each collective of a context a tag of its own, the same on all ranks, and several of its
+// threads run them in any order. Callers that leave the tag at 0 run them one after another: these are
+// counted.
 class Contexts {
  public:
   std::uint64_t key_of(const gloo::Context* context, std::uint32_t tag) {

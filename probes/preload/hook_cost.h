@@ -27,7 +27,7 @@ class HookCost {
   void add(std::int64_t ns) noexcept { ns_ += kEach * std::min(ns, kLongest_ns); }
   /// Of one that is timed always.
   void add_whole(std::int64_t ns) noexcept { ns_ += ns; }
-  /// Whether it is time to tell although no mark has come.
+  /// Whether a report is due although no mark has come.
   bool is_due() const noexcept { return timed_ >= 32; }
   /// All since the last call.
   std::int64_t take() noexcept {

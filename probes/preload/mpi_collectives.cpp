@@ -17,7 +17,7 @@ std::int64_t sum(const int* counts, Handle communicator) {
   return std::accumulate(counts, counts + size_of(communicator), std::int64_t{0});
 }
 
-/// At the root the side that it must give has a meaning, elsewhere the other one.
+/// At the root only the root's side of the arguments has a meaning, on other ranks the other side.
 std::uint64_t bytes_of_all(Part here, Part at_root, int root, Handle communicator) {
   if (is_between_groups(communicator)) return 0;  // which side has a meaning depends on the group
   static Question* const rank = find_question("PMPI_Comm_rank");

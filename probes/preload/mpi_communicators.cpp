@@ -28,7 +28,7 @@ Handle world() {
   return reinterpret_cast<Handle>(std::uintptr_t{0x44000000});
 }
 
-/// The group of a communicator, which goes with this.
+/// The group of a communicator, freed with this object.
 class Group {
  public:
   Group(Handle communicator, const char* function) {

@@ -9,7 +9,7 @@
 /// may be noticed by the program.
 namespace ddbench::inject {
 
-/// The calls that are told apart. Collectives carry the names that the reference engine gives them.
+/// The calls that are distinguished. Collectives have the names that the reference engine uses.
 enum class CallName : std::uint8_t {
   kAllReduce,
   kAllGather,

@@ -8,7 +8,7 @@
 
 namespace ddbench::store {
 
-/// Throws Error{kRunFailed} that says which column of a chunk is damaged, and how.
+/// Throws Error{kRunFailed} stating which column of a chunk is damaged, and how.
 [[noreturn]] void throw_damaged_chunk(std::string_view column, std::string_view how);
 
 /// Reads a chunk front to back; running over its end is throw_damaged_chunk with the column being read.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMostOfAKind = 10;
 
-/// Gathers problems, so many of a kind at most.
+/// Collects problems, up to a maximum of each kind.
 class Problems {
  public:
   explicit Problems(std::vector<std::string>& found) : found_(found) {}

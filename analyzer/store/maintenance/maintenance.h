@@ -53,7 +53,7 @@ struct CheckResult {
   std::int64_t steps = 0;
   std::int64_t spans = 0;
   std::string journal;  ///< describe_journal
-  std::vector<std::string> problems;  ///< what, in which run; the first so many of each kind
+  std::vector<std::string> problems;  ///< what, in which run; the first ones of each kind
 };
 
 /// How the store is kept, or would be if it were made: "write-ahead log on ext4", "rollback journal on nfs: it shares no
@@ -61,8 +61,8 @@ struct CheckResult {
 std::string journal_in_use(const std::filesystem::path& file);
 
 /// Reads everything: SQLite's own integrity check, references between tables, that each run's row and each
-/// chunk of spans can be read and holds what its row says, and that the parts of each step sum to it. Changes
-/// nothing. Throws only where a file cannot be read as a store at all.
+/// chunk of spans can be read and agrees with its row, and that the parts of each step sum to the step.
+/// Changes nothing. Throws only if a file cannot be read as a store at all.
 CheckResult check_store(const std::filesystem::path& file);
 
 }  // namespace ddbench::store

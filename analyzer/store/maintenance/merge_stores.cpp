@@ -226,7 +226,7 @@ Database open_source(const fs::path& file, const fs::path& target) {
                 file.string());
   }
   Database source = open_store(file, OpenMode::kReadOnly, builtin_migrations());
-  source.execute("BEGIN");  // one state of it, whoever writes meanwhile
+  source.execute("BEGIN");  // a consistent state, despite concurrent writers
   return source;
 }
 

@@ -38,7 +38,7 @@ std::string list(const std::vector<RunRecord>& runs) {
               0, file);
 }
 
-// Compared as bytes: LIKE would take % and _ in a reference for wildcards and not tell upper from lower case.
+// Compared as bytes: LIKE would treat % and _ in a reference as wildcards and ignore case.
 std::vector<RunId> ids_with_affix(const Database& database, std::string_view part) {
   Statement statement = database.prepare("SELECT id FROM run ORDER BY started_wall_ns DESC");
   std::vector<RunId> ids;

@@ -76,8 +76,8 @@ class RunStore {
   /// All runs, newest first, until `visit` returns false; unreadable ones are left out. `visit` may not change
   /// the store.
   void visit_runs(const std::function<bool(RunRecord&&)>& visit) const;
-  /// `reference`: "last" (stored last, not is_baseline), an id, a run name (newest wins), or a unique
-  /// prefix or suffix of an id; tried in this order. Throws Error{kBadInput} that says what the store holds
+  /// `reference`: "last" (stored last, not is_baseline), an id, a run name (newest wins), or a unique prefix
+  /// or suffix of an id; tried in this order. Throws Error{kBadInput} stating what the store contains
   /// instead, and Error{kRunFailed} when the row of the one run that an id names is unreadable.
   RunRecord find(std::string_view reference) const;
   /// Runs stored as running though their owner is gone (is_abandoned), newest first.

@@ -19,7 +19,7 @@ class RunStore::Impl {
   /// Throws Error{kBadInput} when there is no such run.
   std::int64_t run_key(const RunId& id) const;
 
-  /// What leaves out a run that cannot be read: tells the handler the first time.
+  /// The function that leaves out an unreadable run: it notifies the handler the first time.
   OnUnreadable leave_out() {
     return [this](const UnreadableRun& run) {
       if (left_out.insert(run.id).second && handler) handler(run);

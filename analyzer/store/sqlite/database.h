@@ -15,14 +15,14 @@ namespace ddbench::store {
 enum class Access {
   kExisting,   ///< for reading and writing where the file allows it; a missing file is an error
   kCreate,     ///< for reading and writing; created when missing
-  kImmutable,  ///< for reading, in the belief that nobody writes: needs no lock and no file beside the store
+  kImmutable,  ///< for reading, assuming that there is no writer: needs no lock and no file beside the store
 };
 
 /// An SQLite connection, for one thread at a time. All errors are thrown as throw_sqlite_error.
 class Database {
  public:
   Database(std::filesystem::path file, Access access);
-  /// A private database in a temporary file (or memory) that goes with the object. Errors name `file`.
+  /// A private database in a temporary file (or memory) that is deleted with the object. Errors name `file`.
   static Database temporary(std::filesystem::path file);
 
   /// Runs one or more statements without parameters.

@@ -67,7 +67,7 @@ Map map_of(const UniqueFd& fd) {
   return {at == MAP_FAILED ? nullptr : at, [](void* mapped) { ::munmap(mapped, kMapBytes); }};
 }
 
-/// Why two mappings of a file there do not agree; empty when they do, or nobody can tell.
+/// Why two mappings of a file there do not agree; empty when they do, or when this cannot be determined.
 std::string why_maps_differ(const fs::path& directory) {
   const ProbeFile file(directory);
   if (!file.first || !file.second || ::ftruncate(file.first.get(), kMapBytes) != 0) return {};

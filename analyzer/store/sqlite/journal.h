@@ -24,9 +24,9 @@ struct FileSystem {
   std::string why_not;      ///< when it does not
 };
 
-/// That of `directory`, or of the nearest directory above that exists. Network file systems and FUSE are known by the type
-/// that statfs tells; one of an unknown type is asked: two mappings of a file must agree. Where no file can be made to ask
-/// it, it counts as one that shares maps.
+/// The file system of `directory`, or of the nearest existing directory above it. Network file systems and
+/// FUSE are recognised by the type that statfs reports; one of an unknown type is tested: two mappings of a
+/// file must agree. If no test file can be created, it counts as one that shares maps.
 FileSystem inspect_file_system(const std::filesystem::path& directory);
 
 /// Pure: by statfs::f_type. Nothing where the type is unknown.
@@ -38,8 +38,9 @@ void require_locks(const std::filesystem::path& directory, const FileSystem& sys
 /// How the file is kept, by its header; nothing of an empty one. Takes no lock.
 std::optional<Journal> journal_of(const Database& database);
 
-/// Before anything is read of a store that lies where maps are not shared: a log that others left is merged, and the store
-/// goes over to a rollback journal, for good. Waits for those who use it. Does nothing to a database of another program.
+/// Call before anything is read from a store on a file system that does not share maps: merges a log that
+/// others left, and switches the store permanently to a rollback journal. Waits for its users. Does nothing
+/// to a database of another program.
 void leave_log(const Database& database);
 
 /// One line for people: "rollback journal: nfs shares no memory between machines".

@@ -130,7 +130,7 @@ void migrate(const Database& database, std::span<const Migration> migrations) {
 
 void bring_up_to_date(const Database& database, std::span<const Migration> migrations, Journal journal) {
   const bool outdated = is_empty(database) || needs_migration(database, migrations);
-  // Only now is it known to be ours: nobody else's database is to be changed.
+  // Only now is it known to be ours: other programs' databases must not be changed.
   if (database.is_read_only()) database.fail(SQLITE_READONLY);
   if (journal == Journal::kLog && is_empty(database)) make_ready_for_log(database);
   if (outdated) create_or_migrate(database, migrations);

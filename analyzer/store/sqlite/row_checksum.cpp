@@ -35,7 +35,7 @@ std::uint64_t mix_value(std::uint64_t state, sqlite3_value* value) {
     case SQLITE_INTEGER:
       return checksum_mix(checksum_mix(state, 1), static_cast<std::uint64_t>(sqlite3_value_int64(value)));
     case SQLITE_FLOAT:
-      // SQLite stores -0.0 as 0: adding 0 makes the two alike.
+      // SQLite stores -0.0 as 0: adding 0 makes the two equal.
       return checksum_mix(checksum_mix(state, 2),
                           std::bit_cast<std::uint64_t>(sqlite3_value_double(value) + 0.0));
     case SQLITE_TEXT: return mix_bytes(checksum_mix(state, 3), value);

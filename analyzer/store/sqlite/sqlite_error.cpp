@@ -34,7 +34,7 @@ bool is_writable(const std::string& file) {
   return access(file.c_str(), F_OK) != 0 || access(file.c_str(), R_OK | W_OK) == 0;
 }
 
-// SQLite's errno says so only sometimes.
+// SQLite's errno does not always show this.
 bool is_at_size_limit(const std::string& file) {
   constexpr rlim_t kWrittenAtOnce = 1 << 16;
   struct rlimit limit {};

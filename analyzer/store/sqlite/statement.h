@@ -29,7 +29,7 @@ struct SqlHash {
     return sql.size() ^ hash(sql.substr(0, kEnd)) ^ (hash(sql.substr(sql.size() - std::min(sql.size(), kEnd))) << 1);
   }
 };
-/// Compiled statements that nobody uses, by their SQL.
+/// Compiled statements that are not in use, by their SQL.
 using IdleStatements = std::unordered_map<std::string, CompiledStatement, SqlHash, std::equal_to<>>;
 
 /// A prepared statement of a Database, which must outlive it. Throws as throw_sqlite_error.

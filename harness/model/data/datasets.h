@@ -24,10 +24,10 @@ std::unique_ptr<Dataset> make_synthetic(const SyntheticOptions& options);
 
 /// The training part of a data set in the IDX format (MNIST, Fashion-MNIST, KMNIST, ...) from `directory` or
 /// its folder "raw": train-images-idx3-ubyte and train-labels-idx1-ubyte (also train-images.idx3-ubyte and
-/// train-images.idx, and likewise for labels). Pixels are scaled to [-1, 1]; the images stay in the page
-/// cache, which the ranks of a machine share. Throws Error{kBadInput} that names the file and the offset of
-/// what is wrong: magic number, sizes, a label of 10 or more, bytes missing or left over; and says so when
-/// only compressed files are there.
+/// train-images.idx, and the same for labels). Pixels are scaled to [-1, 1]; the images stay in the page
+/// cache, which the ranks of a machine share. Throws Error{kBadInput} naming the file and the offset of the
+/// error: magic number, sizes, a label of 10 or more, missing or extra bytes; and a message of its own if
+/// there are only compressed files.
 std::unique_ptr<Dataset> make_idx(const std::filesystem::path& directory);
 
 struct SyntheticImages {

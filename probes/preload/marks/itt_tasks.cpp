@@ -32,7 +32,7 @@ struct ListedFunction {
   int group;
 };
 
-/// The program asks nobody about tasks of a domain whose flags are 0.
+/// The program does not call the collector for tasks of a domain whose flags are 0.
 struct Domain {
   volatile int flags = 1;
   const char* name = nullptr;

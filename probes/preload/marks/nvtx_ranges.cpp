@@ -47,7 +47,7 @@ std::string_view message_of(const Attributes* attributes) noexcept {
   return has_text ? attributes->message : "";
 }
 
-// They return the level of the range, which nobody uses; a negative one would be an error.
+// They return the level of the range, which no caller uses; a negative one would be an error.
 int push_ex(const Attributes* attributes) noexcept {
   enter_range(nullptr, message_of(attributes));
   return 0;

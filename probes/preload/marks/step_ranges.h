@@ -8,9 +8,9 @@ namespace ddbench::inject {
 /// in any case, with a number behind it or not ("Step 12", "iteration#3").
 bool is_step_name(std::string_view name) noexcept;
 
-/// The calling thread enters a range, and leaves the one that it entered last; `stack` tells apart whose ranges nest (a domain of
-/// NVTX's; any address). A step is recorded where the outermost range of a step is left. Costs some comparisons where it is
-/// none.
+/// The calling thread enters a range, or leaves the one that it entered last; `stack` distinguishes
+/// separately nested ranges (an NVTX domain; any address). A step is recorded when its outermost range is
+/// left. For other ranges it costs a few comparisons.
 void enter_range(const void* stack, std::string_view name) noexcept;
 void leave_range(const void* stack) noexcept;
 

@@ -4,8 +4,9 @@
 
 namespace ddbench::inject {
 
-/// What the launcher shows while the program runs (probes/recorder/live_counts.h). Nothing is counted, and nothing fails, where the file cannot be made.
-/// For the process's recorder: the file `<prefix>.<pid>.live` is made where one of ddbench's launchers asked for it.
+/// The counts that the launcher shows while the program runs (probes/recorder/live_counts.h). Nothing is
+/// counted, and nothing fails, if the file cannot be created. For the process's recorder: creates the file
+/// `<prefix>.<pid>.live` if one of ddbench's launchers requested it.
 void open_live_counts(const char* prefix) noexcept;
 void close_live_counts() noexcept;  ///< a forked child counts anew
 

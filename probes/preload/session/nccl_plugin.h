@@ -1,13 +1,13 @@
 #pragma once
 
-/// NCCL loads its profiler plug-in (probes/nccl) by itself: here those find it who own the recorder that
-/// it records into, and the graphs that its collectives are captured in. In ddbench_session.so.
+/// NCCL loads its profiler plug-in (probes/nccl) itself: through this interface the plug-in is reached by the
+/// owners of its recorder, and of the graphs in which its collectives are captured. In ddbench_session.so.
 namespace ddbench::inject {
 
 struct NcclPlugin {
   /// Records what is under way, and what was counted so far: the recorder is about to stop.
   void (*conclude)() noexcept = nullptr;
-  /// From true to false, NCCL tells nothing of the collectives that are enqueued.
+  /// While true, NCCL reports nothing about collectives that are enqueued.
   void (*pause)(bool paused) noexcept = nullptr;
 };
 

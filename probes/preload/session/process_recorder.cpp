@@ -34,10 +34,10 @@ const char* value_of(const char* variable) noexcept {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// A program that is started once a node starts its ranks itself, and its launcher tells them who they are.
-// Those of torchrun and DeepSpeed, which say RANK and LOCAL_RANK, inherit the numbers of the task that these
-// are themselves. RANK alone (Kubeflow) may be what a batch script says of the whole job, and a batch script
-// has a number of Slurm's, but is no task.
+// A program that is started once per node starts its ranks itself, and its launcher sets their numbers. Those
+// of torchrun and DeepSpeed, which set RANK and LOCAL_RANK, inherit the numbers of the launcher's own task.
+// RANK alone (Kubeflow) may be set by a batch script for the whole job, and a batch script has a Slurm
+// number, but is not a task.
 std::optional<int> rank_of_process() noexcept {
   const bool has_local_rank = value_of("LOCAL_RANK") != nullptr;
   const bool is_slurm_task = value_of("SLURM_STEP_NUM_TASKS") != nullptr;
@@ -48,7 +48,7 @@ std::optional<int> rank_of_process() noexcept {
   return std::nullopt;
 }
 
-// As a launcher inside of the program says: torchrun, mpirun.
+// According to a launcher inside the program: torchrun, mpirun.
 std::optional<WorldPlace> place_of_environment() noexcept {
   for (const auto& [rank, ranks] :
        {std::pair{"RANK", "WORLD_SIZE"}, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}}) {

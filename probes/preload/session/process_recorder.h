@@ -18,8 +18,8 @@ namespace ddbench::inject {
 class DDBENCH_SESSION_API RecorderAccess {
  public:
   RecorderAccess() noexcept;
-  /// In a process that is no rank of a run, opens a spool all the same: rank<N>.<pid>.spool in
-  /// $DDBENCH_SPOOL_DIR or the working directory, N being what a launcher said, or else `rank`.
+  /// Opens a spool even in a process that is not a rank of a run: rank<N>.<pid>.spool in $DDBENCH_SPOOL_DIR
+  /// or the working directory, where N is the launcher's rank, or else `rank`.
   explicit RecorderAccess(int rank) noexcept;
   host::Recorder* get() const noexcept { return recorder_; }
   /// Changes whenever the recorder does (a fork, adopt_recorder): tracks and name ids of another generation
@@ -44,8 +44,8 @@ DDBENCH_SESSION_API void end_recording() noexcept;
 /// The generation now, without a lock.
 DDBENCH_SESSION_API unsigned recorder_generation() noexcept;
 
-/// The process's recorder is that of its program (a rank of the reference engine) from now on; nullptr takes
-/// it away again, once nobody uses it, and no other one is opened.
+/// From now on the process's recorder is that of its program (a rank of the reference engine); nullptr
+/// removes it again, once it is no longer used, and no other one is opened.
 DDBENCH_SESSION_API void adopt_recorder(host::Recorder* recorder) noexcept;
 
 }  // namespace ddbench::inject

@@ -19,8 +19,8 @@ class NewDirectory {
 
   /// `name` relative to the directory; folders are made.
   void write(const std::filesystem::path& name, std::string_view content);
-  /// Throws Error{kBadInput} when `target` is there and has no tag that says that it is of `run`, or holds
-  /// something that ddbench does not export.
+  /// Throws Error{kBadInput} when `target` exists and has no tag with the id of `run`, or contains something
+  /// that ddbench does not export.
   void place(const std::filesystem::path& target, const std::string& run);
 
  private:
