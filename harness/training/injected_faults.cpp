@@ -63,7 +63,7 @@ void set(FaultPlan& plan, std::string_view item) {
   }
 }
 
-/// Steps are numbered alike on all ranks, so all draw the same one (the finalizer of SplitMix64).
+/// All ranks number the steps in the same way, so all draw the same rank (the finalizer of SplitMix64).
 int drawn_rank(std::uint32_t step, int world_size) {
   std::uint64_t bits = step + 0x9E3779B97F4A7C15ULL;
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9ULL;

@@ -28,7 +28,7 @@ struct FaultPlan {
 /// Throws Error{kBadInput} that names what cannot be read.
 FaultPlan fault_plan(std::string_view text);
 
-/// Carries out on one rank what kInjectVariable says (core/run_case/injected.h); does nothing without it.
+/// Carries out on one rank the fault in kInjectVariable (core/run_case/injected.h); does nothing without it.
 class InjectedFaults {
  public:
   InjectedFaults(int rank, int world_size, workload::Probe& probe);

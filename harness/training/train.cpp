@@ -66,7 +66,7 @@ class StepGradients {
         graphs_(graphs),
         on_ready_([&strategy](std::size_t parameter) { strategy.on_ready(parameter); }) {}
 
-  /// Before the strategy is told whether the step measures norms.
+  /// Call before the strategy learns whether the step measures norms.
   void begin_step(std::uint32_t step, std::uint32_t first_step, float loss_scale) {
     model_.scale_loss(loss_scale);
     graphs_.begin_step(step, first_step, loss_scale, [this](const auto& batch, const MicroBatchKind& kind) {

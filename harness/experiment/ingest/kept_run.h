@@ -8,7 +8,7 @@
 
 namespace ddbench::experiment {
 
-/// What a run directory holds beside the spools, for whoever recovers the run (recover_runs.h).
+/// The files in a run directory beside the spools, for recovering the run (recover_runs.h).
 
 /// Names the store that the run belongs to. Throws Error{kEnvironment} when it cannot be written.
 void name_store(const std::filesystem::path& run_directory, const std::filesystem::path& store);

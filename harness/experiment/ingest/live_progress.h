@@ -15,9 +15,9 @@ struct LiveProgress {
   std::uint32_t steps_total = 0;  ///< 0: known at the end
   /// Samples of the measured steps so far over the time they took, as the final rate; 0 until it is known.
   double samples_per_s = 0;
-  double loss = 0;           ///< mean over ranks of what each told last
+  double loss = 0;           ///< mean over ranks of the last values that they reported
   double seconds_left = 0;   ///< at that rate; 0 while it is unknown
-  /// Of programs, whose samples nobody counts while they run (read_program_progress).
+  /// For programs, whose samples are not counted during the run (read_program_progress).
   double steps_per_s = 0;          ///< 0 until it is known
   double communication_share = 0;  ///< of the time since the first step
 };
@@ -27,11 +27,11 @@ struct LiveStatus {
   std::uint64_t steps = 0;                    ///< fewest of all ranks; 0 while it is warming up
   std::optional<double> steps_per_s;          ///< over the last seconds
   std::optional<double> communication_share;  ///< of the time in which a rank is in a collective, hidden or not; mean over ranks
-  std::string verdict;                        ///< analyzer::LiveVerdict; empty while nobody is named
+  std::string verdict;                        ///< analyzer::LiveVerdict; empty while no rank is named
   bool is_new = false;                        ///< the verdict has changed since the last time
 };
 
-/// Makes LiveProgress out of what the ranks tell, each at its own time.
+/// Computes LiveProgress from the reports of the ranks, which arrive at different times.
 class ProgressTracker {
  public:
   explicit ProgressTracker(const RunCase& run_case);

@@ -10,12 +10,13 @@ namespace ddbench::experiment {
 
 struct ProcessRecording;
 
-/// What the processes of a program say of their world, beside what the run's case says of it.
+/// The world that the processes of a program report, in addition to the run's case.
 struct OwnRanks {
   /// Ranks that the program started on each node by itself, though it was started as one rank: recorded as with
   /// --per-node. 0: it did not.
   int per_node = 0;
-  /// Why the run says nothing of the program, which started ranks that were not recorded as such; empty otherwise.
+  /// Why the run is not valid for the program, which started ranks that were not recorded as such; empty
+  /// otherwise.
   std::string invalid;
 };
 
@@ -24,7 +25,8 @@ struct OwnRanks {
 /// a case with --per-node, which says so.
 OwnRanks find_own_ranks(const RunCase& run_case, std::vector<ProcessRecording>& processes);
 
-/// The case and the ranks of a run whose program started `per_node` ranks on each node: as if it had been asked for so.
+/// The case and the ranks of a run whose program started `per_node` ranks on each node, as if --per-node had
+/// been given.
 void take_own_ranks(int per_node, RunCase& run_case, std::vector<store::RankRecord>& ranks);
 
 }  // namespace ddbench::experiment

@@ -80,7 +80,7 @@ class DeviceRecording {
   bool has_kernels_ = false;
 };
 
-/// Most of a program's evaluations and checkpoints lie between steps; a share that matters is told.
+/// Most of a program's evaluations and checkpoints lie between steps; a significant share is reported.
 std::string time_outside(const analyzer::ProgramSteps& steps) {
   return fmt::format("{:.2f} s between its steps belong to none (evaluation, checkpoints)",
                      static_cast<double>(steps.outside_ns) / 1e9);
@@ -174,7 +174,7 @@ void describe(const RunCase& run_case, const analyzer::ProgramSteps& steps, Comp
   }
 }
 
-/// Means over the ranks that said it.
+/// Means over the ranks that reported it.
 void describe_cost(const std::vector<std::vector<analyzer::CostReading>>& readings, const std::vector<analyzer::ProgramRank>& ranks,
                    int warmup, ProgramRecording& recording) {
   analyzer::RecordingCost sum;

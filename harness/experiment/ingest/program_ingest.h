@@ -18,7 +18,7 @@ struct ProgramRecording {
     bool ended = false;  ///< in order; a process that was killed leaves a spool without an end
   };
   std::vector<Rank> ranks;
-  /// As NCCL's logs tell (collective::NcclTransports), of all ranks; empty when there is none.
+  /// From NCCL's logs (collective::NcclTransports) of all ranks; empty if there is none.
   std::string transport;
   /// For store::Environment::facts: "program.steps_from" (marker, optimizer, pattern or window), "program.steps",
   /// "program.confidence", "program.pattern", "program.outside_steps_ns".

@@ -42,7 +42,7 @@ void ProgramOutput::show(RunObserver& observer) {
       shown_bytes_[rank] += line.size() + 1;
       observer.on_output(static_cast<int>(rank), last_state(line));
     }
-    // A progress bar, which ends no line: what it says now.
+    // A progress bar, which ends no line: keep its present text.
     const std::size_t written = line.rfind('\r');
     if (written == std::string::npos || written == 0) continue;
     shown_bytes_[rank] += written;

@@ -29,7 +29,7 @@ class ProgramOutput {
   std::vector<std::uint64_t> shown_bytes_;  ///< by rank; empty: there is nothing to show
 };
 
-/// What OwnedDirectory::mark says of a directory that keep() made.
+/// The purpose in OwnedDirectory::mark for a directory that keep() made.
 inline constexpr const char* kOutputPurpose = "output";
 /// Whether keep() makes a file of this relative path ("rank3.log") in its directory.
 bool is_output_file(const std::string& relative_path);

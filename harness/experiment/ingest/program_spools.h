@@ -22,7 +22,7 @@ struct ProcessRecording {
   bool ended = false;                      ///< else the process was killed, or records still
   std::string damage;                      ///< where the file is damaged: what stands before that is here
   std::string invalid;                     ///< a note: values that were left out
-  std::map<std::string, double> counters;  ///< of the probes of GPU and NCCL, as they last told them
+  std::map<std::string, double> counters;  ///< of the GPU and NCCL probes, last reported values
 
   std::size_t collectives() const;
 };
@@ -41,8 +41,8 @@ std::vector<ProcessRecording> read_spools(const std::filesystem::path& directory
 ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecord& run,
                                    std::vector<ProcessRecording> processes);
 
-/// By which ways NCCL's ranks reached each other, as the logs in the directory of all processes that used it
-/// tell (collective::NcclTransports); empty where none does.
+/// The transports by which NCCL's ranks reached each other, from the logs in the directory of all processes
+/// that used it (collective::NcclTransports); empty if no log states them.
 std::string logged_transports(const std::filesystem::path& directory);
 
 }  // namespace ddbench::experiment

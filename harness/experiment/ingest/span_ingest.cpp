@@ -41,7 +41,7 @@ void SpanIngest::skip_stored() {
 
 void SpanIngest::poll() {
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
-    // Until there is no more: a reader tells of damage when it has given all that comes before.
+    // Read until there is no more: a reader reports damage after it has returned everything before it.
     for (bool more = true; more;) {
       host::SpoolBatch batch;
       if (!read(rank, batch)) break;

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
   throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", where.string(), why), 0, where.string());
 }
 
-/// One kernel, or a host whose kernel nobody could name.
+/// One kernel, or a host whose kernel is not known.
 struct SourceMachine {
   host::SpoolOrigin origin;
   std::vector<int> ranks;  ///< ascending
@@ -84,7 +84,7 @@ std::map<int, const ProcessRecording*> ranks_of(const std::vector<ProcessRecordi
   return ranks;
 }
 
-/// As many as the largest communicator had; 0 where NCCL did not tell.
+/// The size of the largest communicator; 0 if NCCL did not report it.
 int told_ranks(const std::map<int, const ProcessRecording*>& ranks) {
   int most = 0;
   for (const auto& [rank, process] : ranks) {

@@ -22,13 +22,13 @@ struct SpoolImport {
   int machines = 0;
 };
 
-/// Makes one run of the spools rank<N>.<pid>.spool in `folder`, which the ranks of a program wrote without a
-/// launcher of ddbench's (NCCL's profiler plug-in used alone), copied together from all machines. Nodes are
+/// Makes one run from the spools rank<N>.<pid>.spool in `folder`, which the ranks of a program wrote without
+/// a launcher of ddbench's (NCCL's profiler plug-in used alone), copied together from all machines. Nodes are
 /// the machines; ranks of several machines, or of one whose kernel's boot id is not known, have no common
-/// clock, so that waits for peers are not known then. What a killed rank recorded counts, and a note says so.
-/// All or nothing; the spools stay as they are. Throws Error{kBadInput} that names the folder or file: no
-/// spools, fewer ranks than made collectives together, two processes of one rank that made some, a damaged
-/// spool, one of a run of ddbench's own, ranks that are not spread evenly, no span at all; else as
+/// clock, so that waits for peers are not known then. The recording of a killed rank counts, and a note
+/// states this. All or nothing; the spools are not changed. Throws Error{kBadInput} naming the folder or
+/// file: no spools, fewer ranks than made collectives together, two processes of one rank that made some, a
+/// damaged spool, one of a run of ddbench's own, ranks that are not spread evenly, no span at all; else as
 /// RunStore::open.
 SpoolImport import_spools(const std::filesystem::path& store_file, const std::filesystem::path& folder,
                           const SpoolImportOptions& options);

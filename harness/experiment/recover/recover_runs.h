@@ -21,9 +21,9 @@ struct RecoveredRun {
 /// Whether there is something to recover: false for a run that lives, and for one that is complete.
 bool can_recover(const store::RunRecord& run);
 
-/// Throws Error when the store does not take it; the message says where the data stays. Doing it again goes
-/// on where it stopped. `why_gone`: of a run that is stored as running, why nobody drives it any more; empty: its owner is
-/// dead (store::is_abandoned).
+/// Throws Error when the store does not accept the run; the message states where the data is kept. A
+/// repetition continues where it stopped. `why_gone`: for a run that is stored as running, why no process
+/// drives it any more; empty: its owner is dead (store::is_abandoned).
 RecoveredRun recover_run(store::RunStore& store, store::RunRecord run, const std::string& why_gone = {});
 
 struct Recovery {

@@ -66,7 +66,7 @@ std::string ask(Cloud cloud, const std::string& base, std::chrono::milliseconds 
   return service.ask("/metadata/instance/compute/vmSize?api-version=2021-02-01&format=text", "Metadata: true");
 }
 
-/// What a service says is a name, or of no use.
+/// The service's answer is a name, or useless.
 bool is_name(const std::string& text) {
   return !text.empty() && text.size() <= kLongestName && std::all_of(text.begin(), text.end(), [](unsigned char c) {
            return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';

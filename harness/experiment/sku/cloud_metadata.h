@@ -10,7 +10,7 @@ namespace ddbench::experiment {
 
 enum class Cloud { kNone, kAzure, kAws, kGcp };
 
-/// Whose machine this is, as its firmware says (`root`/sys/class/dmi/id). Asks nobody.
+/// The cloud of this machine, according to its firmware (`root`/sys/class/dmi/id). Sends no request.
 Cloud cloud_of_this_machine(const std::filesystem::path& root = "/");
 
 /// Environment variable with another address of the metadata service than the cloud's: "http://127.0.0.1:8000" asks there, as

@@ -11,7 +11,7 @@ namespace {
 analyzer::FoundMachine found_machine(const host::Machine& machine) {
   analyzer::FoundMachine found;
   for (const host::Gpu& gpu : machine.gpus) found.gpus.push_back(gpu.model ? *gpu.model : "");
-  // Without the driver's list of models nothing is said of them.
+  // Without the driver's list of models nothing is reported about them.
   std::erase(found.gpus, "");
   found.knows_gpus = found.gpus.size() == machine.gpus.size();
   if (machine.cores) found.cores = *machine.cores;

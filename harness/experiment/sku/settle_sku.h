@@ -9,8 +9,9 @@
 
 namespace ddbench::experiment {
 
-/// Gives RunCase::sku the catalogue's spelling, and refuses (Error{kBadInput}) what a node of it has not got: GPUs (where ranks take
-/// one each), or InfiniBand. Returns what is to be said of a name that the catalogue lacks; asks no machine.
+/// Gives RunCase::sku the catalogue's spelling, and refuses (Error{kBadInput}) requests that a node of it
+/// does not satisfy: GPUs (if each rank takes one), or InfiniBand. Returns notes about a name that the
+/// catalogue lacks; does not query the machine.
 std::vector<std::string> check_sku(RunCase& run_case, const analyzer::SkuCatalogue& catalogue, bool ranks_take_gpus);
 
 /// For a case whose nodes are machines like this one: an empty RunCase::sku becomes what the machine's metadata say, unless

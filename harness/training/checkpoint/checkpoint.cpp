@@ -70,7 +70,7 @@ std::vector<fs::path> files_of(const fs::path& folder) {
   return files;
 }
 
-/// Throws Error{kBadInput} that says what is wrong; of kCase in `where` when it is another run's.
+/// Throws Error{kBadInput} with the reason; for kCase in `where` if the checkpoint belongs to another run.
 void check(const fs::path& folder, const RunCase& run_case) {
   for (const fs::path& path : files_of(folder)) {
     const SafetensorsFile file(path);
@@ -160,7 +160,7 @@ void remove_partial_checkpoints(const fs::path& directory) noexcept {
     try {
       remove_checkpoint(entry.path());
     } catch (const Error&) {
-      // It stays: nobody takes it for a checkpoint.
+      // It stays: it is never mistaken for a checkpoint.
     }
   }
 }

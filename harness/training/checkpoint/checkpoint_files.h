@@ -24,7 +24,7 @@ std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path&
 /// Error{kEnvironment}.
 bool remove_checkpoint(const std::filesystem::path& checkpoint);
 
-/// What every file tells of itself.
+/// The metadata in every file.
 Metadata checkpoint_metadata(const RunCase& run_case, std::uint32_t steps_done);
 std::uint32_t steps_done_of(const SafetensorsFile& file);
 

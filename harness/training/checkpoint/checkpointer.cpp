@@ -84,7 +84,7 @@ void Checkpointer::after_step(std::uint32_t step, bool last) {
   const std::uint32_t steps_done = step + 1;
   if (!last && steps_done % static_cast<std::uint32_t>(run_case_.checkpoint_every) != 0) return;
   const std::int64_t begin_ns = now_ns();
-  // What was recorded of these steps must outlive a rank that is killed: nobody will do them again.
+  // The recording of these steps must outlive a rank that is killed: they will not be repeated.
   recorder_.flush();
   write(steps_done);
   barrier();

@@ -22,8 +22,8 @@ class Checkpointer {
   /// where there is one. Returns the steps that are done. Throws Error{kBadInput} for a file that is not good
   /// or does not fit.
   std::uint32_t restore();
-  /// After a step: writes a checkpoint when one is due, or `last`: of where the training breaks off. All
-  /// ranks call it alike. Throws Error{kEnvironment} when it cannot be written.
+  /// After a step: writes a checkpoint when one is due, or if `last`, for the point at which training stops.
+  /// All ranks must call it with the same arguments. Throws Error{kEnvironment} when it cannot be written.
   void after_step(std::uint32_t step, bool last);
 
  private:

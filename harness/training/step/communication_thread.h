@@ -33,8 +33,8 @@ class CommunicationThread {
   /// were not begun.
   void wait();
 
-  /// The threads that carry out collectives, as host::own_thread() tells them: this one, and the library's own. Blocks
-  /// until this one has begun.
+  /// The threads that carry out collectives, as ids of host::own_thread(): this one, and the library's own.
+  /// Blocks until this one has begun.
   std::vector<int> threads() const;
 
   /// What jobs are given, for the calling thread: only while no job is handed in.

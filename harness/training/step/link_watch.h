@@ -9,9 +9,10 @@
 
 namespace ddbench::ddp {
 
-/// Records what a rank has sent to which other one, and how long its connections were busy with it (core/run_case/link_counters.h), so that
-/// a link that is slower than the others is found though a ring makes all ranks wait alike. A reading every kEvery steps, of
-/// steps with the probes on: about a microsecond a connection. One thread.
+/// Records the bytes that a rank has sent to each other rank, and how long its connections were busy with
+/// them (core/run_case/link_counters.h), so that a slow link is found although a ring makes all ranks wait
+/// equally. One reading every kEvery steps, for steps with the probes on: about a microsecond per connection.
+/// One thread.
 class LinkWatch {
  public:
   static constexpr std::uint32_t kEvery = 8;

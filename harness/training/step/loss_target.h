@@ -8,9 +8,9 @@
 
 namespace ddbench::ddp {
 
-/// Tells when training has come down to the case's target loss. What is compared is the mean training loss of
-/// all ranks over the last 2,048 samples, rounded up to whole steps: noise and lag of the figure, in samples,
-/// are then alike for all batch sizes.
+/// Determines when training has reached the case's target loss. The mean training loss of all ranks over the
+/// last 2,048 samples, rounded up to whole steps, is compared: noise and lag of the figure, in samples, are
+/// then equal for all batch sizes.
 class LossTarget {
  public:
   explicit LossTarget(const RunCase& run_case);

@@ -18,10 +18,11 @@ struct Place {
   std::uint16_t bucket = kNoBucket;
 };
 
-/// A communicator whose every collective is recorded as a communication span, counted, and told to the
-/// monitor. `push` and `pull` are all ranks' exchanges with one parameter server, `negotiate` is what agrees
-/// on the gradients that are ready. Spans carry bytes as nccl-tests count them: the whole vector, over all
-/// ranks. Where a CudaProbe records, the spans are those of NCCL's kernels. One thread, after start().
+/// A communicator whose collectives are each recorded as a communication span, counted, and reported to the
+/// monitor. `push` and `pull` are all ranks' exchanges with one parameter server, `negotiate` is the
+/// agreement on the gradients that are ready. Spans carry bytes as nccl-tests count them: the whole vector,
+/// over all ranks. Where a CudaProbe records, the spans are those of NCCL's kernels. One thread, after
+/// start().
 class RecordedCollectives {
  public:
   RecordedCollectives(collective::Communicator& communicator, host::Recorder& recorder,
@@ -55,7 +56,7 @@ class RecordedCollectives {
     sequence_ += collectives;
     return first;
   }
-  /// Blocks until `is_done` says that the graph with those collectives is, and tells the monitor.
+  /// Blocks until `is_done` returns true for the graph with those collectives, and reports to the monitor.
   void wait_for_graph(const std::function<bool()>& is_done);
   collective::QueuedCollectives* queued() noexcept { return communicator_.queued(); }
   std::uint64_t key(std::uint64_t sequence) const noexcept {

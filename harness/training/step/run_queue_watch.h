@@ -16,7 +16,7 @@ namespace ddbench::ddp {
 /// step before had them off. One thread, the one that trains.
 class RunQueueWatch {
  public:
-  /// `communication_threads` as host::own_thread() tells them.
+  /// `communication_threads`: ids of host::own_thread().
   RunQueueWatch(host::Recorder& recorder, const std::vector<int>& communication_threads);
 
   void begin_step(bool is_probed);

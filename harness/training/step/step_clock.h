@@ -9,8 +9,8 @@
 
 namespace ddbench::ddp {
 
-/// Whether it is the third of the `four`th four measured steps that has the probes off, or the fourth: a coin
-/// (the finaliser of MurmurHash3) that falls alike on all ranks.
+/// Whether the probes are off in the third of the `four`th group of four measured steps, or in the fourth: a
+/// coin (the finaliser of MurmurHash3) with the same result on all ranks.
 constexpr bool third_is_off(std::uint32_t four) noexcept {
   std::uint32_t hash = four + 0x9E3779B9U;
   hash = (hash ^ (hash >> 16)) * 0x85EBCA6BU;

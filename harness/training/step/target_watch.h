@@ -13,9 +13,9 @@
 
 namespace ddbench::ddp {
 
-/// Watches for the target loss, on every rank alike. The loss is averaged over ranks on the way of the
-/// gradients: what submit() takes is there after the communication thread's next wait(). Rank 0 records the
-/// scalar "smoothed_loss". Does nothing for a case without a target.
+/// Watches for the target loss, in the same way on every rank. The loss is averaged over ranks together with
+/// the gradients: a value passed to submit() is available after the communication thread's next wait(). Rank
+/// 0 records the scalar "smoothed_loss". Does nothing for a case without a target.
 class TargetWatch {
  public:
   TargetWatch(const RunCase& run_case, int rank, device::Device& device, CommunicationThread& communication,
@@ -32,8 +32,8 @@ class TargetWatch {
     loss_.submit(static_cast<float>(loss), {.step = step});
   }
 
-  /// After the gradients of the step. Training ends in a measured step at the earliest: a run without one
-  /// tells nothing.
+  /// Call after the gradients of the step. Training ends in a measured step at the earliest: a run without
+  /// one has no results.
   bool ends_training(std::uint32_t step) {
     if (!target_.wanted()) return false;
     const double smoothed = target_.add(static_cast<double>(loss_.get()) / ranks_);

@@ -27,11 +27,12 @@ class TrainingMonitor {
   virtual void on_begin(std::uint32_t /*first_step*/) {}
   /// After each step, outside of the step's timed operators. `loss` is this rank's mean over its batch.
   virtual void on_step(std::uint32_t step, double loss) = 0;
-  /// At the end of each step's work: on all ranks alike. May wait for the other ranks.
+  /// Called at the end of each step's work, on all ranks with the same arguments. May wait for the other
+  /// ranks.
   virtual TrainingEnd end_after(std::uint32_t /*step*/) { return {}; }
   /// After each step with the probes on.
   virtual void on_own_time(const OwnTime& /*time*/) {}
-  /// After the end of each step: how long it took, as its span says.
+  /// Called after the end of each step with its duration, as in its span.
   virtual void on_step_time(std::uint32_t /*step*/, std::int64_t /*duration_ns*/) {}
   /// Around every collective (communication thread): what a watchdog must know. `sequence` as in
   /// collective_key.
