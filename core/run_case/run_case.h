@@ -60,7 +60,7 @@ struct CaseTraining {
   std::string precision = "fp32";
   std::string strategy = "ddp";
   WorkOptions strategy_options;  ///< e.g. {"cycle_ms", "1"}
-  int accumulate = 1;  ///< micro-batches per step; each has a share of `batch_per_gpu`, gradients are reduced once
+  int accumulate = 1;  ///< micro-batches per step, parts of `batch_per_gpu`; gradients are reduced once
   std::string optimizer = "sgd";  ///< "sgd", "adamw", "lars", "lamb"
   double lr = 0.05;
   double momentum = 0.9;
