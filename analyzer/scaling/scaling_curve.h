@@ -82,7 +82,8 @@ struct ScalingCurve {
 /// when they are not one curve: they differ in workload, precision, batch (a GPU when weak, in all when
 /// strong), strategy, or whatever else defines a run but for its size; the message names field and values.
 /// Runs of mixed provenance are one curve with a note, to which no law is fitted and from which nothing is
-/// predicted. Throws Error{kBadInput} too for an asked size that the runs do not tell, with what to measure.
+/// predicted. Also throws Error{kBadInput}, with a statement of what to measure, for a requested size that
+/// the runs do not cover.
 ScalingCurve scaling_curve(const store::RunStore& store, std::span<const store::RunRecord> runs,
                            const CurveOptions& options = {});
 

@@ -39,7 +39,7 @@ class OperationSpans {
   void record(Span span, const Operation& operation, const std::string& name);
 
   std::uint32_t told_ = 0;  // times that the counters were
-  int most_ranks_ = 0;      // that were told to the recorder of generation told_to_
+  int most_ranks_ = 0;      // that were reported to the recorder of generation told_to_
   unsigned told_to_ = 0;
   // Of the recorder's generation.
   unsigned generation_ = 0;

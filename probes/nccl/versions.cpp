@@ -71,7 +71,7 @@ EventStart start_of(const EventV5& event) {
 
 template <typename Event>
 Result start_event(void* context, void** handle, Event* event) {
-  // What a rank sends to itself is a copy in a kernel that tells of no channel.
+  // A rank's send to itself is a copy in a kernel that reports no channel.
   const bool is_own = event->type == kP2p && event->p2p.peer == event->rank;
   *handle = is_own ? nullptr : Plugin::instance().start(context, start_of(*event));
   return kSuccess;

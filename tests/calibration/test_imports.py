@@ -14,7 +14,8 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reaso
 
 
 def totals(bench, run, first):
-    """Nanoseconds of all profiled steps but the last, of both ranks: the profiler may stop before Gloo told of its end."""
+    """Nanoseconds of all profiled steps but the last, of both ranks: the profiler may stop before Gloo reported
+    its end."""
     rows = bench.rows("select step.* from step join run using (run_key) where id = ? and step >= ? and step < ?", run, first,
                       first + STEPS - 1)
     assert len(rows) == 2 * (STEPS - 1)

@@ -69,7 +69,8 @@ def profiled(tmp_path_factory):
 
 
 def collectives_of(perfetto):
-    """By rank and step: names, in order. Of Gloo's collectives this PyTorch's profiler does not tell the bytes."""
+    """By rank and step: names, in order. This PyTorch's profiler does not report the bytes of Gloo's
+    collectives."""
     events = [event for event in json.loads(perfetto.read_text())["traceEvents"] if event.get("cat") == "communication"]
     found = collections.defaultdict(list)
     for event in sorted(events, key=lambda event: event["ts"]):

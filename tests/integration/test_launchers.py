@@ -253,7 +253,7 @@ def start_in_slurm(bench, *arguments):
 
 
 def ranks_of(bench, process, world_size=4):
-    """{rank: pid} as the store tells once the run has gone some steps."""
+    """{rank: pid} from the store, once the run has done some steps."""
     bench.wait_for_step(process, 5, world_size)
     workers = {}
     for pid in pids_marked(bench.mark):

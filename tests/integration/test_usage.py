@@ -1,4 +1,5 @@
-"""Mistakes a user makes: each is told what is wrong and what is allowed, with exit code 2 (or 5) and no trace."""
+"""Mistakes a user makes: each message states what is wrong and what is allowed, with exit code 2 (or 5) and no
+trace."""
 
 import pathlib
 import subprocess

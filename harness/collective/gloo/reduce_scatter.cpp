@@ -16,8 +16,8 @@ constexpr std::uint64_t kSlot = std::uint64_t{0x60} << 56;
 constexpr std::int64_t kMostSegmentBytes = std::int64_t{1} << 20;
 constexpr int kSegmentsInFlight = 2;
 
-/// A chunk's worth of hops, told apart by segments: part i of the ring's work is segment i % segments of hop
-/// i / segments.
+/// A chunk's worth of hops, divided into segments: part i of the ring's work is segment i % segments of hop i
+/// / segments.
 struct Plan {
   int rank;
   int world_size;

@@ -97,7 +97,7 @@ std::string azureml(const Job& job) {
   }
   document["distribution"] = distribution_of(job);
   document["environment_variables"] = Document::object();  // --set adds the secret here
-  // Azure ML tells a rank of PyTorch's its place, but not how many share its node.
+  // Azure ML gives a PyTorch rank its place, but not the number of ranks on its node.
   if (!job.mpi && !job.tensorflow) {
     document["environment_variables"]["LOCAL_WORLD_SIZE"] = std::to_string(processes_per_node(job));
   }

@@ -16,7 +16,7 @@ JobEnd slurm_job_end(std::string_view printed);
 /// The same of the end of a file; nothing is known where it cannot be read.
 JobEnd slurm_job_end_in(const std::filesystem::path& log);
 
-/// By what `scontrol show job -o` prints of it: a job that still runs was not cancelled, but told something.
+/// From the output of `scontrol show job -o`: a job that still runs was not cancelled, but received a signal.
 bool is_still_running(std::string_view shown) noexcept;
 
 }  // namespace ddbench::launch

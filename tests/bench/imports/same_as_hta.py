@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What Holistic Trace Analysis computes of traces, beside the same from the spans that `ddbench import kineto` made of them: GPU
-time from the first kernel's begin to the last one's end, how much of it computes, does something else, or nothing, and how much of
-the communication lies beside computation. HTA is told to keep nanoseconds and the last step (it rounds down to microseconds and
-leaves that out otherwise).
+"""What Holistic Trace Analysis computes of traces, beside the same from the spans that `ddbench import kineto`
+made of them: GPU time from the first kernel's begin to the last one's end, how much of it computes, does
+something else, or nothing, and how much of the communication lies beside computation. HTA is set to keep
+nanoseconds and the last step (it rounds down to microseconds and leaves that out otherwise).
 
 usage: same_as_hta.py DDBENCH TRACE...      traces of one rank each; this Python has HTA"""
 

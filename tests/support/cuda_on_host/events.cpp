@@ -30,7 +30,7 @@ cudaError_t capture_event(cudaEvent_t event, cudaStream_t stream, unsigned flags
     event->captured_on = stream;
     return cudaSuccess;
   }
-  event->queue.reset();  // told by the launch of the graph, which the stream is asked about
+  event->queue.reset();  // the graph's launch reports it, and the stream is queried for that
   return enqueue(stream, [passed = event->passed] {
     *passed = steady_clock::now();
     return true;

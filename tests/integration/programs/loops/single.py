@@ -1,4 +1,4 @@
-"""One process: no collective tells of its steps. Loads data itself or in --workers; --delay a sample."""
+"""One process: no collective shows its steps. Loads data itself or in --workers; --delay a sample."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""DDP with a sampler, a scheduler and a validation after each epoch; rank 0 writes a checkpoint where it is told to."""
+"""DDP with a sampler, a scheduler and a validation after each epoch; rank 0 writes a checkpoint on request."""
 
 import sys
 

@@ -1,5 +1,5 @@
-// Checkpoints: training that goes on from one is training that never stopped; damaged and foreign ones are
-// told.
+// Checkpoints: training continued from one equals training that never stopped; damaged and foreign ones are
+// reported.
 #include "harness/training/checkpoint/checkpoint.h"
 
 #include <gtest/gtest.h>

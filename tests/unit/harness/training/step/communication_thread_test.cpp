@@ -15,7 +15,7 @@
 namespace ddbench::ddp {
 namespace {
 
-/// Notes its calls; can be told to fail in one of them, or to block in all-reduces until it is aborted.
+/// Records its calls; can be set to fail in one of them, or to block in all-reduces until it is aborted.
 class FakeCommunicator final : public collective::Communicator {
  public:
   int rank() const noexcept override { return 0; }

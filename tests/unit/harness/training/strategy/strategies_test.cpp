@@ -150,7 +150,7 @@ TEST(Traffic, OfTheBusiestServer) {
 }
 
 TEST(NoiseScalars, AreTheSquaredNormsBeforeAndAfterTheAverage) {
-  // Plain SGD without momentum from equal parameters: the step itself tells the averaged gradient's norm, and
+  // Plain SGD without momentum from equal parameters: the step itself gives the averaged gradient's norm, and
   // strategies that shard must agree with one that does not.
   std::map<std::string, std::map<std::uint32_t, double>> mean_square;
   std::map<std::uint32_t, double> local_square;
