@@ -140,7 +140,8 @@ bool is_part(Collectives all, const StepPattern& parts, const StepPattern& whole
   return before_ns[before_ns.size() / 8] > kAboutAsLong * others_ns[3 * others_ns.size() / 4];
 }
 
-/// Number of steps that follow each other directly. If few do, the gap belongs to each step.
+/// Number of steps that directly follow another one. If there are few, the collectives in between are a part
+/// of each step.
 std::size_t contiguous(const std::vector<std::size_t>& firsts, std::size_t period) {
   std::size_t count = 0;
   for (std::size_t i = 1; i < firsts.size(); ++i) count += firsts[i] == firsts[i - 1] + period;
