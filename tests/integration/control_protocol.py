@@ -7,9 +7,10 @@ import json
 import os
 import socket
 import struct
+import subprocess
 
 MAGIC = b"ddbench\n"
-VERSION = 9
+VERSION = 10
 HELLO_BYTES, CHALLENGE_BYTES, PROOF_BYTES, TAG_BYTES = 88, 80, 32, 16
 MOST_FRAME_BYTES = 1 << 20
 
@@ -46,6 +47,10 @@ class Sealed:
 
     def send(self, message):
         self.connection.sendall(self.frame(json.dumps(message).encode()))
+
+    def send_key(self, key, value):
+        """Into the rendezvous."""
+        self.connection.sendall(self.frame(b"\x01" + struct.pack("<H", len(key)) + key.encode() + value))
 
     def read(self):
         """The next payload; None at the end."""
@@ -89,9 +94,17 @@ def join(address, rank, world_size, job="", token=""):
     return Sealed(connection, key, transcript, is_rank=True)
 
 
-def introduce(sealed, rank, world_size):
+def build_of(executable):
+    """The version and commit that a rank of the same ddbench says; a commit that is not known is no difference."""
+    version = subprocess.run([executable, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    return {"version": version, "commit": "unknown", "node_name": ""}
+
+
+def introduce(sealed, rank, world_size, build=None):
+    build = build or build_of(os.environ["DDBENCH_EXECUTABLE"])
     sealed.send({"type": "hello", "protocol": VERSION, "rank": rank, "pid": 1, "host": "stranger", "boot_id": "none",
-                 "local_rank": 0, "world_size": world_size, "cores": "0", "address": "127.0.0.1"})
+                 "local_rank": 0, "world_size": world_size, "cores": "0", "address": "127.0.0.1",
+                 **build})
 
 
 def challenge_for(hello, token=""):

@@ -265,6 +265,15 @@ def peak_memory_kb(pid):
     return int(status.split("VmHWM:")[1].split()[0])
 
 
+def test_a_rank_of_another_version_ends_the_run_and_is_named(bench):
+    port = free_port()
+    zero = started_on_node(bench, 0, port, "--start-timeout", 30, *LONG)
+    wait_until(lambda: listens(port), 20, "rank 0 listens")
+    sealed = protocol.join(("127.0.0.1", port), 1, 2)
+    protocol.introduce(sealed, 1, 2, {"version": "0.0.1", "commit": "unknown", "node_name": ""})
+    expect_failure(bench, zero, "rank 1", "version 0.0.1")
+
+
 def test_a_rank_that_floods_the_rendezvous_ends_the_run_in_bounded_memory(bench):
     port = free_port()
     zero = started_on_node(bench, 0, port, "--start-timeout", 30, *LONG)
@@ -276,7 +285,7 @@ def test_a_rank_that_floods_the_rendezvous_ends_the_run_in_bounded_memory(bench)
     peak = before
     try:
         for i in range(600):  # 180 MB of values
-            sealed.send({"type": "kv_set", "key": f"flood{i}", "value": "00" * 300_000})
+            sealed.send_key(f"flood{i}", bytes(300_000))
             peak = peak_memory_kb(zero.pid)
     except OSError:
         pass
@@ -292,7 +301,7 @@ def test_a_rank_that_does_not_read_ends_the_run_in_bounded_memory(bench):
     sealed = protocol.join(("127.0.0.1", port), 1, 2)
     protocol.introduce(sealed, 1, 2)
     sealed.read_message("assignment")
-    sealed.send({"type": "kv_set", "key": "large", "value": "00" * 400_000})
+    sealed.send_key("large", bytes(400_000))
     peak = before
     try:
         for i in range(500):  # 400 MB of answers

@@ -46,8 +46,7 @@ std::vector<RankPlace> exchange_places(const CommunicatorOptions& options, int d
   const RankPlace own{machine_name(), options.address, gpu_uuid(device)};
   rendezvous.set(key(options, fmt::format("place/{}", options.rank)), bytes_of(own.text()));
   std::vector<RankPlace> places;
-  for (int rank = 0; rank < options.world_size; ++rank) {
-    const Bytes text = rendezvous.get(key(options, fmt::format("place/{}", rank)), kConnectTimeout);
+  for (const Bytes& text : rendezvous.get_all(key(options, "place/"), options.world_size, kConnectTimeout)) {
     places.push_back(RankPlace::parse({text.begin(), text.end()}));
   }
   return places;

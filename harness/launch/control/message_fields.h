@@ -29,6 +29,9 @@ void visit(Is<Hello> auto& m, Field&& field) {
   field("world_size", m.world_size);
   field("cores", m.cores);
   field("address", m.address);
+  field("version", m.version);
+  field("commit", m.commit);
+  field("node_name", m.node_name);
 }
 
 template <typename Field>
@@ -103,11 +106,12 @@ void visit(Is<LastStep> auto& m, Field&& field) {
   field("checkpoint", m.checkpoint);
 }
 
+
+/// Binary (key_value_bytes.h): no JSON object means one.
+template <typename M>
+concept IsBinary = Is<M, KvSet> || Is<M, KvValue> || Is<M, KvParts>;
 template <typename Field>
-void visit(Is<KvSet> auto& m, Field&& field) {
-  field("key", m.key);
-  field("value", m.value);
-}
+void visit(IsBinary auto&, Field&&) {}
 
 template <typename Field>
 void visit(Is<KvGet> auto& m, Field&& field) {
@@ -116,9 +120,11 @@ void visit(Is<KvGet> auto& m, Field&& field) {
 }
 
 template <typename Field>
-void visit(Is<KvValue> auto& m, Field&& field) {
+void visit(Is<KvGather> auto& m, Field&& field) {
   field("id", m.id);
-  field("value", m.value);
+  field("prefix", m.prefix);
+  field("count", m.count);
+  field("index", m.index);
 }
 
 template <typename Field>

@@ -110,6 +110,11 @@ void check(const RankOwnTime& time, Limits& limits) {
   limits.in("the time without a core", time.cpu_wait_ns, std::int64_t{0}, kLatest_ns);
 }
 
+void check(const KvGather& request, Limits& limits) {
+  limits.in("the number of keys", request.count, std::uint32_t{1}, KvGather::kMostParts);
+  limits.in("the place of a rank", request.index, std::int32_t{-1}, static_cast<std::int32_t>(KvGather::kMostParts) - 1);
+}
+
 void check(const LastStep& last, Limits& limits) {
   limits.step(last.step);
 }

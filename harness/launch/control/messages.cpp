@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "harness/launch/control/key_value_bytes.h"
 #include "harness/launch/control/message_fields.h"
 #include "harness/launch/control/message_limits.h"
 #include "harness/launch/control/packed_bytes.h"
@@ -188,7 +189,7 @@ class Reader {
 
 constexpr const char* kTypes[] = {"hello",     "ready",   "heartbeat",  "kv_set",     "kv_get",
                                   "ping",      "clock_read", "step_times", "result",  "failure",    "file_chunk", "holding",
-                                  "inventory", "counted", "flight",     "own_time", "assignment", "kv_value",   "pong",
+                                  "inventory", "counted", "flight",     "own_time", "kv_gather", "assignment", "kv_value", "kv_parts", "pong",
                                   "stop",      "hold",    "last_step",  "tell_flights", "finish"};
 static_assert(std::size(kTypes) == std::variant_size_v<Message>);
 
@@ -197,7 +198,7 @@ Message decode_as(const std::string& type, const Json& json) {
   if constexpr (I == std::variant_size_v<Message>) {
     refuse_message(fmt::format("type \"{}\" is unknown", type));
   } else {
-    if (type != kTypes[I]) return decode_as<I + 1>(type, json);
+    if (type != kTypes[I] || IsBinary<std::variant_alternative_t<I, Message>>) return decode_as<I + 1>(type, json);
     std::variant_alternative_t<I, Message> message;
     visit(message, Reader(json));
     if (const std::string why = why_impossible(message); !why.empty()) refuse_message(why);
@@ -222,6 +223,7 @@ FileChunk decode_chunk(std::string_view payload) {
 
 std::string encode(const Message& message) {
   if (const auto* chunk = std::get_if<FileChunk>(&message)) return encode_chunk(*chunk);
+  if (std::optional<std::string> bytes = encode_key_value(message)) return *std::move(bytes);
   Writer writer;
   writer("type", std::string(kTypes[message.index()]));
   std::visit([&](const auto& alternative) { visit(alternative, writer); }, message);
@@ -230,6 +232,7 @@ std::string encode(const Message& message) {
 
 Message decode(std::string_view payload) {
   if (payload.starts_with('\0')) return decode_chunk(payload.substr(1));
+  if (std::optional<Message> message = decode_key_value(payload)) return *std::move(message);
   const Json json = Json::parse(payload, nullptr, false);
   if (!json.is_object()) refuse_message("it is no JSON object");
   const auto type = json.find("type");

@@ -30,6 +30,9 @@ struct Hello {
   int world_size = -1;  ///< likewise
   std::string cores;    ///< that the rank may run on: "0,1,2"
   std::string address;  ///< of the interface that leads to the launcher; empty on an inherited socket
+  std::string version;  ///< of the rank's ddbench, build_version()
+  std::string commit;   ///< likewise, build_commit()
+  std::string node_name;  ///< of its machine as its scheduler calls it; empty: no scheduler says
 };
 
 /// What the machine is that the rank is on, elsewhere: from one rank a node, before it connects to its peers.
@@ -85,6 +88,15 @@ struct KvSet {
 struct KvGet {
   std::uint64_t id = 0;
   std::string key;
+};
+
+/// Answered by KvParts with the same id once the keys `prefix`0 to `prefix`(count-1) are all set.
+struct KvGather {
+  static constexpr std::uint32_t kMostParts = 65536;
+  std::uint64_t id = 0;
+  std::string prefix;
+  std::uint32_t count = 0;
+  std::int32_t index = -1;  ///< -1: the whole values; else KeyValueStore::get_column
 };
 
 struct Ping {
@@ -186,6 +198,11 @@ struct KvValue {
   collective::Bytes value;
 };
 
+struct KvParts {
+  std::uint64_t id = 0;
+  std::vector<collective::Bytes> parts;  ///< by key
+};
+
 struct Pong {
   std::uint64_t id = 0;
   std::int64_t reference_ns = 0;  ///< now_ns() of the launcher when it answered
@@ -219,10 +236,11 @@ struct TellFlights {
 struct Finish {};
 
 using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, ClockRead, StepTimes, Result, Failure, FileChunk, Holding,
-                             Inventory, Counted, Flight, RankOwnTime, Assignment, KvValue, Pong, Stop, Hold, LastStep, TellFlights, Finish>;
+                             Inventory, Counted, Flight, RankOwnTime, KvGather, Assignment, KvValue, KvParts, Pong, Stop, Hold, LastStep, TellFlights, Finish>;
 
 /// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large
-/// and comes often, is a zero byte, the length of the name in one byte, the name and the packed bytes.
+/// and comes often, is a zero byte, the length of the name in one byte, the name and the packed bytes. What goes into and out of
+/// the rendezvous is binary, too (key_value_bytes.h).
 std::string encode(const Message& message);
 
 /// Inverse of encode. Throws Error on anything that encode could not have written, whatever the bytes are.

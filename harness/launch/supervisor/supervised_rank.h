@@ -58,6 +58,8 @@ struct SupervisedRank {
   bool alive = true;
   bool said_why = false;                    ///< it sent a Failure
   bool killed = false;                      ///< by the launcher
+  int watched_fd = -1;                      ///< of its channel, as the launcher's epoll has it
+  bool watched_for_sending = false;
   std::uint32_t waits = 0;                  ///< Result::waits
   std::int64_t wait_ns = 0;
   Heartbeat heartbeat;

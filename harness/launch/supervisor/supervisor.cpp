@@ -1,7 +1,7 @@
 #include "harness/launch/supervisor/supervisor.h"
 
 #include <fmt/format.h>
-#include <poll.h>
+#include <sys/epoll.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLook = 50ms;          // at most between two looks at everything
 constexpr auto kOwnAbsence = 1000ms;  // a longer gap means that the launcher itself did not run
+constexpr auto kJudgementOfARank = 10us;  // 41 ms between two looks at 4,096 ranks
 constexpr auto kKilledEndWithin = 3000ms;
 constexpr auto kFinishWithin = 5000ms;
 
@@ -30,9 +30,10 @@ Supervisor::Supervisor(const RunCase& run_case, const LaunchOptions& options, La
       observer_(observer),
       processes_(processes),
       rendezvous_(
-          [this](int rank, const KvValue& value) { ranks_[static_cast<std::size_t>(rank)].post(value); }),
+          [this](int rank, const Message& value) { ranks_[static_cast<std::size_t>(rank)].post(value); }),
       boot_id_(ddbench::launch::boot_id()),
-      agreement_(static_cast<std::size_t>(run_case.world_size())) {
+      agreement_(static_cast<std::size_t>(run_case.world_size())),
+      watched_(static_cast<int>(check_posix(::epoll_create1(EPOLL_CLOEXEC), "epoll"))) {
   if (run_case.ends_by_margin()) {
     stopping_rule_.emplace(run_case.margin,
                            std::chrono::nanoseconds(std::llround(run_case.max_time_s * 1e9)));
@@ -60,23 +61,6 @@ LaunchOutcome Supervisor::run() {
   return std::move(outcome_);
 }
 
-void Supervisor::wait_for_news() {
-  std::vector<pollfd> fds;
-  std::vector<SupervisedRank*> polled;
-  for (SupervisedRank& rank : ranks_) {
-    if (rank.channel && rank.channel->overrun()) on_lost(rank);
-    if (!rank.connected()) continue;
-    const bool pending = !rank.channel->flush();
-    fds.push_back({rank.channel->fd(), static_cast<short>(POLLIN | (pending ? POLLOUT : 0)), 0});
-    polled.push_back(&rank);
-  }
-  for (const int fd : processes_.watched()) fds.push_back({fd, POLLIN, 0});
-  ::poll(fds.data(), fds.size(), static_cast<int>(std::chrono::milliseconds(kLook).count()));
-  for (std::size_t i = 0; i < polled.size(); ++i) {
-    if ((fds[i].revents & ~POLLOUT) != 0) read_rank(*polled[i]);
-  }
-}
-
 void Supervisor::read_processes() {
   for (const FabricEvent& event : processes_.read_events()) {
     if (event.kind == FabricEvent::Kind::kFailed) {
@@ -99,23 +83,6 @@ void Supervisor::read_processes() {
     }
   }
   if (processes_.gone()) give_up();
-}
-
-void Supervisor::read_rank(SupervisedRank& rank) {
-  if (!rank.connected()) return;
-  std::vector<Message> messages;
-  try {
-    messages = rank.channel->read_available();
-  } catch (const Error& error) {
-    fail(rank, ": " + error.message(), true);
-  }
-  // Outside of the try: an observer's Error is not the rank's.
-  for (const Message& message : messages) {
-    if (rank.channel->overrun()) return;  // the rest would be answered in vain
-    rank.last_heard = Clock::now();
-    std::visit([&](const auto& alternative) { on(rank, alternative); }, message);
-  }
-  if (rank.channel->closed()) on_lost(rank);
 }
 
 void Supervisor::on_exit(SupervisedRank& rank, int wait_status) {
@@ -180,6 +147,9 @@ void Supervisor::forgive_own_absence(SteadyTime now) {
 
 void Supervisor::judge() {
   const SteadyTime now = Clock::now();
+  // It looks at all ranks: of many, not after each message of one.
+  if (now < next_judgement_) return;
+  next_judgement_ = now + ranks_.size() * kJudgementOfARank;
   forgive_own_absence(now);
   if (phase_ == Phase::kStarting && !processes_.started()) deadline_ = now + options_.start_deadline;
   if (phase_ == Phase::kStopping || phase_ == Phase::kFinishing) return judge_deadline();

@@ -32,6 +32,7 @@ class Supervisor {
   enum class Phase { kStarting, kTraining, kFinishing, kStopping };
 
   void wait_for_news();
+  void watch(SupervisedRank& rank);
   void read_processes();
   void take_arrivals();
   void read_rank(SupervisedRank& rank);
@@ -56,6 +57,7 @@ class Supervisor {
   void on(SupervisedRank& rank, const Heartbeat& heartbeat);
   void on(SupervisedRank& rank, const KvSet& entry);
   void on(SupervisedRank& rank, const KvGet& request);
+  void on(SupervisedRank& rank, const KvGather& request);
   void on(SupervisedRank& rank, const Ping& ping);
   void on(SupervisedRank& rank, const ClockRead& read);
   void on(SupervisedRank& rank, const StepTimes& times);
@@ -113,6 +115,8 @@ class Supervisor {
   SteadyTime deadline_;                            // of the current phase, where it has one
   SteadyTime next_tick_;
   SteadyTime last_look_;
+  SteadyTime next_judgement_;
+  UniqueFd watched_;  // epoll: what a look costs grows with those who speak, not with all ranks
   SteadyTime next_hang_look_;
   bool told_of_hang_ = false;
   AskedFlights asked_flights_;                     // of ranks elsewhere

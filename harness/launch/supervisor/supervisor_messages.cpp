@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/build/build_identity.h"
 #include "core/clock.h"
 #include "harness/launch/supervisor/supervisor.h"
 #include "harness/launch/transfer/shipped_files.h"
@@ -9,6 +10,21 @@
 namespace ddbench::launch {
 
 using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// Which field says that the rank's ddbench is another than this one; empty when none does. A commit that one of the two does not
+/// know says nothing.
+std::string difference_of_build(const Hello& hello) {
+  const auto differs = [](const char* field, std::string_view theirs, std::string_view own) {
+    return fmt::format("its ddbench has {} {}, the launcher's {}", field, theirs, own);
+  };
+  if (hello.version != build_version()) return differs("version", hello.version, build_version());
+  const bool both_known = hello.commit != "unknown" && build_commit() != "unknown";
+  return both_known && hello.commit != build_commit() ? differs("commit", hello.commit, build_commit()) : std::string();
+}
+
+}  // namespace
 
 void Supervisor::take_arrivals() {
   for (Arrival& arrival : processes_.take_arrivals()) {
@@ -38,6 +54,8 @@ void Supervisor::on(SupervisedRank& rank, const Hello& hello) {
                     options_.executable.string(), hello.protocol, hello.rank, kProtocolVersion),
         true);
   }
+  if (const std::string difference = difference_of_build(hello); !difference.empty())
+    return fail(rank, fmt::format(": on {}, {}: install the same ddbench on every node", hello.host, difference), true);
   if (hello.local_rank >= 0 && hello.local_rank != rank.record.local_rank) {
     return fail(rank,
                 fmt::format(": it was started as local rank {} of {}, but ranks must be placed node by node, "
@@ -94,6 +112,14 @@ void Supervisor::on(SupervisedRank& rank, const KvSet& entry) {
 void Supervisor::on(SupervisedRank& rank, const KvGet& request) {
   try {
     rendezvous_.get(rank.record.rank, request);
+  } catch (const Error& error) {
+    fail(rank, ": " + error.message(), true);
+  }
+}
+
+void Supervisor::on(SupervisedRank& rank, const KvGather& request) {
+  try {
+    rendezvous_.gather(rank.record.rank, request);
   } catch (const Error& error) {
     fail(rank, ": " + error.message(), true);
   }
@@ -163,6 +189,7 @@ void Supervisor::on(SupervisedRank& rank, const Unexpected&) {
 }
 template void Supervisor::on(SupervisedRank&, const Assignment&);
 template void Supervisor::on(SupervisedRank&, const KvValue&);
+template void Supervisor::on(SupervisedRank&, const KvParts&);
 template void Supervisor::on(SupervisedRank&, const Pong&);
 template void Supervisor::on(SupervisedRank&, const Stop&);
 template void Supervisor::on(SupervisedRank&, const Hold&);

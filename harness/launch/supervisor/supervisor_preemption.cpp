@@ -51,11 +51,11 @@ bool was_lost(const SupervisedRank& rank) {
 
 }  // namespace
 
-/// The ranks of these nodes; those that the launcher lost where the nodes are called otherwise than their hosts.
+/// The ranks of these nodes; those that the launcher lost where it does not know their names.
 std::string Supervisor::lost_ranks(const std::vector<std::string>& nodes) const {
   const auto is_on = [&](const SupervisedRank& rank) {
     return std::any_of(nodes.begin(), nodes.end(), [&](const std::string& node) {
-      return rank.record.host == node || rank.record.host.starts_with(node + ".");
+      return rank.hello.node_name == node || rank.record.host == node || rank.record.host.starts_with(node + ".");
     });
   };
   std::string text;

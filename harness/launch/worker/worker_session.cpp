@@ -5,6 +5,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/build/build_identity.h"
 #include "harness/launch/machine/process_facts.h"
 #include "harness/launch/worker/told_flights.h"
 #include "harness/launch/machine/sigterm.h"
@@ -40,6 +44,9 @@ Hello introduce(int rank) {
   hello.pid = host_pid();
   hello.host = host_name();
   hello.boot_id = boot_id();
+  hello.version = build_version();
+  hello.commit = build_commit();
+  if (const char* const name = std::getenv("SLURMD_NODENAME")) hello.node_name = name;
   return hello;
 }
 
@@ -85,24 +92,6 @@ ClockReading WorkerSession::read_clock(std::chrono::milliseconds timeout) {
 void WorkerSession::wait_for_finish() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return finished_ || stopped_; });
-}
-
-void WorkerSession::set(const std::string& key, const collective::Bytes& value) {
-  send(KvSet{key, value});
-}
-
-collective::Bytes WorkerSession::get(const std::string& key, std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  const std::uint64_t id = next_get_++;
-  gets_[id];
-  lock.unlock();
-  send(KvGet{id, key});
-  lock.lock();
-  changed_.wait_for(lock, timeout, [&] { return gets_[id] || stopped_; });
-  const std::optional<collective::Bytes> value = std::move(gets_[id]);
-  gets_.erase(id);
-  if (!value) fail_waiting(fmt::format("the key \"{}\" from a peer", key), timeout);
-  return *value;
 }
 
 void WorkerSession::fail_waiting(const std::string& what, std::chrono::milliseconds timeout) const {
@@ -197,11 +186,14 @@ void WorkerSession::take(Message message, std::int64_t received_ns) {
   if (auto* assignment = std::get_if<Assignment>(&message)) {
     joined_at_ = std::chrono::steady_clock::now();
     if (assignment->follows_clock) next_reading_ = joined_at_;
+    heartbeat_ = heartbeat_for(assignment->world_size);
     assignment_ = std::move(*assignment);
     joined_ = true;
   } else if (auto* value = std::get_if<KvValue>(&message)) {
     if (const auto waiting = gets_.find(value->id); waiting != gets_.end())
       waiting->second = std::move(value->value);
+  } else if (auto* gathered = std::get_if<KvParts>(&message)) {
+    if (const auto waiting = gathers_.find(gathered->id); waiting != gathers_.end()) waiting->second = std::move(gathered->parts);
   } else if (const auto* pong = std::get_if<Pong>(&message)) {
     if (pings_left_ == 0 || pong->id != ping_id_) return;
     pings_.push_back({ping_.sent_ns, pong->reference_ns, received_ns});
@@ -227,8 +219,8 @@ void WorkerSession::heartbeat() {
     if (tells_program_) beat.collective = collectives_of_program(flights_folder_);
   }
   send(beat);
-  constexpr unsigned kBeatsASecond = 5;
-  if (++beats_ % kBeatsASecond == 0) {
+  const auto beats_a_second = static_cast<unsigned>(std::max<std::int64_t>(1, std::chrono::milliseconds(1000) / heartbeat_));
+  if (++beats_ % beats_a_second == 0) {
     if (const auto time = state_.own_time()) send(*time);
   }
   if (files_ != nullptr) files_->ship(kShipAtOnceBytes);
@@ -257,7 +249,7 @@ void WorkerSession::control_loop() {
       if (std::chrono::steady_clock::now() >= next_heartbeat) {
         if (joined_) heartbeat();
         follow_clock();
-        next_heartbeat = std::chrono::steady_clock::now() + kHeartbeat;
+        next_heartbeat = std::chrono::steady_clock::now() + heartbeat_;
       }
     } catch (const Error& error) {
       stop(error);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -31,6 +32,10 @@ class WorkerSession final : public collective::KeyValueStore {
  public:
   static constexpr int kPings = 48;
   static constexpr std::chrono::milliseconds kHeartbeat{200};
+  /// From 256 ranks on they beat the more rarely the more they are, at least once a second: one launcher hears them all.
+  static constexpr std::chrono::milliseconds heartbeat_for(int world_size) {
+    return std::clamp(kHeartbeat * world_size / 256, kHeartbeat, std::chrono::milliseconds(1000));
+  }
   /// Between two readings of the clock while a rank follows it; later on one 512th of the time since it joined,
   /// so that a week has some thousand.
   static constexpr std::chrono::seconds kClockEvery{2};
@@ -63,6 +68,9 @@ class WorkerSession final : public collective::KeyValueStore {
 
   void set(const std::string& key, const collective::Bytes& value) override;
   collective::Bytes get(const std::string& key, std::chrono::milliseconds timeout) override;
+  std::vector<collective::Bytes> get_all(const std::string& prefix, int count, std::chrono::milliseconds timeout) override;
+  std::vector<collective::Bytes> get_column(const std::string& prefix, int count, int index,
+                                            std::chrono::milliseconds timeout) override;
 
   /// Thread-safe. Throws Error{kRunFailed} when the launcher is gone.
   void send(const Message& message);
@@ -82,6 +90,7 @@ class WorkerSession final : public collective::KeyValueStore {
   std::optional<Error> trouble() const;
 
  private:
+  std::vector<collective::Bytes> gather(KvGather request, std::chrono::milliseconds timeout);
   void control_loop();
   void take(Message message, std::int64_t received_ns);
   void heartbeat();
@@ -100,6 +109,7 @@ class WorkerSession final : public collective::KeyValueStore {
   std::condition_variable changed_;
   std::optional<Assignment> assignment_;
   std::map<std::uint64_t, std::optional<collective::Bytes>> gets_;  // waited for, by id
+  std::map<std::uint64_t, std::optional<std::vector<collective::Bytes>>> gathers_;  // likewise
   std::uint64_t next_get_ = 1;
   int pings_left_ = 0;
   std::uint64_t ping_id_ = 0;
@@ -115,7 +125,8 @@ class WorkerSession final : public collective::KeyValueStore {
   std::function<void()> on_stop_;
   std::function<std::optional<Error>()> watch_;
 
-  unsigned beats_ = 0;   // control thread only, as the three below
+  std::chrono::milliseconds heartbeat_ = kHeartbeat;  // control thread only, as the four below
+  unsigned beats_ = 0;
   bool joined_ = false;
   std::chrono::steady_clock::time_point joined_at_;
   std::chrono::steady_clock::time_point next_reading_ = std::chrono::steady_clock::time_point::max();

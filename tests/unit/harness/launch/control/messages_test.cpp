@@ -137,6 +137,18 @@ TEST(Messages, BytesOfAKeyAreAnyBytes) {
   for (int byte = 0; byte < 256; ++byte) entry.value.push_back(static_cast<char>(byte));
   EXPECT_EQ(round_trip(entry).value, entry.value);
   EXPECT_TRUE(round_trip(KvValue{1, {}}).value.empty());
+  const KvParts parts{~std::uint64_t{0}, {entry.value, {}, {'x'}}};
+  EXPECT_EQ(round_trip(parts).parts, parts.parts);
+  EXPECT_EQ(round_trip(parts).id, parts.id);
+}
+
+TEST(Messages, KeysThatAreCutShortAreRefused) {
+  const std::string whole = encode(KvParts{1, {{'a', 'b'}, {'c'}}});
+  for (std::size_t length = 1; length < whole.size(); ++length) EXPECT_THROW(decode(whole.substr(0, length)), Error) << length;
+  EXPECT_THROW(decode(whole + "x"), Error);
+  EXPECT_THROW(decode(std::string("\x01\x05\x00key", 6)), Error);
+  EXPECT_THROW(decode(std::string("\x03") + std::string(8, '\0') + std::string(4, '\xff')), Error) << "4 billion parts";
+  EXPECT_THROW(decode(R"({"type":"kv_set","key":"a","value":"00"})"), Error) << "these are no JSON any more";
 }
 
 TEST(Messages, APieceOfAFileIsAnyBytes) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "expect_error.h"
 
 namespace ddbench::launch {
@@ -19,7 +20,11 @@ class RendezvousTest : public ::testing::Test {
   }
 
   std::vector<std::pair<int, KvValue>> answers_;
-  Rendezvous rendezvous_{[this](int rank, const KvValue& value) { answers_.emplace_back(rank, value); }};
+  std::vector<std::pair<int, KvParts>> gathered_;
+  Rendezvous rendezvous_{[this](int rank, const Message& answer) {
+    if (const auto* value = std::get_if<KvValue>(&answer)) answers_.emplace_back(rank, *value);
+    if (const auto* parts = std::get_if<KvParts>(&answer)) gathered_.emplace_back(rank, *parts);
+  }};
 };
 
 TEST_F(RendezvousTest, AnswersNowOrWhenTheKeyIsSet) {
@@ -36,6 +41,36 @@ TEST_F(RendezvousTest, AnswersNowOrWhenTheKeyIsSet) {
   EXPECT_EQ(answers_[2].second.value, collective::Bytes{'v'});
   rendezvous_.set(0, {"k", {'w'}});
   EXPECT_EQ(answers_.size(), 3u);
+}
+
+TEST_F(RendezvousTest, AllValuesComeAtOnceWhenTheLastIsSet) {
+  rendezvous_.set(0, {"p/0", {'a'}});
+  rendezvous_.gather(0, {5, "p/", 2, -1});
+  rendezvous_.set(1, {"p/2", {'x'}});
+  rendezvous_.set(1, {"p/01", {'x'}});
+  rendezvous_.set(0, {"p/0", {'b'}});
+  EXPECT_TRUE(gathered_.empty()) << "none of these is the missing key";
+  rendezvous_.gather(1, {6, "p/", 2, -1});
+  rendezvous_.set(1, {"p/1", {'c'}});
+  ASSERT_EQ(gathered_.size(), 2u);
+  EXPECT_EQ(gathered_[0].first, 0);
+  EXPECT_EQ(gathered_[0].second.id, 5u);
+  EXPECT_EQ(gathered_[1].second.parts, (std::vector<collective::Bytes>{{'b'}, {'c'}}));
+  rendezvous_.gather(2, {7, "p/", 2, -1});
+  EXPECT_EQ(gathered_.size(), 3u) << "who comes late is answered at once";
+}
+
+TEST_F(RendezvousTest, AColumnIsWhatEachRankHasForOne) {
+  rendezvous_.set(0, {"g/0", {'0', '1', '0', '2'}});  // for 1, for 2
+  rendezvous_.set(1, {"g/1", {'1', '0', '1', '2'}});
+  rendezvous_.set(2, {"g/2", {'2', '0', '2', '1'}});
+  rendezvous_.gather(1, {1, "g/", 3, 1});
+  ASSERT_EQ(gathered_.size(), 1u);
+  EXPECT_EQ(gathered_[0].second.parts, (std::vector<collective::Bytes>{{'0', '1'}, {}, {'2', '1'}}));
+  rendezvous_.set(2, {"h/0", {'1', '2', '3'}});
+  rendezvous_.set(2, {"h/1", {'1', '2', '3'}});
+  rendezvous_.set(2, {"h/2", {'1', '2', '3'}});
+  EXPECT_THROW(rendezvous_.gather(1, {2, "h/", 3, 1}), Error) << "three bytes for two peers";
 }
 
 TEST_F(RendezvousTest, ARankStoresABoundedNumberOfBytes) {
