@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/catalogue/rated_link.h"
 #include "analyzer/clocks/clock_alignment.h"
 #include "analyzer/rate/run_partition.h"
 #include "analyzer/run/case_figures.h"
@@ -211,10 +212,28 @@ RunSummary summarize(const store::RunStore& store, const store::RunId& id) {
   return summary;
 }
 
+namespace {
+
+/// The collective of all ranks that comes closest to what the catalogue says of the network.
+void note_rated_link(const SkuCatalogue& catalogue, RunSummary& summary) {
+  const auto link = rated_link(summary.run, catalogue);
+  if (!link) return;
+  const CollectiveSummary* best = nullptr;
+  for (const CollectiveSummary& collective : summary.collectives) {
+    if (!collective.busbw_gb_per_s || !collective.communicator.empty()) continue;
+    if (best == nullptr || *collective.busbw_gb_per_s > *best->busbw_gb_per_s) best = &collective;
+  }
+  if (best == nullptr) return;
+  summary.notes.push_back(achieved_in_words(best->record.function, static_cast<double>(best->record.bytes), *best->busbw_gb_per_s, *link));
+}
+
+}  // namespace
+
 RunSummary summarize(const store::RunStore& store, const store::RunId& id, const SkuCatalogue& catalogue) {
   RunSummary summary = summarize(store, id);
   if (summary.samples_per_s)
     summary.utilisation = utilisation_of(summary.run, summary.ranks, *summary.samples_per_s, catalogue);
+  note_rated_link(catalogue, summary);
   return summary;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "analyzer/store/maintenance/maintenance.h"
 #include "core/error.h"
@@ -17,6 +18,7 @@
 #include "harness/launch/local/probe_namespaces.h"
 #include "harness/plugin/probes/open_cuda_probe.h"
 #include "probes/machine/machine.h"
+#include "probes/machine/network_checks.h"
 #include "probes/nvml/gpu_monitor.h"
 
 namespace ddbench::cli {
@@ -139,7 +141,7 @@ std::vector<Finding> examine() {
   const host::Machine machine = host::inspect_machine();
   const auto cores = machine.cores ? Measured<std::string>(std::to_string(*machine.cores))
                                    : Measured<std::string>::missing(machine.cores.reason());
-  return {
+  std::vector<Finding> findings{
       {"CPU", machine.cpu_model, ""},
       {"cores", cores, "runs with more ranks than cores cannot be marked as oversubscribed"},
       {"memory available", text_of(machine.available_memory_bytes), "cases that do not fit are not refused"},
@@ -165,6 +167,9 @@ std::vector<Finding> examine() {
       {"network namespaces", namespaces_text(),
        "nodes on this machine share plain loopback; --link is not possible"},
   };
+  for (host::NetworkCheck& check : host::check_network_parts())
+    findings.push_back({std::move(check.what), std::move(check.value), std::move(check.cost)});
+  return findings;
 }
 
 std::string report_text(const std::vector<Finding>& findings, bool color) {

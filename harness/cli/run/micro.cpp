@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 
+#include "analyzer/catalogue/rated_link.h"
+#include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/collectives/micro_table.h"
 #include "core/error.h"
 #include "harness/cli/options/open_store.h"
@@ -63,6 +66,20 @@ void set_case(MicroCommandOptions& options) {
   if (!options.operations.empty()) given["operations"] = options.operations;
 }
 
+/// Of each operation the size that comes closest to what the catalogue says of the network.
+void note_rated_link(analyzer::MicroTable& table) {
+  const auto link = analyzer::rated_link(table.run, analyzer::SkuCatalogue::load());
+  if (!link) return;
+  std::map<analyzer::MicroOperation, const analyzer::MicroRow*> best;
+  for (const analyzer::MicroRow& row : table.rows) {
+    const analyzer::MicroRow*& found = best[row.operation];
+    if (found == nullptr || row.usual().busbw_gb_per_s > found->usual().busbw_gb_per_s) found = &row;
+  }
+  for (const auto& [operation, row] : best)
+    table.notes.push_back(analyzer::achieved_in_words(std::string(analyzer::to_string(operation)), static_cast<double>(row->bytes),
+                                                      row->usual().busbw_gb_per_s, *link));
+}
+
 int micro(MicroCommandOptions& options) {
   set_case(options);
   const launch::LauncherOptions& launcher = options.run.launcher.launcher;
@@ -92,7 +109,8 @@ int micro(MicroCommandOptions& options) {
       return exit_code;
     }
   }
-  const analyzer::MicroTable table = analyzer::micro_table(store, run);
+  analyzer::MicroTable table = analyzer::micro_table(store, run);
+  note_rated_link(table);
   print(options.run.json ? reports::micro_json(table) + "\n" : reports::micro_text(table, stdout_style()));
   return 0;
 }
