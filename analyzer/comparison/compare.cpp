@@ -119,7 +119,8 @@ class Builder {
     figures.push_back(figure("exposed communication", "ns", exposed_of));
     figures.push_back(figure("overlap", "ns", overlap_of));
     figures.push_back(figure("peer wait", "ns", peer_wait_of));
-    figures.push_back(figure("peak memory", "bytes", memory_of));
+    figures.push_back(figure("host memory", "bytes", memory_of));
+    figures.push_back(figure("device memory", "bytes", [](const RunSummary& summary) { return device_peak_bytes(summary.run); }));
     figures.push_back(figure("last loss", "1", [](const RunSummary& summary) { return summary.loss_last; }));
   }
 

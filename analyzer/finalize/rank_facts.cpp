@@ -22,6 +22,11 @@ constexpr std::array kDeviceCounters{
 constexpr std::array kProbeCosts{fact_key<"probe_cost.spans">, fact_key<"probe_cost.push_ns">,
                                  fact_key<"probe_cost.drain_ns">, fact_key<"probe_cost.readings_ns">};
 
+constexpr std::array kMemoryUses{fact_key<"memory.parameters_bytes">,  fact_key<"memory.gradients_bytes">,
+                                 fact_key<"memory.optimizer_bytes">,   fact_key<"memory.activations_bytes">,
+                                 fact_key<"memory.buckets_bytes">,     fact_key<"memory.batches_bytes">,
+                                 fact_key<"memory.workspace_bytes">,   fact_key<"memory.other_bytes">};
+
 constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
 
 constexpr auto kWithoutKernels = fact_key<"cupti.unavailable">;
@@ -33,6 +38,34 @@ bool is_heard(const ReportedFact& fact, bool from_rank_0) {
       fact.key == fact_key<"training.cuda_graph">.name || find_fact(fact.key)->key == "nccl.NCCL_*";
   return is_of_all ? from_rank_0
                    : fact.key == kWithoutKernels.name || fact.key == fact_key<"cpu_wait.unavailable">.name;
+}
+
+/// What the allocators of the ranks' devices gave out at their peak: of all ranks, and by use of the one with most.
+void add_memory_facts(const store::RunStore& store, const store::RunId& run,
+                      const std::vector<store::RankRecord>& ranks, Facts& facts) {
+  const auto last = [&](int rank, std::string_view name) {
+    const auto values = store.step_values(run, rank, std::string(name));
+    return values.empty() ? std::int64_t{0} : bounded(values.back().second, 0, kMostCounted);
+  };
+  std::vector<std::string> peaks;
+  std::int64_t most = 0;
+  int fullest = 0;
+  for (const store::RankRecord& rank : ranks) {
+    const std::int64_t peak = last(rank.rank, fact_key<"memory.device_peak_bytes">.name);
+    if (peak == 0) return;  // not all ranks said it
+    peaks.push_back(std::to_string(peak));
+    if (peak > most) fullest = rank.rank;
+    most = std::max(most, peak);
+  }
+  if (most == 0) return;
+  if (std::all_of(peaks.begin(), peaks.end(), [&](const std::string& peak) { return peak == peaks.front(); }))
+    peaks.resize(1);
+  set_fact(facts, fact_key<"memory.device_peak_bytes">, most);
+  set_fact(facts, fact_key<"memory.device_peak_of_ranks">, peaks);
+  for (const FactKey<std::int64_t>& key : kMemoryUses) set_fact(facts, key, last(fullest, key.name));
+  set_count(facts, fact_key<"memory.device_reserved_bytes">,
+            last(fullest, fact_key<"memory.device_reserved_bytes">.name));
+  set_count(facts, fact_key<"memory.offloaded_bytes">, last(fullest, fact_key<"memory.offloaded_bytes">.name));
 }
 
 }  // namespace
@@ -66,6 +99,7 @@ void add_counted_facts(const store::RunStore& store, const store::RunId& run,
     }
     if (count != 0) set_fact(facts, key, bounded(count, 0, kMostCounted));
   }
+  add_memory_facts(store, run, ranks, facts);
   const auto peak = store.step_values(run, 0, "gemm_peak_tflops");
   if (!peak.empty()) set_fact(facts, fact_key<"device.gemm_peak_tflops">, peak.back().second);
   for (const FactKey<double>& key : kProbeCosts) {

@@ -124,7 +124,8 @@ std::string collective_sentence(const CollectiveChange& change) {
 
 bool slowed_down(const GateVerdict& verdict) {
   return std::any_of(verdict.metrics.begin(), verdict.metrics.end(), [](const MetricVerdict& metric) {
-    return metric.outcome == GateOutcome::kRegression && metric.metric != RunMetric::kPeakMemory;
+    return metric.outcome == GateOutcome::kRegression && metric.metric != RunMetric::kHostMemory &&
+           metric.metric != RunMetric::kDeviceMemory;
   });
 }
 

@@ -28,7 +28,8 @@ constexpr std::array<MetricWords, kRunMetricCount> kWords{{{"step_time", "ns", t
                                                            {"efficiency", "1", false},
                                                            {"exposed", "ns", true},
                                                            {"busbw", "GB/s", false},
-                                                           {"peak_memory", "bytes", true}}};
+                                                           {"host_memory", "bytes", true},
+                                                           {"device_memory", "bytes", true}}};
 
 const MetricWords& words(RunMetric metric) {
   return kWords[static_cast<std::size_t>(metric)];
@@ -72,7 +73,7 @@ Measured<double> bus_bandwidth(const RunSummary& summary) {
   return checked(largest->busbw_gb_per_s, "the bus bandwidth");
 }
 
-Measured<double> peak_memory(const RunSummary& summary) {
+Measured<double> host_memory(const RunSummary& summary) {
   std::int64_t most = 0;
   for (const store::RankRecord& rank : summary.ranks) {
     if (rank.peak_memory_bytes <= 0) {
@@ -103,6 +104,7 @@ bool lower_is_better(RunMetric metric) noexcept {
 }
 
 RunMetric run_metric_from(std::string_view name) {
+  if (name == "peak_memory") return RunMetric::kHostMemory;
   std::string allowed;
   for (const RunMetric metric : all_run_metrics()) {
     if (to_string(metric) == name) return metric;
@@ -119,7 +121,7 @@ std::vector<RunMetric> all_run_metrics() {
 
 std::array<Measured<double>, kRunMetricCount> RunMeasures::missing_values() {
   const auto none = Measured<double>::missing("not measured");
-  return {none, none, none, none, none, none};
+  return {none, none, none, none, none, none, none};
 }
 
 double comparable_value(const RunMeasures& run, RunMetric metric) {
@@ -144,7 +146,8 @@ RunMeasures measure_run(const RunSummary& summary) {
                                          : Measured<double>::missing(summary.efficiency.reason());
   measures[RunMetric::kExposed] = exposed(summary);
   measures[RunMetric::kBusBandwidth] = bus_bandwidth(summary);
-  measures[RunMetric::kPeakMemory] = peak_memory(summary);
+  measures[RunMetric::kHostMemory] = host_memory(summary);
+  measures[RunMetric::kDeviceMemory] = device_peak_bytes(summary.run);
   return measures;
 }
 

@@ -19,14 +19,15 @@ enum class RunMetric : std::uint8_t {
   kEfficiency,    ///< S(N)/N against the run's own baseline
   kExposed,       ///< exposed communication of a step, ns
   kBusBandwidth,  ///< busbw of the largest collective (of several the largest communicator's), 1e9 B/s
-  kPeakMemory,    ///< of the rank that needed most, bytes
+  kHostMemory,    ///< peak of the host's memory, of the rank that needed most, bytes
+  kDeviceMemory,  ///< device_peak_bytes (analyzer/run/utilisation.h), bytes
 };
-inline constexpr int kRunMetricCount = 6;
+inline constexpr int kRunMetricCount = 7;
 
 std::string_view to_string(RunMetric metric) noexcept;  ///< "step_time", "throughput", "efficiency", ...
 std::string_view unit_of(RunMetric metric) noexcept;    ///< "ns", "samples/s", "1", "ns", "GB/s", "bytes"
 bool lower_is_better(RunMetric metric) noexcept;
-/// Inverse of to_string; throws Error{kBadInput} that lists the names.
+/// Inverse of to_string, and of "peak_memory", an older name of host_memory; throws Error{kBadInput} that lists the names.
 RunMetric run_metric_from(std::string_view name);
 std::vector<RunMetric> all_run_metrics();
 

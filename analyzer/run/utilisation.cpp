@@ -1,14 +1,24 @@
 #include "analyzer/run/utilisation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "core/facts/facts.h"
+#include "core/text/number.h"
 
 namespace ddbench::analyzer {
 namespace {
+
+constexpr std::array kUses{fact_key<"memory.parameters_bytes">,  fact_key<"memory.gradients_bytes">,
+                           fact_key<"memory.optimizer_bytes">,   fact_key<"memory.activations_bytes">,
+                           fact_key<"memory.buckets_bytes">,     fact_key<"memory.batches_bytes">,
+                           fact_key<"memory.workspace_bytes">,   fact_key<"memory.other_bytes">};
 
 Measured<double> positive_fact(const store::RunRecord& run, const FactKey<double>& key, const char* reason) {
   const Measured<double> value = get_fact(run.environment.facts, key);
@@ -56,6 +66,54 @@ Utilisation utilisation_of(const store::RunRecord& run, std::span<const store::R
   return {peak, share_of(peak, run, fact_key<"workload.flops_per_sample">, samples_per_s, devices),
           share_of(peak, run, fact_key<"workload.hardware_flops_per_sample">, samples_per_s, devices),
           devices};
+}
+
+Measured<DeviceMemory> device_memory_of(const store::RunRecord& run) {
+  const Facts& facts = run.environment.facts;
+  const auto peak = get_fact(facts, fact_key<"memory.device_peak_bytes">);
+  if (!peak || *peak <= 0) return Measured<DeviceMemory>::missing("no allocator of a device reported it");
+  DeviceMemory memory;
+  memory.peak_bytes = *peak;
+  for (const std::string& text : get_fact(facts, fact_key<"memory.device_peak_of_ranks">).value_or({}))
+    memory.bytes_of_ranks.push_back(number_from<std::int64_t>(text).value_or(0));
+  for (const FactKey<std::int64_t>& key : kUses) {
+    const std::int64_t bytes = get_fact(facts, key).value_or(0);
+    const std::string_view name = key.name;
+    if (bytes > 0) memory.parts.emplace_back(name.substr(7, name.size() - 7 - 6), bytes);
+  }
+  memory.reserved_bytes = get_fact(facts, fact_key<"memory.device_reserved_bytes">).value_or(0);
+  memory.offloaded_bytes = get_fact(facts, fact_key<"memory.offloaded_bytes">).value_or(0);
+  memory.predicted_bytes = get_fact(facts, fact_key<"memory.predicted_bytes">);
+  return memory;
+}
+
+std::vector<GpuMemory> gpu_memory_of(const store::RunRecord& run) {
+  constexpr std::string_view kBegin = "gpu.";
+  constexpr std::string_view kEnd = ".peak_memory_bytes";
+  std::vector<GpuMemory> gpus;
+  for (const auto& [key, value] : run.environment.facts) {
+    const std::string_view name = detail::counted_name(key);
+    const auto peak = number_from<double>(value);
+    if (!name.starts_with(kBegin) || !name.ends_with(kEnd) || !peak) continue;
+    const std::string_view before = std::string_view(key).substr(0, key.size() - name.size());
+    const std::string number(name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size()));
+    const std::string node = before.starts_with("counted.node")
+                                 ? std::string(before.substr(12, before.size() - 13)) : std::string();
+    const auto total = run.environment.facts.find(fmt::format("{}gpu.{}.memory_bytes", before, number));
+    gpus.push_back({(node.empty() ? "" : "node " + node + " ") + "GPU " + number, static_cast<std::int64_t>(*peak),
+                    total == run.environment.facts.end()
+                        ? 0
+                        : static_cast<std::int64_t>(number_from<double>(total->second).value_or(0))});
+  }
+  return gpus;
+}
+
+Measured<double> device_peak_bytes(const store::RunRecord& run) {
+  if (const auto memory = device_memory_of(run)) return static_cast<double>(memory->peak_bytes);
+  std::int64_t most = 0;
+  for (const GpuMemory& gpu : gpu_memory_of(run)) most = std::max(most, gpu.peak_bytes);
+  if (most > 0) return static_cast<double>(most);
+  return Measured<double>::missing("neither the allocator of a device nor NVML reported it");
 }
 
 }  // namespace ddbench::analyzer

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analyzer/figure/figure.h"
 #include "analyzer/store/rows/run_store.h"
@@ -26,5 +30,34 @@ int physical_devices(const store::RunRecord& run, std::span<const store::RankRec
 /// Utilisation of a run with this throughput. `ranks`: its rank rows.
 Utilisation utilisation_of(const store::RunRecord& run, std::span<const store::RankRecord> ranks,
                            double samples_per_s, const SkuCatalogue& catalogue);
+
+/// What the allocators of the ranks' devices gave out at their peak (facts "memory."): on GPUs their memory, on CPUs the
+/// tensors of the engine, a part of the host memory.
+struct DeviceMemory {
+  std::int64_t peak_bytes = 0;               ///< of the rank that had most
+  std::vector<std::int64_t> bytes_of_ranks;  ///< one where all have as much
+  std::vector<std::pair<std::string, std::int64_t>> parts;  ///< of that rank: {"parameters", ...}; without those of 0
+  std::int64_t reserved_bytes = 0;           ///< by the driver for the allocator; 0: not known
+  std::int64_t offloaded_bytes = 0;
+  Measured<std::int64_t> predicted_bytes = Measured<std::int64_t>::missing("not stored");
+
+  std::int64_t of_rank(std::size_t rank) const {
+    return bytes_of_ranks.size() == 1 ? bytes_of_ranks.front()
+           : rank < bytes_of_ranks.size() ? bytes_of_ranks[rank]
+                                          : 0;
+  }
+};
+Measured<DeviceMemory> device_memory_of(const store::RunRecord& run);
+
+/// A GPU as NVML saw it while the run was on, with all of its users.
+struct GpuMemory {
+  std::string gpu;  ///< "GPU 0", "node 1 GPU 0"
+  std::int64_t peak_bytes = 0;
+  std::int64_t bytes = 0;  ///< 0: not known
+};
+std::vector<GpuMemory> gpu_memory_of(const store::RunRecord& run);
+
+/// peak_bytes of DeviceMemory; where no allocator reported it (programs), the largest peak of a GPU by NVML.
+Measured<double> device_peak_bytes(const store::RunRecord& run);
 
 }  // namespace ddbench::analyzer

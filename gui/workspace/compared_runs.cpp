@@ -66,7 +66,7 @@ ComparedRuns compare_chosen(JobContext& context, const std::vector<store::RunRec
   result.title = runs.size() == 1 ? QString::fromStdString("Run " + analyzer::short_label(runs.front()))
                                   : QStringLiteral("%1 runs side by side").arg(runs.size());
   result.table.columns = {{"run"}, {"step time", true}, {"samples/s", true}, {"efficiency", true}, {"exposed", true},
-                          {"bus bandwidth", true}, {"peak memory", true}, {"provenance"}};
+                          {"bus bandwidth", true}, {"host memory", true}, {"device memory", true}, {"provenance"}};
   const auto shown = std::span(runs).first(std::min(runs.size(), kMostComparedRuns));
   const std::vector<std::string> labels = analyzer::telling_labels(shown);
   std::vector<analyzer::RunSummary> summaries;

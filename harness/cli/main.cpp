@@ -59,6 +59,7 @@ int parse_and_act(int argc, char** argv) {
   add_advise_command(app, action);
   add_diagnose_command(app, action);
   add_batch_command(app, action);
+  add_fit_command(app, action);
   add_compare_command(app, action);
   add_import_command(app, action);
   add_db_command(app, action);

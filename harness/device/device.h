@@ -48,9 +48,20 @@ class Device : public NetworkOperators {
   virtual bool is_host() const noexcept = 0;
 
   /// Zeroed memory aligned to 64 bytes or better. Throws Error{kEnvironment} when there is not enough.
-  virtual Buffer allocate(std::int64_t bytes) = 0;
-  /// The same of the host's memory, from and to which upload() and download() are fastest.
-  virtual Buffer allocate_host(std::int64_t bytes) = 0;
+  Buffer allocate(std::int64_t bytes, MemoryUse use = MemoryUse::kOther) {
+    Buffer buffer = allocate_memory(bytes);
+    buffer.count_in(ledger_, use);
+    return buffer;
+  }
+  /// The same of the host's memory, from and to which upload() and download() are fastest. It counts where is_host().
+  Buffer allocate_host(std::int64_t bytes, MemoryUse use = MemoryUse::kOther) {
+    return is_host() ? allocate(bytes, use) : allocate_pinned(bytes);
+  }
+  /// What allocate() and the operators have taken of this device's memory.
+  const MemoryLedger& memory() const noexcept { return *ledger_; }
+  void forget_memory_peak() noexcept { ledger_->forget_peak(); }
+  /// The most that the driver kept for this process's allocator; 0 where there is none below allocate().
+  virtual std::int64_t reserved_peak_bytes() const noexcept { return 0; }
 
   /// Queue: copies from host memory, as many bytes as `destination` has. Memory of allocate_host() must keep
   /// its content until the next synchronize(); other memory may be reused at once.
@@ -113,6 +124,14 @@ class Device : public NetworkOperators {
   virtual void narrow(const Tensor& source, float factor, const Tensor& destination) = 0;
   /// destination = source, exactly; source of a 16-bit type, destination float32.
   virtual void widen(const Tensor& source, const Tensor& destination) = 0;
+
+ protected:
+  virtual Buffer allocate_memory(std::int64_t bytes) = 0;
+  virtual Buffer allocate_pinned(std::int64_t bytes) = 0;
+  MemoryLedger& ledger() noexcept { return *ledger_; }
+
+ private:
+  const std::shared_ptr<MemoryLedger> ledger_ = std::make_shared<MemoryLedger>();
 };
 
 /// Opens the module of the device `name` ("cpu", "cuda"). The calling thread becomes a one-thread rank: the
@@ -127,7 +146,7 @@ void check_device(std::string_view name);
 std::string best_device();
 
 /// What the modules of devices export (ddbench/module/module.h).
-inline constexpr const char* kDeviceInterface = "device/4";
+inline constexpr const char* kDeviceInterface = "device/5";
 struct DeviceModule {
   std::unique_ptr<Device> (*make)(const DeviceOptions& options);
   void (*check)();

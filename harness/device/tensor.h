@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/device/memory_ledger.h"
+
 namespace ddbench::device {
 
 enum class DataType : std::uint8_t { kFloat32, kInt32, kFloat16, kBfloat16 };
@@ -50,12 +52,19 @@ class Buffer {
   Buffer() = default;
   Buffer(void* data, std::int64_t bytes, Free free) : data_(data, free), bytes_(bytes) {}
 
+  /// Counts it in the ledger, which it keeps alive, until it goes.
+  void count_in(std::shared_ptr<MemoryLedger> ledger, MemoryUse use) {
+    ledger->add(use, bytes_);
+    counted_ = {nullptr, [ledger, use, bytes = bytes_](void*) { ledger->remove(use, bytes); }};
+  }
+
   void* data() const noexcept { return data_.get(); }
   std::int64_t bytes() const noexcept { return bytes_; }
 
  private:
   std::unique_ptr<void, Free> data_{nullptr, [](void*) noexcept {}};
   std::int64_t bytes_ = 0;
+  std::shared_ptr<void> counted_;
 };
 
 }  // namespace ddbench::device

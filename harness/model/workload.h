@@ -35,6 +35,8 @@ class Workload {
   /// `precision`: kFloat32, or kBfloat16 or kFloat16 for activations and a copy of the weights.
   virtual std::int64_t activation_bytes(std::int64_t batch,
                                         device::DataType precision = device::DataType::kFloat32) const = 0;
+  /// Of that, the weights in 16 bits; 0 for kFloat32.
+  virtual std::int64_t weight_copy_bytes(device::DataType precision) const = 0;
   virtual SampleShape sample() const = 0;
 
   /// `data` is "synthetic" or the place of the real files; throws Error{kBadInput} when these do not fit

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "harness/model/architectures/registry.h"
 #include "harness/training/data/loader.h"
+#include "harness/training/footprint.h"
 #include "harness/training/optimizer/optimizer.h"
 #include "harness/training/optimizer/parameters.h"
 #include "harness/training/strategy/strategies.h"
@@ -38,16 +39,12 @@ void check_supported(const RunCase& run_case) {
 
 std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
   check_supported(run_case);
-  const auto workload = workload::make_workload(run_case);
   if (run_case.device == "cuda") {  // the rest is the GPU's, which refuses what it cannot hold
+    const auto workload = workload::make_workload(run_case);
     return kCudaProcessBytes + Loader::memory_bytes(run_case, workload->sample());
   }
   const std::int64_t sockets_bytes = run_case.world_size() > 1 ? kRingSocketsBytes : 0;
-  return kProcessBytes + sockets_bytes + gradient_bytes(*workload) +
-         strategy_info(run_case.strategy).memory_bytes(run_case, bytes_of(workload->parameters())) +
-         workload->activation_bytes(run_case.batch_per_gpu / run_case.accumulate,
-                                    workload::activation_type(run_case.precision)) +
-         Loader::memory_bytes(run_case, workload->sample());
+  return kProcessBytes + sockets_bytes + largest_footprint(run_case).total();
 }
 
 StrategyTraffic strategy_traffic(const RunCase& run_case) {

@@ -2,16 +2,19 @@
 #include "harness/training/train.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/run_case/learning_rate.h"
+#include "core/text/quantity.h"
 #include "harness/device/device.h"
 #include "harness/model/architectures/registry.h"
 #include "harness/training/checkpoint/checkpointer.h"
 #include "harness/training/data/loader.h"
+#include "harness/training/footprint.h"
 #include "harness/training/gemm_peak.h"
 #include "harness/training/gradient_noise.h"
 #include "harness/training/injected_faults.h"
@@ -51,6 +54,19 @@ void record_probe_cost(host::Recorder& recorder, std::int64_t readings_ns, std::
                          static_cast<double>(cost.drain_cpu_ns) / probed);
   recorder.record_scalar(fact_key<"probe_cost.readings_ns">.name, last_step,
                          static_cast<double>(readings_ns) / probed);
+}
+
+/// What the device's allocator has given out, by use, at its peak so far.
+void record_memory(host::Recorder& recorder, const device::Device& device, std::uint32_t step) {
+  const device::MemoryByUse& peak = device.memory().peak();
+  recorder.record_scalar(fact_key<"memory.device_peak_bytes">.name, step, static_cast<double>(peak.total()));
+  for (std::size_t use = 0; use < device::kMemoryUses; ++use) {
+    recorder.record_scalar(fmt::format("memory.{}_bytes", device::kMemoryUseNames[use]), step,
+                           static_cast<double>(peak.bytes[use]));
+  }
+  if (const std::int64_t reserved = device.reserved_peak_bytes(); reserved > 0) {
+    recorder.record_scalar(fact_key<"memory.device_reserved_bytes">.name, step, static_cast<double>(reserved));
+  }
 }
 
 /// One step's gradients: forward and backward of every micro-batch. Returns the mean loss of this rank.
@@ -120,8 +136,9 @@ class StepGradients {
 
 }  // namespace
 
-TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
-                  TrainingMonitor& monitor, const CheckpointPlan& checkpoints, cuda::CudaProbe* kernels) {
+static TrainResult train_within_memory(const RunCase& run_case, collective::Communicator& communicator,
+                                host::Recorder& recorder, TrainingMonitor& monitor,
+                                const CheckpointPlan& checkpoints, cuda::CudaProbe* kernels) {
   check_supported(run_case);
   const int rank = communicator.rank();
   const int world_size = communicator.world_size();
@@ -161,6 +178,7 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
     recorder.record_scalar("gemm_peak_tflops", first_step,
                            measure_gemm_peak_tflops(*device, workload::activation_type(run_case.precision)));
   }
+  device->forget_memory_peak();
   strategy->share_parameters();
   Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
                 *device, probe, std::int64_t{first_step} * run_case.accumulate);
@@ -193,7 +211,10 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
     const bool reached = target.ends_training(step);
     const TrainingEnd end = monitor.end_after(step);
     ends = reached || end.is_last;
-    if (step == first_step) result.loss_first = loss;
+    if (step == first_step) {
+      result.loss_first = loss;
+      record_memory(recorder, *device, step);
+    }
     result.loss_last = loss;
     recorder.record_scalar("loss", step, loss);
     if (rank == 0 && loss_scale.wanted()) {
@@ -213,8 +234,25 @@ TrainResult train(const RunCase& run_case, collective::Communicator& communicato
   }
   recorder.set_enabled(true);
   record_probe_cost(recorder, run_queue.cost_ns() + links.cost_ns(), first_step, last_step, run_case.warmup);
+  record_memory(recorder, *device, last_step);
   result.parameter_hash = hash_of(strategy->parameters(), *device);
   return result;
+}
+
+TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
+                  TrainingMonitor& monitor, const CheckpointPlan& checkpoints, cuda::CudaProbe* kernels) {
+  try {
+    return train_within_memory(run_case, communicator, recorder, monitor, checkpoints, kernels);
+  } catch (const Error& error) {
+    if (error.where() != "allocate") throw;
+    const std::int64_t needed = largest_footprint(run_case).total();
+    const std::vector<std::string> ways = ways_to_fit(run_case, needed * 3 / 4);
+    throw Error(error.code(),
+                fmt::format("{}. The tensors of a rank need {}; what needs three quarters of that or less: {}",
+                            error.message(), quantity(static_cast<double>(needed), "B"),
+                            ways.empty() ? "nothing but a smaller model" : fmt::format("{}", fmt::join(ways, ", "))),
+                error.native_code(), error.where());
+  }
 }
 
 }  // namespace ddbench::ddp

@@ -58,6 +58,8 @@ void GpuTotals::add(const GpuSample& sample) {
   utilisation_.add(sample.utilisation);
   clock_.add(sample.sm_clock_mhz);
   power_.add(sample.power_w);
+  memory_.add(sample.memory_bytes);
+  used_memory_.add(sample.used_memory_bytes);
   temperature_.add(sample.temperature_c);
   corrected_.add(sample.ecc_corrected);
   uncorrected_.add(sample.ecc_uncorrected);

@@ -15,6 +15,8 @@ struct GpuSample {
   std::optional<double> power_w;
   std::optional<double> energy_j;  ///< that it used since its driver was loaded
   std::optional<double> temperature_c;
+  std::optional<double> memory_bytes;
+  std::optional<double> used_memory_bytes;  ///< by all of its users
   std::optional<std::uint64_t> throttle_reasons;  ///< NVML's bits
   std::optional<std::uint64_t> ecc_corrected;     ///< errors since the driver was loaded
   std::optional<std::uint64_t> ecc_uncorrected;
@@ -38,6 +40,8 @@ class GpuTotals {
   std::optional<double> lowest_sm_clock_mhz() const noexcept { return clock_.lowest; }
   std::optional<double> highest_temperature_c() const noexcept { return temperature_.highest; }
   std::optional<double> mean_power_w() const noexcept { return power_.mean(); }
+  std::optional<double> memory_bytes() const noexcept { return memory_.highest; }
+  std::optional<double> peak_memory_bytes() const noexcept { return used_memory_.highest; }
   bool was_busy() const noexcept { return utilisation_.highest.value_or(0) > 0; }
   /// Every reason reported by any sample, and the share of samples that reported one of throttle_words().
   std::uint64_t throttle_reasons() const noexcept { return reasons_; }
@@ -69,6 +73,8 @@ class GpuTotals {
   Values clock_;
   Values power_;
   Values temperature_;
+  Values memory_;
+  Values used_memory_;
   Counter corrected_;
   Counter uncorrected_;
   std::optional<double> first_energy_j_;

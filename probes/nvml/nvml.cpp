@@ -16,6 +16,12 @@ struct Utilization {   // nvmlUtilization_t, percent
   unsigned memory;
 };
 
+struct Memory {  // nvmlMemory_t, bytes
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+
 constexpr int kSuccess = 0;
 constexpr int kSmClock = 1;            // NVML_CLOCK_SM
 constexpr int kGpuTemperature = 0;     // NVML_TEMPERATURE_GPU
@@ -33,6 +39,7 @@ struct Functions {
   int (*power)(Device, unsigned*);             // mW
   int (*energy)(Device, unsigned long long*);  // mJ
   int (*temperature)(Device, int, unsigned*);
+  int (*memory)(Device, Memory*);
   int (*throttle)(Device, unsigned long long*);
   int (*ecc)(Device, int, int, unsigned long long*);
 };
@@ -67,6 +74,10 @@ class Nvml final : public GpuSource {
     if (ask(functions_.power, value, device)) sample.power_w = value / 1e3;
     if (ask(functions_.energy, large, device)) sample.energy_j = static_cast<double>(large) / 1e3;
     if (ask(functions_.temperature, value, device, kGpuTemperature)) sample.temperature_c = value;
+    if (Memory memory{}; ask(functions_.memory, memory, device)) {
+      sample.memory_bytes = static_cast<double>(memory.total);
+      sample.used_memory_bytes = static_cast<double>(memory.used);
+    }
     if (ask(functions_.throttle, large, device)) sample.throttle_reasons = large;
     if (ask(functions_.ecc, large, device, kCorrected, kSinceDriverLoaded)) sample.ecc_corrected = large;
     if (ask(functions_.ecc, large, device, kUncorrected, kSinceDriverLoaded)) sample.ecc_uncorrected = large;
@@ -93,6 +104,7 @@ Functions functions_of(void* library) {
   load(library, "nvmlDeviceGetPowerUsage", functions.power);
   load(library, "nvmlDeviceGetTotalEnergyConsumption", functions.energy);
   load(library, "nvmlDeviceGetTemperature", functions.temperature);
+  load(library, "nvmlDeviceGetMemoryInfo", functions.memory);
   load(library, "nvmlDeviceGetCurrentClocksThrottleReasons", functions.throttle);
   load(library, "nvmlDeviceGetTotalEccErrors", functions.ecc);
   return functions;

@@ -56,6 +56,37 @@ void add_utilisation(const RunSummary& summary, DataTable& table) {
     add_measure(table, "HFU", percent_in_words(*used.hfu), "including recomputation in backward");
 }
 
+std::string bytes_in_words(std::int64_t bytes) {
+  return quantity(static_cast<double>(bytes), "B");
+}
+
+std::string parts_in_words(const analyzer::DeviceMemory& memory) {
+  std::string text;
+  for (const auto& [name, bytes] : memory.parts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, bytes_in_words(bytes));
+  return text;
+}
+
+/// The allocator's, then NVML's.
+void add_device_memory(const RunSummary& summary, DataTable& table) {
+  if (const auto memory = analyzer::device_memory_of(summary.run)) {
+    std::string detail = fmt::format("peak of one rank's allocator: {}", parts_in_words(*memory));
+    if (memory->predicted_bytes)
+      detail += fmt::format("; predicted {} without workspace", bytes_in_words(*memory->predicted_bytes));
+    if (memory->reserved_bytes > 0) detail += fmt::format("; {} kept by the driver", bytes_in_words(memory->reserved_bytes));
+    if (memory->offloaded_bytes > 0)
+      detail += fmt::format("; {} of the optimizer in host memory", bytes_in_words(memory->offloaded_bytes));
+    const bool on_host = summary.run.run_case.device == "cpu";
+    add_measure(table, on_host ? "tensor memory" : "GPU memory", bytes_in_words(memory->peak_bytes), std::move(detail));
+  }
+  for (const analyzer::GpuMemory& gpu : analyzer::gpu_memory_of(summary.run)) {
+    if (gpu.peak_bytes == 0) continue;
+    add_measure(table, "GPU memory, NVML", bytes_in_words(gpu.peak_bytes),
+                fmt::format("peak of {}{}, of all of its users", gpu.gpu,
+                            gpu.bytes > 0 ? " of " + bytes_in_words(gpu.bytes) : ""));
+  }
+}
+
 /// The learning rate that the reference engine applied: a function of its case.
 void add_learning_rate(const RunSummary& summary, DataTable& table) {
   if (!applies_learning_rate(summary)) return;
@@ -154,6 +185,7 @@ DataTable measures_data(const RunSummary& summary) {
     add_missing(table, "loss", summary.loss_first ? summary.loss_last : summary.loss_first);
   }
   add_learning_rate(summary, table);
+  add_device_memory(summary, table);
   add_probes(summary, table);
   return table;
 }

@@ -77,14 +77,22 @@ Tile memory_tile(const RunSummary& summary) {
     most = record.peak_memory_bytes;
     rank = record.rank;
   }
-  return {"peak memory", most == 0 ? "not known" : quantity(static_cast<double>(most), "B"),
-          most == 0 ? "no rank reported it" : fmt::format("of one rank (rank {})", rank),
+  return {"host memory", most == 0 ? "not known" : quantity(static_cast<double>(most), "B"),
+          most == 0 ? "no rank reported it" : fmt::format("peak of one rank (rank {})", rank),
           most == 0 ? CellTone::kFaint : CellTone::kPlain};
 }
 
 StepPart largest_of(const RunSummary& summary) {
   const auto& parts = summary.partition.ns;
   return static_cast<StepPart>(std::max_element(parts.begin(), parts.end()) - parts.begin());
+}
+
+/// Only where a device has memory of its own.
+void add_device_memory(const RunSummary& summary, std::vector<Tile>& tiles) {
+  const Measured<double> peak = analyzer::device_peak_bytes(summary.run);
+  if (!peak || summary.run.run_case.device == "cpu") return;
+  tiles.push_back({"GPU memory", quantity(*peak, "B"),
+                   analyzer::device_memory_of(summary.run) ? "peak of one rank's allocator" : "peak of one GPU, by NVML"});
 }
 
 /// Parts of the waterfall, the largest loss first.
@@ -193,6 +201,7 @@ std::vector<Tile> run_tiles(const RunSummary& summary) {
   if (summary.run.run_case.world_size() > 1 && summary.partition.total_ns() > 0)
     tiles.push_back(exposed_tile(summary));
   tiles.push_back(memory_tile(summary));
+  add_device_memory(summary, tiles);
   return tiles;
 }
 

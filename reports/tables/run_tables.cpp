@@ -82,11 +82,18 @@ DataTable ranks_data(const RunSummary& summary) {
                    {"host"},
                    {"cores"},
                    {"pid", true},
-                   {"peak memory", true},
+                   {"host memory", true, "peak of the processes' resident memory"},
+                   {"device memory", true, "peak of what the device's allocator gave out; on CPUs a part of the host memory"},
                    {"clock", false, "uncertainty against the run's clock"},
                    {"dropped spans", true},
                    {"parameters", false, "hash after the last step: replicas that agree have equal ones"},
                    {"outcome"}};
+  const auto device = analyzer::device_memory_of(summary.run);
+  const auto device_memory = [&](int rank) {
+    const std::int64_t bytes = device ? device->of_rank(static_cast<std::size_t>(rank)) : 0;
+    return bytes > 0 ? value_cell(static_cast<double>(bytes), quantity(static_cast<double>(bytes), "B"))
+                     : missing_cell(device ? "not reported" : device.reason());
+  };
   for (const store::RankRecord& rank : summary.ranks) {
     const bool ok = rank.outcome == "ok" || rank.outcome.empty();
     table.rows.push_back(
@@ -96,6 +103,7 @@ DataTable ranks_data(const RunSummary& summary) {
          rank.peak_memory_bytes <= 0 ? missing_cell("not reported")
                                      : value_cell(static_cast<double>(rank.peak_memory_bytes),
                                                   quantity(static_cast<double>(rank.peak_memory_bytes), "B")),
+         device_memory(rank.rank),
          text_cell(clock_in_words(rank.clock)), count_cell(static_cast<std::int64_t>(rank.dropped_spans)),
          rank.parameter_hash.empty() ? missing_cell("not reported") : code_cell(rank.parameter_hash),
          text_cell(rank.outcome.empty() ? "–" : rank.outcome, ok ? CellTone::kPlain : CellTone::kBad)});

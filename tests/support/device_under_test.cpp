@@ -74,8 +74,8 @@ class Mirrored final : public Device {
 
   std::string description() const override { return real_->description(); }
   bool is_host() const noexcept override { return true; }
-  Buffer allocate(std::int64_t bytes) override { return real_->allocate_host(bytes); }
-  Buffer allocate_host(std::int64_t bytes) override { return real_->allocate_host(bytes); }
+  Buffer allocate_memory(std::int64_t bytes) override { return real_->allocate_host(bytes); }
+  Buffer allocate_pinned(std::int64_t bytes) override { return real_->allocate_host(bytes); }
   void upload(const void* source, const Tensor& to) override {
     std::copy_n(bytes(source), to.bytes(), bytes(to.data));
   }

@@ -121,7 +121,7 @@ void add_gate_command(CLI::App& app, Action& action) {
       "--run", options->run, "Measure both sides now, in turns: two texts of `ddbench run` arguments");
   command->add_option("--pairs", options->pairs, "Pairs of runs that --run makes (default 10)");
   command->add_option("--metric", options->metrics,
-                      "step_time, throughput, efficiency, exposed, busbw, peak_memory; default step_time");
+                      "step_time, throughput, efficiency, exposed, busbw, host_memory, device_memory; default step_time");
   command->add_option("--threshold", options->threshold, "Accepted change for the worse (default 3%)");
   command->add_option("--policy", options->policy,
                       "TOML file with metrics, thresholds, ... (reports/README.md)");

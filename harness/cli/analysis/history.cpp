@@ -42,7 +42,7 @@ void add_history_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<HistoryOptions>();
   command
       ->add_option("--metric", options->metric,
-                   "step_time, throughput, efficiency, exposed, busbw or peak_memory")
+                   "step_time, throughput, efficiency, exposed, busbw, host_memory or device_memory")
       ->capture_default_str();
   command->add_option("--where", options->where,
                       "Only runs with field=value[,field=value], as in name=main,nodes=4");

@@ -29,6 +29,7 @@ void add_predict_command(CLI::App& app, Action& action);
 void add_advise_command(CLI::App& app, Action& action);
 void add_diagnose_command(CLI::App& app, Action& action);
 void add_batch_command(CLI::App& app, Action& action);
+void add_fit_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_import_command(CLI::App& app, Action& action);
 void add_db_command(CLI::App& app, Action& action);

@@ -13,8 +13,6 @@ class CpuDevice final : public Device {
   // memory.cpp
   std::string description() const override { return "cpu, " + onednn_description(); }
   bool is_host() const noexcept override { return true; }
-  Buffer allocate(std::int64_t bytes) override;
-  Buffer allocate_host(std::int64_t bytes) override { return allocate(bytes); }
   void upload(const void* source, const Tensor& destination) override;
   void upload_ahead(const void* source, const Tensor& destination) override { upload(source, destination); }
   void await_uploads() override {}
@@ -97,7 +95,10 @@ class CpuDevice final : public Device {
   void widen(const Tensor& source, const Tensor& destination) override;
 
  private:
-  Scratch scratch_;
+  Buffer allocate_memory(std::int64_t bytes) override;
+  Buffer allocate_pinned(std::int64_t bytes) override { return allocate_memory(bytes); }
+
+  Scratch scratch_{ledger()};
   std::vector<std::int64_t> stamps_ns_;
   double squares_ = 0;
   MatrixProducts products_;

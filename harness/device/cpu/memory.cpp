@@ -22,7 +22,7 @@ void scale_loop(float* values, std::int64_t elements, float factor) {
 
 }  // namespace
 
-Buffer CpuDevice::allocate(std::int64_t bytes) {
+Buffer CpuDevice::allocate_memory(std::int64_t bytes) {
   const std::int64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   void* const memory =
       bytes < 0 ? nullptr : std::aligned_alloc(kAlignment, static_cast<std::size_t>(rounded));
@@ -30,7 +30,8 @@ Buffer CpuDevice::allocate(std::int64_t bytes) {
     throw Error(ErrorCode::kEnvironment,
                 fmt::format("no memory for {} bytes: lower the batch, the workload's size or the "
                             "number of ranks on this machine",
-                            bytes));
+                            bytes),
+                0, "allocate");
   }
   std::memset(memory, 0, static_cast<std::size_t>(rounded));
   return {memory, bytes, [](void* data) noexcept { std::free(data); }};

@@ -25,8 +25,7 @@ class CudaDevice final : public Device {
   // memory.cpp
   std::string description() const override;
   bool is_host() const noexcept override { return false; }
-  Buffer allocate(std::int64_t bytes) override;
-  Buffer allocate_host(std::int64_t bytes) override;
+  std::int64_t reserved_peak_bytes() const noexcept override;
   void download(const Tensor& source, void* destination) override;
   void fill(const Tensor& destination, float value) override;
   void copy(const Tensor& source, const Tensor& destination) override;
@@ -110,6 +109,9 @@ class CudaDevice final : public Device {
   void widen(const Tensor& source, const Tensor& destination) override;
 
  private:
+  Buffer allocate_memory(std::int64_t bytes) override;
+  Buffer allocate_pinned(std::int64_t bytes) override;
+
   cudaError_t order_uploads() noexcept;
   cudaError_t end_uploads() noexcept;
 

@@ -28,7 +28,7 @@ CudaDevice::CudaDevice(const DeviceOptions& options)
     : options_(options),
       device_(prepare(options.rank)),
       stream_(gpu::make_stream()),
-      scratch_(stream_.get()),
+      scratch_(stream_.get(), ledger()),
       products_(stream_.get(), options.tf32),
       cudnn_(make_cudnn(stream_.get())),
       convolutions_(stream_.get(), cudnn_.get(), options.tf32, scratch_),
@@ -60,7 +60,7 @@ std::string CudaDevice::description() const {
                      options_.tf32 ? ", TF32" : "");
 }
 
-Buffer CudaDevice::allocate(std::int64_t bytes) {
+Buffer CudaDevice::allocate_memory(std::int64_t bytes) {
   void* memory = nullptr;
   const auto size = static_cast<std::size_t>(bytes > 0 ? bytes : 1);
   const cudaError_t status =
@@ -81,12 +81,20 @@ Buffer CudaDevice::allocate(std::int64_t bytes) {
   return buffer;
 }
 
-Buffer CudaDevice::allocate_host(std::int64_t bytes) {
+Buffer CudaDevice::allocate_pinned(std::int64_t bytes) {
   void* memory = nullptr;
   const auto size = static_cast<std::size_t>(bytes > 0 ? bytes : 1);
   gpu::check(bytes < 0 ? cudaErrorMemoryAllocation : cudaMallocHost(&memory, size), "pin memory of the host");
   std::fill_n(static_cast<std::byte*>(memory), size, std::byte{0});
   return {memory, bytes, [](void* data) noexcept { cudaFreeHost(data); }};
+}
+
+std::int64_t CudaDevice::reserved_peak_bytes() const noexcept {
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t bytes = 0;
+  const bool known = cudaDeviceGetDefaultMemPool(&pool, device_) == cudaSuccess &&
+                     cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemHigh, &bytes) == cudaSuccess;
+  return known ? static_cast<std::int64_t>(bytes) : 0;
 }
 
 void CudaDevice::download(const Tensor& source, void* destination) {

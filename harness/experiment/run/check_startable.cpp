@@ -19,6 +19,7 @@
 #include "harness/microbench/micro.h"
 #include "harness/microbench/plan.h"
 #include "harness/model/architectures/registry.h"
+#include "harness/training/footprint.h"
 #include "harness/training/train.h"
 #include "probes/machine/machine.h"
 
@@ -96,10 +97,12 @@ void check_startable(const RunCase& run_case, const launch::LauncherOptions& lau
   const host::Machine machine = host::inspect_machine();
   check_gpus(run_case, machine, launcher.share_gpus);
   check_network(run_case, machine);
+  if (!is_micro(run_case)) check_gpu_memory(run_case, machine);
   if (machine.available_memory_bytes) {
     launch::check_memory(
         run_case, *machine.available_memory_bytes,
-        is_micro(run_case) ? micro::memory_per_rank_bytes : ddp::memory_per_rank_bytes);
+        is_micro(run_case) ? micro::memory_per_rank_bytes : ddp::memory_per_rank_bytes,
+        is_micro(run_case) ? launch::WaysToFit() : ddp::ways_to_fit_process);
   }
 }
 

@@ -1,13 +1,18 @@
 #include "harness/experiment/run/gpus.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.h"
 #include "core/run_case/program_case.h"
+#include "harness/training/footprint.h"
+#include "probes/nvml/gpu_monitor.h"
 
 namespace ddbench::experiment {
 
@@ -34,6 +39,35 @@ void check_gpus(const RunCase& run_case, const host::Machine& machine, bool may_
                   "are (--hosts, or inside a Slurm allocation), take --device cpu, or let ranks share "
                   "GPUs with --share-gpus: the run is then marked oversubscribed",
                   run_case.world_size(), run_case.nodes, run_case.gpus_per_node, usable_gpus(machine)));
+}
+
+void check_gpu_memory(const RunCase& run_case, std::int64_t gpu_bytes, int sharing) {
+  const std::int64_t room = gpu_bytes / std::max(1, sharing) - kCudaReserveBytes;
+  const std::int64_t needed = ddp::largest_footprint(run_case).total();
+  if (needed <= room) return;
+  const auto gigabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e9; };
+  const std::vector<std::string> ways = ddp::ways_to_fit(run_case, room);
+  throw Error(ErrorCode::kEnvironment,
+              fmt::format("a rank needs {:.1f} GB for its tensors, and a GPU of {:.1f} GB{} has room for {:.1f} GB beside "
+                          "{:.1f} GB for CUDA and NCCL. What fits: {}. See `ddbench fit`",
+                          gigabytes(needed), gigabytes(gpu_bytes), sharing > 1 ? fmt::format(" that {} ranks share", sharing) : "",
+                          gigabytes(std::max<std::int64_t>(room, 0)), gigabytes(kCudaReserveBytes),
+                          ways.empty() ? "a smaller model, or a larger GPU" : fmt::format("{}", fmt::join(ways, ", "))),
+              0, "memory");
+}
+
+void check_gpu_memory(const RunCase& run_case, const host::Machine& machine) {
+  if (run_case.device != "cuda") return;
+  std::string why_not;
+  const auto source = cuda::open_nvml(why_not);
+  if (source == nullptr) return;
+  std::int64_t smallest = 0;
+  for (const cuda::GpuSample& gpu : source->read()) {
+    const auto bytes = static_cast<std::int64_t>(gpu.memory_bytes.value_or(0));
+    if (bytes > 0) smallest = smallest == 0 ? bytes : std::min(smallest, bytes);
+  }
+  const int gpus = std::max(1, usable_gpus(machine));
+  if (smallest > 0) check_gpu_memory(run_case, smallest, (run_case.world_size() + gpus - 1) / gpus);
 }
 
 }  // namespace ddbench::experiment

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "core/run_case/run_case.h"
 #include "probes/machine/machine.h"
 
@@ -15,5 +17,14 @@ bool shares_gpus(const RunCase& run_case, const host::Machine& machine, bool may
 /// Throws Error{kBadInput} when the case's ranks, all on this machine, would share its GPUs and `may_share`
 /// is false: what is measured then is not what as many GPUs do. Does not judge where no GPU was found.
 void check_gpus(const RunCase& run_case, const host::Machine& machine, bool may_share);
+
+/// What a CUDA process takes of its GPU beside tensors: the context, cuBLAS, cuDNN and NCCL. An assumption, not a measurement.
+inline constexpr std::int64_t kCudaReserveBytes = 1'500'000'000;
+
+/// Throws Error{kEnvironment} that names what would fit, where the tensors of the ranks that share a GPU of this machine are
+/// larger than the smallest of its GPUs (by NVML) without kCudaReserveBytes for each. Does not judge without NVML.
+void check_gpu_memory(const RunCase& run_case, const host::Machine& machine);
+/// The same for a GPU of `gpu_bytes` that `sharing` ranks use.
+void check_gpu_memory(const RunCase& run_case, std::int64_t gpu_bytes, int sharing);
 
 }  // namespace ddbench::experiment

@@ -16,6 +16,7 @@
 #include "harness/experiment/run/gpus.h"
 #include "harness/experiment/run/network.h"
 #include "harness/model/architectures/registry.h"
+#include "harness/training/footprint.h"
 #include "harness/training/strategy/strategy_traffic.h"
 
 namespace ddbench::experiment {

@@ -24,7 +24,8 @@ int largest_world(const RunCase& run_case, std::int64_t available_bytes, const B
 
 }  // namespace
 
-void check_memory(const RunCase& run_case, std::int64_t available_bytes, const BytesPerRank& bytes_per_rank) {
+void check_memory(const RunCase& run_case, std::int64_t available_bytes, const BytesPerRank& bytes_per_rank,
+                  const WaysToFit& ways_to_fit) {
   const std::int64_t each = bytes_per_rank(run_case);
   const std::int64_t all = each * run_case.world_size();
   if (all <= available_bytes) return;
@@ -34,10 +35,14 @@ void check_memory(const RunCase& run_case, std::int64_t available_bytes, const B
       fitting >= 1
           ? fmt::format("the largest world size that fits is {}: lower --nodes, --gpus or the batch", fitting)
           : std::string("not even one rank fits: lower the batch or the size of the model");
+  std::string ways;
+  for (const std::string& way : ways_to_fit ? ways_to_fit(run_case, available_bytes / run_case.world_size())
+                                            : std::vector<std::string>{})
+    ways += (ways.empty() ? "; what fits as well: " : ", ") + way;
   throw Error(
       ErrorCode::kEnvironment,
-      fmt::format("{} ranks need {:.1f} GB of memory ({:.2f} GB each), but only {:.1f} GB are available; {}",
-                  run_case.world_size(), gigabytes(all), gigabytes(each), gigabytes(available_bytes), advice),
+      fmt::format("{} ranks need {:.1f} GB of memory ({:.2f} GB each), but only {:.1f} GB are available; {}{}",
+                  run_case.world_size(), gigabytes(all), gigabytes(each), gigabytes(available_bytes), advice, ways),
       0, "memory");
 }
 

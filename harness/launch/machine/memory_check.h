@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "core/run_case/run_case.h"
 
@@ -10,9 +12,13 @@ namespace ddbench::launch {
 /// Bytes that one rank of a case needs.
 using BytesPerRank = std::function<std::int64_t(const RunCase&)>;
 
+/// What would make a rank fit into so many bytes, in words.
+using WaysToFit = std::function<std::vector<std::string>(const RunCase&, std::int64_t bytes)>;
+
 /// Refuses a case that this machine's memory cannot hold: throws Error{kEnvironment} with the figures and the
 /// largest world size that fits. `available_bytes`: MemAvailable; `bytes_per_rank`:
 /// ddp::memory_per_rank_bytes, called for this case and for smaller worlds.
-void check_memory(const RunCase& run_case, std::int64_t available_bytes, const BytesPerRank& bytes_per_rank);
+void check_memory(const RunCase& run_case, std::int64_t available_bytes, const BytesPerRank& bytes_per_rank,
+                  const WaysToFit& ways_to_fit = {});
 
 }  // namespace ddbench::launch

@@ -52,7 +52,9 @@ void describe(Network& network, const TransformerShape& shape) {
                    .columns = shape.hidden});
   x = layer_norm(network, "embeddings.LayerNorm", x, kEpsilon);
   for (std::int64_t i = 0; i < shape.layers; ++i) {
+    network.begin_segment();
     x = block(network, fmt::format("encoder.layer.{}", i), x, shape);
+    network.end_segment();
   }
   x = linear(network, "cls.predictions.transform.dense", x, shape.hidden, kDense);
   x = gelu(network, "cls.predictions.transform.gelu", x, device::Gelu::kErf);

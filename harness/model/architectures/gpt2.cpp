@@ -48,7 +48,11 @@ void describe(Network& network, const TransformerShape& shape) {
   Value x =
       embed(network, "embed",
             {.tokens = tokens, .positions = positions, .sequence = shape.sequence, .columns = shape.hidden});
-  for (std::int64_t i = 0; i < shape.layers; ++i) x = block(network, fmt::format("h.{}", i), x, shape);
+  for (std::int64_t i = 0; i < shape.layers; ++i) {
+    network.begin_segment();
+    x = block(network, fmt::format("h.{}", i), x, shape);
+    network.end_segment();
+  }
   x = layer_norm(network, "ln_f", x, kEpsilon);
   cross_entropy(network, tied_linear(network, "lm_head", x, tokens, false));
 }

@@ -52,4 +52,16 @@ std::unique_ptr<Workload> make_workload(const RunCase& run_case) {
   return make_workload(work_name(run_case.work), work_options(run_case.work));
 }
 
+bool recompute_option(std::string_view workload, const WorkloadOptions& options) {
+  const auto found = options.find("recompute");
+  if (found == options.end() || found->second == "none") return false;
+  if (found->second == "blocks") return true;
+  throw Error(ErrorCode::kBadInput, fmt::format("workload {}: recompute is \"{}\", but it must be none or blocks",
+                                                workload, found->second));
+}
+
+OptionInfo recompute_info() {
+  return {"recompute", "none", "blocks: activations inside of blocks are not kept, but computed again in backward"};
+}
+
 }  // namespace ddbench::workload

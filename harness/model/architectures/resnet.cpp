@@ -25,6 +25,7 @@ struct Shape {
   std::int64_t image = kLargeImage;
   std::int64_t classes = 1000;
   std::int64_t width = 64;  ///< channels of the stem
+  bool recompute = false;   ///< activations inside of blocks, in backward
 };
 
 Value shortcut(Network& network, const std::string& name, Value x, std::int64_t out, std::int64_t stride) {
@@ -67,7 +68,9 @@ void describe(Network& network, const Shape& shape) {
   std::int64_t width = shape.width;
   for (std::size_t stage = 0; stage < shape.blocks.size(); ++stage, width *= 2) {
     for (int i = 0; i < shape.blocks[stage]; ++i) {
+      network.begin_segment();
       x = block(network, fmt::format("layer{}.{}", stage + 1, i), x, width, stage > 0 && i == 0 ? 2 : 1);
+      network.end_segment();
     }
   }
   x = average_pool(network, "avgpool", x);
@@ -98,8 +101,13 @@ std::unique_ptr<Workload> make_resnet(const std::string& name, Shape shape, cons
   shape.classes = number_option(name, options, "classes", 0, 0, 100'000);
   if (shape.classes == 0) shape.classes = shape.image == kSmallImage ? 10 : 1000;
   shape.width = number_option(name, options, "width", shape.width, 1, 4096);
+  shape.recompute = recompute_option(name, options);
   return make_network_workload(
-      {.describe = [shape](Network& network) { describe(network, shape); },
+      {.describe =
+           [shape](Network& network) {
+             describe(network, shape);
+             if (shape.recompute) network.recompute_segments();
+           },
        .sample = {.features = shape.image * shape.image * 3},
        .make_dataset = [shape](const std::string& data,
                                std::uint64_t seed) { return make_dataset(shape, data, seed); }});
@@ -111,7 +119,8 @@ WorkloadInfo info(const std::string& name, const Shape& shape, const std::string
       .description = fmt::format("residual network of torchvision: {}", blocks),
       .options = {{"image", "224", "pixels a side: 224 (ImageNet) or 32 (CIFAR, with a smaller stem)"},
                   {"classes", "0", "classes; 0: 1000, or 10 for image=32"},
-                  {"width", "64", "channels of the stem, and of the first stage's 3x3 convolutions"}},
+                  {"width", "64", "channels of the stem, and of the first stage's 3x3 convolutions"},
+                  recompute_info()},
       .make = [name, shape](const WorkloadOptions& options) { return make_resnet(name, shape, options); }};
 }
 

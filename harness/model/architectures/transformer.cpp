@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "harness/model/architectures/models.h"
 #include "harness/model/data/datasets.h"
 #include "harness/model/layers/network_workload.h"
 #include "harness/model/options.h"
@@ -26,6 +27,7 @@ TransformerShape with_options(const std::string& name, TransformerShape shape,
     throw Error(ErrorCode::kBadInput, fmt::format("workload {}: hidden {} is no multiple of heads {}", name,
                                                   shape.hidden, shape.heads));
   }
+  shape.recompute = recompute_option(name, options);
   shape.positions = std::max(shape.positions, shape.sequence);
   return shape;
 }
@@ -33,7 +35,10 @@ TransformerShape with_options(const std::string& name, TransformerShape shape,
 std::unique_ptr<Workload> make_transformer(const Transformer& transformer, const TransformerShape& shape) {
   const TokenOptions tokens{.sequence = shape.sequence,
                             .vocabulary = static_cast<std::int32_t>(shape.vocabulary)};
-  return make_network_workload({.describe = [=](Network& network) { transformer.describe(network, shape); },
+  return make_network_workload({.describe = [=](Network& network) {
+                                  transformer.describe(network, shape);
+                                  if (shape.recompute) network.recompute_segments();
+                                },
                                 .sample = {device::DataType::kInt32, shape.sequence, shape.sequence},
                                 .make_dataset =
                                     [=](const std::string& data, std::uint64_t seed) {
@@ -56,7 +61,8 @@ WorkloadInfo transformer_info(const Transformer& transformer, const TransformerS
                       {"layers", std::to_string(shape.layers), "transformer blocks"},
                       {"hidden", std::to_string(shape.hidden), transformer.hidden},
                       {"heads", std::to_string(shape.heads), "attention heads; they divide hidden"},
-                      {"vocabulary", std::to_string(shape.vocabulary), "tokens there are"}},
+                      {"vocabulary", std::to_string(shape.vocabulary), "tokens there are"},
+                      recompute_info()},
           .make = [=](const WorkloadOptions& options) {
             return make_transformer(transformer, with_options(transformer.name, shape, options));
           }};

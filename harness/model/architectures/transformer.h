@@ -20,6 +20,7 @@ struct TransformerShape {
   std::int64_t sequence;  ///< tokens a sample
   std::int64_t vocabulary;
   std::int64_t positions;  ///< rows of the table of positions: the sequence or more
+  bool recompute = false;  ///< activations inside of blocks, in backward
 };
 
 /// A model that reads sequences of tokens: from the data set, or synthetic ones.

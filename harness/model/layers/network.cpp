@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "harness/model/layers/network_schedule.h"
+
 namespace ddbench::workload {
 
 Value Network::add_value(ValueKind kind, std::int64_t rows, std::int64_t columns, std::int64_t height,
@@ -67,14 +69,18 @@ ParameterIndex Network::vector(ParameterSpec spec) {
 }
 
 void Network::add(Node node) {
+  node.segment = segment_;
   nodes_.push_back(std::move(node));
 }
 
 std::vector<LayerFlops> Network::flops() const {
+  const NetworkSchedule schedule = schedule_of(*this);
   std::vector<LayerFlops> all;
-  for (const Node& node : nodes_) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
     if (node.forward_flops == 0) continue;
-    all.push_back({node.name, node.forward_flops, node.backward_flops, node.recomputed_flops});
+    const double again = schedule.again[i] == NetworkSchedule::kNever ? 0 : node.forward_flops;
+    all.push_back({node.name, node.forward_flops, node.backward_flops, node.recomputed_flops + again});
   }
   return all;
 }

@@ -45,6 +45,8 @@ struct Node {
   double recomputed_flops = 0;  ///< what the operators do in backward besides, to save memory
   /// The layer cannot add to gradients of inputs that others have written before it: it uses Pass::write_by.
   bool overwrites_gradients = false;
+  static constexpr int kNoSegment = -1;
+  int segment = kNoSegment;  ///< Network::begin_segment
 };
 
 enum class ValueKind : std::uint8_t { kInput, kActivation, kStatistics, kBatchStatistics, kPlaces, kZeros };
@@ -98,6 +100,13 @@ class Network {
 
   void add(Node node);
 
+  /// Nodes that are added until end_segment() are one segment (a transformer's block): with recompute_segments(), what only
+  /// they use is not kept for backward, but computed again then.
+  void begin_segment() { segment_ = segments_++; }
+  void end_segment() { segment_ = Node::kNoSegment; }
+  void recompute_segments() { recomputes_ = true; }
+  bool recomputes() const noexcept { return recomputes_; }
+
   bool needs_gradient(Value value) const;
   const std::vector<ValueInfo>& values() const noexcept { return values_; }
   const std::vector<ParameterSpec>& parameters() const noexcept { return parameters_; }
@@ -116,6 +125,9 @@ class Network {
   std::vector<bool> is_weight_;      // by parameter
   std::vector<int> parameter_uses_;  // by parameter
   std::vector<Node> nodes_;
+  int segments_ = 0;
+  int segment_ = Node::kNoSegment;
+  bool recomputes_ = false;
 };
 
 /// The model that `network` describes; see Workload::make_model.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "harness/model/layers/network_schedule.h"
+
 namespace ddbench::workload {
 namespace {
 
@@ -16,6 +18,40 @@ struct Moments {
   void include(int moment) {
     first = std::min(first, moment);
     last = std::max(last, moment);
+  }
+};
+
+/// When values, those that are computed again, and gradients are needed.
+struct Uses {
+  Uses(const Network& network, const NetworkSchedule& schedule)
+      : of_value(network.values().size()),
+        of_again(network.values().size()),
+        of_gradient(network.values().size()),
+        last_reader(network.values().size(), 0) {
+    for (std::size_t i = 0; i < network.nodes().size(); ++i) add(network.nodes()[i], i, schedule);
+  }
+
+  std::vector<Moments> of_value;
+  std::vector<Moments> of_again;
+  std::vector<Moments> of_gradient;
+  std::vector<std::size_t> last_reader;  // node
+
+ private:
+  void add(const Node& node, std::size_t number, const NetworkSchedule& schedule) {
+    const int again = schedule.again[number];
+    const int backward = schedule.backward[number];
+    const auto after_forward = [&](const Value& value, int moment) {
+      (schedule.recomputed[value.id] ? of_again : of_value)[value.id].include(moment);
+    };
+    for (const auto* values : {&node.inputs, &node.outputs}) {
+      for (const Value& value : *values) {
+        of_value[value.id].include(static_cast<int>(number));
+        of_gradient[value.id].include(backward);
+        if (again != NetworkSchedule::kNever) after_forward(value, again);
+      }
+    }
+    for (const Value& value : node.inputs) last_reader[value.id] = number;
+    for (const Value& value : node.kept) after_forward(value, backward);
   }
 };
 
@@ -70,50 +106,35 @@ device::DataType type_of(const Network& network, const ValueInfo& value) noexcep
 NetworkMemory memory_of(const Network& network, std::int64_t batch) {
   const std::vector<Node>& nodes = network.nodes();
   const std::vector<ValueInfo>& values = network.values();
-  const int end = 2 * static_cast<int>(nodes.size()) - 1;
-  std::vector<Moments> of_value(values.size());
-  std::vector<Moments> of_gradient(values.size());
-  std::vector<int> last_reader(values.size(), -1);
-  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
-    const Node& node = nodes[static_cast<std::size_t>(i)];
-    for (const Value& value : node.inputs) {
-      of_value[value.id].include(i);
-      of_gradient[value.id].include(end - i);
-      last_reader[value.id] = i;
-    }
-    for (const Value& value : node.outputs) {
-      of_value[value.id].include(i);
-      of_gradient[value.id].include(end - i);
-    }
-    for (const Value& value : node.kept) of_value[value.id].include(end - i);
-  }
+  const NetworkSchedule schedule = schedule_of(network);
+  Uses uses(network, schedule);
   for (std::size_t value = 0; value < values.size(); ++value) {
     const ValueInfo& info = values[value];
-    if (info.gradient_in_place) of_value[value].include(of_gradient[value].last);
-    if (info.kind != ValueKind::kActivation || info.gradient_in_place) of_gradient[value] = {};
+    if (info.gradient_in_place) uses.of_value[value].include(uses.of_gradient[value].last);
+    if (info.kind != ValueKind::kActivation || info.gradient_in_place) uses.of_gradient[value] = {};
     const bool in_batch =
         info.kind == ValueKind::kInput && type_of(network, info) == device::DataType::kFloat32;
-    if (in_batch) of_value[value] = {};
-    if (info.kind == ValueKind::kInput && !in_batch) of_value[value].include(0);
+    if (in_batch) uses.of_value[value] = {};
+    if (info.kind == ValueKind::kInput && !in_batch) uses.of_value[value].include(0);
     if (info.kind == ValueKind::kPlaces || info.kind == ValueKind::kZeros) {
-      of_value[value].include(0);
-      of_value[value].include(end);
+      uses.of_value[value].include(0);
+      uses.of_value[value].include(schedule.end);
     }
   }
 
   NetworkMemory memory;
-  memory.values = add_pieces(network, batch, of_value, &ValueInfo::memory_of, memory.pieces);
-  memory.gradients = add_pieces(network, batch, of_gradient, &ValueInfo::gradient_memory_of, memory.pieces);
-  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
-    const Node& node = nodes[static_cast<std::size_t>(i)];
+  memory.values = add_pieces(network, batch, uses.of_value, &ValueInfo::memory_of, memory.pieces);
+  memory.again = add_pieces(network, batch, uses.of_again, &ValueInfo::memory_of, memory.pieces);
+  memory.gradients = add_pieces(network, batch, uses.of_gradient, &ValueInfo::gradient_memory_of, memory.pieces);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
     std::int64_t bytes = 0;
-    for (const Value& value : node.inputs) {
-      if (!node.overwrites_gradients || last_reader[value.id] == i) continue;
+    for (const Value& value : nodes[i].inputs) {
+      if (!nodes[i].overwrites_gradients || uses.last_reader[value.id] == i) continue;
       bytes =
           std::max(bytes, rows_of(values[value.id], batch) * value.columns * size_of(network.activations()));
     }
     memory.spares.push_back(bytes == 0 ? kNowhere : memory.pieces.size());
-    if (bytes > 0) memory.pieces.push_back({bytes, end - i, end - i});
+    if (bytes > 0) memory.pieces.push_back({bytes, schedule.backward[i], schedule.backward[i]});
   }
   for (std::size_t value = 0; value < values.size(); ++value) {
     if (values[value].gradient_in_place) memory.gradients[value] = memory.values[value];
@@ -122,7 +143,11 @@ NetworkMemory memory_of(const Network& network, std::int64_t batch) {
 }
 
 std::int64_t memory_bytes(const Network& network, std::int64_t batch) {
-  std::int64_t bytes = plan_memory(memory_of(network, batch).pieces).bytes;
+  return plan_memory(memory_of(network, batch).pieces).bytes + copied_weight_bytes(network);
+}
+
+std::int64_t copied_weight_bytes(const Network& network) {
+  std::int64_t bytes = 0;
   if (network.activations() == device::DataType::kFloat32) return bytes;
   for (ParameterIndex i = 0; i < network.parameters().size(); ++i) {
     if (network.is_weight(i)) bytes += network.parameters()[i].elements() * size_of(network.activations());

@@ -16,6 +16,8 @@ struct NetworkMemory {
 
   std::vector<Lifetime> pieces;
   std::vector<std::size_t> values;     ///< by value: its piece; kNowhere: it lies in the batch
+  /// By value: its piece after forward, where it is computed again; kNowhere: the same.
+  std::vector<std::size_t> again;
   std::vector<std::size_t> gradients;  ///< by value: its gradient's piece; kNowhere: it has none
   std::vector<std::size_t> spares;  ///< by node: where it computes a gradient that it must add; or kNowhere
 };
@@ -26,6 +28,8 @@ NetworkMemory memory_of(const Network& network, std::int64_t batch);
 std::int64_t rows_of(const ValueInfo& value, std::int64_t batch) noexcept;
 device::DataType type_of(const Network& network, const ValueInfo& value) noexcept;
 
+/// The weights in 16 bits that a model of the network keeps beside its parameters.
+std::int64_t copied_weight_bytes(const Network& network);
 /// What a model of the network allocates besides parameters and their gradients.
 std::int64_t memory_bytes(const Network& network, std::int64_t batch);
 

@@ -3,6 +3,7 @@
 
 #include "harness/model/layers/network.h"
 #include "harness/model/layers/network_memory.h"
+#include "harness/model/layers/network_schedule.h"
 #include "harness/model/layers/pass.h"
 
 namespace ddbench::workload {
@@ -23,7 +24,7 @@ class NetworkModel final : public Model {
     for (const Node& node : network_.nodes()) {
       names_.push_back({probe.intern(node.name + ".forward"), probe.intern(node.name + ".backward"),
                         probe.intern(node.name + ".backward_input"),
-                        probe.intern(node.name + ".backward_weight")});
+                        probe.intern(node.name + ".backward_weight"), probe.intern(node.name + ".recompute")});
     }
     pass_.device_ = &device;
     pass_.batch_size_ = batch;
@@ -39,6 +40,7 @@ class NetworkModel final : public Model {
   void queue_forward(const Batch& batch, Probe& probe) override {
     pass_.batch_ = &batch;
     pass_.probe_ = &probe;
+    use_memory(true);
     read_weights(probe);
     read_inputs(batch, probe);
     for (std::size_t i = 0; i < network_.nodes().size(); ++i) {
@@ -59,18 +61,28 @@ class NetworkModel final : public Model {
     pass_.ready_ = &ready;
     pass_.written_.assign(network_.values().size(), false);
     pass_.parameter_writes_.assign(network_.parameters().size(), 0);
-    for (std::size_t i = network_.nodes().size(); i-- > 0;) {
-      pass_.names_ = &names_[i];
-      pass_.spare_ = spares_[i];
-      network_.nodes()[i].layer->backward(pass_);
+    use_memory(false);
+    for (const NetworkSchedule::Moment& moment : schedule_.after_forward) {
+      const Layer& layer = *network_.nodes()[moment.node].layer;
+      pass_.names_ = &names_[moment.node];
+      pass_.spare_ = spares_[moment.node];
+      pass_.again_ = moment.again;
+      moment.again ? layer.forward(pass_) : layer.backward(pass_);
     }
+    pass_.again_ = false;
   }
 
  private:
+  /// What is computed again lies elsewhere then.
+  void use_memory(bool of_forward) {
+    if (of_forward != is_forward_) pass_.values_.swap(other_values_);
+    is_forward_ = of_forward;
+  }
+
   void place_values() {
     const NetworkMemory memory = memory_of(network_, pass_.batch_size_);
     const MemoryPlan plan = plan_memory(memory.pieces);
-    memory_ = device_.allocate(plan.bytes);
+    memory_ = device_.allocate(plan.bytes, device::MemoryUse::kActivations);
     const auto at = [&](std::size_t piece) -> void* {
       if (piece == NetworkMemory::kNowhere) return nullptr;
       return static_cast<std::byte*>(memory_.data()) + plan.offsets[piece];
@@ -80,6 +92,8 @@ class NetworkModel final : public Model {
       const Tensor tensor{nullptr, rows_of(info, pass_.batch_size_), info.columns, type_of(network_, info)};
       pass_.values_.push_back(tensor);
       pass_.values_.back().data = at(memory.values[i]);
+      other_values_.push_back(pass_.values_.back());
+      if (memory.again[i] != NetworkMemory::kNowhere) other_values_.back().data = at(memory.again[i]);
       if (info.kind == ValueKind::kPlaces) write_places(pass_.values_.back(), info.rows);
       pass_.gradients_.push_back(tensor);
       pass_.gradients_.back().data = at(memory.gradients[i]);
@@ -101,7 +115,7 @@ class NetworkModel final : public Model {
       Tensor weight = pass_.parameters_[i].value;
       if (network_.is_weight(i) && network_.activations() != DataType::kFloat32) {
         weight.type = network_.activations();
-        weight_memory_.push_back(device_.allocate(weight.bytes()));
+        weight_memory_.push_back(device_.allocate(weight.bytes(), device::MemoryUse::kParameters));
         weight.data = weight_memory_.back().data();
       }
       pass_.weights_.push_back(weight);
@@ -122,7 +136,7 @@ class NetworkModel final : public Model {
       if (network_.values()[i].kind != ValueKind::kInput) continue;
       Tensor& input = pass_.values_[i];
       if (input.type == DataType::kFloat32) {
-        input.data = batch.inputs.data;
+        input.data = other_values_[i].data = batch.inputs.data;
       } else {
         const auto span = probe.span(SpanKind::kForward, input_name_);
         device_.narrow(batch.inputs, 1.0F, input);
@@ -135,6 +149,9 @@ class NetworkModel final : public Model {
   device::Buffer memory_;
   device::Buffer loss_memory_;
   std::vector<device::Buffer> weight_memory_;
+  const NetworkSchedule schedule_ = schedule_of(network_);
+  std::vector<Tensor> other_values_;  // pass_.values_ after forward, and in it
+  bool is_forward_ = true;
   std::vector<void*> spares_;  // by node
   std::vector<SpanNames> names_;
   const std::uint32_t cast_name_;

@@ -16,6 +16,9 @@ class NetworkWorkload final : public Workload {
   std::int64_t activation_bytes(std::int64_t batch, device::DataType precision) const override {
     return memory_bytes(network(precision), batch);
   }
+  std::int64_t weight_copy_bytes(device::DataType precision) const override {
+    return copied_weight_bytes(network(precision));
+  }
   SampleShape sample() const override { return description_.sample; }
 
   std::unique_ptr<Dataset> make_dataset(const std::string& data, std::uint64_t seed) const override {

@@ -15,6 +15,7 @@ struct SpanNames {
   std::uint32_t backward = 0;
   std::uint32_t backward_input = 0;
   std::uint32_t backward_weight = 0;
+  std::uint32_t again = 0;
 };
 
 /// What a layer sees of its model while the model computes.
@@ -66,7 +67,10 @@ class Pass {
     if (parameter_writes_[parameter] == parameter_uses_[parameter]) (*ready_)(parameter);
   }
 
-  [[nodiscard]] OperatorSpan forward_span() { return probe_->span(SpanKind::kForward, names_->forward); }
+  /// What is computed again belongs to backward.
+  [[nodiscard]] OperatorSpan forward_span() {
+    return again_ ? probe_->span(SpanKind::kBackward, names_->again) : probe_->span(SpanKind::kForward, names_->forward);
+  }
   [[nodiscard]] OperatorSpan backward_span() { return probe_->span(SpanKind::kBackward, names_->backward); }
   [[nodiscard]] OperatorSpan input_span() {
     return probe_->span(SpanKind::kBackward, names_->backward_input);
@@ -86,6 +90,7 @@ class Pass {
   std::int64_t batch_size_ = 0;
   device::Tensor loss_;
   float loss_scale_ = 1;
+  bool again_ = false;
   void* spare_ = nullptr;                  // the node's own memory for write_by
   std::vector<device::Tensor> values_;     // by value
   std::vector<device::Tensor> gradients_;  // by value

@@ -10,8 +10,8 @@ std::int64_t bytes_of(const workload::Batch& batch) {
 }  // namespace
 
 DeviceBatches::Place::Place(device::Device& device, const workload::Batch& like)
-    : inputs(device.allocate(like.inputs.bytes())),
-      labels(device.allocate(like.labels.bytes())),
+    : inputs(device.allocate(like.inputs.bytes(), device::MemoryUse::kBatches)),
+      labels(device.allocate(like.labels.bytes(), device::MemoryUse::kBatches)),
       batch(like) {
   batch.inputs.data = inputs.data();
   batch.labels.data = labels.data();

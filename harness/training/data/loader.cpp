@@ -35,8 +35,8 @@ Loader::Loader(const workload::Dataset& dataset, DistributedSampler sampler, con
   const std::int64_t batch = batch_of(run_case);
   const workload::SampleShape shape = dataset.shape();
   for (Slot& slot : slots_) {
-    slot.inputs = device.allocate_host(batch * shape.input_bytes());
-    slot.labels = device.allocate_host(batch * shape.label_bytes());
+    slot.inputs = device.allocate_host(batch * shape.input_bytes(), device::MemoryUse::kBatches);
+    slot.labels = device.allocate_host(batch * shape.label_bytes(), device::MemoryUse::kBatches);
     slot.batch = {.inputs = {slot.inputs.data(), batch, shape.features, shape.type},
                   .labels = {slot.labels.data(), batch, shape.labels, DataType::kInt32}};
     slot.indices.resize(static_cast<std::size_t>(batch));
@@ -56,6 +56,12 @@ Loader::~Loader() {
 
 std::int64_t Loader::memory_bytes(const RunCase& run_case, const workload::SampleShape& shape) {
   return slots_of(run_case) * batch_of(run_case) * (shape.input_bytes() + shape.label_bytes());
+}
+
+std::int64_t Loader::device_bytes(const RunCase& run_case, const workload::SampleShape& shape) {
+  if (run_case.device == "cpu") return memory_bytes(run_case, shape);
+  const int places = run_case.data_workers > 0 ? 2 : 1;
+  return places * batch_of(run_case) * (shape.input_bytes() + shape.label_bytes());
 }
 
 const workload::Batch& Loader::next(workload::Probe& probe) {

@@ -44,6 +44,8 @@ class Loader {
 
   /// Bytes of the batches that a loader of this case keeps, of such samples.
   static std::int64_t memory_bytes(const RunCase& run_case, const workload::SampleShape& shape);
+  /// Of the device's memory: on the host all of it, on others the batch that is trained on, and one that is sent ahead.
+  static std::int64_t device_bytes(const RunCase& run_case, const workload::SampleShape& shape);
 
  private:
   struct Slot {

@@ -24,7 +24,7 @@ class StateVectors {
  public:
   StateVectors(const std::vector<Slice>& slices, Device& device) {
     for (const Slice& slice : slices) {
-      memory_.push_back(device.allocate(slice.value.bytes()));
+      memory_.push_back(device.allocate(slice.value.bytes(), device::MemoryUse::kOptimizer));
       tensors_.push_back({memory_.back().data(), 1, slice.value.elements()});
     }
   }

@@ -9,20 +9,25 @@ namespace {
 
 constexpr std::int64_t kCacheLineBytes = 64;
 
-std::int64_t padded_bytes(const workload::ParameterSpec& spec) {
-  return (spec.bytes() + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+std::int64_t padded(std::int64_t bytes) {
+  return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
 }
 
 }  // namespace
 
-ParameterMemory::ParameterMemory(const std::vector<workload::ParameterSpec>& specs, device::Device& device) {
+std::int64_t ParameterMemory::bytes_for(std::span<const std::int64_t> parameter_bytes) {
   std::int64_t bytes = 0;
-  for (const workload::ParameterSpec& spec : specs) bytes += padded_bytes(spec);
-  memory_ = device.allocate(bytes);
+  for (const std::int64_t parameter : parameter_bytes) bytes += padded(parameter);
+  return bytes;
+}
+
+ParameterMemory::ParameterMemory(const std::vector<workload::ParameterSpec>& specs, device::Device& device,
+                                 device::MemoryUse use)
+    : memory_(device.allocate(bytes_for(bytes_of(specs)), use)) {
   auto* next = static_cast<std::byte*>(memory_.data());
   for (const workload::ParameterSpec& spec : specs) {
     tensors_.push_back({next, spec.rows, spec.columns});
-    next += padded_bytes(spec);
+    next += padded(spec.bytes());
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@ namespace ddbench::ddp {
 /// line of its own.
 class ParameterMemory {
  public:
-  ParameterMemory(const std::vector<workload::ParameterSpec>& specs, device::Device& device);
+  ParameterMemory(const std::vector<workload::ParameterSpec>& specs, device::Device& device, device::MemoryUse use);
+  /// What it takes for parameters of so many bytes each.
+  static std::int64_t bytes_for(std::span<const std::int64_t> parameter_bytes);
 
   const std::vector<device::Tensor>& tensors() const noexcept { return tensors_; }
   /// All of it, for collectives.

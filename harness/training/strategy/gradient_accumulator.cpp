@@ -5,7 +5,7 @@ namespace ddbench::ddp {
 void GradientAccumulator::reserve(const std::vector<device::Tensor>& gradients) {
   if (micro_batches_ == 1) return;
   for (const device::Tensor& gradient : gradients) {
-    memory_.push_back(device_.allocate(gradient.bytes()));
+    memory_.push_back(device_.allocate(gradient.bytes(), device::MemoryUse::kGradients));
     sums_.push_back({memory_.back().data(), gradient.rows, gradient.columns});
   }
 }

@@ -24,8 +24,9 @@ struct StrategyInfo {
   std::unique_ptr<Strategy> (*make)(const StrategySite& site);
   /// `parameter_bytes` in the order of registration.
   StrategyTraffic (*traffic)(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes);
-  /// What the rank that keeps most has for gradients, their exchange and the optimizer's state.
-  std::int64_t (*memory_bytes)(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes);
+  /// What the strategy and the optimizer allocate on a rank's device: parameters, gradients, the optimizer's state and
+  /// buckets, to the byte.
+  device::MemoryByUse (*memory)(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int rank);
   /// Its communication thread computes too: on memory of the host.
   bool needs_host_memory = false;
 };

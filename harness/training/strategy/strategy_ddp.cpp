@@ -33,7 +33,7 @@ class Ddp final : public Strategy {
         widen_name_(site.probe.intern("decompress")),
         plan_(plan_buckets(site.run_case, site.specs)),
         order_(plan_, site.specs.size(), overlaps(site.run_case)),
-        values_(site.specs, site.device) {
+        values_(site.specs, site.device, device::MemoryUse::kParameters) {
     std::vector<Tensor> gradients(site.specs.size());
     for (const Bucket& bucket : plan_) add_bucket(bucket, gradients);
     set_parameters(values_.tensors(), gradients, values_.all());
@@ -51,11 +51,11 @@ class Ddp final : public Strategy {
   void add_bucket(const Bucket& bucket, std::vector<Tensor>& gradients) {
     const std::int64_t count = elements_of(bucket, site_.specs);
     BucketMemory& added = buckets_.emplace_back();
-    added.memory = site_.device.allocate(count * size_of(DataType::kFloat32));
+    added.memory = site_.device.allocate(count * size_of(DataType::kFloat32), device::MemoryUse::kGradients);
     added.gradients = {added.memory.data(), 1, count};
     if (hook_ != Hook::kNone) {
       const DataType type = hook_ == Hook::kFloat16 ? DataType::kFloat16 : DataType::kBfloat16;
-      added.compressed_memory = site_.device.allocate(count * size_of(type));
+      added.compressed_memory = site_.device.allocate(count * size_of(type), device::MemoryUse::kBuckets);
       added.compressed = {added.compressed_memory.data(), 1, count, type};
     }
     std::int64_t first = 0;
@@ -122,10 +122,14 @@ StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> p
   return all_ranks_alike(compressed ? "2 (n-1)/n S/2" : "2 (n-1)/n S", 2 * (n - 1) / n * bytes);
 }
 
-std::int64_t memory_bytes(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes) {
+device::MemoryByUse memory(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int) {
   const std::int64_t bytes = sum_of(parameter_bytes);
-  return bytes + (hook_of(run_case) == Hook::kNone ? 0 : bytes / 2) + state_bytes(run_case, bytes) +
-         accumulator_bytes(run_case, bytes);
+  device::MemoryByUse memory;
+  memory[device::MemoryUse::kParameters] = ParameterMemory::bytes_for(parameter_bytes);
+  memory[device::MemoryUse::kGradients] = bytes + accumulator_bytes(run_case, bytes);
+  memory[device::MemoryUse::kOptimizer] = state_bytes(run_case, bytes);
+  memory[device::MemoryUse::kBuckets] = hook_of(run_case) == Hook::kNone ? 0 : bytes / 2;
+  return memory;
 }
 
 }  // namespace
@@ -142,7 +146,7 @@ StrategyInfo ddp_strategy() {
             return std::make_unique<Ddp>(site);
           },
           .traffic = traffic,
-          .memory_bytes = memory_bytes};
+          .memory = memory};
 }
 
 }  // namespace ddbench::ddp

@@ -37,13 +37,15 @@ class Horovod final : public Strategy {
         cycle_(static_cast<std::int64_t>(cycle_ms(site.run_case) * 1e6)),
         fuse_name_(site.probe.intern("fuse")),
         unfuse_name_(site.probe.intern("unfuse")),
-        values_(site.specs, site.device),
-        gradients_(site.specs, site.device),
+        values_(site.specs, site.device, device::MemoryUse::kParameters),
+        gradients_(site.specs, site.device, device::MemoryUse::kGradients),
         ready_(site.specs.size()),
         counts_(static_cast<std::size_t>(site.world_size)) {
     std::int64_t total = 0;
     for (const std::int64_t bytes : bytes_of(site.specs)) total += bytes;
-    fusion_.resize(static_cast<std::size_t>(fusion_buffer_bytes(site.run_case, total)) / sizeof(float));
+    const std::int64_t fused = fusion_buffer_bytes(site.run_case, total) / std::int64_t{sizeof(float)};
+    fusion_memory_ = site.device.allocate(fused * std::int64_t{sizeof(float)}, device::MemoryUse::kBuckets);
+    fusion_ = Tensor{fusion_memory_.data(), 1, fused}.floats();
     set_parameters(values_.tensors(), gradients_.tensors(), values_.all());
     for (std::size_t i = 0; i < site.specs.size(); ++i) add_slice(i);
   }
@@ -104,7 +106,7 @@ class Horovod final : public Strategy {
     }
     std::size_t used = 0;
     for (std::size_t i = begin; i < end; ++i) used += gradient_of(ready_[i]).floats().size();
-    const std::span<float> fused = std::span(fusion_).first(used);
+    const std::span<float> fused = fusion_.first(used);
     {
       const auto span = collectives.copy(fuse_name_, static_cast<std::int64_t>(fused.size_bytes()), place);
       copy_each(begin, end, [&](std::span<float> gradient, std::size_t at) {
@@ -140,7 +142,8 @@ class Horovod final : public Strategy {
   const std::uint32_t unfuse_name_;
   ParameterMemory values_;
   ParameterMemory gradients_;
-  std::vector<float> fusion_;
+  device::Buffer fusion_memory_;
+  std::span<float> fusion_;
   std::vector<std::size_t> ready_;  // parameters in the order in which they became ready
   std::atomic<std::size_t> ready_count_{0};
   float own_count_ = 0;
@@ -152,10 +155,15 @@ StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> p
   return all_ranks_alike("2 (n-1)/n S", 2 * (n - 1) / n * static_cast<double>(sum_of(parameter_bytes)));
 }
 
-std::int64_t memory_bytes(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes) {
+device::MemoryByUse memory(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int) {
   const std::int64_t bytes = sum_of(parameter_bytes);
-  return bytes + fusion_buffer_bytes(run_case, bytes) + state_bytes(run_case, bytes) +
-         accumulator_bytes(run_case, bytes);
+  device::MemoryByUse memory;
+  memory[device::MemoryUse::kParameters] = ParameterMemory::bytes_for(parameter_bytes);
+  memory[device::MemoryUse::kGradients] =
+      ParameterMemory::bytes_for(parameter_bytes) + accumulator_bytes(run_case, bytes);
+  memory[device::MemoryUse::kOptimizer] = state_bytes(run_case, bytes);
+  memory[device::MemoryUse::kBuckets] = fusion_buffer_bytes(run_case, bytes) / 4 * 4;
+  return memory;
 }
 
 }  // namespace
@@ -174,7 +182,7 @@ StrategyInfo horovod_strategy() {
             return std::make_unique<Horovod>(site);
           },
           .traffic = traffic,
-          .memory_bytes = memory_bytes,
+          .memory = memory,
           .needs_host_memory = true};
 }
 

@@ -32,11 +32,11 @@ class Mirrored final : public Strategy {
         average_name_(site.probe.intern("average_gradients")),
         plan_(plan_packs(site)),
         order_(plan_, site.specs.size()),
-        values_(site.specs, site.device),
-        gradients_(site.specs, site.device) {
+        values_(site.specs, site.device, device::MemoryUse::kParameters),
+        gradients_(site.specs, site.device, device::MemoryUse::kGradients) {
     for (const Bucket& bucket : plan_) {
       const std::int64_t count = elements_of(bucket, site.specs);
-      pack_memory_.push_back(site.device.allocate(count * std::int64_t{sizeof(float)}));
+      pack_memory_.push_back(site.device.allocate(count * std::int64_t{sizeof(float)}, device::MemoryUse::kBuckets));
       packs_.push_back({pack_memory_.back().data(), 1, count});
     }
     set_parameters(values_.tensors(), gradients_.tensors(), values_.all());
@@ -101,9 +101,15 @@ StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> p
   return all_ranks_alike("2 (n-1)/n S", 2 * (n - 1) / n * static_cast<double>(sum_of(parameter_bytes)));
 }
 
-std::int64_t memory_bytes(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes) {
+device::MemoryByUse memory(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int) {
   const std::int64_t bytes = sum_of(parameter_bytes);
-  return 2 * bytes + state_bytes(run_case, bytes) + accumulator_bytes(run_case, bytes);
+  device::MemoryByUse memory;
+  memory[device::MemoryUse::kParameters] = ParameterMemory::bytes_for(parameter_bytes);
+  memory[device::MemoryUse::kGradients] =
+      ParameterMemory::bytes_for(parameter_bytes) + accumulator_bytes(run_case, bytes);
+  memory[device::MemoryUse::kOptimizer] = state_bytes(run_case, bytes);
+  memory[device::MemoryUse::kBuckets] = bytes;
+  return memory;
 }
 
 }  // namespace
@@ -118,7 +124,7 @@ StrategyInfo mirrored_strategy() {
             return std::make_unique<Mirrored>(site);
           },
           .traffic = traffic,
-          .memory_bytes = memory_bytes};
+          .memory = memory};
 }
 
 }  // namespace ddbench::ddp

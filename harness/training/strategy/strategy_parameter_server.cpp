@@ -79,8 +79,8 @@ class ParameterServer final : public Strategy {
         order_(buckets_of(keys_), site.specs.size()) {
     std::int64_t total = 0;
     for (const workload::ParameterSpec& spec : site.specs) total += spec.elements();
-    value_memory_ = site.device.allocate(total * std::int64_t{sizeof(float)});
-    gradient_memory_ = site.device.allocate(total * std::int64_t{sizeof(float)});
+    value_memory_ = site.device.allocate(total * std::int64_t{sizeof(float)}, device::MemoryUse::kParameters);
+    gradient_memory_ = site.device.allocate(total * std::int64_t{sizeof(float)}, device::MemoryUse::kGradients);
     lay_out(total);
   }
 
@@ -123,7 +123,8 @@ class ParameterServer final : public Strategy {
         at += spec.elements();
       }
     }
-    received_.resize(static_cast<std::size_t>(longest));
+    received_memory_ = site_.device.allocate(longest * std::int64_t{sizeof(float)}, device::MemoryUse::kBuckets);
+    received_ = Tensor{received_memory_.data(), 1, longest}.floats();
     set_parameters(values, gradients, all_values);
     for (std::size_t key = 0; key < keys_.size(); ++key) {
       if (keys_[key].server == site_.rank) {
@@ -163,7 +164,7 @@ class ParameterServer final : public Strategy {
     const Tensor& gradients = pieces_[key].gradients;
     if (keys_[key].server != site_.rank) return communicator.send(elements(gradients), keys_[key].server);
     const std::span<float> sums = gradients.floats();
-    const std::span<float> received = std::span(received_).first(sums.size());
+    const std::span<float> received = received_.first(sums.size());
     for_each_other([&](int worker) {
       communicator.receive(received, worker);
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += received[i];
@@ -182,7 +183,8 @@ class ParameterServer final : public Strategy {
   device::Buffer value_memory_;
   device::Buffer gradient_memory_;
   std::vector<Piece> pieces_;
-  std::vector<float> received_;  // a worker's gradients, on a server
+  device::Buffer received_memory_;
+  std::span<float> received_;  // a worker's gradients, on a server
 };
 
 /// Bytes that each server keeps.
@@ -208,12 +210,22 @@ StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> p
           .busiest_received_bytes = busiest};
 }
 
-std::int64_t memory_bytes(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes) {
+device::MemoryByUse memory(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int rank) {
   const std::vector<std::int64_t> servers = shares(run_case, parameter_bytes);
-  const std::int64_t largest = *std::max_element(servers.begin(), servers.end());
   const std::int64_t bytes = sum_of(parameter_bytes);
-  const std::int64_t received = std::min(largest, run_case.bucket_bytes + largest / 2);
-  return bytes + received + state_bytes(run_case, largest) + accumulator_bytes(run_case, bytes);
+  std::int64_t received = 0;  // the longest key that the rank serves
+  for (const Key& key : plan_keys(run_case, parameter_bytes)) {
+    std::int64_t size = 0;
+    for (const std::size_t parameter : key.parameters) size += parameter_bytes[parameter];
+    if (key.server == rank) received = std::max(received, size);
+  }
+  const auto server = static_cast<std::size_t>(rank);
+  device::MemoryByUse memory;
+  memory[device::MemoryUse::kParameters] = bytes;
+  memory[device::MemoryUse::kGradients] = bytes + accumulator_bytes(run_case, bytes);
+  memory[device::MemoryUse::kOptimizer] = server < servers.size() ? state_bytes(run_case, servers[server]) : 0;
+  memory[device::MemoryUse::kBuckets] = received;
+  return memory;
 }
 
 void check(const RunCase& run_case) {
@@ -235,7 +247,7 @@ StrategyInfo parameter_server_strategy() {
             return std::make_unique<ParameterServer>(site);
           },
           .traffic = traffic,
-          .memory_bytes = memory_bytes,
+          .memory = memory,
           .needs_host_memory = true};
 }
 

@@ -31,8 +31,8 @@ class Zero final : public Strategy {
         share_sums_(site.run_case.accumulate, site.device, site.probe) {
     std::int64_t total = 0;
     for (const Bucket& bucket : plan_) total += padded(elements_of(bucket, site.specs), site.world_size);
-    value_memory_ = site.device.allocate(total * std::int64_t{sizeof(float)});
-    gradient_memory_ = site.device.allocate(total * std::int64_t{sizeof(float)});
+    value_memory_ = site.device.allocate(total * std::int64_t{sizeof(float)}, device::MemoryUse::kParameters);
+    gradient_memory_ = site.device.allocate(total * std::int64_t{sizeof(float)}, device::MemoryUse::kGradients);
     lay_out(total);
   }
 
@@ -167,11 +167,29 @@ StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> p
                          (1 + reductions) * (n - 1) / n * bytes);
 }
 
+/// Of all buckets, what the rank owns without padding.
+std::int64_t owned_bytes(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int rank) {
+  std::int64_t owned = 0;
+  for (const Bucket& bucket :
+       plan_buckets(parameter_bytes, run_case.first_bucket_bytes, run_case.bucket_bytes)) {
+    std::int64_t elements = 0;
+    for (const std::size_t parameter : bucket)
+      elements += parameter_bytes[parameter] / std::int64_t{sizeof(float)};
+    const std::int64_t share = padded(elements, run_case.world_size()) / run_case.world_size();
+    owned += std::clamp<std::int64_t>(elements - rank * share, 0, share) * std::int64_t{sizeof(float)};
+  }
+  return owned;
+}
+
 template <bool kShardsGradients>
-std::int64_t memory_bytes(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes) {
+device::MemoryByUse memory(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int rank) {
   const std::int64_t bytes = padded_bytes(run_case, parameter_bytes);
-  const std::int64_t share = bytes / run_case.world_size();
-  return bytes + state_bytes(run_case, share) + accumulator_bytes(run_case, kShardsGradients ? share : bytes);
+  const std::int64_t summed = kShardsGradients ? bytes / run_case.world_size() : sum_of(parameter_bytes);
+  device::MemoryByUse memory;
+  memory[device::MemoryUse::kParameters] = bytes;
+  memory[device::MemoryUse::kGradients] = bytes + accumulator_bytes(run_case, summed);
+  memory[device::MemoryUse::kOptimizer] = state_bytes(run_case, owned_bytes(run_case, parameter_bytes, rank));
+  return memory;
 }
 
 void check(const RunCase& run_case) {
@@ -193,7 +211,7 @@ StrategyInfo zero_strategy(std::string name, std::string description) {
             return std::make_unique<Zero>(site, kShardsGradients);
           },
           .traffic = traffic<kShardsGradients>,
-          .memory_bytes = memory_bytes<kShardsGradients>};
+          .memory = memory<kShardsGradients>};
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ constexpr const char* kFigureColumns =
     "partition_step_ns";
 constexpr const char* kLastColumns =
     ",communication_ns,exposed_communication_ns,overlap_ns,peer_wait_ns,loss_first,loss_last,peak_memory_"
-    "bytes,dropped_spans,"
+    "bytes,device_peak_memory_bytes,dropped_spans,"
     "probe_overhead_percent,missing";
 
 std::string tags_in_words(const std::map<std::string, std::string>& tags) {
@@ -157,6 +157,8 @@ void add_last(const RunSummary& summary, Row& row) {
   for (const store::RankRecord& rank : summary.ranks)
     peak_bytes = std::max(peak_bytes, rank.peak_memory_bytes);
   row.add(peak_bytes > 0 ? std::to_string(peak_bytes) : "");
+  const auto device = analyzer::device_peak_bytes(summary.run);
+  row.add(device ? std::to_string(static_cast<std::int64_t>(*device)) : "");
   row.add(std::to_string(summary.dropped_spans));
   row.add(summary.probe_overhead_percent ? csv::real(summary.probe_overhead_percent->value) : "");
   row.add_text(missing_reasons(summary));

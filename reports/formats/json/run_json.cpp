@@ -61,8 +61,23 @@ Json environment_object(const store::Environment& environment) {
           {"facts", Json(environment.facts)}};
 }
 
+Json memory_object(const RunSummary& summary, MissingReasons& missing) {
+  const auto memory = analyzer::device_memory_of(summary.run);
+  Json json = {{"device_peak_bytes", nullptr}, {"parts", Json::object()}, {"gpus", Json::array()}};
+  if (memory) {
+    json["device_peak_bytes"] = memory->peak_bytes;
+    for (const auto& [name, bytes] : memory->parts) json["parts"][name] = bytes;
+  } else {
+    missing.null("memory.device_peak_bytes", memory.reason());
+  }
+  for (const analyzer::GpuMemory& gpu : analyzer::gpu_memory_of(summary.run))
+    json["gpus"].push_back({{"gpu", gpu.gpu}, {"peak_bytes", gpu.peak_bytes}, {"bytes", gpu.bytes}});
+  return json;
+}
+
 Json rank_objects(const RunSummary& summary) {
   Json ranks = Json::array();
+  const auto device = analyzer::device_memory_of(summary.run);
   for (const store::RankRecord& rank : summary.ranks) {
     ranks.push_back({{"rank", rank.rank},
                      {"local_rank", rank.local_rank},
@@ -72,6 +87,7 @@ Json rank_objects(const RunSummary& summary) {
                      {"clock_uncertainty_ns", rank.clock.uncertainty_ns()},
                      {"dropped_spans", rank.dropped_spans},
                      {"peak_memory_bytes", rank.peak_memory_bytes},
+                     {"device_peak_memory_bytes", device ? device->of_rank(static_cast<std::size_t>(rank.rank)) : 0},
                      {"parameter_hash", rank.parameter_hash},
                      {"outcome", rank.outcome}});
   }
@@ -243,6 +259,7 @@ std::string run_json(const RunSummary& summary) {
   add_efficiency(summary, missing, json);
   add_probes(summary, missing, json);
   json["kernels"] = kernel_objects(summary);
+  json["memory"] = memory_object(summary, missing);
   json["ranks"] = rank_objects(summary);
   json["environment"] = environment_object(summary.run.environment);
   json["notes"] = summary.notes;

@@ -134,6 +134,7 @@ void add_headline_metrics(const RunSummary& summary, RunValues& values) {
   if (summary.samples_per_s) add("mean_samples_per_s", *summary.samples_per_s);
   if (const auto& exposed_ns = summary.exposed_communication_ns)
     add("exposed_communication_ms", static_cast<double>(*exposed_ns) / 1e6);
+  if (const auto peak = analyzer::device_peak_bytes(summary.run)) add("device_peak_memory_bytes", *peak);
   if (!summary.efficiency) return;
   add("efficiency", summary.efficiency->value);
   add("speedup", summary.efficiency->speedup);

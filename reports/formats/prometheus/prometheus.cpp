@@ -182,11 +182,13 @@ std::string runs_prometheus(std::span<const RunSummary> runs) {
   text += parts(runs) + communication(runs) + collectives(runs);
   text += figures(runs, "ddbench_loss", "Mean loss over ranks at the last step.",
                   [](Family& to, const RunSummary& summary) { to.add_measured(summary, summary.loss_last, 1); });
-  text += figures(runs, "ddbench_peak_memory_bytes", "Largest memory of a rank.", [](Family& to, const RunSummary& summary) {
+  text += figures(runs, "ddbench_peak_memory_bytes", "Largest host memory of a rank.", [](Family& to, const RunSummary& summary) {
     std::int64_t peak_bytes = 0;
     for (const store::RankRecord& rank : summary.ranks) peak_bytes = std::max(peak_bytes, rank.peak_memory_bytes);
     if (peak_bytes > 0) to.add(summary, static_cast<double>(peak_bytes));
   });
+  text += figures(runs, "ddbench_device_peak_memory_bytes", "Largest memory that a rank's device allocator gave out, or of a GPU by NVML.",
+                  [](Family& to, const RunSummary& summary) { to.add_measured(summary, analyzer::device_peak_bytes(summary.run), 1); });
   return text;
 }
 

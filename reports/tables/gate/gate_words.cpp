@@ -26,7 +26,8 @@ std::string metric_value(RunMetric metric, double value) {
     case RunMetric::kStepTime:
     case RunMetric::kExposed: return quantity(value, "ns");
     case RunMetric::kBusBandwidth: return quantity(value * 1e9, "B/s");
-    case RunMetric::kPeakMemory: return quantity(value, "B");
+    case RunMetric::kHostMemory:
+    case RunMetric::kDeviceMemory: return quantity(value, "B");
     case RunMetric::kEfficiency: return percent_in_words(value);
     case RunMetric::kThroughput: break;
   }

@@ -104,6 +104,19 @@ NVML nvmlDeviceGetTemperature(Device device, int sensor, unsigned* celsius) {
   return sensor == 0 ? tell(device, celsius, 65u, 30u) : static_cast<int>(kInvalidArgument);
 }
 
+/// Total, free, used; 1 GB more is used each time, from 10 GB on, up to 40 GB.
+NVML nvmlDeviceGetMemoryInfo(Device device, unsigned long long* total_free_used) {
+  constexpr unsigned long long kGigabyte = 1'000'000'000;
+  static unsigned long long used = 9 * kGigabyte;
+  const int status = check(device, total_free_used);
+  if (status != kSuccess) return status;
+  if (used < 40 * kGigabyte) used += kGigabyte;
+  total_free_used[0] = 80 * kGigabyte;
+  total_free_used[2] = is(device, 0) ? used : 0;
+  total_free_used[1] = total_free_used[0] - total_free_used[2];
+  return kSuccess;
+}
+
 /// 4: nvmlClocksThrottleReasonSwPowerCap, 1: ...GpuIdle.
 NVML nvmlDeviceGetCurrentClocksThrottleReasons(Device device, unsigned long long* reasons) {
   return tell(device, reasons, 4ull, 1ull);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/device/gpu/gpu.h"
+#include "harness/device/memory_ledger.h"
 
 namespace ddbench::device::cuda {
 
@@ -13,8 +14,10 @@ namespace ddbench::device::cuda {
 /// another; it only grows.
 class Scratch {
  public:
-  explicit Scratch(cudaStream_t stream) noexcept : stream_(stream) {}
+  /// Counts what it takes in `ledger`, which outlives it.
+  Scratch(cudaStream_t stream, MemoryLedger& ledger) noexcept : stream_(stream), ledger_(ledger) {}
   ~Scratch() {
+    ledger_.remove(MemoryUse::kWorkspace, size_);
     if (memory_ != nullptr) cudaFreeAsync(memory_, stream_);
   }
   Scratch(const Scratch&) = delete;
@@ -46,13 +49,15 @@ class Scratch {
     if (memory_ != nullptr) {
       gpu::check(cudaFreeAsync(std::exchange(memory_, nullptr), stream_), "free memory of operators");
     }
-    size_ = 0;
+    ledger_.remove(MemoryUse::kWorkspace, std::exchange(size_, 0));
     gpu::check(cudaMallocAsync(&memory_, static_cast<std::size_t>(bytes), stream_),
                "allocate memory of operators");
     size_ = bytes;
+    ledger_.add(MemoryUse::kWorkspace, size_);
   }
 
   cudaStream_t stream_;
+  MemoryLedger& ledger_;
   void* memory_ = nullptr;
   std::int64_t size_ = 0;
 };

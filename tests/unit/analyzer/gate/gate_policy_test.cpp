@@ -64,9 +64,9 @@ vary = ["link", "bucket_bytes"]
 peak_memory = "10%"
 )",
                                          "p.toml");
-  EXPECT_EQ(policy.metrics, (std::vector<RunMetric>{RunMetric::kStepTime, RunMetric::kPeakMemory}));
+  EXPECT_EQ(policy.metrics, (std::vector<RunMetric>{RunMetric::kStepTime, RunMetric::kHostMemory}));
   EXPECT_DOUBLE_EQ(policy.threshold_of(RunMetric::kStepTime), 0.03);
-  EXPECT_DOUBLE_EQ(policy.threshold_of(RunMetric::kPeakMemory), 0.10);
+  EXPECT_DOUBLE_EQ(policy.threshold_of(RunMetric::kHostMemory), 0.10);
   EXPECT_DOUBLE_EQ(policy.confidence, 0.95);
   EXPECT_EQ(policy.min_pairs, 5);
   EXPECT_EQ(policy.repeat_on_fail, 2);

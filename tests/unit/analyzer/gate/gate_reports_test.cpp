@@ -27,7 +27,7 @@ GateVerdict verdict_of(double factor, double noise = 0.001) {
   GateSide candidate = sample_side("b", b);
   interleave(baseline, candidate);
   analyzer::GatePolicy policy;
-  policy.metrics = {RunMetric::kStepTime, RunMetric::kPeakMemory};
+  policy.metrics = {RunMetric::kStepTime, RunMetric::kHostMemory};
   return judge(std::move(baseline), std::move(candidate), policy);
 }
 

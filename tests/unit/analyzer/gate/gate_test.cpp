@@ -52,10 +52,10 @@ TEST(Judge, ASlowdownBelowTheThresholdPasses) {
 TEST(Judge, EachMetricPointsItsOwnWay) {
   for (const RunMetric metric : all_run_metrics()) {
     Sides slower = sides(1.10);
-    for (RunMeasures& run : slower.candidate.runs) run[RunMetric::kPeakMemory] = 1.1e8;
+    for (RunMeasures& run : slower.candidate.runs) run[RunMetric::kHostMemory] = run[RunMetric::kDeviceMemory] = 1.1e8;
     EXPECT_EQ(verdict(slower, policy_for({metric})).outcome, GateOutcome::kRegression) << to_string(metric);
     Sides faster = sides(0.90);
-    for (RunMeasures& run : faster.candidate.runs) run[RunMetric::kPeakMemory] = 0.9e8;
+    for (RunMeasures& run : faster.candidate.runs) run[RunMetric::kHostMemory] = run[RunMetric::kDeviceMemory] = 0.9e8;
     const GateVerdict better = verdict(faster, policy_for({metric}));
     EXPECT_EQ(better.outcome, GateOutcome::kPass) << to_string(metric);
     EXPECT_TRUE(better.metrics[0].improved) << to_string(metric);
@@ -139,7 +139,7 @@ TEST(Judge, CorrectsForTheNumberOfMetrics) {
   ASSERT_GT(p_value, 0.01 / 2);
   ASSERT_LT(p_value, 0.01);
   EXPECT_EQ(alone.outcome, GateOutcome::kRegression);
-  const GateVerdict together = verdict(both, policy_for({RunMetric::kStepTime, RunMetric::kPeakMemory}));
+  const GateVerdict together = verdict(both, policy_for({RunMetric::kStepTime, RunMetric::kHostMemory}));
   EXPECT_EQ(together.outcome, GateOutcome::kInconclusive);
 }
 

@@ -34,7 +34,8 @@ inline RunMeasures sample_run(const std::string& id, std::int64_t started_ns, do
   measures[RunMetric::kEfficiency] = 5e6 / step_ns;
   measures[RunMetric::kExposed] = 0.2 * step_ns;
   measures[RunMetric::kBusBandwidth] = 1e7 / step_ns;
-  measures[RunMetric::kPeakMemory] = 1e8;
+  measures[RunMetric::kHostMemory] = 1e8;
+  measures[RunMetric::kDeviceMemory] = 1e8;
   measures.partition[store::StepPart::kBackward] = static_cast<std::int64_t>(0.8 * step_ns);
   measures.partition[store::StepPart::kExposedTransfer] = static_cast<std::int64_t>(0.2 * step_ns);
   CollectiveSummary bucket;

@@ -68,6 +68,18 @@ TEST(Sizes, ActivationsGrowWithTheBatchAndShrinkWithTheirType) {
   }
 }
 
+TEST(Sizes, RecomputedBlocksKeepWhatLeavesThemAndCostAForwardPass) {
+  for (const char* name : {"gpt2-124m", "bert-base", "resnet50"}) {
+    const auto plain = make_workload(name, {});
+    const auto recomputed = make_workload(name, {{"recompute", "blocks"}});
+    EXPECT_LT(recomputed->activation_bytes(8), 0.55 * static_cast<double>(plain->activation_bytes(8))) << name;
+    EXPECT_EQ(recomputed->flops_per_sample(), plain->flops_per_sample()) << name;
+    const double again = recomputed->hardware_flops_per_sample() - plain->hardware_flops_per_sample();
+    EXPECT_GT(again, 0.4 * forward_flops(name)) << name;
+    EXPECT_LT(again, forward_flops(name)) << name;
+  }
+}
+
 TEST(Sizes, WhatIsNoModelIsRefused) {
   const auto refused = [](const char* name, const WorkloadOptions& options) {
     EXPECT_THROW(make_workload(name, options), Error) << name << " with " << options.begin()->first;
@@ -77,6 +89,8 @@ TEST(Sizes, WhatIsNoModelIsRefused) {
   refused("gpt2-nano", {{"heads", "3"}});
   refused("gpt2-nano", {{"sequence", "0"}});
   refused("gpt2-nano", {{"layers", "two"}});
+  refused("gpt2-nano", {{"recompute", "some"}});
+  refused("mlp", {{"recompute", "blocks"}});
   refused("bert-base", {{"hidden", "100"}});
   refused("bert-base", {{"size", "large"}});
   EXPECT_THROW(activation_type("fp8"), Error);
