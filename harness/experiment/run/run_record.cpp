@@ -57,6 +57,7 @@ void add_work_facts(const RunCase& run_case, Facts& facts) {
   const ddp::StrategyTraffic traffic = ddp::strategy_traffic(run_case);
   set_fact(facts, fact_key<"strategy.sent_bytes_per_step">, traffic.sent_bytes);
   set_fact(facts, fact_key<"strategy.traffic">, traffic.formula);
+  set_fact(facts, fact_key<"memory.predicted_bytes">, ddp::largest_footprint(run_case).total());
 }
 
 /// The hardware of the ranks' machines in the place of that of this one, where none of them may have been.
