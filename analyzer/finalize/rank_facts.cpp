@@ -65,7 +65,6 @@ void add_memory_facts(const store::RunStore& store, const store::RunId& run,
   for (const FactKey<std::int64_t>& key : kMemoryUses) set_fact(facts, key, last(fullest, key.name));
   set_count(facts, fact_key<"memory.device_reserved_bytes">,
             last(fullest, fact_key<"memory.device_reserved_bytes">.name));
-  set_count(facts, fact_key<"memory.offloaded_bytes">, last(fullest, fact_key<"memory.offloaded_bytes">.name));
 }
 
 }  // namespace

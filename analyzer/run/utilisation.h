@@ -38,7 +38,6 @@ struct DeviceMemory {
   std::vector<std::int64_t> bytes_of_ranks;  ///< one where all have as much
   std::vector<std::pair<std::string, std::int64_t>> parts;  ///< of that rank: {"parameters", ...}; without those of 0
   std::int64_t reserved_bytes = 0;           ///< by the driver for the allocator; 0: not known
-  std::int64_t offloaded_bytes = 0;
   Measured<std::int64_t> predicted_bytes = Measured<std::int64_t>::missing("not stored");
 
   std::int64_t of_rank(std::size_t rank) const {

@@ -70,7 +70,7 @@ void add_origin_facts(Facts& facts) {
   const SchedulerJob job = own_job();
   set_fact(facts, fact_key<"ddbench.version">, std::string(build_version()));
   set_fact(facts, fact_key<"ddbench.commit">, std::string(build_commit()));
-  set_fact(facts, fact_key<"user">, user_name());
+  set_fact(facts, fact_key<"owner.user">, user_name());
   set_known(facts, fact_key<"job.id">, job.id);
   set_known(facts, fact_key<"job.partition">, job.partition);
   set_known(facts, fact_key<"job.nodes">, job.nodes);

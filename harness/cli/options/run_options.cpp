@@ -227,7 +227,7 @@ void resolve(RunOptions& options) {
   run_case.backend = options.backend != "auto"   ? options.backend
                      : run_case.device == "cuda" ? "nccl"
                                                  : "gloo";
-  run_case.work = ReferenceWorkload{options.workload, key_values(options.workload_options, "--workload-option")};
+  run_case.work = make_work(options.workload, key_values(options.workload_options, "--workload-option"));
   run_case.strategy_options = key_values(options.strategy_options, "--strategy-option");
   run_case.tags = key_values(options.tags, "--tag");
   if (const char* const injected = std::getenv(kInjectVariable); injected != nullptr && *injected != '\0')

@@ -66,7 +66,7 @@ void set(RunCase& run_case, Value RunCase::*member, const std::string& name, con
   if constexpr (std::is_same_v<Value, std::string>) {
     run_case.*member = text;
   } else if constexpr (std::is_same_v<Value, Work>) {
-    run_case.work = ReferenceWorkload{text, work_options(run_case.work)};
+    run_case.work = make_work(text, work_options(run_case.work));
   } else if constexpr (std::is_enum_v<Value>) {
     run_case.*member = choice_from<Value>(name, text);
   } else {

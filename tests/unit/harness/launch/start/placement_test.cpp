@@ -136,7 +136,7 @@ TEST(Placement, TensorFlowIsToldByTfConfig) {
   EXPECT_EQ(read_placement({{"TF_CONFIG", "not read"}, {"RANK", "1"}, {"WORLD_SIZE", "2"}}).source, "torchrun");
   for (const std::string& wrong : {std::string("{"), std::string("[]"), config("{}"), config(R"({"type": "ps", "index": 0})"),
                                    config(R"({"type": "worker", "index": 2})"), std::string(R"({"cluster": {"worker": 3}, "task": {"type": "worker", "index": 0}})")}) {
-    EXPECT_NE(message_of([&] { read_placement({{"TF_CONFIG", wrong}}); }).find("TF_CONFIG"), std::string::npos) << wrong;
+    EXPECT_NE(message_of(ErrorCode::kBadInput, [&] { read_placement({{"TF_CONFIG", wrong}}); }).find("TF_CONFIG"), std::string::npos) << wrong;
   }
 }
 
