@@ -8,8 +8,8 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "core/build/build_identity.h"
 #include "core/text/number.h"
+#include "core/version/build_identity.h"
 
 namespace ddbench {
 namespace {

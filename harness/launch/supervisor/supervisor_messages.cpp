@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/build/build_identity.h"
 #include "core/clock.h"
+#include "core/version/build_identity.h"
 #include "harness/launch/supervisor/supervisor.h"
 #include "harness/launch/transfer/shipped_files.h"
 

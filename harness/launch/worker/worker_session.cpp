@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/build/build_identity.h"
+#include "core/version/build_identity.h"
 #include "harness/launch/machine/process_facts.h"
 #include "harness/launch/worker/told_flights.h"
 #include "harness/launch/machine/sigterm.h"
