@@ -31,7 +31,7 @@ CudaDevice::CudaDevice(const DeviceOptions& options)
       scratch_(stream_.get(), ledger()),
       products_(stream_.get(), options.tf32),
       cudnn_(make_cudnn(stream_.get())),
-      convolutions_(stream_.get(), cudnn_.get(), options.tf32, scratch_),
+      convolutions_(stream_.get(), cudnn_.get(), options.tf32, scratch_, ledger()),
       fused_attention_(cudnn_.get(), scratch_),
       anchor_(gpu::make_event(true)),
       upload_stream_(gpu::make_stream()),

@@ -77,8 +77,8 @@ struct Convolutions::Operation {
   std::optional<Execution> execution;
 };
 
-Convolutions::Convolutions(cudaStream_t stream, cudnnHandle_t cudnn, bool tf32, Scratch& scratch)
-    : tf32_(tf32), stream_(stream), cudnn_(cudnn), scratch_(scratch), workspace_(stream), wide_(stream) {}
+Convolutions::Convolutions(cudaStream_t stream, cudnnHandle_t cudnn, bool tf32, Scratch& scratch, MemoryLedger& ledger)
+    : tf32_(tf32), stream_(stream), cudnn_(cudnn), scratch_(scratch), workspace_(stream, ledger), wide_(stream, ledger) {}
 
 Convolutions::~Convolutions() = default;
 

@@ -24,7 +24,7 @@ struct ConvolutionShape {
 class Convolutions {
  public:
   /// Without `tf32`, float32 is computed as such, not on tensor cores.
-  Convolutions(cudaStream_t stream, cudnnHandle_t cudnn, bool tf32, Scratch& scratch);
+  Convolutions(cudaStream_t stream, cudnnHandle_t cudnn, bool tf32, Scratch& scratch, MemoryLedger& ledger);
   ~Convolutions();
 
   void forward(const ConvolutionShape& shape, void* x, void* weight, void* y);
