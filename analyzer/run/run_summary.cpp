@@ -221,6 +221,8 @@ void note_rated_link(const SkuCatalogue& catalogue, RunSummary& summary) {
   const CollectiveSummary* best = nullptr;
   for (const CollectiveSummary& collective : summary.collectives) {
     if (!collective.busbw_gb_per_s || !collective.communicator.empty()) continue;
+    // Its bus bandwidth is not what leaves a node of several ranks.
+    if (collective.record.function == "all_to_all") continue;
     if (best == nullptr || *collective.busbw_gb_per_s > *best->busbw_gb_per_s) best = &collective;
   }
   if (best == nullptr) return;

@@ -80,9 +80,10 @@ std::int64_t largest_batch(const RunCase& run_case, std::int64_t bytes) {
   };
   std::int64_t fitting = 0;
   std::int64_t too_large = 1;
-  while (too_large <= kLargestBatch / run_case.accumulate && fits_with(too_large)) {
+  const std::int64_t bound = kLargestBatch / run_case.accumulate + 1;
+  while (too_large < bound && fits_with(too_large)) {
     fitting = too_large;
-    too_large *= 2;
+    too_large = std::min(too_large * 2, bound);
   }
   while (too_large - fitting > 1) {
     const std::int64_t middle = fitting + (too_large - fitting) / 2;

@@ -53,8 +53,10 @@ Facts gpu_facts(const std::vector<GpuTotals>& gpus) {
     set(fact_key_of<"gpu.*.sm_clock_mhz">(i), gpu.mean_sm_clock_mhz());
     set(fact_key_of<"gpu.*.lowest_sm_clock_mhz">(i), gpu.lowest_sm_clock_mhz());
     set(fact_key_of<"gpu.*.highest_temperature_c">(i), gpu.highest_temperature_c());
-    set(fact_key_of<"gpu.*.memory_bytes">(i), gpu.memory_bytes());
-    set(fact_key_of<"gpu.*.peak_memory_bytes">(i), gpu.peak_memory_bytes());
+    if (gpu.was_busy()) {  // the memory of an idle GPU is somebody else's
+      set(fact_key_of<"gpu.*.memory_bytes">(i), gpu.memory_bytes());
+      set(fact_key_of<"gpu.*.peak_memory_bytes">(i), gpu.peak_memory_bytes());
+    }
     set(fact_key_of<"gpu.*.ecc_corrected">(i), gpu.ecc_corrected());
     set(fact_key_of<"gpu.*.ecc_uncorrected">(i), gpu.ecc_uncorrected());
     const std::vector<std::string> words = throttle_words(gpu.throttle_reasons());

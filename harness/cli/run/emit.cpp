@@ -100,7 +100,7 @@ void add_emit_options(CLI::App& command, EmitOptions& options) {
       ->check(CLI::IsMember({"dedicated", "low-priority"}))
       ->capture_default_str()
       ->needs(emit);
-  add("--retries", options.retries, "How often the job is started again after it failed or lost its nodes (Kubeflow, compose; Slurm: --requeue)")
+  add("--retries", options.retries, "How often the job is started again after it failed or lost its nodes (Kubeflow, Compose); Slurm: again after it lost its nodes (--requeue)")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str()
       ->needs(emit);

@@ -64,7 +64,9 @@ std::int64_t gpu_bytes(const FitOptions& options) {
 
 FitRow fit_row(const RunCase& run_case, const std::string& recompute, std::int64_t room) {
   FitRow row{run_case, recompute, {}, {}, 0};
-  if (recompute != "none") std::get<ReferenceWorkload>(row.run_case.work).options["recompute"] = recompute;
+  auto& given_options = std::get<ReferenceWorkload>(row.run_case.work).options;
+  if (recompute == "none") given_options.erase("recompute");
+  else given_options["recompute"] = recompute;
   try {
     validate(row.run_case);
     row.memory = ddp::largest_footprint(row.run_case);

@@ -68,10 +68,13 @@ void set_case(MicroCommandOptions& options) {
 
 /// Of each operation the size that comes closest to what the catalogue says of the network.
 void note_rated_link(analyzer::MicroTable& table) {
+  if (table.run.run_case.sku.empty()) return;
   const auto link = analyzer::rated_link(table.run, analyzer::SkuCatalogue::load());
   if (!link) return;
   std::map<analyzer::MicroOperation, const analyzer::MicroRow*> best;
   for (const analyzer::MicroRow& row : table.rows) {
+    // Its bus bandwidth is not what leaves a node of several ranks.
+    if (row.operation == analyzer::MicroOperation::kAllToAll) continue;
     const analyzer::MicroRow*& found = best[row.operation];
     if (found == nullptr || row.usual().busbw_gb_per_s > found->usual().busbw_gb_per_s) found = &row;
   }

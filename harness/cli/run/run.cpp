@@ -158,7 +158,6 @@ int run(SingleRunOptions& options) {
   if (const auto exit_code = be_started_rank(options.launcher, own)) return *exit_code;
   refuse_repetitions_of_started_ranks(options);
   check_continue(options);
-  ask_machine(options, options.run_case);
 
   const auto catalogue = analyzer::SkuCatalogue::load();
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
@@ -169,6 +168,7 @@ int run(SingleRunOptions& options) {
     auto unfinished = experiment::find_unfinished(store, options.run_case, options.checkpoint_dir);
     if (unfinished) return resume(options, store, *std::move(unfinished));
   }
+  ask_machine(options, options.run_case);  // after the search: an earlier start may have had no answer
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "analyzer/catalogue/sku_catalogue.h"
+#include "core/error.h"
 #include "harness/cli/options/output.h"
 #include "harness/experiment/sku/settle_sku.h"
 #include "probes/machine/machine.h"
@@ -23,9 +26,16 @@ void check_sku(const RunOptions& options, RunCase& run_case) {
 }
 
 void ask_machine(const RunOptions& options, RunCase& run_case) {
-  const auto launcher = options.launcher.launcher.launcher;
-  if (launcher == launch::Launcher::kMpirun) return;  // its hosts may be others than this one
-  warn(experiment::compare_with_machine(run_case, analyzer::SkuCatalogue::load(), host::inspect_machine(), !options.no_metadata));
+  const launch::LauncherOptions& launcher = options.launcher.launcher;
+  const bool from_login_node =
+      launcher.launcher == launch::Launcher::kSrun && (!launcher.hosts.empty() || std::getenv("SLURM_JOB_ID") == nullptr);
+  // The hosts may be others than this one.
+  if (launcher.launcher == launch::Launcher::kMpirun || from_login_node) return;
+  try {
+    warn(experiment::compare_with_machine(run_case, analyzer::SkuCatalogue::load(), host::inspect_machine(), !options.no_metadata));
+  } catch (const Error& error) {
+    warn({error.message()});
+  }
 }
 
 }  // namespace ddbench::cli

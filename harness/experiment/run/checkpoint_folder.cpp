@@ -94,7 +94,9 @@ std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCas
   const std::vector<store::RunRecord> newest = store.runs({.name = run_case.name, .limit = 1});
   if (newest.empty() || newest.front().state == store::RunState::kDone) return std::nullopt;
   const store::RunRecord& run = newest.front();
-  if (case_key(run.run_case) != case_key(run_case)) {
+  RunCase asked = run_case;
+  if (asked.sku.empty()) asked.sku = run.run_case.sku;  // the run may have it from its machine
+  if (case_key(run.run_case) != case_key(asked)) {
     throw Error(ErrorCode::kBadInput, fmt::format("run {} of the name \"{}\" is {} and of another case: give "
                                                   "this one another name, or continue that "
                                                   "one with --resume",

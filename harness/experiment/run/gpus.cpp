@@ -61,13 +61,13 @@ void check_gpu_memory(const RunCase& run_case, const host::Machine& machine) {
   std::string why_not;
   const auto source = cuda::open_nvml(why_not);
   if (source == nullptr) return;
-  std::int64_t smallest = 0;
+  std::int64_t largest = 0;  // a smaller one may be hidden from the ranks, or drive a display
   for (const cuda::GpuSample& gpu : source->read()) {
     const auto bytes = static_cast<std::int64_t>(gpu.memory_bytes.value_or(0));
-    if (bytes > 0) smallest = smallest == 0 ? bytes : std::min(smallest, bytes);
+    largest = std::max(largest, bytes);
   }
   const int gpus = std::max(1, usable_gpus(machine));
-  if (smallest > 0) check_gpu_memory(run_case, smallest, (run_case.world_size() + gpus - 1) / gpus);
+  if (largest > 0) check_gpu_memory(run_case, largest, (run_case.world_size() + gpus - 1) / gpus);
 }
 
 }  // namespace ddbench::experiment

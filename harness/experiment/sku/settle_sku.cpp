@@ -25,7 +25,9 @@ std::vector<std::string> check_sku(RunCase& run_case, const analyzer::SkuCatalog
   const analyzer::Sku* const sku = catalogue.find_meant(run_case.sku);
   if (sku == nullptr) return {analyzer::unknown_sku(catalogue, run_case.sku)};
   run_case.sku = sku->name;
-  analyzer::require_of_sku(*sku, {ranks_take_gpus ? run_case.gpus_per_node : 0, run_case.requested_network == NetworkRequest::kInfiniBand});
+  // A device that was not named is the CPU on a SKU without GPUs.
+  const bool takes_gpus = ranks_take_gpus && (sku->gpus > 0 || run_case.device == "cuda");
+  analyzer::require_of_sku(*sku, {takes_gpus ? run_case.gpus_per_node : 0, run_case.requested_network == NetworkRequest::kInfiniBand});
   return {};
 }
 

@@ -83,7 +83,9 @@ std::string what_follows(const Job& job, const std::string& store) {
   if (job.command == "sweep")
     text += "All sizes are runs of this one job, the case on 1 GPU first. It ends with the table of the curve.\n";
   if (!store.empty()) text += fmt::format("Into a store of yours:  ddbench db merge {}\n", store);
-  text += job.command == "sweep" ? "The curve, and what it costs:  ddbench scaling --where name=" + job_name(job) + "\n" : "";
+  text += job.command == "sweep" ? "The curve, and what it costs:  ddbench scaling --where " +
+                                      shell_words({"name=" + (job.run_case.name.empty() ? job_name(job) : job.run_case.name)}) + "\n"
+                                : "";
   return text;
 }
 

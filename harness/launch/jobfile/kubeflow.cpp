@@ -55,9 +55,10 @@ Document pod(const Job& job, Document container) {
   return {{"spec", spec}};
 }
 
-/// A status above 127 is taken for one that another try may mend; ddbench's of a preempted run is 130.
+/// With ExitCode, a status above 127 is taken for one that another try may mend; ddbench's of a preempted run is 130.
 const char* restart_policy(const Job& job) {
-  return is_restartable(job) || job.retries > 0 ? "ExitCode" : "Never";
+  if (job.retries > 0) return "OnFailure";
+  return is_restartable(job) ? "ExitCode" : "Never";
 }
 
 Document pytorch_job(const Job& job) {

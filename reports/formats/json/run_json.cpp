@@ -38,7 +38,7 @@ Json run_object(const store::RunRecord& run) {
           {"strategy", run_case.strategy},
           {"optimizer", run_case.optimizer},
           {"lr", run_case.lr},
-          {"applied_lr", settled_learning_rate(run_case)},
+          {"applied_lr", is_reference(run_case) && !run.provenance.has(Provenance::kImported) ? Json(settled_learning_rate(run_case)) : Json(nullptr)},
           {"momentum", run_case.momentum},
           {"seed", run_case.seed},
           {"first_bucket_bytes", run_case.first_bucket_bytes},
