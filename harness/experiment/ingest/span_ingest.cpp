@@ -28,7 +28,11 @@ void SpanIngest::show_life() {
   const std::int64_t now = wall_ns();
   if (now - shown_wall_ns_ < kEvery_ns) return;
   shown_wall_ns_ = now;
-  if (store_.beat(run_id_, now)) return;
+  try {
+    if (store_.beat(run_id_, now)) return;
+  } catch (const Error&) {
+    return;  // a full disk is no reason to end a run whose spools are whole; the next heartbeat may be written
+  }
   throw Error(ErrorCode::kRunFailed, fmt::format("run {} was closed in {} by another ddbench, which took it for dead", run_id_,
                                                  store_.file().string()));
 }
