@@ -27,8 +27,8 @@ class SpanIngest {
   /// skipped. Throws Error of the store (disk full), or when a spool cannot be opened or read.
   void poll();
 
-  /// Says in the store, every ten seconds at most, that the run goes on. Throws Error{kRunFailed} when somebody has closed it
-  /// there: another ddbench has taken it over.
+  /// Stores a heartbeat, every ten seconds at most; where the store does not take it, the next one may be
+  /// stored. Throws Error{kRunFailed} if the run is closed there: another ddbench has taken it over.
   void show_life();
 
   /// Before the first poll() of a run that another process began to move: leaves out what is stored already.

@@ -1,6 +1,7 @@
 // Memory and the device itself. Allocated memory is filled with NaN, so that unwritten memory is not taken
 // for zero; access outside of allocations is found by AddressSanitizer.
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
