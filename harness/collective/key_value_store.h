@@ -13,6 +13,9 @@ using Bytes = std::vector<char>;
 
 /// The piece for `index` in the value of key `owner` of `count`: see KeyValueStore::get_column.
 inline Bytes piece_for(const Bytes& value, int owner, int count, int index) {
+  // `index` comes from a rank, which may be anybody.
+  if (index < 0 || index >= count)
+    throw Error(ErrorCode::kRunFailed, "a rank asks the rendezvous for the addresses of a place that is not among its peers", 0, "rendezvous");
   if (owner == index) return {};
   const auto others = static_cast<std::size_t>(count - 1);
   if (count < 2 || value.size() % others != 0)

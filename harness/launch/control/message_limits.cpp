@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -112,7 +113,8 @@ void check(const RankOwnTime& time, Limits& limits) {
 
 void check(const KvGather& request, Limits& limits) {
   limits.in("the number of keys", request.count, std::uint32_t{1}, KvGather::kMostParts);
-  limits.in("the place of a rank", request.index, std::int32_t{-1}, static_cast<std::int32_t>(KvGather::kMostParts) - 1);
+  const auto places = static_cast<std::int32_t>(std::min(request.count, KvGather::kMostParts));
+  limits.in("the place of a rank", request.index, std::int32_t{-1}, places - 1);
 }
 
 void check(const LastStep& last, Limits& limits) {

@@ -269,6 +269,8 @@ TEST(Messages, ValuesThatCannotBeTrueAreRefused) {
   refused(StepTimes{1, {{1, 1, 2, 0}}}, "the number of pairs is 2");
   refused(StepTimes{1, {{1, 1, 1, std::numeric_limits<double>::infinity()}}}, "the cost of the probes");
   refused(StepTimes{1, std::vector<StepWindow>(StepTimes::kMostWindows + 1, StepWindow{1, 1, 0, 0})}, "windows");
+  refused(KvGather{1, "p", 2, 2}, "the place of a rank is 2");
+  refused(KvGather{1, "p", 2, 60000}, "the place of a rank is 60000");
   refused(Pong{1, kMin}, "the time of the answer is -9223372036854775808");
   Assignment assignment;
   assignment.rank = -5;

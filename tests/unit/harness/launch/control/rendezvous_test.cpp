@@ -73,6 +73,13 @@ TEST_F(RendezvousTest, AColumnIsWhatEachRankHasForOne) {
   EXPECT_THROW(rendezvous_.gather(1, {2, "h/", 3, 1}), Error) << "three bytes for two peers";
 }
 
+TEST_F(RendezvousTest, APlaceBeyondTheKeysHasNoColumn) {
+  rendezvous_.set(0, {"p0", collective::Bytes(64, 'a')});
+  rendezvous_.set(1, {"p1", collective::Bytes(64, 'b')});
+  for (const int index : {2, 3, 60000}) expect_refused([&] { rendezvous_.gather(0, {7, "p", 2, index}); });
+  EXPECT_TRUE(gathered_.empty());
+}
+
 TEST_F(RendezvousTest, ARankStoresABoundedNumberOfBytes) {
   const collective::Bytes large(Rendezvous::kMostBytesOfRank / 8 - 100, 'x');
   for (int i = 0; i < 8; ++i) rendezvous_.set(0, {std::to_string(i), large});
