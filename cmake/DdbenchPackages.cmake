@@ -6,6 +6,7 @@ set(documents "${CMAKE_BINARY_DIR}/documents")
 install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY reports/schema DESTINATION "${CMAKE_INSTALL_DATADIR}/ddbench" FILES_MATCHING PATTERN "*.json")
+install(FILES gui/demo/demo.db gui/demo/published.csv DESTINATION "${CMAKE_INSTALL_DATADIR}/ddbench/demo" COMPONENT gui)
 install(DIRECTORY reports/ci DESTINATION "${CMAKE_INSTALL_DATADIR}/ddbench")
 
 get_property(has_cuda GLOBAL PROPERTY DDBENCH_HAS_CUDA_MODULES)

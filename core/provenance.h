@@ -12,7 +12,7 @@ namespace ddbench {
 enum class Provenance : std::uint8_t {
   kMeasured = 0,
   kEmulatedNetwork = 1,  ///< nodes are namespaces of one machine, or a link was shaped
-  kOversubscribed = 2,   ///< more ranks than cores (or several ranks a GPU)
+  kOversubscribed = 2,   ///< more ranks than cores, ranks of other runs on its cores, or several ranks a GPU
   kReplayedCompute = 3,
   kImported = 4,
   kPredicted = 5,

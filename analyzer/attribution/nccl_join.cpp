@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kMostLate_ns = 2'000'000;
 // An event without a length states when its collective was enqueued. It is recorded soon after the kernel's
 // launch; the kernel may have waited this long for the GPU.
-constexpr std::int64_t kToldAfterLaunch_ns = 200'000;
+constexpr std::int64_t kReportedAfterLaunch_ns = 200'000;
 constexpr std::int64_t kLongestQueued_ns = 1'000'000'000;
 
 struct Event {
@@ -94,7 +94,11 @@ class KernelsByTime {
 
   Kernel* find(const Event& event) {
     if (Kernel* const same_key = of_its_key(event)) return same_key;
-    return is_timed(event) ? beside(event) : next_after(event);
+    if (is_timed(event)) return beside(event);
+    if (group_ != nullptr && event.span.begin_ns == group_ns_) return group_;
+    group_ = next_after(event);
+    group_ns_ = event.span.begin_ns;
+    return group_;
   }
 
   static bool is_timed(const Event& event) { return event.span.end_ns > event.span.begin_ns; }
@@ -131,7 +135,7 @@ class KernelsByTime {
 
   /// Kernels run in the order in which they were enqueued.
   Kernel* next_after(const Event& event) {
-    auto kernel = from(event.span.begin_ns - kToldAfterLaunch_ns);
+    auto kernel = from(event.span.begin_ns - kReportedAfterLaunch_ns);
     for (; kernel != kernels_.end() && kernel->span->begin_ns <= event.span.begin_ns + kLongestQueued_ns;
          ++kernel) {
       const bool may_be = kernel->function.empty() || kernel->function == event.what.function;
@@ -148,6 +152,8 @@ class KernelsByTime {
   }
 
   std::vector<Kernel>& kernels_;
+  Kernel* group_ = nullptr;  // of the latest untimed event without a key
+  std::int64_t group_ns_ = 0;
   std::int64_t longest_ns_ = 0;
   std::unordered_multimap<std::uint64_t, std::size_t> by_key_;
 };
@@ -209,7 +215,7 @@ std::map<std::uint16_t, int> communicator_sizes(const std::vector<std::string>& 
   return sizes;
 }
 
-std::string manner_of(const NcclEvent& event) {
+std::string algorithm_of(const NcclEvent& event) {
   const std::string how =
       event.algorithm.empty() ? "" : fmt::format("{} {}, ", event.algorithm, event.protocol);
   return fmt::format("{}{} channel{}, {}", how, event.channels, event.channels == 1 ? "" : "s",
@@ -225,14 +231,14 @@ void NcclJoin::add(const NcclJoin& other) {
   kernels_without_event += other.kernels_without_event;
   unknown_kernels.insert(other.unknown_kernels.begin(), other.unknown_kernels.end());
   numbered += other.numbered;
-  for (const auto& [what, how] : other.manners) manners[what].insert(how.begin(), how.end());
+  for (const auto& [what, how] : other.algorithms) algorithms[what].insert(how.begin(), how.end());
 }
 
 NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& names, std::uint32_t first_step,
                           std::uint32_t last_step, std::uint32_t warmup) {
   NcclJoin join;
-  const auto is_told = [=](const Span& span) { return span.step >= first_step && span.step <= last_step; };
-  const auto counts = [=](const Span& span) { return is_told(span) && span.step >= warmup; };
+  const auto in_window = [=](const Span& span) { return span.step >= first_step && span.step <= last_step; };
+  const auto counts = [=](const Span& span) { return in_window(span) && span.step >= warmup; };
   const std::map<std::uint16_t, int> sizes = communicator_sizes(names);
   const auto kind = [&](const std::string& function, const Span& span) {
     const auto size = sizes.find(CommunicatorMembers::number_of(span.correlation));
@@ -250,13 +256,12 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
   std::vector<Span> added;
   for (const Event& event : events) {
     Kernel* const kernel = by_time.find(event);
-    if (is_told(event.span)) {
+    if (in_window(event.span)) {
       const bool is_calls =
           kernel != nullptr && kernel->is_call;  // whose name stays: a barrier is an all-reduce
-      const std::string what = is_calls
-                                   ? kind(std::string(name_of(*kernel->span, names)), *kernel->span)
-                                   : kind(event.what.function, event.span);
-      join.manners[what].insert(manner_of(event.what));
+      const std::string what = is_calls ? kind(std::string(name_of(*kernel->span, names)), *kernel->span)
+                                        : kind(event.what.function, event.span);
+      join.algorithms[what].insert(algorithm_of(event.what));
     }
     if (kernel != nullptr) {
       kernel->events.push_back(&event);
@@ -279,9 +284,9 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
 Facts nccl_facts(const NcclJoin& join) {
   Facts facts;
   std::set<std::string> transports;
-  for (const auto& [what, manners] : join.manners) {
-    set_fact(facts, fact_key_of<"nccl.*">(what), fmt::format("{}", fmt::join(manners, "; ")));
-    for (const std::string& manner : manners) transports.insert(manner.substr(manner.rfind(", ") + 2));
+  for (const auto& [what, algorithms] : join.algorithms) {
+    set_fact(facts, fact_key_of<"nccl.*">(what), fmt::format("{}", fmt::join(algorithms, "; ")));
+    for (const std::string& nccl_algorithm : algorithms) transports.insert(nccl_algorithm.substr(nccl_algorithm.rfind(", ") + 2));
   }
   if (!transports.empty()) {
     set_fact(facts, fact_key<"nccl.transport">,
@@ -299,10 +304,10 @@ Facts nccl_facts(const NcclJoin& join) {
   return facts;
 }
 
-std::string nccl_manner(const Facts& facts, const std::string& function, std::uint64_t bytes, int ranks) {
+std::string nccl_algorithm_of(const Facts& facts, const std::string& function, std::uint64_t bytes, int ranks) {
   for (const int known_ranks : {ranks, 0}) {
-    if (const auto manner = get_fact(facts, fact_key_of<"nccl.*">(kind_of(function, bytes, known_ranks))))
-      return *manner;
+    if (const auto nccl_algorithm = get_fact(facts, fact_key_of<"nccl.*">(kind_of(function, bytes, known_ranks))))
+      return *nccl_algorithm;
   }
   return {};
 }

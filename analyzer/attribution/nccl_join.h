@@ -25,7 +25,7 @@ struct NcclJoin {
   std::set<std::string> unknown_kernels;  ///< named nccl*, with a function unknown to ddbench
   /// How NCCL performed each kind of collective: "all_reduce 4194304 B on 4 ranks" -> "RING LL128, 8
   /// channels, socket".
-  std::map<std::string, std::set<std::string>> manners;
+  std::map<std::string, std::set<std::string>> algorithms;
 
   void add(const NcclJoin& other);
 };
@@ -34,24 +34,24 @@ struct NcclJoin {
 /// events from `spans`; spans are those of a time range, in any order. The kernel of an event is the one with
 /// its key (assigned by the engine; of several, the one of its function), else the one that overlaps it
 /// longest, preferably of the same function, or for an event that only states when it was enqueued (it has no
-/// length) the next kernel of its function without an event. A kernel that performed several collectives (a
-/// group) becomes one span for each. If no kernels were recorded, the engine's own span with the event's key
-/// takes the event's place and is unchanged; an event with neither becomes a communication span of its own.
-/// Without any events (no plug-in, or a NCCL that is too old), kernels without a key, except those of send
-/// and receive, are numbered in their order, which is valid as long as all ranks use one communicator.
-/// `names` may grow. Manners are collected from events marked with a step from `first_step` to `last_step`,
-/// including warm-up, because what graphs replay later was reported then. Counters cover the steps after
-/// `warmup`.
+/// length) the next kernel of its function without an event; such events that begin at one time have one
+/// kernel. A kernel that performed several collectives (a group) becomes one span for each. If no kernels
+/// were recorded, the engine's own span with the event's key takes the event's place and is unchanged; an
+/// event with neither becomes a communication span of its own. Without any events (no plug-in, or a NCCL that
+/// is too old), kernels without a key, except those of send and receive, are numbered in their order, which
+/// is valid as long as all ranks use one communicator. `names` may grow. Algorithms are collected from events
+/// marked with a step from `first_step` to `last_step`, including warm-up, because what graphs replay later
+/// was reported then. Counters cover the steps after `warmup`.
 NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& names,
                           std::uint32_t first_step = 0, std::uint32_t last_step = kNoStep,
                           std::uint32_t warmup = 0);
 
-/// For store::Environment::facts: "nccl.all_reduce 4194304 B on 4 ranks" = "RING LL128, 8 channels, socket", ...;
-/// "nccl.transport"; "nccl.joined" and other counts that are not 0; "nccl.unknown_kernels".
+/// For store::Environment::facts: "nccl.all_reduce 4194304 B on 4 ranks" = "RING LL128, 8 channels, socket",
+/// ...; "nccl.transport"; "nccl.joined" and other counts that are not 0; "nccl.unknown_kernels".
 Facts nccl_facts(const NcclJoin& join);
 
 /// How NCCL performed collectives of this function and size in communicators of `ranks` ranks (0: not known),
-/// according to these facts; several manners are joined by "; "; empty when the facts do not state it.
-std::string nccl_manner(const Facts& facts, const std::string& function, std::uint64_t bytes, int ranks = 0);
+/// according to these facts; several algorithms are joined by "; "; empty when the facts do not state it.
+std::string nccl_algorithm_of(const Facts& facts, const std::string& function, std::uint64_t bytes, int ranks = 0);
 
 }  // namespace ddbench::analyzer

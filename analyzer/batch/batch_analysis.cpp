@@ -141,7 +141,7 @@ double common_target(std::span<const store::RunRecord> runs) {
           fmt::join(targets, ", ")));
 }
 
-bool tells_something(const BatchCurve& curve) {
+bool has_result(const BatchCurve& curve) {
   return std::any_of(curve.rows.begin(), curve.rows.end(),
                      [](const BatchRow& row) { return row.run_case.target_loss > 0 || bool(row.noise); });
 }
@@ -162,7 +162,7 @@ BatchAnalysis batch_analysis(const store::RunStore& store, std::span<const store
   }
   for (const auto& [variant, of_variant] : by_variant(wanted)) {
     BatchCurve curve = curve_of(store, variant, of_variant, catalogue);
-    if (tells_something(curve)) {
+    if (has_result(curve)) {
       analysis.curves.push_back(std::move(curve));
     } else {
       analysis.notes.insert(analysis.notes.end(), curve.notes.begin(), curve.notes.end());

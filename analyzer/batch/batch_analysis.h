@@ -46,6 +46,7 @@ struct BatchRow {
   /// Mean over runs. Runs that ended before count as longer than they were (censored_mean).
   Measured<double> steps = Measured<double>::missing("no run reached the target");
   Measured<double> samples = Measured<double>::missing("no run reached the target");
+  Measured<double> applied_rate = Measured<double>::missing("no runs");   ///< applied_learning_rate() of the first
   Measured<double> step_time_ns = Measured<double>::missing("no steps");  ///< geometric mean over runs
   Measured<double> time_s = Measured<double>::missing("no run reached the target");
   Measured<double> gpu_hours = Measured<double>::missing("no run reached the target");

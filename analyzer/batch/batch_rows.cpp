@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/run/applied_rate.h"
 #include "analyzer/run/usable_runs.h"
 #include "analyzer/statistics/statistics.h"
 
@@ -123,6 +124,7 @@ BatchRow batch_row(std::vector<BatchRun> runs, const SkuCatalogue& catalogue,
   runs = best_learning_rate(std::move(runs), notes);
   BatchRow row;
   row.run_case = runs.front().run.run_case;
+  row.applied_rate = applied_learning_rate(runs.front().run);
   row.global_batch = row.run_case.global_batch();
   row.world_size = row.run_case.world_size();
   row.run_steps = steps_of(runs);

@@ -47,8 +47,13 @@ Measured<RatedLink> rated_link(const store::RunRecord& run, const SkuCatalogue& 
   return link;
 }
 
+Measured<double> share_of_link(const std::string& function, double busbw_gb_per_s, const RatedLink& link) {
+  if (function == "all_to_all") return Measured<double>::missing("ranks of one node exchange a part of it: it is no rate of a link");
+  return busbw_gb_per_s / link.gb_per_s;
+}
+
 std::string achieved_in_words(const std::string& function, double bytes, double busbw_gb_per_s, const RatedLink& link) {
-  const double share = busbw_gb_per_s / link.gb_per_s;
+  const double share = *share_of_link(function, busbw_gb_per_s, link);
   std::string text = fmt::format("{} of {} reaches {:.3g} GB/s of bus bandwidth, {:.1f}% of {}", function, quantity(bytes, "B"),
                                  busbw_gb_per_s, 100 * share, link.in_words);
   if (share > 1) text += "; more than the link gives: reduced in the network (SHARP, NVLS), or the SKU is another one";

@@ -17,8 +17,12 @@ struct RatedLink {
 /// Missing with the reason: one node, no SKU, an emulated or unproved network, no rate in the catalogue.
 Measured<RatedLink> rated_link(const store::RunRecord& run, const SkuCatalogue& catalogue);
 
-/// "all_reduce of 1.07 GB reaches 160 GB/s of bus bandwidth, 80.0% of ...". The bus bandwidth of a ring is what each node sends, so
-/// that it is compared with the rate of a node (nccl-tests, PERFORMANCE.md). `bytes` of the size that reached most.
+/// Of a collective of all ranks. The bus bandwidth of a ring is what each node sends, so that it is compared with the rate of a node
+/// (nccl-tests, PERFORMANCE.md); what all_to_all's says is not what leaves a node of several ranks: missing.
+Measured<double> share_of_link(const std::string& function, double busbw_gb_per_s, const RatedLink& link);
+
+/// "all_reduce of 1.07 GB reaches 160 GB/s of bus bandwidth, 80.0% of ...": share_of_link() in words. `bytes` of the size that
+/// reached most. Not for all_to_all.
 std::string achieved_in_words(const std::string& function, double bytes, double busbw_gb_per_s, const RatedLink& link);
 
 }  // namespace ddbench::analyzer

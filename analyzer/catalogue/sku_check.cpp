@@ -49,7 +49,7 @@ std::string unknown_sku(const SkuCatalogue& catalogue, std::string_view name) {
     if (sku.name.starts_with(kAzurePrefix)) known.push_back(sku.name.substr(kAzurePrefix.size()));
   }
   const std::string meant = nearest(name, known);
-  return fmt::format("the SKU \"{}\" is not in the catalogue (`ddbench list skus`){}; it has no price and no peaks there", name,
+  return fmt::format("the SKU \"{}\" has no price and no peaks, as it is not in the catalogue (`ddbench list skus`){}", name,
                      meant.empty() ? "" : fmt::format("; did you mean {}?", catalogue.find_meant(meant)->name));
 }
 

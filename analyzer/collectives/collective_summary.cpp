@@ -30,7 +30,7 @@ std::string unknown_size(const store::RunRecord& run) {
 }
 
 bool may_use_gpu(const store::CollectiveRecord& record, const store::RunRecord& run) {
-  return !record.manner.empty() || run.run_case.device == "cuda" ||
+  return !record.nccl_algorithm.empty() || run.run_case.on_gpus() ||
          get_fact(run.environment.facts, fact_key<"gpu.count">).value_or(0) > 0;
 }
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <map>
 
-#include "analyzer/comparison/side_differences.h"
+#include "analyzer/comparison/field_differences.h"
 #include "analyzer/comparison/case_history.h"
 #include "analyzer/run/usable_runs.h"
 #include "core/error.h"
@@ -71,7 +71,7 @@ class Builder {
   }
 
   void build() {
-    comparison_.differences = side_differences(records(a_), records(b_));
+    comparison_.differences = field_differences(records(a_), records(b_));
     judge(comparison_);
     add_figures();
     add_parts();

@@ -41,7 +41,7 @@ struct Comparison {
   ComparedSide b;
   ComparisonVerdict verdict = ComparisonVerdict::kRepetitions;
   std::string verdict_text;
-  std::vector<FieldDifference> differences;  ///< side_differences
+  std::vector<FieldDifference> differences;  ///< field_differences
   std::vector<ComparedFigure>
       figures;  ///< step time, samples/s, exposed communication, peer wait, memory, loss
   std::vector<ComparedFigure> parts;        ///< of the step time

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "analyzer/comparison/compare_by.h"
 
@@ -10,6 +13,13 @@ namespace {
 
 std::string size_in_words(const RunCase& run_case) {
   return fmt::format("{} x {}", run_case.nodes, run_case.gpus_per_node);
+}
+
+/// A line through several values at one place would zigzag.
+bool one_value_each(const Series& series) {
+  std::set<double> places;
+  return std::all_of(series.points.begin(), series.points.end(),
+                     [&places](const Point& point) { return places.insert(point.x).second; });
 }
 
 }  // namespace
@@ -49,6 +59,7 @@ Figure throughput_figure(const GroupComparison& comparison) {
            size_in_words(row.run_case)});
       series.provenance = ProvenanceSet::from_bits(series.provenance.bits() | row.provenance.bits());
     }
+    if (one_value_each(series)) series.shape = SeriesShape::kLine;
     figure.series.push_back(std::move(series));
   }
   return figure;
@@ -72,7 +83,10 @@ Figure bus_bandwidth_figure(const GroupComparison& comparison) {
     own.provenance = ProvenanceSet::from_bits(own.provenance.bits() | collective.provenance.bits());
     own.points.push_back({static_cast<double>(collective.bytes), *collective.busbw_gb_per_s * 1e9, {}, {}});
   }
-  for (auto& [name, own] : series) figure.series.push_back(std::move(own));
+  for (auto& [name, own] : series) {
+    if (one_value_each(own)) own.shape = SeriesShape::kLine;
+    figure.series.push_back(std::move(own));
+  }
   if (figure.series.empty()) figure.notes.push_back("no collectives are stored with these runs");
   return figure;
 }

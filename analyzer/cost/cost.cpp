@@ -54,6 +54,28 @@ Estimate per_million(const CostRow& row) {
   return cost;
 }
 
+ConfidenceInterval divided_by(double amount, const ConfidenceInterval& rate) {
+  ConfidenceInterval result = rate;
+  result.low = amount / rate.high;
+  result.high = amount / rate.low;
+  return result;
+}
+
+void add_intervals(CostRow& row, const CostOptions& options) {
+  using Interval = Measured<ConfidenceInterval>;
+  if (!row.hours) {
+    row.hours_interval = row.usd_interval = Interval::missing(row.hours.reason());
+    return;
+  }
+  if (!row.offer.interval || !(row.offer.interval->low > 0)) {
+    row.hours_interval = row.usd_interval = Interval::missing("the throughput has no interval: it needs 3 runs (--repeat 3)");
+    return;
+  }
+  const double amount_h = *options.samples_total * row.checkpoints.time_factor / kSecondsAnHour;
+  row.hours_interval = divided_by(amount_h, *row.offer.interval);
+  row.usd_interval = row.usd ? Interval(divided_by(amount_h * *row.usd_per_h, *row.offer.interval)) : Interval::missing(row.usd.reason());
+}
+
 /// What follows from the price of an hour and the plan of checkpoints.
 void add_costs(CostRow& row, const CostOptions& options) {
   if (options.samples_total) {
@@ -66,6 +88,7 @@ void add_costs(CostRow& row, const CostOptions& options) {
   if (!row.usd_per_h) {
     row.usd_per_million_samples = Measured<Estimate>::missing(row.usd_per_h.reason());
     row.usd_per_epoch = row.usd = Measured<double>::missing(row.usd_per_h.reason());
+    add_intervals(row, options);
     return;
   }
   row.usd_per_million_samples = per_million(row);
@@ -75,6 +98,7 @@ void add_costs(CostRow& row, const CostOptions& options) {
           : Measured<double>::missing(options.samples_per_epoch.reason());
   row.usd = row.hours ? Measured<double>(*row.hours * *row.usd_per_h)
                       : Measured<double>::missing(row.hours.reason());
+  add_intervals(row, options);
 }
 
 CostRow on_demand(const Offer& offer, const Sku* sku, const CostOptions& options) {
@@ -151,6 +175,11 @@ void add_notes(const CostOptions& options, CostTable& table) {
         "some SKUs are marked unverified: their figures were not found in a source that could be read");
   if (imported_or_emulated)
     table.notes.push_back("not all throughputs are measured ones: see the provenance of each row");
+  if (std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) { return row.checkpoints.interval_s > 0; })) {
+    table.notes.push_back(fmt::format(
+        "hours hold checkpoints of {:.3g} s ({}; --checkpoint-s), restarts of {:.3g} s (--restart-s) and lost work, with checkpoints at Daly's interval",
+        options.checkpoint_s, options.checkpoint_source, options.restart_s));
+  }
   table.notes.push_back(
       "prices are those of the catalogue's sources and dates; override them with --price or --skus");
   if (std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) { return row.is_assumed; }))

@@ -47,6 +47,7 @@ struct CostOptions {
   Measured<double> samples_total = Measured<double>::missing("not given (--samples or --epochs)");
   Measured<double> deadline_h = Measured<double>::missing("not given (--deadline)");
   double checkpoint_s = 60;
+  std::string checkpoint_source = "assumed";  ///< of checkpoint_s: "assumed", "measured", "given"
   double restart_s = 300;
   /// Of one node, in hours, on demand; 0: on-demand nodes never fail.
   double node_mtbf_h = 0;
@@ -63,7 +64,10 @@ struct CostRow {
   Measured<double> hours =
       Measured<double>::missing("no amount of samples");                     ///< expected, for samples_total
   Measured<double> usd = Measured<double>::missing("no amount of samples");  ///< for samples_total
-  CheckpointPlan checkpoints;
+  /// What follows of the throughput's interval; prices and interruptions have none.
+  Measured<ConfidenceInterval> hours_interval = Measured<ConfidenceInterval>::missing("no amount of samples");
+  Measured<ConfidenceInterval> usd_interval = Measured<ConfidenceInterval>::missing("no amount of samples");
+  CheckpointPlan checkpoints;  ///< interval_s 0: nothing interrupts the job, as far as is known
   bool meets_deadline = true;
   bool on_front = false;   ///< no other row is both cheaper and faster
   std::string price_note;  ///< source and date of the price, "unverified" where it is

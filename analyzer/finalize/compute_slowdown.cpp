@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "analyzer/attribution/reduced_step.h"
+#include "analyzer/attribution/summarize_step.h"
 #include "analyzer/statistics/quantiles.h"
 
 namespace ddbench::analyzer {

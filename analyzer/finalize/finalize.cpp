@@ -19,7 +19,7 @@
 #include "analyzer/finalize/cpu_wait.h"
 #include "analyzer/finalize/kernel_totals.h"
 #include "analyzer/finalize/rank_facts.h"
-#include "analyzer/finalize/told_values.h"
+#include "analyzer/finalize/reported_values.h"
 #include "analyzer/run/contention.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
@@ -122,12 +122,12 @@ class Finalizer {
     join.add_totals_of_rank(rank, timeline.spans(), collectives_);
     damaged_spans_ += timeline.damaged(range);
     const LastArrivals arrivals = join.last_arrivals(rank, timeline.spans());
-    const ToldValues told(store_, run_.id, ranks_[rank].rank);
+    const ReportedValues reported(store_, run_.id, ranks_[rank].rank);
     const auto uncertainties_ns = join.wait_uncertainties_ns(rank);
     std::vector<store::StepRecord> records;
     for (std::size_t window = 0; window < timeline.windows().size(); ++window) {
       if (!range.holds(timeline.windows()[window].step)) continue;
-      records.push_back(step_record(rank, timeline, window, arrivals, told));
+      records.push_back(step_record(rank, timeline, window, arrivals, reported));
       const auto uncertainty = uncertainties_ns.find(records.back().step);
       if (records.back().probes_on && uncertainty != uncertainties_ns.end())
         records.back().peer_wait_uncertainty_ns = uncertainty->second;
@@ -136,7 +136,7 @@ class Finalizer {
   }
 
   store::StepRecord step_record(std::size_t rank, RankTimeline& timeline, std::size_t window,
-                                const LastArrivals& arrivals, const ToldValues& told) {
+                                const LastArrivals& arrivals, const ReportedValues& reported) {
     const StepWindow& step = timeline.windows()[window];
     store::StepRecord record;
     record.rank = ranks_[rank].rank;
@@ -144,13 +144,13 @@ class Finalizer {
     record.begin_ns = step.begin_ns;
     record.duration_ns = step.end_ns - step.begin_ns;
     record.probes_on = step.probes_on;
-    record.loss = told.loss(step.step);
+    record.loss = reported.loss(step.step);
     const bool measured = step.step >= static_cast<std::uint32_t>(run_.run_case.warmup);
     measured_steps_ += measured;
     ++all_steps_;
     if (!step.probes_on) return record;
     PartitionedStep parts = partition_step(timeline.spans_in(window), step.begin_ns, step.end_ns, arrivals);
-    if (const std::optional<CpuWait> wait = told.cpu_wait(step.step)) {
+    if (const std::optional<CpuWait> wait = reported.cpu_wait(step.step)) {
       book_cpu_wait(*wait, parts);
       steps_with_cpu_wait_ += measured;
     }
@@ -176,7 +176,7 @@ class Finalizer {
       return record;
     });
     for (store::CollectiveRecord& row : rows) {
-      row.manner = nccl_manner(run_.environment.facts, row.function, row.bytes, row.communicator.ranks);
+      row.nccl_algorithm = nccl_algorithm_of(run_.environment.facts, row.function, row.bytes, row.communicator.ranks);
     }
     return rows;
   }
@@ -213,7 +213,7 @@ class Finalizer {
       if (probed_steps_[rank] == 0 || communication_ns_[rank] != 0) continue;
       return fmt::format(
           "rank {} of {} shows no communication in its measured steps: the probes did not see its "
-          "collectives, so its time cannot be told apart",
+          "collectives, so its time cannot be divided into parts",
           ranks_[rank].rank, ranks_.size());
     }
     return differing_replicas();

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <set>
 
-#include "analyzer/attribution/reduced_step.h"
+#include "analyzer/attribution/summarize_step.h"
 #include "core/span_limits.h"
 
 namespace ddbench::analyzer {

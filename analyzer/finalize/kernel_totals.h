@@ -13,7 +13,7 @@
 namespace ddbench::analyzer {
 
 /// Collects the kernel rows of a run: all spans except steps and collectives, which have rows of their own.
-/// Reduced steps (analyzer::reduce_step) do not count.
+/// Reduced steps (analyzer::summarize_step) do not count.
 class KernelTotals {
  public:
   /// Adds those spans that are marked with a step of `range`.

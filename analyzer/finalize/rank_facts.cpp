@@ -17,7 +17,9 @@ constexpr std::array kDeviceCounters{
     fact_key<"cupti.records">,        fact_key<"cupti.dropped_records">, fact_key<"cupti.refused_buffers">,
     fact_key<"cupti.invalid_times">,  fact_key<"cupti.without_range">,   fact_key<"cupti.recording_errors">,
     fact_key<"cupti.overhead_ns">,    fact_key<"nccl.unfinished">,       fact_key<"nccl.unpaired">,
-    fact_key<"nccl.foreign_proxies">, fact_key<"nccl.unknown_functions">};
+    fact_key<"nccl.foreign_proxies">, fact_key<"nccl.unknown_functions">, fact_key<"nccl.unknown_bytes">,
+    fact_key<"nccl.with_phases">,     fact_key<"nccl.initial_sync_ns">,  fact_key<"nccl.final_sync_ns">,
+    fact_key<"cupti.filtered_windows">};
 
 constexpr std::array kProbeCosts{fact_key<"probe_cost.spans">, fact_key<"probe_cost.push_ns">,
                                  fact_key<"probe_cost.drain_ns">, fact_key<"probe_cost.readings_ns">};
@@ -35,7 +37,8 @@ constexpr auto kWithoutKernels = fact_key<"cupti.unavailable">;
 /// same NCCL settings: such facts are taken from rank 0.
 bool is_heard(const ReportedFact& fact, bool from_rank_0) {
   const bool is_of_all =
-      fact.key == fact_key<"training.cuda_graph">.name || find_fact(fact.key)->key == "nccl.NCCL_*";
+      fact.key == fact_key<"training.cuda_graph">.name || fact.key == fact_key<"nccl.no_kernel_events">.name ||
+      find_fact(fact.key)->key == "nccl.NCCL_*";
   return is_of_all ? from_rank_0
                    : fact.key == kWithoutKernels.name || fact.key == fact_key<"cpu_wait.unavailable">.name;
 }
@@ -98,19 +101,26 @@ void add_counted_facts(const store::RunStore& store, const store::RunId& run,
     }
     if (count != 0) set_fact(facts, key, bounded(count, 0, kMostCounted));
   }
+  // A version, not a count: the newest of all ranks.
+  double newest = 0;
+  for (const store::RankRecord& rank : ranks) {
+    const auto values = store.step_values(run, rank.rank, fact_key<"cupti.newer_records">.name);
+    if (!values.empty()) newest = std::max(newest, values.back().second);
+  }
+  set_count(facts, fact_key<"cupti.newer_records">, bounded(newest, 0, kMostCounted));
   add_memory_facts(store, run, ranks, facts);
   const auto peak = store.step_values(run, 0, "gemm_peak_tflops");
   if (!peak.empty()) set_fact(facts, fact_key<"device.gemm_peak_tflops">, peak.back().second);
   for (const FactKey<double>& key : kProbeCosts) {
     double sum = 0;
-    std::size_t told = 0;
+    std::size_t reports = 0;
     for (const store::RankRecord& rank : ranks) {
       const auto values = store.step_values(run, rank.rank, key.name);
       if (values.empty()) continue;
       sum += values.back().second;
-      ++told;
+      ++reports;
     }
-    if (told != 0) set_fact(facts, key, sum / static_cast<double>(told));
+    if (reports != 0) set_fact(facts, key, sum / static_cast<double>(reports));
   }
   // All ranks have the same scale; rank 0 reports it.
   const auto scale = store.step_values(run, 0, "loss_scale");

@@ -160,7 +160,7 @@ void decide(MetricVerdict& metric, bool beyond_noise, const GateVerdict& verdict
                                 interval_words(estimate), limit);
   } else {
     metric.outcome = GateOutcome::kInconclusive;
-    metric.reason = fmt::format("{}: the interval is too wide to tell {} from noise{}",
+    metric.reason = fmt::format("{}: the interval is too wide to distinguish {} from noise{}",
                                 interval_words(estimate), limit, advice(verdict, width, threshold));
   }
   if (metric.outcome != GateOutcome::kRegression) {

@@ -80,7 +80,7 @@ std::vector<Group> group_by_case(std::vector<RunMeasures> runs) {
 
 /// Fields whose values differ between groups: they distinguish the series. A field that a group lacks is
 /// empty there.
-std::set<std::string> telling_fields(const std::vector<Group>& groups) {
+std::set<std::string> distinguishing_fields(const std::vector<Group>& groups) {
   std::set<std::string> names;
   if (groups.empty()) return names;
   const auto text = [](const Group& group, const std::string& name) {
@@ -97,10 +97,10 @@ std::set<std::string> telling_fields(const std::vector<Group>& groups) {
   return names;
 }
 
-std::string label_of(const Group& group, const std::set<std::string>& telling) {
+std::string label_of(const Group& group, const std::set<std::string>& distinguishing) {
   const RunCase& run_case = group.runs.front().run.run_case;
   std::string label = fmt::format("{}, {} x {}", work_name(run_case.work), run_case.nodes, run_case.gpus_per_node);
-  for (const std::string& name : telling) {
+  for (const std::string& name : distinguishing) {
     const auto field = group.fields.find(name);
     if (name == "workload" || name == "nodes" || name == "gpus_per_node") continue;
     label +=
@@ -123,10 +123,10 @@ std::vector<std::vector<std::string>> edits_of(const Group& group) {
   return edits;
 }
 
-HistorySeries series_of(const Group& group, RunMetric metric, const std::set<std::string>& telling,
+HistorySeries series_of(const Group& group, RunMetric metric, const std::set<std::string>& distinguishing,
                         const ChangePointOptions& options) {
   HistorySeries series;
-  series.label = label_of(group, telling);
+  series.label = label_of(group, distinguishing);
   series.provenance = group.runs.front().run.provenance;
   std::vector<double> logarithms;
   const std::vector<std::vector<std::string>> edits = edits_of(group);
@@ -203,9 +203,9 @@ RunHistory run_history(std::vector<RunMeasures> runs, RunMetric metric, const Ch
   RunHistory history;
   history.metric = metric;
   const std::vector<Group> groups = group_by_case(std::move(runs));
-  const std::set<std::string> telling = telling_fields(groups);
+  const std::set<std::string> distinguishing = distinguishing_fields(groups);
   for (const Group& group : groups) {
-    history.series.push_back(series_of(group, metric, telling, options));
+    history.series.push_back(series_of(group, metric, distinguishing, options));
     note_edits(group, history.series.back().label, history.notes);
   }
   if (groups.empty()) history.notes.push_back("no finished run matches");

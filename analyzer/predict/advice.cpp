@@ -65,6 +65,10 @@ class Adviser {
 
   /// The gain against a replay whose collectives come from the same source; empty where it is not known.
   std::optional<Advice> tried(const Trial& trial) {
+    if (const std::string why = why_not_changed(recording_, trial.what_if); !why.empty()) {
+      report_.not_known.push_back(trial.change + ": " + why);
+      return {};
+    }
     const bool modelled = trial.what_if.changes_collectives() || trial.latency != 1 || trial.per_byte != 1;
     const Measured<ReplayPrediction> base = predict({}, modelled);
     const Measured<ReplayPrediction> with = predict(trial, modelled);
@@ -138,7 +142,7 @@ class Adviser {
       trials.push_back({name, change, assumption, {}});
       set(trials.back());
     };
-    if (reduces() && run_.run_case.precision == "fp32")
+    if (takes_hook(recording_.strategy) && reduces() && run_.run_case.precision == "fp32")
       add("compression", "gradients sent in half precision (-S hook=fp16)", "converting them takes no time",
           [](Trial& t) { t.what_if.bytes_factor = 0.5; });
     if (recording_.shape.nodes > 1) {

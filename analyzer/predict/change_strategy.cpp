@@ -20,13 +20,15 @@ constexpr double kOnePack = 1e18;
 std::string why_not(const std::string& from, const std::string& to) {
   const char* lacks = "the run's collectives are those of";
   if (from == "mirrored") lacks = "a step that reduces all gradients together does not show when each was ready, that of";
+  if (to == "zero3") lacks = "when layers would wait for their parameters does not follow from the steps of";
   if (to == "ps") lacks = "the time of parameter servers does not follow from the collectives of";
   if (to == "horovod") lacks = "what is fused in a cycle, and the time to agree on it, do not follow from the steps of";
   return fmt::format("--strategy {}: {} {}; record a run of {} to predict it", to, lacks, from, to);
 }
 
+/// Of these each rank updates its share.
 bool shards(const std::string& strategy) {
-  return strategy == "zero1" || strategy == "zero2";
+  return strategy == "zero1" || strategy == "zero2" || strategy == "zero3";
 }
 
 void scale_optimizer(StepRecording& recording, double factor) {
@@ -94,7 +96,7 @@ void gather_after(StepRecording& recording) {
 }  // namespace
 
 bool can_change_strategy(const std::string& from, const std::string& to) {
-  const auto known = [](const std::string& strategy) { return strategy == "ddp" || shards(strategy); };
+  const auto known = [](const std::string& strategy) { return strategy == "ddp" || strategy == "zero1" || strategy == "zero2"; };
   return from == to || (known(from) && (known(to) || to == "mirrored"));
 }
 

@@ -10,7 +10,7 @@ namespace ddbench::analyzer {
 /// DeepSpeed's ZeRO replaces the all_reduce of a bucket by a reduce_scatter, and by an all_gather after the
 /// optimizer; and all of them as "mirrored", which reduces all gradients together after the last one is ready
 /// (packing takes no time). Steps of mirrored do not record when each gradient was ready, so they cannot be
-/// rewritten; nor can those of other strategies.
+/// rewritten; nor can those of other strategies, of which zero3 gathers parameters in the midst of a pass.
 bool can_change_strategy(const std::string& from, const std::string& to);
 
 /// The recorded steps rewritten for `strategy` on `ranks` ranks. ZeRO's ranks update 1 / ranks of the

@@ -160,6 +160,14 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
     return Measured<ReplayPrediction>::missing(
         "the recorded steps have no collectives that all recorded ranks share, so that what ranks would send each other is not "
         "known: record a run of two ranks or more");
+  const WhatIf& what_if = options.what_if;
+  const bool as_recorded = !options.other_network && shape.nodes == recording.shape.nodes &&
+                           shape.gpus_per_node == recording.shape.gpus_per_node && what_if.compute_speed == 1 &&
+                           what_if.batch_factor == 1;
+  if (recording.strategy == "zero3" && !as_recorded)
+    return Measured<ReplayPrediction>::missing(
+        "a step of zero3 shows where a layer waited for its parameters, not where it would wait at another speed or size: "
+        "measure a run there");
   const std::string& strategy = options.what_if.strategy.empty() ? recording.strategy : options.what_if.strategy;
   const StepRecording changed_steps =
       changed(with_strategy(recording, strategy, static_cast<int>(shape.gpus())), options.what_if);

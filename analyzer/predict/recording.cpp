@@ -9,7 +9,7 @@
 
 #include "analyzer/attribution/nccl_join.h"
 #include "analyzer/attribution/rank_timeline.h"
-#include "analyzer/attribution/reduced_step.h"
+#include "analyzer/attribution/summarize_step.h"
 #include "analyzer/clocks/clock_alignment.h"
 #include "analyzer/collectives/micro_table.h"
 #include "analyzer/predict/record_step.h"

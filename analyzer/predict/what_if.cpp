@@ -65,11 +65,20 @@ void accumulate(RankStep& step, int micro_batches) {
 
 }  // namespace
 
+std::string why_not_changed(const StepRecording& recording, const WhatIf& what_if) {
+  if (recording.strategy != "zero3" || (!what_if.bucket_bytes && what_if.accumulate == 1)) return {};
+  return fmt::format(
+      "zero3 gathers a bucket where its first layer needs it, and reduces it in each micro-batch: recorded steps do not show "
+      "where {} would put that. Record a run with it",
+      what_if.bucket_bytes ? "another size of buckets (--bucket-mb)" : "--accumulate");
+}
+
 StepRecording changed(const StepRecording& recording, const WhatIf& what_if) {
   require_positive(what_if.batch_factor, "the batch");
   require_positive(what_if.bytes_factor, "the size of gradients");
   require_positive(what_if.compute_speed, "--compute-scale");
   require_positive(what_if.accumulate, "--accumulate");
+  if (const std::string why = why_not_changed(recording, what_if); !why.empty()) throw Error(ErrorCode::kBadInput, why);
   StepRecording result =
       what_if.bucket_bytes ? rebucketed(recording, *what_if.bucket_bytes, kFirstBucketBytes) : recording;
   for (StepCollective& collective : result.collectives) {

@@ -23,11 +23,19 @@ struct WhatIf {
   bool changes_collectives() const noexcept { return bucket_bytes.has_value() || bytes_factor != 1 || !strategy.empty(); }
 };
 
+/// Whether gradients of the strategy can be compressed (-S hook=).
+inline bool takes_hook(const std::string& strategy) {
+  return strategy == "ddp";
+}
+
+/// Why the recorded steps do not show what the change would do, for people; empty where they do.
+std::string why_not_changed(const StepRecording& recording, const WhatIf& what_if);
+
 /// The recording with all changes except the strategy, which depends on the number of ranks. Larger buckets
 /// join recorded ones, which is exact; smaller ones split them, assuming that the gradients of a bucket
 /// became ready evenly over the time since the preceding bucket (a note states this). Recorded transfer times
 /// of collectives whose bytes change are empty afterwards. Throws Error{kBadInput} for factors that are not
-/// positive, and for bucket sizes if no collective has a bucket.
+/// positive, for bucket sizes if no collective has a bucket, and for why_not_changed().
 StepRecording changed(const StepRecording& recording, const WhatIf& what_if);
 
 }  // namespace ddbench::analyzer

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/program/learning_rates.h"
 #include "analyzer/program/pattern_steps.h"
 #include "core/span_limits.h"
 
@@ -155,8 +156,17 @@ class StepSearch {
     return windows;
   }
 
-  /// For steps `warmup` and later.
+  void find_learning_rates(const std::vector<Windows>& windows, ProgramSteps& result) const {
+    result.learning_rates = learning_rates(marks_.front(), windows.front());
+    const bool known = std::any_of(result.learning_rates.begin(), result.learning_rates.end(), [](const auto& rate) { return rate.has_value(); });
+    if (!known) result.learning_rates.clear();
+  }
+
+  /// For steps `warmup` and later; after find_learning_rates().
   void apply_phases_to(const std::vector<Windows>& windows, int warmup, ProgramSteps& result) {
+    // A mark that only reports a learning rate says nothing of phases.
+    for (std::vector<PhaseMark>& of_rank : marks_)
+      std::erase_if(of_rank, [](const PhaseMark& mark) { return mark.phase == ProgramPhase::kOptimizerCall && mark.begin_ns == mark.end_ns; });
     if (windows.front().empty() || std::any_of(marks_.begin(), marks_.end(), [](const auto& of_rank) { return of_rank.empty(); }))
       return;
     const std::size_t steps = windows.front().size();
@@ -213,6 +223,7 @@ ProgramSteps assign_program_steps(std::vector<ProgramRank>& ranks, int warmup, H
   std::uint32_t first_step = 0;
   if (result.found > 0) {
     if (kept.skip > 0 || kept.measure > 0 || kept.duration_ns > 0) keep_only(kept, ranks, windows);
+    search.find_learning_rates(windows, result);
     search.apply_phases_to(windows, warmup, result);
   } else {
     first_step = static_cast<std::uint32_t>(warmup);

@@ -48,6 +48,8 @@ struct ProgramSteps {
   std::int64_t outside_ns =
       0;  ///< of rank 0 between its first and last step, in no step (evaluation, checkpoints)
   std::optional<ProgramPhases> phases;  ///< where all ranks marked them
+  /// Of rank 0, by step from the first one on; empty where no step has one.
+  std::vector<std::optional<double>> learning_rates;
   std::uint32_t found = 0;              ///< steps before those outside of `kept` were left out
 };
 

@@ -17,8 +17,8 @@ constexpr double kClearlyBetter = 0.75;
 constexpr double kWorthATry = 0.3;
 // Ratio of two pauses, in either direction.
 constexpr std::int64_t kAboutAsLong = 3;
-// Equal buckets of a step, without and with one more: for larger numbers it is likelier that the program does
-// something else every so many steps.
+// Equal buckets of a step, without and with another one: a larger number is more likely a program that does something else at
+// regular intervals.
 constexpr std::size_t kMostEqualParts = 7;
 constexpr std::size_t kMostPartsAndAnother = 10;
 constexpr std::size_t kFewestBegins = 6;
@@ -105,14 +105,29 @@ std::vector<std::int64_t> pauses_before(Collectives all, std::span<const std::si
   return pauses_ns;
 }
 
-/// Share of the steps that begin with a pause about as long as the median one.
-double regularity(Collectives all, const std::vector<std::size_t>& firsts) {
-  const std::vector<std::int64_t> pauses_ns = pauses_before(all, std::span(firsts).subspan(1));
-  const std::int64_t median_ns = pauses_ns[pauses_ns.size() / 2];
-  const auto regular = std::count_if(pauses_ns.begin(), pauses_ns.end(), [&](std::int64_t pause_ns) {
-    return pause_ns <= kAboutAsLong * median_ns && median_ns <= kAboutAsLong * pause_ns;
+/// Share of times, ascending, that are about as long as the median one.
+double share_like_the_median(const std::vector<std::int64_t>& times_ns) {
+  const std::int64_t median_ns = times_ns[times_ns.size() / 2];
+  const auto regular = std::count_if(times_ns.begin(), times_ns.end(), [&](std::int64_t time_ns) {
+    return time_ns <= kAboutAsLong * median_ns && median_ns <= kAboutAsLong * time_ns;
   });
-  return static_cast<double>(regular) / static_cast<double>(pauses_ns.size());
+  return static_cast<double>(regular) / static_cast<double>(times_ns.size());
+}
+
+/// From the begin of each step to that of the next, ascending.
+std::vector<std::int64_t> lengths(Collectives all, const std::vector<std::size_t>& firsts) {
+  std::vector<std::int64_t> lengths_ns;
+  for (std::size_t i = 1; i < firsts.size(); ++i)
+    lengths_ns.push_back(std::max<std::int64_t>(1, all[firsts[i]].begin_ns - all[firsts[i - 1]].begin_ns));
+  std::sort(lengths_ns.begin(), lengths_ns.end());
+  return lengths_ns;
+}
+
+/// Share of regular steps, by the pauses that begin them or by their lengths: a busy machine changes short pauses by more than their
+/// length, and a step that is long for another reason begins with a usual pause.
+double regularity(Collectives all, const std::vector<std::size_t>& firsts) {
+  return std::max(share_like_the_median(pauses_before(all, std::span(firsts).subspan(1))),
+                  share_like_the_median(lengths(all, firsts)));
 }
 
 /// Whether a step of `pattern` contains the collective.

@@ -21,7 +21,7 @@ struct StepPattern {
   std::vector<std::size_t> firsts;  ///< index of the first collective of each step, ascending
   double covered = 0;  ///< 0 to 1: the share of collectives, from the first step on, that belong to steps
   /// 0 to 1: the share of collectives that belong to steps, from the first one on, times the share of steps
-  /// that begin with a pause of about the median's length.
+  /// that begin with a pause of about the median's length, or last about as long as the median, whichever is larger.
   double confidence = 0;
 };
 

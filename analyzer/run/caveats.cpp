@@ -57,9 +57,13 @@ void note_elapsed_time(const RunSummary& summary, Notes& notes) {
 
 void note_oversubscription(const RunSummary& summary, Notes& notes) {
   if (!summary.run.provenance.has(Provenance::kOversubscribed)) return;
+  if (const auto others = get_fact(facts_of(summary), fact_key<"cores.shared_with">)) {
+    notes.push_back(fmt::format("oversubscribed: ranks shared their cores with {}: steps took longer than on a machine of their own", *others));
+  }
   const int ranks = ranks_on_fullest_host(summary);
   const std::int64_t cores = get_fact(facts_of(summary), fact_key<"cpu.cores">).value_or(0);
   if (cores <= 0 || ranks <= cores) {
+    if (has_fact(facts_of(summary), fact_key<"cores.shared_with">)) return;
     notes.push_back(
         "oversubscribed: ranks share cores or a GPU, so compute takes longer than on a machine of its own");
     return;
@@ -80,7 +84,7 @@ void note_traffic(const RunSummary& summary, Notes& notes) {
   const double theory = get_fact(facts_of(summary), fact_key<"strategy.sent_bytes_per_step">).value_or(0);
   if (theory <= 0) return;
   std::string text =
-      fmt::format("{}: a rank sends {:.4g} MB a step on average, {}", run_case.strategy, theory / 1e6,
+      fmt::format("gradient traffic of {}: {:.4g} MB per rank and step, {}", run_case.strategy, theory / 1e6,
                   get_fact(facts_of(summary), fact_key<"strategy.traffic">).value_or(""));
   const auto sent =
       static_cast<double>(get_fact(facts_of(summary), fact_key<"network.sent_bytes">).value_or(0));

@@ -16,6 +16,7 @@ constexpr double kMuch_percent = 5;  // of a step, or of the processor time: vis
 std::string oversubscription(const RunSummary& summary) {
   const int ranks = ranks_on_fullest_host(summary);
   const std::int64_t cores = get_fact(summary.run.environment.facts, fact_key<"cpu.cores">).value_or(0);
+  if (const auto others = get_fact(summary.run.environment.facts, fact_key<"cores.shared_with">)) return "ranks share cores with " + *others;
   if (cores <= 0 || ranks <= cores) return "ranks share cores or a GPU";
   return fmt::format("{} ranks share {} core{}", ranks, cores, cores == 1 ? "" : "s");
 }

@@ -143,7 +143,7 @@ bool is_part(std::string_view whole, std::string_view part) {
   std::string list;
   for (std::size_t i = 0; i < std::min(matches.size(), kMostListed); ++i) list += "\n  " + matches[i];
   if (matches.size() > kMostListed) list += fmt::format("\n  and {} more", matches.size() - kMostListed);
-  throw Error(ErrorCode::kBadInput, fmt::format("\"{}\" fits {} runs or sweeps; say more of one of these:{}",
+  throw Error(ErrorCode::kBadInput, fmt::format("\"{}\" is ambiguous: it fits {} runs or sweeps. Give more characters of one of these:{}",
                                                 text, matches.size(), list));
 }
 

@@ -10,6 +10,7 @@
 #include "analyzer/catalogue/rated_link.h"
 #include "analyzer/clocks/clock_alignment.h"
 #include "analyzer/rate/run_partition.h"
+#include "analyzer/run/applied_rate.h"
 #include "analyzer/run/case_figures.h"
 #include "analyzer/run/caveats.h"
 #include "analyzer/run/contention.h"
@@ -179,9 +180,9 @@ void add_efficiency(const store::RunStore& store, RunSummary& summary) {
 
 }  // namespace
 
-bool tells_manners(const RunSummary& summary) {
+bool has_nccl_settings(const RunSummary& summary) {
   return std::any_of(summary.collectives.begin(), summary.collectives.end(),
-                     [](const CollectiveSummary& collective) { return !collective.record.manner.empty(); });
+                     [](const CollectiveSummary& collective) { return !collective.record.nccl_algorithm.empty(); });
 }
 
 bool names_communicators(const RunSummary& summary) {
@@ -207,6 +208,7 @@ RunSummary summarize(const store::RunStore& store, const store::RunId& id) {
   std::optional<store::RunRecord> run = store.run(id);
   if (!run) throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
   RunSummary summary = summarize_alone(store, *std::move(run), true);
+  summary.learning_rates = recorded_learning_rates(store, summary.run);
   add_efficiency(store, summary);
   summary.notes = notes_on(summary);
   return summary;
@@ -221,8 +223,7 @@ void note_rated_link(const SkuCatalogue& catalogue, RunSummary& summary) {
   const CollectiveSummary* best = nullptr;
   for (const CollectiveSummary& collective : summary.collectives) {
     if (!collective.busbw_gb_per_s || !collective.communicator.empty()) continue;
-    // Its bus bandwidth is not what leaves a node of several ranks.
-    if (collective.record.function == "all_to_all") continue;
+    if (!share_of_link(collective.record.function, *collective.busbw_gb_per_s, *link)) continue;
     if (best == nullptr || *collective.busbw_gb_per_s > *best->busbw_gb_per_s) best = &collective;
   }
   if (best == nullptr) return;

@@ -54,6 +54,8 @@ struct RunSummary {
   /// Samples per step over all ranks: from the case, or counted from a program's DataLoaders. Missing: not
   /// known.
   Measured<double> samples_per_step = Measured<double>::missing("no steps");
+  /// recorded_learning_rates()
+  std::vector<std::pair<std::uint32_t, double>> learning_rates;
   /// The quantity that speedups compare: samples_per_s, or, if the number of samples per step is not known,
   /// steps per second of all ranks, which assumes that a rank's step has equally many samples at each size.
   Measured<double> work_per_s = Measured<double>::missing("no steps");
@@ -112,8 +114,8 @@ RunSummary summarize_rows(store::RunRecord run, store::RunRows rows);
 /// The same with the efficiency.
 RunSummary summarize_for_list(const store::RunStore& store, store::RunRecord run);
 
-/// Whether the collectives' library reported how it performed any of them (CollectiveRecord::manner).
-bool tells_manners(const RunSummary& summary);
+/// Whether the collectives' library reported how it performed any of them (CollectiveRecord::nccl_algorithm).
+bool has_nccl_settings(const RunSummary& summary);
 
 /// Whether tables must name the communicators: some are not the communicator of all ranks.
 bool names_communicators(const RunSummary& summary);

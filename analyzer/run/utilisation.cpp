@@ -27,7 +27,7 @@ Measured<double> positive_fact(const store::RunRecord& run, const FactKey<double
 
 /// For one device. A CPU has a measured peak: a trial run on a CPU may have a SKU whose GPUs it did not use.
 Measured<double> peak_tflops(const store::RunRecord& run, const SkuCatalogue& catalogue) {
-  const bool on_cpu = run.run_case.device == "cpu" && !run.provenance.has(Provenance::kImported);
+  const bool on_cpu = run.run_case.on_cpu() && !run.provenance.has(Provenance::kImported);
   if (on_cpu)
     return positive_fact(run, fact_key<"device.gemm_peak_tflops">, "the run did not measure its CPU's peak");
   return catalogue.peak_tflops(run.run_case.sku, run.run_case.precision);
@@ -49,7 +49,7 @@ int physical_devices(const store::RunRecord& run, std::span<const store::RankRec
   const bool is_whole = ranks.size() == static_cast<std::size_t>(world_size);
   const std::int64_t on_a_host =
       get_fact(run.environment.facts,
-               run.run_case.device == "cpu" ? fact_key<"cpu.cores"> : fact_key<"gpu.count">)
+               run.run_case.on_cpu() ? fact_key<"cpu.cores"> : fact_key<"gpu.count">)
           .value_or(0);
   if (!is_whole || on_a_host <= 0 || run.provenance.has(Provenance::kImported)) return world_size;
   std::map<std::string, std::int64_t> ranks_of_host;
@@ -63,7 +63,9 @@ Utilisation utilisation_of(const store::RunRecord& run, std::span<const store::R
                            double samples_per_s, const SkuCatalogue& catalogue) {
   const Measured<double> peak = peak_tflops(run, catalogue);
   const int devices = physical_devices(run, ranks);
-  return {peak, share_of(peak, run, fact_key<"workload.flops_per_sample">, samples_per_s, devices),
+  const Measured<double> flops = positive_fact(run, fact_key<"workload.flops_per_sample">, "the FLOPs of a sample are not known");
+  const Measured<double> tflops = flops ? Measured<double>(samples_per_s * *flops / devices / 1e12) : flops;
+  return {peak, tflops, share_of(peak, run, fact_key<"workload.flops_per_sample">, samples_per_s, devices),
           share_of(peak, run, fact_key<"workload.hardware_flops_per_sample">, samples_per_s, devices),
           devices};
 }

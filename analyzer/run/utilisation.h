@@ -17,6 +17,7 @@ class SkuCatalogue;
 struct Utilisation {
   /// For one device in the run's precision: from the catalogue for GPUs, measured for CPUs.
   Measured<double> peak_tflops = Measured<double>::missing("no peak known");
+  Measured<double> tflops = Measured<double>::missing("no FLOPs known");  ///< of the model, per device
   Measured<double> mfu = Measured<double>::missing("no FLOPs known");  ///< of the model's FLOP/s
   Measured<double> hfu = Measured<double>::missing("no FLOPs known");  ///< of all FLOP/s that were done
   int devices = 1;  ///< physical ones, that share the FLOPs

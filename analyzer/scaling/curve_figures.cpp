@@ -29,10 +29,11 @@ double largest_n(const ScalingCurve& curve) {
   return largest;
 }
 
+/// Joined where no law runs through the points.
 Series measured_series(const ScalingCurve& curve, Shown shown) {
   Series series;
   series.name = "measured";
-  series.shape = SeriesShape::kPoints;
+  series.shape = curve.model ? SeriesShape::kPoints : SeriesShape::kLine;
   for (const CurveRow& row : curve.rows) {
     const double gpus = row.world_size;
     const double n = gpus / curve.baseline_gpus;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -9,6 +8,7 @@
 
 #include "analyzer/scaling/scaling_curve.h"
 #include "core/error.h"
+#include "core/text/number.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -16,10 +16,8 @@ namespace {
 constexpr int kMostGpus = 10'000'000;
 
 std::optional<int> count_from(std::string_view text) {
-  int count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostGpus) return {};
-  return count;
+  const auto count = number_from<int>(text);
+  return count && *count >= 1 && *count <= kMostGpus ? count : std::nullopt;
 }
 
 /// Whether no run states how its GPUs are placed on nodes, or the user treats all of them as one tier.

@@ -27,7 +27,7 @@ std::string short_label(const store::RunRecord& run) {
   return label;
 }
 
-std::vector<std::string> telling_labels(std::span<const store::RunRecord> runs) {
+std::vector<std::string> distinguishing_labels(std::span<const store::RunRecord> runs) {
   std::vector<std::string> fields = varied_fields(runs);
   std::erase(fields, "link");  // short_label has it
   const bool one_workload = std::all_of(runs.begin(), runs.end(), [&](const store::RunRecord& run) {
@@ -54,7 +54,7 @@ Figure partitions_figure(std::span<const RunSummary> runs) {
   figure.y = {"step time", "ms"};
   std::vector<store::RunRecord> records;
   for (const RunSummary& run : runs) records.push_back(run.run);
-  std::vector<std::string> labels = telling_labels(records);
+  std::vector<std::string> labels = distinguishing_labels(records);
   std::map<std::string, int> seen;
   for (std::string& label : labels) {
     if (const int number = ++seen[label]; number > 1) label += fmt::format(" ({})", number);

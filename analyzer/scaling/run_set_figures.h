@@ -18,6 +18,6 @@ std::string short_label(const store::RunRecord& run);
 
 /// One label per run: short_label, and the fields in which these runs differ otherwise, for example "1 x 2,
 /// zero2" or "2 x 4, 1gbit, batch per gpu 64". Equal for repetitions.
-std::vector<std::string> telling_labels(std::span<const store::RunRecord> runs);
+std::vector<std::string> distinguishing_labels(std::span<const store::RunRecord> runs);
 
 }  // namespace ddbench::analyzer

@@ -169,7 +169,9 @@ class CurveBuilder {
     }
     const std::string mixed = mixed_provenance(runs);
     if (!mixed.empty()) curve_.notes.push_back("provenances are mixed: " + mixed);
+    if (!skus.empty()) curve_.why_not_predicted = "the runs are of several machines: " + skus;
     if (!mixed.empty() && !options_.any_provenance) {
+      curve_.why_not_predicted = "provenances are mixed: " + mixed + " (--any-provenance predicts all the same)";
       curve_.model = Measured<ModelChoice>::missing(fmt::format(
           "no law is fitted to mixed provenances: {} (--any-provenance fits one all the same)", mixed));
       return;

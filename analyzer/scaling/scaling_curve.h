@@ -67,6 +67,7 @@ struct ScalingCurve {
   int baseline_gpus = 1;
   std::vector<CurveRow> rows;  ///< by world size, then nodes
   Measured<ModelChoice> model = Measured<ModelChoice>::missing("no runs");
+  std::string why_not_predicted;  ///< several SKUs or mixed provenances; empty: predictions_of() may be called
   std::vector<Prediction> predictions;
   Measured<StragglerReport> stragglers =
       Measured<StragglerReport>::missing("no runs");  ///< of the largest size

@@ -83,12 +83,16 @@ void set_owner_to_this_process(RunRecord& run);
 /// of other hosts, or without an owner, are left alone.
 bool is_abandoned(const RunRecord& run);
 
+/// True when a process of this very machine drives, or drove, the run: whether it lives is known without signs.
+bool is_of_this_host(const RunRecord& run);
+
 /// How long the owner of a run may give no sign of life (owner.heartbeat_wall_ns, every 10 s) before the run may be taken over.
-inline constexpr std::int64_t kStaleAfter_ns = 300'000'000'000;
+/// Longer than a writer waits for the readers of a store.
+inline constexpr std::int64_t kStaleAfter_ns = 900'000'000'000;
 
 /// Why no process drives `run` any more, though it is stored as running; empty if one may. In addition to
-/// is_abandoned, the owner may have given no sign for kStaleAfter_ns: that counts only if the caller asks
-/// about this very run, because clocks may differ.
+/// is_abandoned, the owner may have given no sign for kStaleAfter_ns by the clock of this machine: as that of the
+/// owner may differ, such a run counts as gone only if its sign was watched for a while and did not change.
 std::string why_gone(const RunRecord& run, std::int64_t now_wall_ns);
 
 /// "4 s ago", "not known": the last sign of life of a run that is running.
@@ -177,7 +181,7 @@ struct CollectiveRecord {
   std::int64_t peer_wait_ns = 0;   ///< median over collectives and ranks of: last arrival - own arrival
   bool peer_wait_resolved = true;  ///< false: below the uncertainty of the clocks
   /// How the library performed it, as reported: "RING LL128, 8 channels, socket"; several are joined by "; ".
-  std::string manner = {};
+  std::string nccl_algorithm = {};
   std::int64_t transfer_uncertainty_ns = 0;  ///< of the clocks; the same medians
   std::int64_t peer_wait_uncertainty_ns = 0;
   CommunicatorRecord communicator = {};

@@ -49,6 +49,8 @@ struct CasePlacement {
   std::string sku;               ///< catalogue name of the machine, if the user states it
 
   int world_size() const noexcept { return nodes * gpus_per_node; }
+  bool on_gpus() const noexcept { return device == "cuda"; }
+  bool on_cpu() const noexcept { return device == "cpu"; }
   friend bool operator==(const CasePlacement&, const CasePlacement&) = default;
 };
 

@@ -114,6 +114,20 @@ std::vector<AxisTick> ticks_for(AxisRange range, bool logarithmic, const std::st
   return ticks;
 }
 
+bool meet(const AxisTick& left, const AxisTick& right, AxisRange range, double width) {
+  const double apart = (range.share(right.position) - range.share(left.position)) * width;
+  return apart <= (text_width(left.text) + text_width(right.text)) / 2 + 6;
+}
+
+/// Leaves out ticks whose labels would meet the one before.
+std::vector<AxisTick> without_meeting(const std::vector<AxisTick>& ticks, AxisRange range, double width) {
+  std::vector<AxisTick> kept;
+  for (const AxisTick& tick : ticks) {
+    if (kept.empty() || !meet(kept.back(), tick, range, width)) kept.push_back(tick);
+  }
+  return kept;
+}
+
 /// Ticks at the measured values where they are few and their labels do not meet.
 std::vector<AxisTick> x_ticks(const Chart& chart, AxisRange range, double width) {
   const std::set<double> values = x_values(chart);
@@ -121,13 +135,11 @@ std::vector<AxisTick> x_ticks(const Chart& chart, AxisRange range, double width)
     const auto own = ticks_within(
         reports::svg::axis_at_values({values.begin(), values.end()}, chart.log_x, chart.log_x_unit), range);
     bool fits = own.size() > 1 || values.size() == 1;
-    for (std::size_t i = 1; i < own.size(); ++i) {
-      const double apart = (range.share(own[i].position) - range.share(own[i - 1].position)) * width;
-      fits &= apart > (text_width(own[i].text) + text_width(own[i - 1].text)) / 2 + 6;
-    }
+    for (std::size_t i = 1; i < own.size(); ++i) fits &= !meet(own[i - 1], own[i], range, width);
     if (fits) return own;
   }
-  return ticks_for(range, chart.log_x, chart.log_x_unit, std::clamp(static_cast<int>(width / 80), 2, 12));
+  return without_meeting(
+      ticks_for(range, chart.log_x, chart.log_x_unit, std::clamp(static_cast<int>(width / 80), 2, 12)), range, width);
 }
 
 double widest(const std::vector<AxisTick>& ticks) {

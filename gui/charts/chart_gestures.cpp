@@ -97,6 +97,12 @@ void ChartView::mouseDoubleClickEvent(QMouseEvent*) {
   show_all();
 }
 
+/// Pages that are not seen keep no pictures.
+void ChartView::hideEvent(QHideEvent* event) {
+  picture_ = QPixmap();
+  QChartView::hideEvent(event);
+}
+
 void ChartView::leaveEvent(QEvent*) {
   share_crosshair(std::nullopt);
   if (hasFocus()) return;

@@ -1,6 +1,7 @@
 #include "gui/charts/chart_view.h"
 
 #include <QEvent>
+#include <QGraphicsScene>
 #include <QPainter>
 #include <algorithm>
 #include <utility>
@@ -57,6 +58,7 @@ ChartView::ChartView(QWidget* parent) : QChartView(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
   prepare_chart(*QChartView::chart());
+  connect(scene(), &QGraphicsScene::changed, this, [this] { picture_ = QPixmap(); });
 }
 
 void ChartView::set_figure(analyzer::Figure figure) {
@@ -158,6 +160,7 @@ void ChartView::lay_out() {
   }
   spots_ = spots_of(chart_, frame_);
   if (current_ >= static_cast<int>(spots_.size())) current_ = -1;
+  picture_ = QPixmap();
   redraw();
 }
 
@@ -224,26 +227,44 @@ void ChartView::drawBackground(QPainter* painter, const QRectF&) {
 }
 
 void ChartView::drawForeground(QPainter* painter, const QRectF&) {
-  if (chart_.empty()) {
-    paint_empty(*painter);
-  } else {
-    paint_overlay(*painter, chart_, frame_);
-    if (drag_from_) {
-      QColor fill = theme().accent;
-      fill.setAlphaF(0.15F);
-      painter->setPen(theme().accent);
-      painter->setBrush(fill);
-      painter->drawRect(QRectF(*drag_from_, drag_to_).normalized().intersected(frame_.plot));
-    } else {
-      if (crosshair_) paint_crosshair(*painter, frame_, *crosshair_);
-      if (current_ >= 0) paint_callout(*painter, spots_[static_cast<std::size_t>(current_)], QRectF(rect()));
-    }
+  chart_.empty() ? paint_empty(*painter) : paint_overlay(*painter, chart_, frame_);
+}
+
+void ChartView::paint_pointer(QPainter& painter) const {
+  if (!chart_.empty() && drag_from_) {
+    QColor fill = theme().accent;
+    fill.setAlphaF(0.15F);
+    painter.setPen(theme().accent);
+    painter.setBrush(fill);
+    painter.drawRect(QRectF(*drag_from_, drag_to_).normalized().intersected(frame_.plot));
+  } else if (!chart_.empty()) {
+    if (crosshair_) paint_crosshair(painter, frame_, *crosshair_);
+    if (current_ >= 0) paint_callout(painter, spots_[static_cast<std::size_t>(current_)], QRectF(rect()));
   }
   if (hasFocus()) {
-    painter->setPen(QPen(theme().accent, 2));
-    painter->setBrush(Qt::NoBrush);
-    painter->drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 6, 6);
+    painter.setPen(QPen(theme().accent, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 6, 6);
   }
+}
+
+void ChartView::paintEvent(QPaintEvent*) {
+  QPainter painter(viewport());
+  const double ratio = std::max(painter.deviceTransform().m11(), 1.0);  // an export is drawn larger
+  const QSize pixels = (QSizeF(viewport()->size()) * ratio).toSize();
+  if (picture_.size() != pixels) {
+    QPixmap drawn(pixels);
+    drawn.setDevicePixelRatio(ratio);
+    drawn.fill(Qt::transparent);
+    QPainter on_picture(&drawn);
+    on_picture.setRenderHints(renderHints());
+    render(&on_picture, QRectF(viewport()->rect()), viewport()->rect());
+    on_picture.end();
+    picture_ = std::move(drawn);
+  }
+  painter.drawPixmap(0, 0, picture_);
+  painter.setRenderHint(QPainter::Antialiasing);
+  paint_pointer(painter);
 }
 
 void ChartView::resizeEvent(QResizeEvent* event) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QPixmap>
 #include <QtCharts/QChartView>
 #include <functional>
 #include <optional>
@@ -69,6 +70,8 @@ class ChartView : public QChartView {
  protected:
   void drawBackground(QPainter* painter, const QRectF& area) override;
   void drawForeground(QPainter* painter, const QRectF& area) override;
+  /// Draws the picture of the whole chart, which is kept until the chart changes, and what follows the pointer.
+  void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
@@ -76,6 +79,7 @@ class ChartView : public QChartView {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
@@ -91,6 +95,7 @@ class ChartView : public QChartView {
   void redraw() { viewport()->update(); }
   int spot_at(QPointF at) const;
   void paint_empty(QPainter& painter) const;
+  void paint_pointer(QPainter& painter) const;
 
   analyzer::Figure figure_;
   reports::svg::Chart chart_;
@@ -109,6 +114,7 @@ class ChartView : public QChartView {
   std::optional<double> crosshair_;
   std::optional<QPointF> drag_from_;
   QPointF drag_to_;
+  QPixmap picture_;  ///< everything that does not follow the pointer; null: to be drawn
 };
 
 }  // namespace ddbench::gui

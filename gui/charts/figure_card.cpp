@@ -13,6 +13,7 @@
 #include <QPrintDialog>
 #include <QPrinter>
 #include <QToolButton>
+#include <algorithm>
 #include <filesystem>
 
 #include "core/error.h"
@@ -24,10 +25,6 @@
 
 namespace ddbench::gui {
 namespace {
-
-QString more_notes(std::size_t count) {
-  return count == 1 ? QStringLiteral("1 more note") : QStringLiteral("%1 more notes").arg(count);
-}
 
 constexpr QSize kPictureSize(960, 600);
 constexpr double kPictureScale = 2;
@@ -69,6 +66,7 @@ FigureCard::FigureCard(QWidget* parent) : QFrame(parent) {
   head->addWidget(menu_);
   column->addLayout(head);
   legend_ = new QWidget;
+  legend_->hide();
   column->addWidget(legend_);
   view_ = new ChartView;
   column->addWidget(view_, 1);
@@ -151,6 +149,13 @@ void FigureCard::set_figure(analyzer::Figure figure) {
 }
 
 void FigureCard::make_legend() {
+  const auto same = [](const reports::svg::LegendEntry& a, const reports::svg::LegendEntry& b) {
+    return a.name == b.name && a.ink == b.ink && a.is_line == b.is_line && a.joined == b.joined;
+  };
+  // A refreshed figure keeps its buttons and their focus; new icons would fill Qt's cache of pixmaps (10 MB).
+  const auto& wanted = view_->legend();
+  if (std::equal(wanted.begin(), wanted.end(), drawn_legend_.begin(), drawn_legend_.end(), same)) return;
+  drawn_legend_ = wanted;
   delete legend_->layout();
   qDeleteAll(legend_->findChildren<QToolButton*>());
   auto* flow = new FlowLayout(2, 2);
@@ -196,7 +201,7 @@ void FigureCard::show_notes() {
   }
   if (!for_picture_ && (cut || (all_notes_ && notes.size() > kNotesAtFirst))) {
     const QString link = all_notes_             ? QStringLiteral("fewer notes")
-                         : notes.size() > shown ? more_notes(notes.size() - shown)
+                         : notes.size() > shown ? QStringLiteral("%1 more note%2").arg(notes.size() - shown).arg(QLatin1String(notes.size() == shown + 1 ? "" : "s"))
                                                 : QStringLiteral("all of it");
     text += QStringLiteral(" <a href=\"notes\" style=\"color:%1\">%2</a>").arg(theme().accent.name(), link);
   }
@@ -210,6 +215,7 @@ void FigureCard::changeEvent(QEvent* event) {
     QMetaObject::invokeMethod(
         this,
         [this] {
+          drawn_legend_.clear();
           make_legend();
           show_notes();
         },

@@ -53,6 +53,7 @@ class FigureCard : public QFrame {
   QWidget* legend_;
   ChartView* view_;
   QLabel* notes_;
+  std::vector<reports::svg::LegendEntry> drawn_legend_;
   bool all_notes_ = false;
   bool for_picture_ = false;
 };

@@ -22,6 +22,18 @@ QString network_of(const store::RunRecord& run) {
   return network == kNone && !run.run_case.link.empty() ? QString::fromStdString(run.run_case.link) : network;
 }
 
+/// Where published figures come from, and how their machine was given a SKU: the tags of an import. "–" for other runs.
+QString source_of(const store::RunRecord& run) {
+  const auto tag = [&](const char* name) {
+    const auto found = run.run_case.tags.find(name);
+    return found == run.run_case.tags.end() ? QString() : QString::fromStdString(found->second);
+  };
+  const QString source = tag("source");
+  const QString machine = tag("sku_is");
+  if (machine.isEmpty()) return source.isEmpty() ? kNone : source;
+  return (source.isEmpty() ? source : source + QStringLiteral(" · ")) + QStringLiteral("SKU: ") + machine;
+}
+
 /// Three significant digits, with separators.
 QString short_number(double value) {
   const double size = std::abs(value);
@@ -66,8 +78,9 @@ RunMetric metric_of(RunColumn column) {
 
 QString title_of(RunColumn column) {
   static const std::array<const char*, kRunColumnCount> kTitles{
-      "Started",    "State",       "Workload",  "Nodes × GPUs", "SKU",      "Network",    "Batch / GPU",
-      "Efficiency", "Samples / s", "Step time", "Precision",    "Strategy", "Provenance", "Name"};
+      "Started",   "Name",  "Workload", "Nodes × GPUs", "Batch / GPU", "Efficiency", "Samples / s",
+      "Step time", "State", "Network",  "SKU",          "Precision",   "Strategy",   "Provenance",
+      "Source"};
   return QString::fromUtf8(kTitles[static_cast<std::size_t>(column)]);
 }
 
@@ -89,6 +102,7 @@ QString text_of(const RunEntry& entry, RunColumn column) {
     case RunColumn::kPrecision: return or_none(run.run_case.precision);
     case RunColumn::kStrategy: return or_none(run.run_case.strategy);
     case RunColumn::kProvenance: return provenance_text(run.provenance);
+    case RunColumn::kSource: return source_of(run);
     case RunColumn::kState: return state_text(entry);
     case RunColumn::kName: return or_none(run.run_case.name);
     default: return metric_text(entry, metric_of(column));

@@ -8,23 +8,25 @@
 
 namespace ddbench::gui {
 
+/// In the order in which they are shown: what matters most comes first.
 enum class RunColumn {
   kStarted,
-  kState,
+  kName,
   kWorkload,
   kSize,
-  kSku,
-  kNetwork,
   kBatch,
   kEfficiency,
   kThroughput,
   kStepTime,
+  kState,
+  kNetwork,
+  kSku,
   kPrecision,
   kStrategy,
   kProvenance,
-  kName,
+  kSource,
 };
-inline constexpr int kRunColumnCount = 14;
+inline constexpr int kRunColumnCount = 15;
 
 QString title_of(RunColumn column);
 bool is_number(RunColumn column);

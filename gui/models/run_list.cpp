@@ -20,6 +20,14 @@ int steps_seen(const store::RunStore& store, const store::RunRecord& run) {
   return losses.empty() ? 0 : static_cast<int>(losses.back().first) + 1;
 }
 
+QString sweep_text(const store::RunRecord& run) {
+  QString text = short_date_text(run.started_wall_ns) + QStringLiteral(" · ");
+  const QString work = QString::fromStdString(work_name(run.run_case.work));
+  const QString name = QString::fromStdString(run.run_case.name);
+  if (!name.isEmpty() && name != work) text += name + QStringLiteral(" · ");
+  return text + work;
+}
+
 }  // namespace
 
 RunList list_runs(const store::RunStore& store, const RunList& known) {
@@ -64,10 +72,7 @@ std::vector<SweepChoice> sweeps_of(const RunList& list) {
     if (run.sweep_id.empty()) continue;
     const auto [place, is_new] = places.try_emplace(run.sweep_id, sweeps.size());
     if (is_new) {
-      sweeps.push_back({run.sweep_id,
-                        QStringLiteral("%1 · %2").arg(short_date_text(run.started_wall_ns),
-                                                      QString::fromStdString(work_name(run.run_case.work))),
-                        0});
+      sweeps.push_back({run.sweep_id, sweep_text(run), 0});
     }
     ++sweeps[place->second].runs;
   }

@@ -36,7 +36,7 @@ class StoreJobs::Context : public JobContext {
   }
   void progress(int done, int total) override {
     QMetaObject::invokeMethod(
-        &jobs_, [jobs = &jobs_, done, total] { jobs->tell_activity(done, total); }, Qt::QueuedConnection);
+        &jobs_, [jobs = &jobs_, done, total] { jobs->report_activity(done, total); }, Qt::QueuedConnection);
   }
   void meanwhile(std::function<void()> deliver) override {
     QMetaObject::invokeMethod(
@@ -91,7 +91,7 @@ void StoreJobs::start(QObject* receiver, const std::string& slot, Work work, Fai
     waiting_.push_back(std::move(job));
   }
   wake_.notify_one();
-  tell_activity(0, 0);
+  report_activity(0, 0);
 }
 
 void StoreJobs::cancel(const QObject* receiver, const std::string& slot) {
@@ -146,10 +146,10 @@ StoreJobs::Deliver StoreJobs::run(const std::shared_ptr<Job>& job) {
 void StoreJobs::finish(const std::shared_ptr<Job>& job, const Deliver& deliver) {
   unfinished_.erase(std::remove(unfinished_.begin(), unfinished_.end(), job), unfinished_.end());
   if (deliver && !job->cancelled && job->receiver) deliver();
-  tell_activity(0, 0);
+  report_activity(0, 0);
 }
 
-void StoreJobs::tell_activity(int done, int total) {
+void StoreJobs::report_activity(int done, int total) {
   if (!on_activity) return;
   const auto running =
       std::count_if(unfinished_.begin(), unfinished_.end(), [](const auto& job) { return !job->cancelled; });

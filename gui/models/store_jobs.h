@@ -77,7 +77,7 @@ class StoreJobs : public QObject {
   void run_jobs();
   Deliver run(const std::shared_ptr<Job>& job);
   void finish(const std::shared_ptr<Job>& job, const Deliver& deliver);
-  void tell_activity(int done, int total);
+  void report_activity(int done, int total);
 
   std::filesystem::path file_;
   std::vector<std::shared_ptr<Job>> unfinished_;  ///< GUI thread only

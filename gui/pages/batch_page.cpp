@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QSignalBlocker>
+#include <algorithm>
 
 #include "analyzer/batch/batch_figures.h"
 #include "gui/charts/figure_card.h"
@@ -86,8 +87,13 @@ BatchPage::BatchPage(Workspace& workspace)
   body()->addWidget(rows_, 2);
 }
 
+bool BatchPage::suits(const std::vector<store::RunRecord>& runs) const {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const store::RunRecord& run) { return run.run_case.target_loss > 0; });
+}
+
 void BatchPage::load() {
-  const std::vector<store::RunRecord> runs = workspace().subject_records();
+  const std::vector<store::RunRecord> runs = subject_records();
   start<Loaded>(
       "batches", [runs](JobContext& context) { return load_batches(context, runs); },
       [this](Loaded loaded) {
@@ -117,7 +123,7 @@ void BatchPage::show_curve() {
   steps_->set_figure(curve.steps);
   time_->set_figure(curve.time);
   rows_->set_words(curve.words);
-  rows_->table().set_table(curve.rows);
+  rows_->set_table(curve.rows);
 }
 
 }  // namespace ddbench::gui

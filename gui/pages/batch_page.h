@@ -18,6 +18,7 @@ class BatchPage : public Page {
 
  protected:
   void load() override;
+  bool suits(const std::vector<store::RunRecord>& runs) const override;
   void show_failure(const JobFailure& failure) override;
 
  private:

@@ -37,7 +37,7 @@ std::vector<store::RunRecord> newest_of_each_case(std::vector<store::RunRecord> 
     return run.state != store::RunState::kDone || !run.valid ||
            is_micro(run.run_case);
   });
-  const std::vector<std::string> labels = analyzer::telling_labels(runs);
+  const std::vector<std::string> labels = analyzer::distinguishing_labels(runs);
   std::map<std::tuple<int, int, std::string>, store::RunRecord> found;
   for (std::size_t i = 0; i < runs.size(); ++i)
     found[{runs[i].run_case.world_size(), runs[i].run_case.nodes, labels[i]}] = runs[i];
@@ -105,7 +105,7 @@ Loaded load_breakdown(JobContext& context, const std::vector<store::RunRecord>& 
   Loaded loaded;
   std::vector<analyzer::RunSummary> summaries;
   std::vector<store::RunRecord> newest = newest_of_each_case(runs);
-  loaded.size_labels = analyzer::telling_labels(newest);
+  loaded.size_labels = analyzer::distinguishing_labels(newest);
   for (store::RunRecord& record : newest) {
     context.check();
     loaded.size_runs.push_back(record.id);
@@ -161,25 +161,24 @@ BreakdownPage::BreakdownPage(Workspace& workspace)
   sizes_->view().on_click = [this](const ChartSpot& spot) {
     for (std::size_t i = 0; i < size_runs_.size(); ++i) {
       if (!spot.is_bar || spot.band != i) continue;
-      this->workspace().run = size_runs_[i];
-      this->workspace().changed();
+      const Subject shown = subject();
+      return this->workspace().choose_run(size_runs_[i], shown);
     }
   };
   ranks_->view().on_click = [this](const ChartSpot&) { this->workspace().open_page(PageId::kTimeline); };
 }
 
 std::string BreakdownPage::key() const {
-  const RunEntry* run = workspace().current_run();
-  return workspace().subject_key() + (run == nullptr ? std::string() : "|" + run->run().id);
+  return run_key();
 }
 
 void BreakdownPage::load() {
-  const RunEntry* run = workspace().current_run();
+  const RunEntry* run = current_run();
   if (run == nullptr) {
     return show_message(QStringLiteral("No run to take apart"),
                         QStringLiteral("None of the chosen runs is there any more. Choose others above."));
   }
-  const std::vector<store::RunRecord> runs = workspace().subject_records();
+  const std::vector<store::RunRecord> runs = subject_records();
   const store::RunId id = run->run().id;
   const store::RunId against = against_->currentData().toString().toStdString();
   start<Loaded>(

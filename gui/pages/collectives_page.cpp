@@ -2,6 +2,7 @@
 
 #include <QGridLayout>
 
+#include "analyzer/catalogue/rated_link.h"
 #include "analyzer/comparison/collective_curves.h"
 #include "analyzer/scaling/run_set_figures.h"
 #include "core/run_case/program_case.h"
@@ -51,7 +52,8 @@ Loaded load_collectives(JobContext& context, const std::vector<store::RunRecord>
   loaded.time = analyzer::collective_time_figure(curves);
   loaded.fits = reports::fits_data(fits_of(curves), "");
   const analyzer::RunSummary summary = analyzer::summarize(context.store(), run);
-  loaded.buckets = reports::collectives_data(summary);
+  const auto link = analyzer::rated_link(summary.run, analyzer::SkuCatalogue::load());
+  loaded.buckets = reports::collectives_data(summary, &link);
   loaded.bucket_title =
       QStringLiteral("Collectives of run ") + QString::fromStdString(analyzer::short_label(summary.run));
   return loaded;
@@ -83,17 +85,16 @@ CollectivesPage::CollectivesPage(Workspace& workspace)
 }
 
 std::string CollectivesPage::key() const {
-  const RunEntry* run = workspace().current_run();
-  return workspace().subject_key() + (run == nullptr ? std::string() : "|" + run->run().id);
+  return run_key();
 }
 
 void CollectivesPage::load() {
-  const RunEntry* run = workspace().current_run();
+  const RunEntry* run = current_run();
   if (run == nullptr) {
     return show_message(QStringLiteral("No run to look at"),
                         QStringLiteral("None of the chosen runs is there any more. Choose others above."));
   }
-  const std::vector<store::RunRecord> runs = workspace().subject_records();
+  const std::vector<store::RunRecord> runs = subject_records();
   const store::RunId id = run->run().id;
   start<Loaded>(
       "collectives", [runs, id](JobContext& context) { return load_collectives(context, runs, id); },
@@ -101,13 +102,13 @@ void CollectivesPage::load() {
         bandwidth_->set_figure(std::move(loaded.bandwidth));
         time_->set_figure(std::move(loaded.time));
         buckets_->set_title(loaded.bucket_title);
-        buckets_->table().set_table(std::move(loaded.buckets));
+        buckets_->set_table(std::move(loaded.buckets));
         fits_->set_words(
             loaded.fits.rows.empty()
                 ? QStringLiteral("No fit: that takes three sizes of one collective. "
                                  "`ddbench micro` measures many sizes on the same ranks and links.")
                 : QString());
-        fits_->table().set_table(std::move(loaded.fits));
+        fits_->set_table(std::move(loaded.fits));
       });
 }
 

@@ -3,6 +3,7 @@
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <set>
 
 #include "analyzer/comparison/compare_by.h"
@@ -105,8 +106,13 @@ bool CostPage::set_price(const std::string& sku, const QString& text) {
   return true;
 }
 
+bool CostPage::suits(const std::vector<store::RunRecord>& runs) const {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const store::RunRecord& run) { return !run.run_case.sku.empty(); });
+}
+
 void CostPage::load() {
-  const std::vector<store::RunRecord> runs = workspace().subject_records();
+  const std::vector<store::RunRecord> runs = subject_records();
   const Prices changed = changed_;
   bool is_number = false;
   const double wanted = samples_->text().toDouble(&is_number);
@@ -125,8 +131,8 @@ void CostPage::load() {
         }
         skus_ = std::move(loaded.skus);
         cost_->set_figure(std::move(loaded.cost));
-        prices_->table().set_table(std::move(loaded.prices));
-        offers_->table().set_table(std::move(loaded.offers));
+        prices_->set_table(std::move(loaded.prices));
+        offers_->set_table(std::move(loaded.offers));
       });
 }
 

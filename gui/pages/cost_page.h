@@ -26,6 +26,7 @@ class CostPage : public Page {
 
  protected:
   void load() override;
+  bool suits(const std::vector<store::RunRecord>& runs) const override;
 
  private:
   QLineEdit* samples_;

@@ -69,8 +69,12 @@ NetworkPage::NetworkPage(Workspace& workspace)
   body()->addWidget(rows_, 2);
 }
 
+bool NetworkPage::suits(const std::vector<store::RunRecord>& runs) const {
+  return !fields_that_differ(runs).empty();
+}
+
 void NetworkPage::load() {
-  const std::vector<store::RunRecord> runs = workspace().subject_records();
+  const std::vector<store::RunRecord> runs = subject_records();
   const std::vector<std::string> fields = fields_that_differ(runs);
   offer_fields(*field_, 1, fields);
   std::string field = field_->currentData().toString().toStdString();
@@ -81,7 +85,7 @@ void NetworkPage::load() {
         throughput_->set_figure(std::move(loaded.throughput));
         bandwidth_->set_figure(std::move(loaded.bandwidth));
         rows_->set_words(loaded.words);
-        rows_->table().set_table(std::move(loaded.rows));
+        rows_->set_table(std::move(loaded.rows));
       });
 }
 

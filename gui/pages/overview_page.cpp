@@ -13,6 +13,7 @@
 #include "gui/charts/figure_card.h"
 #include "gui/charts/theme.h"
 #include "gui/workspace/compared_runs.h"
+#include "gui/tables/column_choice.h"
 #include "gui/tables/table_view.h"
 
 namespace ddbench::gui {
@@ -113,17 +114,14 @@ void OverviewPage::make_tree() {
   tree_->sortByColumn(0, Qt::DescendingOrder);
   tree_->header()->setStretchLastSection(true);
   tree_->header()->setResizeContentsPrecision(100);
+  columns_ = new ColumnChoice(*tree_->header(), tree_->accessibleName(), workspace().settings);
   connect(tree_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
           [this] { selection_changed(); });
   connect(tree_, &QTreeView::doubleClicked, this, [this](const QModelIndex& index) {
     const RunEntry* entry = proxy_->entry(index);
     if (entry == nullptr) return;
-    Workspace& shared = workspace();
-    const std::string sweep = entry->run().sweep_id;
-    shared.run = entry->run().id;
-    shared.subject = sweep.empty() ? Subject{} : Subject{Subject::Kind::kSweep, sweep};
-    shared.changed();
-    shared.open_page(PageId::kBreakdown);
+    workspace().choose_runs({entry->run().id});
+    workspace().open_page(PageId::kBreakdown);
   });
 }
 
@@ -164,14 +162,28 @@ void OverviewPage::load() {
   if (history_.current().group) tree_->expandAll();
   for (int i = 0; i < kRunColumnCount; ++i) {
     const auto column = static_cast<RunColumn>(i);
-    tree_->setColumnHidden(i, std::none_of(shown_->begin(), shown_->end(), [column](const RunEntry& entry) {
-                             return text_of(entry, column) != QStringLiteral("–");
-                           }));
+    columns_->show_by_default(i, std::any_of(shown_->begin(), shown_->end(), [column](const RunEntry& entry) {
+                                return text_of(entry, column) != QStringLiteral("–");
+                              }));
   }
   if (first) {
     for (int i = 0; i < kRunColumnCount; ++i) tree_->resizeColumnToContents(i);
   }
   if (workspace().selection.empty()) load_comparison();
+}
+
+/// Another page may have chosen another run or sweep meanwhile.
+void OverviewPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  restore_selection();
+  if (const QModelIndexList rows = tree_->selectionModel()->selectedRows(); !rows.empty()) tree_->scrollTo(rows.front());
+  if (compared_ != comparison_key()) load_comparison();
+}
+
+std::string OverviewPage::comparison_key() const {
+  std::string chosen = workspace().key_of(workspace().subject);
+  for (const store::RunId& id : workspace().selection) chosen += "|" + id;
+  return chosen;
 }
 
 // Lists never change, and the one that is shown is kept alive: another address is another list.
@@ -241,19 +253,16 @@ void OverviewPage::selection_changed() {
     if (const RunEntry* entry = proxy_->entry(index)) chosen.insert(entry->run().id);
   }
   if (chosen == workspace().selection) return;
-  Workspace& shared = workspace();
-  shared.selection = std::move(chosen);
-  if (shared.selection.size() == 1) shared.run = *shared.selection.begin();
-  if (shared.selection.empty() && shared.subject.kind == Subject::Kind::kSelection) shared.subject = {};
-  shared.changed();
+  workspace().choose_runs(std::move(chosen));
   load_comparison();
 }
 
 void OverviewPage::load_comparison() {
+  compared_ = comparison_key();
   std::vector<store::RunRecord> chosen = records_with_ids(*workspace().runs, workspace().selection);
   if (chosen.empty()) {
     // A useful initial selection: the newest finished runs of the subject.
-    chosen = workspace().subject_records();
+    chosen = subject_records();
     std::erase_if(chosen, [](const store::RunRecord& run) { return run.state != store::RunState::kDone; });
     if (chosen.size() > kNewestRuns) chosen.erase(chosen.begin(), chosen.end() - kNewestRuns);
   }

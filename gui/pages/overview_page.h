@@ -10,6 +10,7 @@ class QTreeView;
 
 namespace ddbench::gui {
 
+class ColumnChoice;
 class TableView;
 class FigureCard;
 
@@ -20,6 +21,7 @@ class OverviewPage : public Page {
   explicit OverviewPage(Workspace& workspace);
 
   QTreeView& tree() noexcept { return *tree_; }
+  ColumnChoice& columns() noexcept { return *columns_; }
   RunFilterProxy& rows() noexcept { return *proxy_; }
   const RunFilter& filter() const noexcept { return history_.current(); }
   void change_filter(RunFilter filter);
@@ -33,6 +35,7 @@ class OverviewPage : public Page {
  protected:
   void load() override;
   std::string key() const override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   void make_tiles();
@@ -47,8 +50,10 @@ class OverviewPage : public Page {
   void selection_changed();
   void restore_selection();
   void load_comparison();
+  std::string comparison_key() const;
 
   SharedRunList shown_;
+  std::string compared_;  ///< subject and selection that the lower half shows
   RunTableModel* model_;
   RunFilterProxy* proxy_;
   FilterHistory history_;
@@ -66,6 +71,7 @@ class OverviewPage : public Page {
   QToolButton* undo_ = nullptr;
   QToolButton* redo_ = nullptr;
   QTreeView* tree_ = nullptr;
+  ColumnChoice* columns_ = nullptr;
   QWidget* panel_ = nullptr;
   QLabel* hint_ = nullptr;
   QLabel* panel_title_ = nullptr;

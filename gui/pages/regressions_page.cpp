@@ -42,14 +42,55 @@ QString joined(const std::vector<std::string>& sentences) {
   return lines.join(QLatin1Char('\n'));
 }
 
-/// Without the notes that begin with the name of another series.
+/// Without the notes that begin with the name of another series, and without its own name.
 std::vector<std::string> notes_of(const analyzer::RunHistory& all, const analyzer::HistorySeries& series) {
   std::vector<std::string> notes = all.notes;
   for (const analyzer::HistorySeries& other : all.series) {
     if (other.label == series.label) continue;
     std::erase_if(notes, [&](const std::string& note) { return note.rfind(other.label + ":", 0) == 0; });
   }
+  for (std::string& note : notes) {
+    if (note.rfind(series.label + ": ", 0) == 0) note.erase(0, series.label.size() + 2);
+  }
   return notes;
+}
+
+struct References {
+  std::vector<QString> all;  ///< newest first
+  QString candidate;
+  QString baseline;
+};
+
+/// The newest name and the one before it under which the same case ran; else the newest two runs of one case.
+References references_of(const RunList& list) {
+  struct Case {
+    std::vector<QString> names;
+    std::vector<QString> runs;
+  };
+  References found;
+  std::set<std::string> names;
+  std::map<std::string, Case> cases;
+  const Case* renamed = nullptr;
+  const Case* repeated = nullptr;
+  for (const RunEntry& entry : list) {
+    const store::RunRecord& run = entry.run();
+    if (run.state != store::RunState::kDone || run.is_baseline || !run.valid) continue;
+    Case& same = cases[case_key(run.run_case) + run.environment.fingerprint];
+    const QString name = QStringLiteral("name=") + QString::fromStdString(run.run_case.name);
+    if (!run.run_case.name.empty()) {
+      if (names.insert(run.run_case.name).second) found.all.push_back(name);
+      if (std::find(same.names.begin(), same.names.end(), name) == same.names.end()) same.names.push_back(name);
+      if (renamed == nullptr && same.names.size() == 2) renamed = &same;
+    }
+    same.runs.push_back(QString::fromStdString(run.id));
+    if (repeated == nullptr && same.runs.size() == 2) repeated = &same;
+  }
+  if (repeated != nullptr) found.all.insert(found.all.end(), repeated->runs.begin(), repeated->runs.begin() + 2);
+  const Case* pair = renamed != nullptr ? renamed : repeated;
+  if (pair == nullptr) return found;
+  found.candidate = (renamed != nullptr ? pair->names : pair->runs)[0];
+  found.baseline = (renamed != nullptr ? pair->names : pair->runs)[1];
+  return found;
 }
 
 QComboBox* reference_box(const QString& name) {
@@ -138,33 +179,16 @@ std::string RegressionsPage::key() const {
 }
 
 void RegressionsPage::fill_references() {
-  std::vector<QString> found;
-  std::set<std::string> names;
-  std::map<std::string, std::vector<QString>> cases;
-  std::vector<QString> pair;  // candidate, baseline: the two newest runs of one case
-  for (const RunEntry& entry : *workspace().runs) {
-    const store::RunRecord& run = entry.run();
-    if (!run.run_case.name.empty() && names.insert(run.run_case.name).second) {
-      found.push_back(QStringLiteral("name=") + QString::fromStdString(run.run_case.name));
-    }
-    if (run.state != store::RunState::kDone || run.is_baseline || !run.valid || pair.size() == 2) continue;
-    std::vector<QString>& same = cases[case_key(run.run_case) + run.environment.fingerprint];
-    same.push_back(QString::fromStdString(run.id));
-    if (same.size() == 2) pair = same;
-  }
-  const bool two_names = found.size() >= 2;
-  const QString candidate = two_names ? found[0] : pair.size() == 2 ? pair[0] : QString();
-  const QString baseline = two_names ? found[1] : pair.size() == 2 ? pair[1] : QString();
-  found.insert(found.end(), pair.begin(), pair.end());
+  const References found = references_of(*workspace().runs);
   const auto fill = [&](QComboBox* box, const QString& chosen) {
     const QSignalBlocker quiet(box);
     const QString before = box->currentText();
     box->clear();
-    for (const QString& reference : found) box->addItem(reference);
+    for (const QString& reference : found.all) box->addItem(reference);
     box->setCurrentText(before.isEmpty() ? chosen : before);
   };
-  fill(candidate_, candidate);
-  fill(baseline_, baseline);
+  fill(candidate_, found.candidate);
+  fill(baseline_, found.baseline);
 }
 
 void RegressionsPage::load() {
@@ -182,6 +206,7 @@ void RegressionsPage::load() {
         std::vector<Series> loaded;
         for (const analyzer::HistorySeries& series : all.series) {
           analyzer::RunHistory one{metric, {series}, notes_of(all, series)};
+          one.series.front().label = "runs";  // the box above the chart names the case
           loaded.push_back(
               {QString::fromStdString(series.label) + QStringLiteral(" · ") + runs_text(series.points.size()),
                analyzer::history_figure(one), reports::level_changes_data(series, metric),
@@ -216,7 +241,7 @@ void RegressionsPage::show_series() {
   const Series& series = series_[static_cast<std::size_t>(series_box_->currentIndex())];
   history_->set_figure(series.figure);
   changes_->set_words(series.about_changes);
-  changes_->table().set_table(series.changes);
+  changes_->set_table(series.changes);
 }
 
 void RegressionsPage::judge(const QString& baseline, const QString& candidate) {
@@ -263,7 +288,7 @@ void RegressionsPage::show_verdict(Verdict verdict) {
   outcome_->style()->polish(outcome_);
   outcome_->show();
   verdict_->set_words(verdict.words);
-  verdict_->table().set_table(std::move(verdict.table));
+  verdict_->set_table(std::move(verdict.table));
 }
 
 }  // namespace ddbench::gui

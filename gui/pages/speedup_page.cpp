@@ -3,6 +3,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <algorithm>
 
 #include "analyzer/scaling/curve_groups.h"
 #include "core/text/quantity.h"
@@ -105,8 +106,14 @@ SpeedupPage::SpeedupPage(Workspace& workspace)
   body()->addWidget(rows_, 2);
 }
 
+bool SpeedupPage::suits(const std::vector<store::RunRecord>& runs) const {
+  return std::any_of(runs.begin(), runs.end(), [&runs](const store::RunRecord& run) {
+    return run.run_case.world_size() != runs.front().run_case.world_size();
+  });
+}
+
 void SpeedupPage::load() {
-  const std::vector<store::RunRecord> runs = workspace().subject_records();
+  const std::vector<store::RunRecord> runs = subject_records();
   std::vector<std::string> fields = analyzer::varied_fields(runs);
   offer_fields(*split_, 2, fields);
   const QString split = split_->currentData().toString();
@@ -125,7 +132,7 @@ void SpeedupPage::load() {
         speedup_->set_figure(std::move(loaded.speedup));
         efficiency_->set_figure(std::move(loaded.efficiency));
         rows_->set_words(loaded.laws);
-        rows_->table().set_table(std::move(loaded.rows));
+        rows_->set_table(std::move(loaded.rows));
       });
 }
 

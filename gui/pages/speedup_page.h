@@ -22,6 +22,7 @@ class SpeedupPage : public Page {
 
  protected:
   void load() override;
+  bool suits(const std::vector<store::RunRecord>& runs) const override;
 
  private:
   QComboBox* split_;

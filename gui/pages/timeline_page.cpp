@@ -9,11 +9,13 @@
 #include <QShortcut>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
-#include "analyzer/attribution/reduced_step.h"
+#include "analyzer/attribution/summarize_step.h"
 #include "gui/charts/ink_shapes.h"
 #include "gui/timeline/timeline_colors.h"
+#include "gui/timeline/timeline_totals.h"
 #include "gui/timeline/timeline_view.h"
 
 namespace ddbench::gui {
@@ -59,17 +61,23 @@ TimelinePage::TimelinePage(Workspace& workspace)
   auto* row = new QHBoxLayout;
   search_ = new QLineEdit;
   search_->setPlaceholderText(QStringLiteral("Search spans (Ctrl+F)"));
-  search_->setAccessibleName(QStringLiteral("Search spans by name"));
+  search_->setAccessibleName(QStringLiteral("Search spans by name or kind"));
   search_->setClearButtonEnabled(true);
   search_->setFixedWidth(200);
   found_ = new QLabel;
   found_->setObjectName(QStringLiteral("note"));
   auto* all = new QPushButton(QStringLiteral("Show all"));
+  auto* straggler = new QPushButton(QStringLiteral("Next straggler"));
+  straggler->setToolTip(QStringLiteral("The next collective to which a rank came last (S, Shift+S)"));
+  connect(straggler, &QPushButton::clicked, this, [this] {
+    if (!view_->go_to_straggler(false)) found_->setText(QStringLiteral("no further straggler"));
+  });
   row->addWidget(search_);
   row->addWidget(found_);
   row->addStretch(1);
   make_legend(row);
   row->addSpacing(10);
+  row->addWidget(straggler);
   row->addWidget(all);
   column->addLayout(row);
   view_ = new TimelineView;
@@ -123,13 +131,13 @@ void TimelinePage::changeEvent(QEvent* event) {
 }
 
 std::string TimelinePage::key() const {
-  const RunEntry* run = workspace().current_run();
+  const RunEntry* run = current_run();
   if (run == nullptr) return {};
   return run->run().id + (run->run().state == store::RunState::kRunning ? "+" : ".");
 }
 
 void TimelinePage::load() {
-  const RunEntry* entry = workspace().current_run();
+  const RunEntry* entry = current_run();
   if (entry == nullptr) {
     return show_message(QStringLiteral("No run to draw"),
                         QStringLiteral("None of the chosen runs is there any more. Choose others above."));
@@ -145,16 +153,17 @@ void TimelinePage::load() {
                              "room. Its steps and collectives are on the other pages."));
         }
         show_legend_of(*timeline);
+        totals_.reset();
         view_->set_timeline(std::move(timeline));
         search();
       });
 }
 
 void TimelinePage::search() {
-  const int names = view_->search(search_->text());
-  const QString found = names == 0   ? QStringLiteral("no such span")
-                        : names == 1 ? QStringLiteral("1 name · Return: next")
-                                     : QStringLiteral("%1 names · Return: next").arg(names);
+  const int matches = view_->search(search_->text());
+  const QString found = matches == 0   ? QStringLiteral("no such span")
+                        : matches == 1 ? QStringLiteral("1 match · Return: next")
+                                       : QStringLiteral("%1 matches · Return: next").arg(matches);
   found_->setText(search_->text().isEmpty() ? QString() : found);
 }
 
@@ -174,8 +183,33 @@ void TimelinePage::show_words() {
   const auto& names = timeline.names;
   if (std::find(names.begin(), names.end(), analyzer::kReducedName) != names.end())
     words += QStringLiteral(" · (reduced): sums of spans that were not sent");
-  if (view_->measured()) words += QStringLiteral(" · measured: ") + view_->measured_text();
+  if (const Straggler* late = view_->selected_straggler()) {
+    words += QStringLiteral(" · rank %1 came last, %2 after the others")
+                 .arg(late->rank)
+                 .arg(duration_text(static_cast<double>(late->caused_ns), static_cast<double>(late->caused_ns) / 100));
+  }
+  if (view_->measured()) words += QStringLiteral(" · measured: ") + view_->measured_text() + totals_text();
   words_->setText(words);
+}
+
+/// Not while the pointer moves: it visits all spans of the range.
+const QString& TimelinePage::totals_text() {
+  static const QString kNothing;
+  const TimelineView::Measurement range = *view_->measured();
+  if (view_->is_measuring() || range.from_ns == range.to_ns) return kNothing;
+  if (totals_ && totals_->from_ns == range.from_ns && totals_->to_ns == range.to_ns) return totals_->text;
+  const double length = static_cast<double>(std::abs(range.to_ns - range.from_ns));
+  QStringList parts;
+  for (const KindTotal& total : totals_between(view_->timeline(), range.from_ns, range.to_ns)) {
+    const std::string_view kind = to_string(total.kind);
+    parts << QStringLiteral("%1 %2 (%3%)")
+                 .arg(QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())).replace(QLatin1Char('_'), QLatin1Char(' ')),
+                      duration_text(total.mean_ns, total.mean_ns / 100))
+                 .arg(100 * total.mean_ns / length, 0, 'f', 1);
+  }
+  QString text = parts.empty() ? QStringLiteral(" · no spans") : QStringLiteral(" · mean of a rank: ") + parts.join(QStringLiteral(", "));
+  totals_ = Totals{range.from_ns, range.to_ns, std::move(text)};
+  return totals_->text;
 }
 
 }  // namespace ddbench::gui

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <QString>
+#include <cstdint>
+#include <optional>
+
 #include "gui/workspace/page.h"
 
 class QHBoxLayout;
@@ -21,6 +25,7 @@ class TimelinePage : public Page {
  protected:
   void load() override;
   std::string key() const override;
+  bool suits(const std::vector<store::RunRecord>& runs) const override { return any_recorded(runs); }
   void changeEvent(QEvent* event) override;
 
  private:
@@ -29,12 +34,21 @@ class TimelinePage : public Page {
   void show_legend_of(const struct Timeline& timeline);
   void search();
   void show_words();
+  const QString& totals_text();
+
+  /// What was measured last in this timeline, and its totals: a range may have millions of spans, and the words are made anew with each zoom.
+  struct Totals {
+    std::int64_t from_ns = 0;
+    std::int64_t to_ns = 0;
+    QString text;
+  };
 
   QLineEdit* search_;
   QLabel* found_;
   QLabel* words_;
   std::vector<QLabel*> legend_;
   TimelineView* view_;
+  std::optional<Totals> totals_;
 };
 
 }  // namespace ddbench::gui

@@ -55,7 +55,9 @@ QString factor_in_words(double factor) {
 
 QString joined(const std::vector<std::string>& lines) {
   QStringList words;
-  for (const std::string& line : lines) words.append(QString::fromStdString(line));
+  for (const std::string& line : lines) {
+    if (!line.empty()) words.append(QString::fromStdString(line));
+  }
   return words.join(QStringLiteral(" · "));
 }
 
@@ -123,8 +125,7 @@ void WhatIfPage::make_controls(QGridLayout& grid) {
 }
 
 std::string WhatIfPage::key() const {
-  const RunEntry* run = workspace().current_run();
-  return workspace().subject_key() + (run == nullptr ? std::string() : "|" + run->run().id);
+  return run_key();
 }
 
 void WhatIfPage::show_values() {
@@ -140,7 +141,7 @@ void WhatIfPage::show_values() {
 }
 
 void WhatIfPage::load() {
-  const RunEntry* run = workspace().current_run();
+  const RunEntry* run = current_run();
   if (run == nullptr) {
     return show_message(QStringLiteral("No run to replay"),
                         QStringLiteral("None of the chosen runs is there any more. Choose others above."));
@@ -162,7 +163,7 @@ void WhatIfPage::load() {
         bucket_.slider->setEnabled(step->has_buckets);
         if (step->advice) {
           reports::DataTable table = reports::advice_data(*step->advice);
-          advice_->table().set_table(std::move(table));
+          advice_->set_table(std::move(table));
           std::vector<std::string> words = step->advice->notes;
           words.insert(words.begin(), table.detail);
           advice_->set_words(joined(words));

@@ -30,6 +30,7 @@ class WhatIfPage : public Page {
  protected:
   void load() override;
   std::string key() const override;
+  bool suits(const std::vector<store::RunRecord>& runs) const override { return any_recorded(runs); }
 
  private:
   struct Control {

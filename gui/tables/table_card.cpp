@@ -22,11 +22,20 @@ TableCard::TableCard(const QString& title, QWidget* parent) : QFrame(parent) {
   column->addWidget(title_);
   column->addWidget(words_);
   column->addWidget(table_, 1);
+  spare_ = new QWidget;
+  spare_->hide();
+  column->addWidget(spare_, 1);
 }
 
 void TableCard::set_title(const QString& title) {
   title_->setText(title);
   table_->setAccessibleName(title);
+}
+
+void TableCard::set_table(reports::DataTable table) {
+  table_->setVisible(!table.rows.empty());
+  spare_->setVisible(table.rows.empty());
+  table_->set_table(std::move(table));
 }
 
 void TableCard::set_words(const QString& words) {

@@ -14,12 +14,15 @@ class TableCard : public QFrame {
   explicit TableCard(const QString& title, QWidget* parent = nullptr);
   void set_title(const QString& title);
   void set_words(const QString& words);
+  /// Without rows only the words stay.
+  void set_table(reports::DataTable table);
   TableView& table() noexcept { return *table_; }
 
  private:
   QLabel* title_;
   QLabel* words_;
   TableView* table_;
+  QWidget* spare_;  ///< takes the room of an empty table
 };
 
 }  // namespace ddbench::gui

@@ -9,12 +9,22 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QSortFilterProxyModel>
+#include <algorithm>
 
 #include "core/error.h"
 #include "reports/text/output_file.h"
 
 namespace ddbench::gui {
 namespace {
+
+constexpr int kColumnGap = 10;
+constexpr int kNarrowestText = 96;
+constexpr int kNarrowestFirst = 150;  ///< what a row is about
+constexpr int kWidestColumn = 420;
+
+int narrowest(std::size_t column) {
+  return column == 0 ? kNarrowestFirst : kNarrowestText;
+}
 
 /// Missing values sort last in both directions.
 class CellSorter : public QSortFilterProxyModel {
@@ -50,6 +60,7 @@ TableView::TableView(const QString& accessible_name, QWidget* parent)
   verticalHeader()->hide();
   verticalHeader()->setDefaultSectionSize(28);
   horizontalHeader()->setHighlightSections(false);
+  horizontalHeader()->setMinimumSectionSize(36);
   horizontalHeader()->setStretchLastSection(true);
   horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
   setSortingEnabled(true);
@@ -63,9 +74,43 @@ void TableView::set_table(reports::DataTable table) {
   const bool stretches = columns.empty() || !columns.back().numeric;
   horizontalHeader()->setStretchLastSection(stretches);
   resizeColumnsToContents();
-  // A column that fills the remaining width would become too wide by the amount added here.
-  const int widened = model_->columnCount() - (stretches ? 1 : 0);
-  for (int i = 0; i < widened; ++i) setColumnWidth(i, std::min(columnWidth(i) + 10, 420));
+  natural_widths_.clear();
+  for (int i = 0; i < model_->columnCount(); ++i)
+    natural_widths_.push_back(std::max(sizeHintForColumn(i), horizontalHeader()->sectionSizeHint(i)));
+  fit_columns();
+}
+
+void TableView::fit_columns() {
+  const auto& columns = model_->table().columns;
+  if (natural_widths_.size() != columns.size()) return;  // a new table comes
+  std::vector<int> widths(natural_widths_);
+  std::vector<std::size_t> shown;
+  int total = 0;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (isColumnHidden(static_cast<int>(i))) continue;
+    shown.push_back(i);
+    total += widths[i] = std::min(widths[i], kWidestColumn);
+  }
+  const int room = viewport()->width();
+  const int gap = shown.empty() ? 0 : std::clamp((room - total) / static_cast<int>(shown.size()), 0, kColumnGap);
+  int missing = total - room;
+  while (missing > 0) {
+    std::size_t widest = widths.size();
+    for (const std::size_t i : shown) {
+      if (columns[i].numeric || widths[i] <= narrowest(i)) continue;
+      if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
+    }
+    if (widest == widths.size()) break;
+    const int less = std::min(missing, widths[widest] - std::max(narrowest(widest), widths[widest] * 3 / 4));
+    widths[widest] -= std::max(less, 1);
+    missing -= std::max(less, 1);
+  }
+  for (const std::size_t i : shown) setColumnWidth(static_cast<int>(i), widths[i] + gap);
+}
+
+void TableView::resizeEvent(QResizeEvent* event) {
+  QTableView::resizeEvent(event);
+  if (event->oldSize().width() != event->size().width()) fit_columns();
 }
 
 void TableView::copy(bool all) const {

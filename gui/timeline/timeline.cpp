@@ -166,6 +166,7 @@ void TimelineBuilder::add_rank(const store::RankRecord& rank, std::span<const Sp
     const std::size_t index = class_of(end - begin);
     if (lane.classes.size() <= index) lane.classes.resize(index + 1);
     SpanClass& own = lane.classes[index];
+    arrivals_.add(span, rank.rank, begin);
     own.longest_ns = std::max(own.longest_ns, end - begin);
     own.begin_ns.push_back(begin);
     own.end_ns.push_back(end);
@@ -203,6 +204,7 @@ Timeline TimelineBuilder::finish() {
             [](const StepMark& a, const StepMark& b) { return a.begin_ns < b.begin_ns; });
   name_index_.clear();
   step_begin_.clear();
+  timeline_.stragglers = arrivals_.finish(2 * timeline_.uncertainty_ns);
   Timeline done = std::move(timeline_);
   timeline_ = TimelineBuilder().timeline_;
   return done;
@@ -237,39 +239,6 @@ std::unique_ptr<SpanPlace> span_at(const Timeline& timeline, std::size_t lane, s
       if (distance == 0) break;
     }
     if (best && best_distance == 0) break;  // classes of longer spans follow
-  }
-  return best;
-}
-
-std::unique_ptr<SpanPlace> next_match(const Timeline& timeline, const std::vector<bool>& matching,
-                                      std::int64_t after_ns, bool backwards) {
-  std::unique_ptr<SpanPlace> best;
-  const auto better = [&](std::int64_t begin) {
-    if (!best) return true;
-    return backwards ? begin > begin_of(timeline, *best) : begin < begin_of(timeline, *best);
-  };
-  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
-    for (std::size_t c = 0; c < timeline.lanes[lane].classes.size(); ++c) {
-      const SpanClass& each = timeline.lanes[lane].classes[c];
-      const auto& begins = each.begin_ns;
-      if (backwards) {
-        auto i = static_cast<std::size_t>(std::lower_bound(begins.begin(), begins.end(), after_ns) -
-                                          begins.begin());
-        while (i-- > 0 && better(begins[i])) {
-          if (!matching[each.name[i]]) continue;
-          best = std::make_unique<SpanPlace>(SpanPlace{lane, c, i});
-          break;
-        }
-      } else {
-        auto i = static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), after_ns) -
-                                          begins.begin());
-        for (; i < begins.size() && better(begins[i]); ++i) {
-          if (!matching[each.name[i]]) continue;
-          best = std::make_unique<SpanPlace>(SpanPlace{lane, c, i});
-          break;
-        }
-      }
-    }
   }
   return best;
 }

@@ -11,6 +11,7 @@
 
 #include "core/run_case/records.h"
 #include "core/span.h"
+#include "gui/timeline/timeline_stragglers.h"
 
 namespace ddbench::gui {
 
@@ -56,6 +57,7 @@ struct Timeline {
   std::vector<TimelineLane> lanes;  ///< by rank, then lane
   std::vector<std::string> names;
   std::vector<StepMark> steps;
+  std::vector<Straggler> stragglers;  ///< by time
   std::size_t spans = 0;
   std::int64_t uncertainty_ns = 0;  ///< of the alignment of two ranks' clocks, at worst
   int warmup = 0;
@@ -80,6 +82,7 @@ class TimelineBuilder {
   Timeline timeline_;
   std::unordered_map<std::string, std::uint32_t> name_index_;
   std::unordered_map<std::uint32_t, std::int64_t> step_begin_;
+  Arrivals arrivals_;
 };
 
 /// A span found by time or name.
@@ -95,9 +98,5 @@ std::int64_t end_of(const Timeline& timeline, const SpanPlace& place);
 /// The shortest span of the lane that contains `at_ns` or lies within `reach_ns` of it.
 std::unique_ptr<SpanPlace> span_at(const Timeline& timeline, std::size_t lane, std::int64_t at_ns,
                                    std::int64_t reach_ns);
-
-/// The first span after `after_ns` (before it, with `backwards`) whose name's entry in `matching` is true.
-std::unique_ptr<SpanPlace> next_match(const Timeline& timeline, const std::vector<bool>& matching,
-                                      std::int64_t after_ns, bool backwards);
 
 }  // namespace ddbench::gui

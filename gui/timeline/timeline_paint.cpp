@@ -13,21 +13,27 @@ namespace ddbench::gui {
 namespace {
 
 constexpr double kRoomForName = 44;
+constexpr double kLeastRow = 13;  ///< pixels
 
 }  // namespace
 
-void TimelineView::paint_wide(QPainter& painter, const TimelineRow::Wide& wide, const QRectF& area) const {
+void TimelineView::paint_wide(QPainter& painter, const TimelineRow::Wide& wide, bool has_inner, const QRectF& area) const {
   const SpanClass& spans = timeline_->lanes[wide.place.lane].classes[wide.place.span_class];
-  const bool stands_out = matching_.empty() || matching_[spans.name[wide.place.index]];
+  const bool stands_out = !filter_.is_active() || filter_.matches(spans.name[wide.place.index], spans.kind[wide.place.index]);
   const SpanKind kind = spans.kind[wide.place.index];
-  const QRectF box(area.left() + wide.from, area.top(), wide.to - wide.from, area.height());
+  // Nested ones lie in rows of their own, as far as there is room for names.
+  const double rows = std::min<double>(wide.depth, std::max(0.0, std::floor(area.height() / kLeastRow) - 1));
+  const double above = std::min(rows * kLeastRow, area.height() * 0.75);
+  const QRectF box(area.left() + wide.from, area.top() + above, wide.to - wide.from, area.height() - above);
   painter.fillRect(box, stands_out ? color_of(kind) : faint_color_of(kind));
   painter.fillRect(QRectF(box.right() - 1, box.top(), 1, box.height()), theme().surface);
   if (box.width() < kRoomForName || box.height() < 12) return;
   painter.setPen(stands_out ? text_on(kind) : theme().muted);
   const QString name = QString::fromStdString(timeline_->names[spans.name[wide.place.index]]);
   const int room = static_cast<int>((box.width() - 8) / 6.2);
-  painter.drawText(box.adjusted(4, 0, -2, 0), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+  // The name of a phase stays above its operators.
+  const QRectF title = box.adjusted(4, 0, -2, has_inner ? kLeastRow - box.height() : 0);
+  painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
                    name.size() > room ? name.left(std::max(room - 1, 1)) + QStringLiteral("…") : name);
 }
 
@@ -35,9 +41,13 @@ void TimelineView::paint_lane(QPainter& painter, std::size_t lane, const QRectF&
   const TimeWindow seen = window();
   row_.fill(*timeline_, lane, seen);
   QImage columns(seen.columns, 1, QImage::Format_RGB32);
-  mix_columns(row_.shares(), !matching_.empty(), reinterpret_cast<QRgb*>(columns.scanLine(0)), seen.columns);
+  mix_columns(row_.shares(), filter_.is_active(), reinterpret_cast<QRgb*>(columns.scanLine(0)), seen.columns);
   painter.drawImage(QRectF(area.left(), area.top(), seen.columns, area.height()), columns);
-  for (const TimelineRow::Wide& wide : row_.wide()) paint_wide(painter, wide, area);
+  const std::vector<TimelineRow::Wide>& wide = row_.wide();
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    const bool has_inner = i + 1 < wide.size() && wide[i + 1].depth > wide[i].depth && area.height() >= 2 * kLeastRow;
+    paint_wide(painter, wide[i], has_inner, area);
+  }
 }
 
 void TimelineView::paint_axis(QPainter& painter) const {

@@ -81,6 +81,19 @@ void TimelineRow::fill_from_spans(const Timeline& timeline, std::size_t lane, co
       }
     }
   }
+  nest();
+}
+
+/// Spans that only overlap lie beside each other.
+void TimelineRow::nest() {
+  std::stable_sort(wide_.begin(), wide_.end(),
+                   [](const Wide& a, const Wide& b) { return a.from != b.from ? a.from < b.from : a.to > b.to; });
+  std::vector<double> ends;  // of the spans around the current one
+  for (Wide& wide : wide_) {
+    while (!ends.empty() && (ends.back() <= wide.from || ends.back() < wide.to)) ends.pop_back();
+    wide.depth = static_cast<int>(ends.size());
+    ends.push_back(wide.to);
+  }
 }
 
 }  // namespace ddbench::gui

@@ -29,18 +29,20 @@ class TimelineRow {
     SpanPlace place;
     double from = 0;  ///< columns, cut at the window
     double to = 0;
+    int depth = 0;  ///< how many of the others it lies inside: an operator inside a phase
   };
 
   void fill(const Timeline& timeline, std::size_t lane, const TimeWindow& window);
 
   /// Shares of column c: shares()[c * kSpanKindCount + kind].
   const std::vector<float>& shares() const noexcept { return shares_; }
-  /// Longest first, so that nested spans are drawn on top.
+  /// Outer ones before those nested in them.
   const std::vector<Wide>& wide() const noexcept { return wide_; }
 
  private:
   void fill_from_coverage(const TimelineLane& lane, std::int64_t begin_ns, const TimeWindow& window);
   void fill_from_spans(const Timeline& timeline, std::size_t lane, const TimeWindow& window);
+  void nest();
 
   std::vector<float> shares_;
   std::vector<Wide> wide_;

@@ -15,7 +15,6 @@ constexpr double kNarrowestGutter = 148;
 constexpr double kAxisHeight = 40;
 constexpr double kLowestLane = 15;
 constexpr double kHighestLane = 46;
-constexpr double kNarrowest_ns = 50;
 constexpr double kTimelineZoomStep = 1.25;
 constexpr double kSpanReach = 3;  ///< pixels about a span that count as the span
 
@@ -51,7 +50,7 @@ void TimelineView::set_timeline(std::shared_ptr<const Timeline> timeline) {
   selected_.reset();
   hovered_.reset();
   measured_.reset();
-  matching_.clear();
+  filter_ = {};
   scroll_ = 0;
   gutter_width_ = kNarrowestGutter;
   const QFontMetricsF metrics(font_of(kLaneTitle_px));
@@ -89,7 +88,7 @@ TimeWindow TimelineView::window() const {
 void TimelineView::show_window(double begin_ns, double end_ns) {
   const auto first = static_cast<double>(timeline_->begin_ns);
   const auto last = static_cast<double>(timeline_->end_ns);
-  const double length = std::clamp(end_ns - begin_ns, std::min(kNarrowest_ns, last - first), last - first);
+  const double length = std::clamp(end_ns - begin_ns, std::min(kNarrowestWindow_ns, last - first), last - first);
   begin_ns_ = std::clamp((begin_ns + end_ns - length) / 2, first, last - length);
   end_ns_ = begin_ns_ + length;
   hovered_.reset();
@@ -135,39 +134,6 @@ void TimelineView::scroll_lanes(double by) {
   const double all = lane_height() * static_cast<double>(timeline_->lanes.size());
   scroll_ = std::clamp(scroll_ + by, 0.0, std::max(0.0, all - plot().height()));
   repaint_scene();
-}
-
-int TimelineView::search(const QString& text) {
-  matching_.clear();
-  int found = 0;
-  if (!text.isEmpty()) {
-    for (const std::string& name : timeline_->names) {
-      matching_.push_back(QString::fromStdString(name).contains(text, Qt::CaseInsensitive));
-      found += matching_.back() ? 1 : 0;
-    }
-  }
-  repaint_scene();
-  return found;
-}
-
-bool TimelineView::go_to_match(bool backwards) {
-  if (matching_.empty()) return false;
-  const std::int64_t from =
-      selected_ ? begin_of(*timeline_, *selected_)
-                : static_cast<std::int64_t>(backwards ? end_ns_ : begin_ns_) - (backwards ? 0 : 1);
-  const auto place = next_match(*timeline_, matching_, from, backwards);
-  if (!place) return false;
-  const auto begin = static_cast<double>(begin_of(*timeline_, *place));
-  const double length = static_cast<double>(end_of(*timeline_, *place)) - begin;
-  double window = end_ns_ - begin_ns_;
-  // Near enough that the span can be seen.
-  if (length / window * plot().width() < kOwnRectangle)
-    window = std::max(length * plot().width() / 40, kNarrowest_ns);
-  show_window(begin + length / 2 - window / 2, begin + length / 2 + window / 2);
-  const double top = lane_top(place->lane);
-  if (top < plot().top() || top + lane_height() > plot().bottom()) scroll_lanes(top - plot().center().y());
-  select(*place);
-  return true;
 }
 
 void TimelineView::select(std::optional<SpanPlace> place) {
@@ -239,6 +205,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   const bool clicked = drag_from_ && !dragged_;
   drag_from_.reset();
+  if (measuring_ && dragged_ && on_change) on_change();
   if (clicked && event->button() == Qt::LeftButton) {
     const std::optional<SpanPlace> place = hovered_;
     hovered_.reset();
@@ -279,6 +246,7 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Minus: return zoom(0.5, middle);
     case Qt::Key_Home: return show_all();
     case Qt::Key_N: go_to_match(event->modifiers() & Qt::ShiftModifier); return;
+    case Qt::Key_S: go_to_straggler(event->modifiers() & Qt::ShiftModifier); return;
     case Qt::Key_M: {
       const auto at = static_cast<std::int64_t>(middle);
       return measure(measured_ ? Measurement{measured_->from_ns, at} : Measurement{at, at});

@@ -8,17 +8,19 @@
 #include <vector>
 
 #include "gui/timeline/timeline_row.h"
+#include "gui/timeline/timeline_search.h"
 
 namespace ddbench::gui {
 
 /// Lanes of ranks over time. Pointer: the wheel zooms, with Shift it moves through time, with Alt through the
 /// lanes; a drag moves, a drag with Shift measures, a click selects a span. Keyboard: arrows move, + and -
-/// zoom, Home shows all, N and Shift+N go to the next and previous match, M sets the ends of a measurement in
+/// zoom, Home shows all, N and Shift+N go to the next and previous match, S and Shift+S to stragglers, M sets the ends of a measurement in
 /// the middle, Escape clears. Paints the visible part from TimelineRow; spans have no widgets or items of
 /// their own. Belongs to the GUI thread.
 class TimelineView : public QWidget {
  public:
   static constexpr double kLaneTitle_px = 11;  ///< the font's
+  static constexpr double kNarrowestWindow_ns = 50;
 
   explicit TimelineView(QWidget* parent = nullptr);
 
@@ -31,10 +33,13 @@ class TimelineView : public QWidget {
   void show_all();
   void zoom(double factor, double about_ns);
 
-  /// Highlights spans whose name contains `text` (ignoring case); returns how many names match. Empty: no
-  /// highlighting.
+  /// Highlights what search_spans finds; returns how many names and kinds match. Empty: no highlighting.
   int search(const QString& text);
   bool go_to_match(bool backwards);
+  /// Selects the next span with which a rank came last to a collective; false: there is none.
+  bool go_to_straggler(bool backwards);
+  /// What is known of the selected span as a straggler's; null: it is none.
+  const Straggler* selected_straggler() const;
 
   void select(std::optional<SpanPlace> place);
   const std::optional<SpanPlace>& selected() const noexcept { return selected_; }
@@ -45,6 +50,8 @@ class TimelineView : public QWidget {
   };
   void measure(std::optional<Measurement> measurement);
   const std::optional<Measurement>& measured() const noexcept { return measured_; }
+  /// The pointer still moves an end of the measurement.
+  bool is_measuring() const noexcept { return measuring_ && drag_from_.has_value(); }
   QString measured_text() const;
 
   std::function<void()> on_change;  ///< window, selection or measurement
@@ -70,10 +77,12 @@ class TimelineView : public QWidget {
   double lane_top(std::size_t lane) const;
   int lane_at(double y) const;
   void scroll_lanes(double by);
+  std::int64_t look_from(bool backwards) const;
+  void reveal(const SpanPlace& place);
   void repaint_scene();
   void paint_scene(QPainter& painter);
   void paint_lane(QPainter& painter, std::size_t lane, const QRectF& area);
-  void paint_wide(QPainter& painter, const TimelineRow::Wide& wide, const QRectF& area) const;
+  void paint_wide(QPainter& painter, const TimelineRow::Wide& wide, bool has_inner, const QRectF& area) const;
   void paint_axis(QPainter& painter) const;
   void paint_steps(QPainter& painter) const;
   void paint_overlays(QPainter& painter) const;
@@ -87,7 +96,7 @@ class TimelineView : public QWidget {
   double end_ns_ = 1;
   double scroll_ = 0;
   double gutter_width_ = 0;     ///< left of the plot: width of the widest lane title
-  std::vector<bool> matching_;  ///< by name; empty: no search
+  SpanFilter filter_;
   std::optional<SpanPlace> selected_;
   std::optional<SpanPlace> hovered_;
   std::optional<Measurement> measured_;

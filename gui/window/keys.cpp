@@ -18,6 +18,9 @@ constexpr std::array kWindow{Key{"Ctrl+1 … Ctrl+9, Ctrl+0", "open a page"},
                              Key{"Ctrl+O", "open another store"},
                              Key{"Ctrl+T", "theme: light, dark or system"},
                              Key{"Ctrl+Q", "quit"}};
+constexpr std::array kTables{Key{"Click a heading", "sort"},
+                             Key{"Right click a heading", "choose columns"},
+                             Key{"Ctrl+C, or right click", "copy rows, save as CSV"}};
 constexpr std::array kCharts{
     Key{"Hover, or Left and Right", "value and interval of a point or bar"},
     Key{"Drag a box, wheel, + and −", "zoom (charts with numeric axes)"},
@@ -30,6 +33,8 @@ constexpr std::array kTimeline{Key{"Wheel, + and −", "zoom"},
                                Key{"Drag, arrows", "move through time and lanes"},
                                Key{"Shift+drag, or M twice", "measure a time"},
                                Key{"N, Shift+N", "next or previous match of the search"},
+                               Key{"S, Shift+S", "next or previous straggler: the last rank of a collective"},
+                               Key{"kind:forward relu", "searches by kind and name"},
                                Key{"Home", "show all"},
                                Key{"Escape", "clear selection and measurement"}};
 
@@ -46,7 +51,7 @@ QString section(const char* title, std::span<const Key> keys) {
 }  // namespace
 
 QString keys_text() {
-  return section("Window", kWindow) + section("Charts", kCharts) + section("Timeline", kTimeline);
+  return section("Window", kWindow) + section("Tables", kTables) + section("Charts", kCharts) + section("Timeline", kTimeline);
 }
 
 }  // namespace ddbench::gui

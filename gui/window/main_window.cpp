@@ -17,6 +17,7 @@
 #include <memory>
 
 #include "gui/pages/start_page.h"
+#include "gui/tables/column_choice.h"
 #include "gui/window/all_pages.h"
 #include "gui/window/keys.h"
 #include "gui/window/status_bar.h"
@@ -25,12 +26,6 @@ namespace ddbench::gui {
 namespace {
 
 constexpr std::size_t kMeasuredAtOnce = 60;
-
-/// A missing store is an empty one: a run will make it.
-bool is_there(const std::filesystem::path& file) {
-  std::error_code error;
-  return std::filesystem::exists(file, error);
-}
 
 QString unreadable_text(int runs) {
   if (runs == 0) return {};
@@ -42,7 +37,8 @@ QString unreadable_text(int runs) {
 
 MainWindow::MainWindow(WindowOptions options)
     : jobs_(std::move(options.store)), workspace_(jobs_), settings_(options.settings) {
-  workspace_.changed = [this] { tell_pages(); };
+  workspace_.settings = settings_;
+  workspace_.changed = [this] { refresh_pages(); };
   workspace_.open_page = [this](PageId page) { open_page(page); };
   auto* central = new QWidget;
   auto* row = new QHBoxLayout(central);
@@ -89,8 +85,9 @@ MainWindow::~MainWindow() {
 
 void MainWindow::make_pages() {
   for (int i = 0; i < kPageCount; ++i) {
-    pages_[static_cast<std::size_t>(i)] = make_page(static_cast<PageId>(i), workspace_);
-    stack_->addWidget(pages_[static_cast<std::size_t>(i)]);
+    Page* page = pages_[static_cast<std::size_t>(i)] = make_page(static_cast<PageId>(i), workspace_);
+    add_column_choices(*page, settings_);
+    stack_->addWidget(page);
   }
 }
 
@@ -164,7 +161,7 @@ void MainWindow::open_store(std::filesystem::path file) {
   workspace_.runs = std::make_shared<const RunList>();
   workspace_.selection.clear();
   workspace_.run.clear();
-  subject_chosen_ = false;
+  workspace_.chosen_by_hand = false;
   listing_ = false;
   list_again();
 }
@@ -180,7 +177,8 @@ void MainWindow::list_again() {
 
 void MainWindow::read_list() {
   list_again_ = false;
-  if (!is_there(jobs_.file())) return take_list({}, true, 0);
+  // A missing store is an empty one: a run will make it.
+  if (std::error_code error; !std::filesystem::exists(jobs_.file(), error)) return take_list({}, true, 0);
   listing_ = true;
   const SharedRunList known = workspace_.runs;
   const auto unreadable = std::make_shared<std::atomic<int>>(0);
@@ -217,12 +215,12 @@ void MainWindow::take_list(RunList list, bool complete, int unreadable) {
     start_->show_state(jobs_.file(), nullptr);
     stack_->setCurrentWidget(start_);
   } else {
-    if (!subject_chosen_) choose_subject();
+    if (!workspace_.chosen_by_hand) choose_subject();
     open_page(page_);
   }
   status_->show_store(QString::fromStdString(jobs_.file().string()) + QStringLiteral(" · ") +
                       runs_text(workspace_.runs->size()) + unreadable_text(unreadable));
-  tell_pages();
+  refresh_pages();
   if (complete && list_again_) read_list();
 }
 
@@ -234,7 +232,6 @@ void MainWindow::list_failed(const JobFailure& failure) {
 }
 
 void MainWindow::choose_subject() {
-  subject_chosen_ = true;
   const std::vector<SweepChoice> sweeps = sweeps_of(*workspace_.runs);
   workspace_.subject = sweeps.empty() ? Subject{} : Subject{Subject::Kind::kSweep, sweeps.front().id};
 }
@@ -251,7 +248,7 @@ bool MainWindow::shows_start_page() const {
   return stack_->currentWidget() == start_;
 }
 
-void MainWindow::tell_pages() {
+void MainWindow::refresh_pages() {
   for (Page* page : pages_) page->refresh();
 }
 

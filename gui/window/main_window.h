@@ -57,7 +57,7 @@ class MainWindow : public QMainWindow {
   void take_list(RunList list, bool complete, int unreadable);
   void list_failed(const JobFailure& failure);
   void choose_subject();
-  void tell_pages();
+  void refresh_pages();
   void ask_for_store();
   void next_theme();
 
@@ -68,7 +68,6 @@ class MainWindow : public QMainWindow {
   ThemeChoice theme_choice_ = ThemeChoice::kSystem;
   bool listing_ = false;
   bool list_again_ = false;
-  bool subject_chosen_ = false;
   PageId page_ = PageId::kOverview;
 
   QStackedWidget* stack_ = nullptr;

@@ -68,7 +68,7 @@ ComparedRuns compare_chosen(JobContext& context, const std::vector<store::RunRec
   result.table.columns = {{"run"}, {"step time", true}, {"samples/s", true}, {"efficiency", true}, {"exposed", true},
                           {"bus bandwidth", true}, {"host memory", true}, {"device memory", true}, {"provenance"}};
   const auto shown = std::span(runs).first(std::min(runs.size(), kMostComparedRuns));
-  const std::vector<std::string> labels = analyzer::telling_labels(shown);
+  const std::vector<std::string> labels = analyzer::distinguishing_labels(shown);
   std::vector<analyzer::RunSummary> summaries;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     context.check();

@@ -137,6 +137,11 @@ void Page::refresh() {
   load();
 }
 
+std::string Page::run_key() const {
+  const RunEntry* run = current_run();
+  return workspace_.key_of(subject()) + (run == nullptr ? std::string() : "|" + run->run().id);
+}
+
 void Page::reload() {
   loaded_ = false;
   refresh();
@@ -149,25 +154,25 @@ void Page::showEvent(QShowEvent*) {
 void Page::add_subject_box() {
   subject_box_ = new QComboBox;
   subject_box_->setAccessibleName(QStringLiteral("Runs that this page is about"));
-  subject_box_->setMaximumWidth(400);
+  subject_box_->setMaximumWidth(460);
   subject_box_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   add_control(subject_box_);
   connect(subject_box_, &QComboBox::activated, this, [this](int index) {
     const int kind = subject_box_->itemData(index).toInt();
-    workspace_.subject = {static_cast<Subject::Kind>(kind),
-                          subject_box_->itemData(index, Qt::UserRole + 1).toString().toStdString()};
-    workspace_.changed();
+    workspace_.choose_subject({static_cast<Subject::Kind>(kind),
+                               subject_box_->itemData(index, Qt::UserRole + 1).toString().toStdString()});
   });
 }
 
 void Page::fill_subject_box() {
   const QSignalBlocker quiet(subject_box_);
   subject_box_->clear();
-  const auto add = [&](const QString& text, Subject subject) {
-    subject_box_->addItem(text, static_cast<int>(subject.kind));
+  const Subject shown = subject();
+  const auto add = [&](const QString& text, Subject choice) {
+    subject_box_->addItem(text, static_cast<int>(choice.kind));
     const int last = subject_box_->count() - 1;
-    subject_box_->setItemData(last, QString::fromStdString(subject.sweep_id), Qt::UserRole + 1);
-    if (subject == workspace_.subject) subject_box_->setCurrentIndex(last);
+    subject_box_->setItemData(last, QString::fromStdString(choice.sweep_id), Qt::UserRole + 1);
+    if (choice == shown) subject_box_->setCurrentIndex(last);
   };
   for (const SweepChoice& sweep : sweeps_of(*workspace_.runs)) {
     add(QStringLiteral("Sweep ") + sweep.label, {Subject::Kind::kSweep, sweep.id});
@@ -186,16 +191,16 @@ void Page::add_run_box() {
   run_box_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   add_control(run_box_);
   connect(run_box_, &QComboBox::activated, this, [this](int index) {
-    workspace_.run = run_box_->itemData(index).toString().toStdString();
-    workspace_.changed();
+    const Subject shown = subject();  // before the run is another
+    workspace_.choose_run(run_box_->itemData(index).toString().toStdString(), shown);
   });
 }
 
 void Page::fill_run_box() {
   const QSignalBlocker quiet(run_box_);
   run_box_->clear();
-  const RunEntry* current = workspace_.current_run();
-  const auto records = workspace_.subject_records();
+  const RunEntry* current = current_run();
+  const auto records = subject_records();
   for (auto run = records.rbegin(); run != records.rend(); ++run) {
     QString text =
         size_text(*run) + QStringLiteral(" · ") + QString::fromStdString(work_name(run->run_case.work));

@@ -34,7 +34,17 @@ class Page : public QWidget {
   /// Starts the jobs that fill the page.
   virtual void load() = 0;
   /// Equal keys, equal contents.
-  virtual std::string key() const { return workspace_.subject_key(); }
+  virtual std::string key() const { return workspace_.key_of(subject()); }
+  /// Whether the page has something to show of these runs (Workspace::subject_for).
+  virtual bool suits(const std::vector<store::RunRecord>& runs) const { return !runs.empty(); }
+
+  Subject subject() const {
+    return workspace_.subject_for([this](const auto& runs) { return suits(runs); });
+  }
+  std::vector<store::RunRecord> subject_records() const { return workspace_.records_of(subject()); }
+  const RunEntry* current_run() const { return workspace_.current_run(subject()); }
+  /// The key of a page about one run of the subject.
+  std::string run_key() const;
 
   Workspace& workspace() noexcept { return workspace_; }
   const Workspace& workspace() const noexcept { return workspace_; }

@@ -11,6 +11,8 @@ struct Request {
   std::string method = "GET";
   std::string url;                   ///< http or https
   std::vector<std::string> headers;  ///< "Name: value"
+  std::string user;  ///< of HTTP's basic authentication, with `password`; empty: none
+  std::string password;
   std::string body;
   std::chrono::milliseconds timeout{1000};  ///< of everything: name, connection and answer
   bool uses_proxy = true;  ///< of the environment (https_proxy, ...); false: for addresses that exist on this machine only
@@ -37,6 +39,6 @@ std::unique_ptr<Client> make_client();
 /// What the module ddbench_http.so makes, and in which version.
 using ClientFactory = std::unique_ptr<Client>();
 inline constexpr const char* kClientFile = "ddbench_http.so";
-inline constexpr const char* kClientInterface = "http/1";
+inline constexpr const char* kClientInterface = "http/2";
 
 }  // namespace ddbench::http

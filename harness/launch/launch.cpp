@@ -92,7 +92,7 @@ void check_launcher(const RunCase& run_case, const LauncherOptions& launcher) {
 LaunchOutcome launch(const RunCase& run_case, const LaunchOptions& options, const LauncherOptions& launcher,
                      LaunchObserver& observer) {
   if (launcher.launcher == Launcher::kLocal) {
-    MachineMeter meter;
+    MachineCounters meter;
     LaunchOutcome outcome = launch_local(run_case, options, observer);
     outcome.counted.push_back(meter.stop());
     return outcome;

@@ -45,14 +45,14 @@ class Meter {
   }
 
   void run() {
-    std::uint32_t told = 0;
+    std::uint32_t reported = 0;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       measure(plan_[i]);
       // Progress is counted in steps of the case, however many measurements there are.
       const auto steps = static_cast<std::uint32_t>(static_cast<std::size_t>(run_case_.total_steps()) *
                                                     (i + 1) / plan_.size());
-      if (steps == told) continue;
-      told = steps;
+      if (steps == reported) continue;
+      reported = steps;
       monitor_.on_step(steps - 1, std::numeric_limits<double>::quiet_NaN());
     }
   }

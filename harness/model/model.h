@@ -44,6 +44,27 @@ struct Parameter {
 
 /// Draws the first values, one parameter after another, on the host: the same ones on every device.
 void initialize(device::Device& device, std::span<const Parameter> parameters, std::uint64_t seed);
+/// The same values, handed to `take` with the parameter's index.
+void draw_values(std::span<const ParameterSpec> specs, std::uint64_t seed,
+                 const std::function<void(std::size_t parameter, const float* values)>& take);
+
+/// When a model reads which parameters: by moment, the parameters of the layer that computes then. Forward's moments come
+/// first, those of backward follow.
+struct ParameterUses {
+  std::size_t forward = 0;  ///< how many moments are forward's
+  std::vector<std::vector<std::size_t>> moments;
+};
+
+/// Where a model's parameters are while it computes, if they are not always in one place (ZeRO-3).
+class ParameterSource {
+ public:
+  virtual ~ParameterSource() = default;
+  /// The model comes to this moment of its ParameterUses, one after another from 0 on. Blocks until the values of the
+  /// moment's parameters are there.
+  virtual void begin(std::size_t moment) = 0;
+  /// Of one of them, as parameter.value would be; until the next begin().
+  virtual device::Tensor value(std::size_t parameter) const = 0;
+};
 
 struct Batch {
   device::Tensor inputs;  ///< batch x features: float32 numbers or int32 tokens

@@ -20,7 +20,7 @@ struct QueuedSpan {
 };
 
 /// Spans of operators that a device has queued: what they took is known when the queue has passed them. A
-/// CudaProbe that records sees each kernel of an operator; without one, events around the operator tell.
+/// CudaProbe that records sees each kernel of an operator; without one, events around the operator time it as a whole.
 class QueuedSpans {
  public:
   QueuedSpans(device::Device& device, host::Recorder::Track& track, cuda::CudaProbe* probe)
@@ -92,7 +92,7 @@ class QueuedSpans {
 };
 
 /// What recorded spans of a rank's own thread took in all: of operators (on a host: those of a queue are not known when they return), and in
-/// the loader. Who holds the others up, and why, is told from it while a run goes on.
+/// the loader. The live diagnosis (which rank holds the others up, and why) uses it.
 struct SpanSums {
   std::int64_t compute_ns = 0;
   std::int64_t data_ns = 0;

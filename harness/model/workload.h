@@ -37,16 +37,20 @@ class Workload {
                                         device::DataType precision = device::DataType::kFloat32) const = 0;
   /// Of that, the weights in 16 bits; 0 for kFloat32.
   virtual std::int64_t weight_copy_bytes(device::DataType precision) const = 0;
+  /// Instead of that where a ParameterSource has the values: the weights of one layer.
+  virtual std::int64_t weight_scratch_bytes(device::DataType precision) const = 0;
+  /// The same in every precision.
+  virtual ParameterUses parameter_uses() const = 0;
   virtual SampleShape sample() const = 0;
 
   /// `data` is "synthetic" or the place of the real files; throws Error{kBadInput} when these do not fit
   /// the model.
   virtual std::unique_ptr<Dataset> make_dataset(const std::string& data, std::uint64_t seed) const = 0;
   /// `parameters` as in parameters(), with memory on `device`, float32 in every precision. Interns its
-  /// operators' names on `probe`.
+  /// operators' names on `probe`. With a `source`, which outlives the model, values are read from it.
   virtual std::unique_ptr<Model> make_model(
       device::Device& device, std::vector<Parameter> parameters, std::int64_t batch, Probe& probe,
-      device::DataType precision = device::DataType::kFloat32) const = 0;
+      device::DataType precision = device::DataType::kFloat32, ParameterSource* source = nullptr) const = 0;
 
   /// Of forward and backward: what MFU counts.
   double flops_per_sample() const;

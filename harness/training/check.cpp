@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <numeric>
+#include <vector>
+
 #include "core/error.h"
 #include "harness/model/architectures/registry.h"
 #include "harness/training/data/loader.h"
@@ -22,13 +25,19 @@ constexpr std::int64_t kCudaProcessBytes = std::int64_t{2} << 30;
 // and from the other.
 constexpr std::int64_t kRingSocketsBytes = std::int64_t{8} << 20;
 
+std::int64_t gathered_values_bytes(const RunCase& run_case) {
+  const auto workload = workload::make_workload(run_case);
+  const std::vector<std::int64_t> bytes = bytes_of(workload->parameters());
+  return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
+}
+
 }  // namespace
 
 void check_supported(const RunCase& run_case) {
   workload::activation_type(run_case.precision);
   check_optimizer(run_case.optimizer);
   check_strategy(run_case);
-  if (run_case.device != "cpu" && strategy_info(run_case.strategy).needs_host_memory) {
+  if (!run_case.on_cpu() && strategy_info(run_case.strategy).needs_host_memory) {
     throw Error(
         ErrorCode::kBadInput,
         fmt::format("strategy {} works on the host's memory: use it with --device cpu, or another strategy",
@@ -39,12 +48,15 @@ void check_supported(const RunCase& run_case) {
 
 std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
   check_supported(run_case);
-  if (run_case.device == "cuda") {  // the rest is the GPU's, which refuses what it cannot hold
+  if (run_case.on_gpus()) {  // the rest is the GPU's, which refuses what it cannot hold
     const auto workload = workload::make_workload(run_case);
     return kCudaProcessBytes + Loader::memory_bytes(run_case, workload->sample());
   }
   const std::int64_t sockets_bytes = run_case.world_size() > 1 ? kRingSocketsBytes : 0;
-  return kProcessBytes + sockets_bytes + largest_footprint(run_case).total();
+  // Rank 0 gathers the values of a checkpoint: counted in equal parts for the ranks of its node.
+  const bool gathers = run_case.checkpoint_every > 0 && strategy_info(run_case.strategy).shards_parameters;
+  const std::int64_t gathered_bytes = gathers ? gathered_values_bytes(run_case) / run_case.gpus_per_node : 0;
+  return kProcessBytes + sockets_bytes + gathered_bytes + largest_footprint(run_case).total();
 }
 
 StrategyTraffic strategy_traffic(const RunCase& run_case) {

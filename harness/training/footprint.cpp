@@ -52,10 +52,11 @@ device::MemoryByUse footprint(const RunCase& run_case, int rank) {
   check_supported(run_case);
   const auto workload = workload::make_workload(run_case);
   const device::DataType type = workload::activation_type(run_case.precision);
-  device::MemoryByUse memory =
-      strategy_info(run_case.strategy).memory(run_case, bytes_of(workload->parameters()), rank);
+  const StrategyInfo& strategy = strategy_info(run_case.strategy);
+  const workload::ParameterUses uses = workload->parameter_uses();
+  device::MemoryByUse memory = strategy.memory(run_case, {bytes_of(workload->parameters()), uses}, rank);
   const std::int64_t copies = workload->weight_copy_bytes(type);
-  memory[MemoryUse::kParameters] += copies;
+  memory[MemoryUse::kParameters] += strategy.shards_parameters ? workload->weight_scratch_bytes(type) : copies;
   memory[MemoryUse::kActivations] =
       workload->activation_bytes(run_case.batch_per_gpu / run_case.accumulate, type) - copies;
   memory[MemoryUse::kBatches] = Loader::device_bytes(run_case, workload->sample());
@@ -100,7 +101,7 @@ std::vector<std::string> ways_to_fit(const RunCase& run_case, std::int64_t bytes
   if (recomputing.work != run_case.work)
     add_way(recomputing, "-O recompute=blocks", bytes, ways);
   if (run_case.world_size() > 1) {
-    for (const char* strategy : {"zero1", "zero2"}) {
+    for (const char* strategy : {"zero1", "zero2", "zero3"}) {
       RunCase changed = run_case;
       changed.strategy = strategy;
       changed.strategy_options.clear();
@@ -120,7 +121,7 @@ std::vector<std::string> ways_to_fit(const RunCase& run_case, std::int64_t bytes
 }
 
 std::vector<std::string> ways_to_fit_process(const RunCase& run_case, std::int64_t bytes) {
-  if (run_case.device != "cpu") return {};
+  if (!run_case.on_cpu()) return {};
   return ways_to_fit(run_case, bytes - (memory_per_rank_bytes(run_case) - largest_footprint(run_case).total()));
 }
 

@@ -23,7 +23,7 @@ std::int64_t largest_batch(const RunCase& run_case, std::int64_t bytes);
 /// "--batch-per-gpu 12 (15.7 GB)", ... Empty where nothing does.
 std::vector<std::string> ways_to_fit(const RunCase& run_case, std::int64_t bytes);
 
-/// The same into a process of so many bytes of host memory (memory_per_rank_bytes).
+/// The same for a limit of the process's host memory in bytes (memory_per_rank_bytes).
 std::vector<std::string> ways_to_fit_process(const RunCase& run_case, std::int64_t bytes);
 
 }  // namespace ddbench::ddp

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <thread>
 
 #include "core/error.h"
 #include "core/run_case/injected.h"
+#include "core/text/number.h"
 
 namespace ddbench::ddp {
 namespace {
@@ -19,10 +19,9 @@ using Time = FaultPlan::Time;
 }
 
 std::uint32_t count_from(std::string_view item, std::string_view value) {
-  std::uint32_t count = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
-  if (error != std::errc{} || end != value.data() + value.size()) refuse(item, "write a number");
-  return count;
+  const auto count = number_from<std::uint32_t>(value);
+  if (!count) refuse(item, "write a number");
+  return *count;
 }
 
 /// "2ms", at most a minute.

@@ -148,6 +148,7 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
       device::make_device(run_case.device, {.rank = rank, .tf32 = run_case.precision == "tf32"});
   const auto dataset = workload->make_dataset(run_case.data, run_case.seed);
   const std::vector<workload::ParameterSpec> specs = workload->parameters();
+  const workload::ParameterUses uses = workload->parameter_uses();
 
   workload::Probe probe(recorder);
   probe.observe(*device, kernels);
@@ -160,16 +161,20 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
   StepGraphs graphs(run_case, *device, communication, recorder, probe, clock, kernels);
   const auto strategy =
       strategy_info(run_case.strategy)
-          .make({run_case, specs, rank, world_size, communication, *device, clock, probe, graphs});
+          .make({run_case, specs, uses, rank, world_size, communication, *device, clock, probe, graphs});
   const EndOfCommunication end_of_communication(communication);
   const auto model =
       workload->make_model(*device, strategy->parameters(), run_case.batch_per_gpu / run_case.accumulate,
-                           probe, workload::activation_type(run_case.precision));
+                           probe, workload::activation_type(run_case.precision), strategy->source());
   const auto optimizer = make_optimizer(run_case, strategy->slices(), *device, probe);
   GradientNoise noise(run_case, *strategy, recorder);
 
-  // Every rank draws parameters of its own, as processes of a DDP program do; rank 0's count.
-  workload::initialize(*device, strategy->parameters(), run_case.seed + static_cast<std::uint64_t>(rank));
+  // Every rank draws parameters of its own, as processes of a DDP program do; rank 0's count. Who keeps but a share of them
+  // draws rank 0's.
+  const auto stream = static_cast<std::uint64_t>(strategy->source() == nullptr ? rank : 0);
+  workload::draw_values(specs, run_case.seed + stream, [&](std::size_t parameter, const float* values) {
+    strategy->set_values(parameter, values);
+  });
   Checkpointer checkpointer(run_case, checkpoints, rank, *strategy, *optimizer, target, loss_scale,
                             communication, recorder, probe, *device);
   const std::uint32_t first_step = checkpointer.restore();
@@ -235,7 +240,11 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
   recorder.set_enabled(true);
   record_probe_cost(recorder, run_queue.cost_ns() + links.cost_ns(), first_step, last_step, run_case.warmup);
   record_memory(recorder, *device, last_step);
-  result.parameter_hash = hash_of(strategy->parameters(), *device);
+  ParameterHash hash;
+  strategy->read_values([&](std::size_t parameter, const float* values) {
+    hash.add({values, static_cast<std::size_t>(specs[parameter].elements())});
+  });
+  result.parameter_hash = hash.text();
   return result;
 }
 

@@ -38,7 +38,7 @@ void check_supported(const RunCase& run_case);
 /// On a GPU forward and backward run as captured graphs where they can (graph_policy.h), unless the case says
 /// cuda_graph = "off".
 /// `kernels`, where it is given and available, records what a GPU does; else spans are those of operators and
-/// of calls, and NCCL's profiler, which it tells what belongs where, may know more of collectives.
+/// of calls, and NCCL's profiler, which receives the phases, may record more about collectives.
 TrainResult train(const RunCase& run_case, collective::Communicator& communicator, host::Recorder& recorder,
                   TrainingMonitor& monitor, const CheckpointPlan& checkpoints = {},
                   cuda::CudaProbe* kernels = nullptr);

@@ -13,10 +13,28 @@ constexpr std::size_t kMostCalls = 1u << 18;
 constexpr std::size_t kMostHeld = 1u << 15;
 constexpr std::size_t kMostOpenMarkers = 1u << 12;
 constexpr std::size_t kMostUnknownKernels = 32;
+constexpr std::string_view kPeerCopy = "memcpy_peer";
 
 template <typename Record>
 const Record& as(const CUpti_Activity& record) {
   return reinterpret_cast<const Record&>(record);
+}
+
+/// With its direction. CUPTI's peer copies are those between GPUs.
+std::string_view copy_name(std::uint8_t copy_kind) {
+  switch (copy_kind) {
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA: return "memcpy_to_device";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH: return "memcpy_to_host";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOA:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOA:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD: return "memcpy_on_device";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH: return "memcpy_on_host";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP: return kPeerCopy;
+    default: return "memcpy";
+  }
 }
 
 /// A kernel in a range keeps the range's kind where that is something that a kernel can be.
@@ -84,9 +102,10 @@ void ActivitySpans::convert_record(const CUpti_Activity& record) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return convert_kernel(as<KernelRecord>(record));
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-      return convert_copy(as<MemcpyRecord>(record), as<MemcpyRecord>(record).bytes, "memcpy");
+      return convert_copy(as<MemcpyRecord>(record), as<MemcpyRecord>(record).bytes,
+                          copy_name(as<MemcpyRecord>(record).copyKind));
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
-      return convert_copy(as<PeerCopyRecord>(record), as<PeerCopyRecord>(record).bytes, "memcpy_peer");
+      return convert_copy(as<PeerCopyRecord>(record), as<PeerCopyRecord>(record).bytes, kPeerCopy);
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return convert_copy(as<MemsetRecord>(record), as<MemsetRecord>(record).bytes, "memset");
     case CUPTI_ACTIVITY_KIND_RUNTIME:
@@ -194,15 +213,23 @@ Range ActivitySpans::range_of(const Work& work, const Range& pushed) {
   return range;
 }
 
+void ActivitySpans::become_communication(Work& work) {
+  work.is_communication = true;
+  work.span.kind = SpanKind::kCommunication;
+  work.span.lane = Lane::kDeviceCommunication;
+}
+
 void ActivitySpans::emit(Work work, std::uint64_t external_id) {
   const Range* pushed = external_id != 0 ? ranges_(external_id) : nullptr;
   if (external_id == 0 && work.is_communication) pushed = collectives_(work.span.begin_ns);
   if (pushed != nullptr) {
     const Range range = range_of(work, *pushed);
     work.span.step = range.step;
+    // A collective that copy engines do is copies between GPUs.
+    if (work.name == kPeerCopy && range.kind == SpanKind::kCommunication) become_communication(work);
     if (work.is_communication && range.kind == SpanKind::kCommunication) {
       work.span.bucket = range.bucket;
-      work.span.bytes = range.bytes;
+      if (work.name != kPeerCopy) work.span.bytes = range.bytes;  // each copy has its own
       work.span.correlation = range.correlation;
     } else if (work.span.kind == SpanKind::kCompute) {
       work.span.kind = kind_in(range.kind);

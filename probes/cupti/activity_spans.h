@@ -75,6 +75,7 @@ class ActivitySpans {
   void convert_copy(const Record& copy, std::uint64_t bytes, std::string_view name);
   bool set_times(Span& span, std::uint64_t begin_ns, std::uint64_t end_ns);
   void add_work(const Work& work);
+  static void become_communication(Work& work);
   void emit(Work work, std::uint64_t external_id);
   Range range_of(const Work& work, const Range& pushed);
   void release_held(bool all);

@@ -1,6 +1,7 @@
 #include "probes/cupti/buffer_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ddbench::cuda {
 
@@ -31,8 +32,24 @@ std::uint8_t* BufferPool::take() noexcept try {
   return nullptr;
 }
 
+std::uint8_t* BufferPool::take_to_discard() noexcept try {
+  auto words = std::make_unique<std::uint64_t[]>(kDiscardedBytes / sizeof(std::uint64_t));
+  auto* const buffer = reinterpret_cast<std::uint8_t*>(words.get());
+  const std::lock_guard lock(mutex_);
+  discarded_.emplace(buffer, std::move(words));
+  return buffer;
+} catch (...) {  // no memory
+  return nullptr;
+}
+
+bool BufferPool::is_used(const std::uint8_t* buffer) const noexcept {
+  const std::lock_guard lock(mutex_);
+  return !discarded_.contains(buffer);
+}
+
 void BufferPool::give_back(std::uint8_t* buffer) noexcept {
   const std::lock_guard lock(mutex_);
+  if (discarded_.erase(buffer) != 0) return;
   free_.push_back(buffer);  // within the reserved capacity
 }
 

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <utility>
@@ -9,6 +10,8 @@
 
 #include "core/clock.h"
 #include "probes/cupti/cupti.h"
+#include "probes/cupti/cupti_versions.h"
+#include "probes/preload/session/nccl_plugin.h"
 
 namespace ddbench::cuda {
 namespace {
@@ -49,28 +52,21 @@ constexpr CUpti_driver_api_trace_cbid kNoisyDriver[] = {
     CUPTI_DRIVER_TRACE_CBID_cuEventQuery,         CUPTI_DRIVER_TRACE_CBID_cuStreamQuery,
     CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute, CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttributes};
 
-std::atomic<CuptiProbe*> active{nullptr};
-
 std::uint64_t CUPTIAPI timestamp() {
   return static_cast<std::uint64_t>(now_ns());
 }
 
-std::string in_words(CUptiResult result, const char* what) {
+/// `holder`: the subscriber that CUPTI has; empty where it does not say.
+std::string in_words(CUptiResult result, const char* what, const std::string& holder = {}) {
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-    return "another tool (Nsight, compute-sanitizer, a debugger or a profiler of the program) holds CUPTI";
+    return "another tool (" +
+           (holder.empty() ? "Nsight, compute-sanitizer, a debugger or a profiler of the program" : holder) +
+           ") holds CUPTI";
   }
   const char* text = nullptr;
   cuptiGetResultString(result, &text);
   return std::string("CUPTI cannot ") + what + ": " + (text != nullptr ? text : "unknown error") + " (" +
          std::to_string(static_cast<int>(result)) + ")";
-}
-
-std::string_view api_name(const CUpti_ActivityAPI& call) {
-  const char* name = nullptr;
-  cuptiGetCallbackName(
-      call.kind == CUPTI_ACTIVITY_KIND_RUNTIME ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API,
-      call.cbid, &name);
-  return name != nullptr ? name : "cuda_call";
 }
 
 /// "void gemm<float>(...)" of "_Z4gemmIfEv...", and no longer than a table can show.
@@ -87,7 +83,8 @@ std::string readable(std::string_view name) {
 }
 
 /// So that they are stored with the run, under these names.
-void tell(const ProbeCounters& counters, host::Recorder& recorder) noexcept try {
+void record_counters(const ProbeCounters& counters, std::uint32_t version, std::uint64_t filtered_windows,
+          host::Recorder& recorder) noexcept try {
   const auto scalar = [&recorder](const char* name, std::uint64_t count) {
     recorder.record_scalar(name, 0, static_cast<double>(count));
   };
@@ -97,11 +94,15 @@ void tell(const ProbeCounters& counters, host::Recorder& recorder) noexcept try 
   scalar("cupti.invalid_times", counters.invalid_times);
   scalar("cupti.without_range", counters.without_range);
   scalar("cupti.overhead_ns", counters.overhead_ns);
+  if (filtered_windows != 0) scalar("cupti.filtered_windows", filtered_windows);
+  if (has_newer_records(version, CUPTI_API_VERSION)) scalar("cupti.newer_records", version);
   if (counters.recording_errors != 0) scalar("cupti.recording_errors", counters.recording_errors);
 } catch (...) {  // no memory: the spans are recorded
 }
 
 }  // namespace
+
+std::atomic<CuptiProbe*> CuptiProbe::active{nullptr};
 
 CuptiProbe::CuptiProbe(host::Recorder& recorder)
     : recorder_(recorder),
@@ -113,7 +114,8 @@ CuptiProbe::CuptiProbe(host::Recorder& recorder)
              [this](std::uint64_t node) {
                return captured_ranges_.find(node, found_node_) ? &found_node_ : nullptr;
              },
-             api_name, [this](const Span& span, std::string_view name) { record(span, name); }),
+             [this](const CUpti_ActivityAPI& call) { return call_names_.of(call); },
+             [this](const Span& span, std::string_view name) { record(span, name); }),
       compute_(recorder.track(Lane::kDeviceCompute)),
       communication_(recorder.track(Lane::kDeviceCommunication)),
       main_(recorder.track(Lane::kMain)) {
@@ -130,12 +132,35 @@ CuptiProbe::~CuptiProbe() {
   stop();
 }
 
+CUptiResult CuptiProbe::subscribe(std::string& holder) {
+#if CUPTI_API_VERSION >= 130000
+  std::array<char, 2 * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
+  CUpti_SubscriberParams parameters{};
+  parameters.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  parameters.subscriberName = "ddbench";
+  parameters.oldSubscriberName = name.data();
+  parameters.oldSubscriberSize = name.size();
+  const CUptiResult result = cuptiSubscribe_v2(&subscriber_, graph_callback, this, &parameters);
+  name.back() = '\0';
+  holder = name.data();
+  return result;
+#else
+  holder.clear();
+  return cuptiSubscribe(&subscriber_, graph_callback, this);
+#endif
+}
+
 void CuptiProbe::start() {
+  cuptiGetVersion(&version_);
   const auto check = [this](CUptiResult result, const char* what) {
     if (result != CUPTI_SUCCESS && unavailable_.empty()) unavailable_ = in_words(result, what);
     return unavailable_.empty();
   };
-  if (!check(cuptiSubscribe(&subscriber_, graph_callback, this), "be taken")) return;
+  std::string holder;
+  if (const CUptiResult result = subscribe(holder); result != CUPTI_SUCCESS) {
+    unavailable_ = in_words(result, "be taken", holder);
+    return;
+  }
   recording_ = open_recording();
   const bool is_ready =
       check(cuptiActivityRegisterTimestampCallback(timestamp), "use ddbench's clock") &&
@@ -147,6 +172,7 @@ void CuptiProbe::start() {
   }
   enable(true);
   enabled_ = true;
+  inject::note_kernels_recorded(true);
   flusher_ = std::thread([this] { flush_now_and_then(); });
 }
 
@@ -179,9 +205,19 @@ void CuptiProbe::pop() noexcept {
 
 void CuptiProbe::set_enabled(bool enabled) noexcept {
   if (!unavailable_.empty() || stopped_ || enabled_.exchange(enabled) == enabled) return;
-  enable(enabled);
+  // Graphs that were captured would get wrong launches: what is not wanted is left out instead.
+  const bool filters = enabled ? is_filtering_.load() : has_captured_ && !may_begin_again(version_);
+  is_filtering_ = filters && !enabled;
+  if (!filters) enable(enabled);
   // The recorder accepts nothing while it is off: earlier activity that a later flush returned would be lost.
   if (!enabled) flush();
+  if (filters) keep_out(!enabled);
+}
+
+void CuptiProbe::keep_out(bool begins) noexcept try {
+  const std::lock_guard lock(mutex_);
+  begins ? off_windows_.begin(now_ns()) : off_windows_.end(now_ns());
+} catch (...) {  // no memory
 }
 
 void CuptiProbe::flush() noexcept {
@@ -205,11 +241,12 @@ ProbeCounters CuptiProbe::stop() noexcept {
   counters.dropped_records = dropped_records_;
   counters.refused_buffers = buffers_.refused();
   if (recording_) counters.recording_errors = recording_->errors();
-  if (is_first) tell(counters, recorder_);
+  if (is_first) record_counters(counters, version_, off_windows_.count(), recorder_);
   return counters;
 }
 
 void CuptiProbe::let_go() noexcept {
+  inject::note_kernels_recorded(false);
   enable(false);
   flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   note_dropped(nullptr, 0);  // since the last buffer
@@ -234,46 +271,8 @@ void CuptiProbe::flush_now_and_then() {
   }
 }
 
-void CuptiProbe::buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records) {
-  CuptiProbe* const probe = active.load();
-  *buffer = probe != nullptr ? probe->buffers_.take() : nullptr;
-  *bytes = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
-  *records = 0;  // as many as fit
-}
-
-void CuptiProbe::buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
-                                  std::size_t /*bytes*/, std::size_t valid_bytes) {
-  CuptiProbe* const probe = active.load();
-  if (probe != nullptr && buffer != nullptr) probe->take_buffer(context, stream, buffer, valid_bytes);
-}
-
-std::uint64_t CuptiProbe::note_dropped(CUcontext context, std::uint32_t stream) noexcept {
-  std::size_t dropped = 0;
-  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) != CUPTI_SUCCESS) return 0;
-  const std::lock_guard lock(mutex_);
-  dropped_records_ += dropped;
-  return dropped;
-}
-
-void CuptiProbe::take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
-                             std::size_t bytes) {
-  const std::uint64_t dropped = note_dropped(context, stream);
-  try {
-    std::vector<const CUpti_Activity*> records;
-    CUpti_Activity* record = nullptr;
-    while (cuptiActivityGetNextRecord(buffer, bytes, &record) == CUPTI_SUCCESS) records.push_back(record);
-    const std::lock_guard lock(mutex_);
-    if (recording_) recording_->add_buffer(context, stream, dropped, {buffer, bytes}, records);
-    if (ranges_.any()) spans_.expect_ranges();
-    spans_.convert(records);
-  } catch (...) {  // no memory: the recorder counts what it drops, and these are lost
-    const std::lock_guard lock(mutex_);
-    ++dropped_records_;
-  }
-  buffers_.give_back(buffer);
-}
-
 void CuptiProbe::record(const Span& span, std::string_view name) {
+  if (off_windows_.contain(span.begin_ns)) return;
   // Thousands arrive at once, and nobody waits for them: do not record them faster than they are spooled.
   if (++since_drain_ % kSpansBetweenDrains == 0) recorder_.flush();
   std::string key(name);

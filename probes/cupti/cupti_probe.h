@@ -14,8 +14,10 @@
 #include "probes/cupti/activity_spans.h"
 #include "probes/cupti/buffer_pool.h"
 #include "probes/cupti/buffer_recording.h"
+#include "probes/cupti/call_names.h"
 #include "probes/cupti/captured_ranges.h"
 #include "probes/cupti/collective_times.h"
+#include "probes/cupti/off_windows.h"
 #include "probes/cupti/range_table.h"
 
 namespace ddbench::cuda {
@@ -36,7 +38,9 @@ class CuptiProbe final : public CudaProbe {
 
  private:
   void start();
+  CUptiResult subscribe(std::string& holder);
   void enable(bool on) noexcept;
+  void keep_out(bool begins) noexcept;
   void flush_now_and_then();
   void flush_all(std::uint32_t flags) noexcept;
   void let_go() noexcept;
@@ -50,21 +54,28 @@ class CuptiProbe final : public CudaProbe {
   static void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                         std::size_t bytes, std::size_t valid_bytes);
 
+  static std::atomic<CuptiProbe*> active;
+
   host::Recorder& recorder_;
   std::string unavailable_;
   std::atomic<bool> stopped_ = false;
   std::atomic<bool> enabled_ = false;
+  std::uint32_t version_ = 0;               ///< of the CUPTI that runs
+  std::atomic<bool> has_captured_ = false;  ///< graphs
+  std::atomic<bool> is_filtering_ = false;  ///< in a probe-off window in which CUPTI goes on recording
   CUpti_SubscriberHandle subscriber_ = nullptr;
   BufferPool buffers_;
   RangeTable ranges_;
   CollectiveTimes collective_times_;
   CapturedRanges captured_ranges_;
+  CallNames call_names_;
   std::unique_ptr<BufferRecording> recording_;  // nullptr: no recording requested
 
   std::mutex flush_mutex_;  // no callback takes it
   std::mutex mutex_;        // guards the following: buffers are converted one after the other
   Range found_range_;
   Range found_node_;
+  OffWindows off_windows_;
   ActivitySpans spans_;
   std::unordered_map<std::string, std::uint32_t> name_ids_;
   host::Recorder::Track& compute_;

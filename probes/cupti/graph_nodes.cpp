@@ -12,6 +12,7 @@ constexpr CUpti_CallbackIdResource kNodeCallbacks[] = {CUPTI_CBID_RESOURCE_GRAPH
 bool CuptiProbe::follow_capture(bool follow) noexcept {
   if (!unavailable_.empty() || stopped_) return false;
   captured_ranges_.follow(follow);
+  if (follow) has_captured_ = true;
   bool all = true;
   for (const CUpti_CallbackIdResource id : kNodeCallbacks) {
     all = cuptiEnableCallback(follow ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id) == CUPTI_SUCCESS &&

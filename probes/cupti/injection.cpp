@@ -38,7 +38,7 @@ Initialize open_probe(std::string& why_not) {
 }
 
 /// A name that the launcher finds.
-void tell(const std::string& why_not) {
+void report_failure(const std::string& why_not) {
   const ddbench::inject::RecorderAccess access;
   if (access.get() != nullptr)
     access.get()->intern(ddbench::reported(ddbench::fact_key<"cupti.unavailable">, why_not));
@@ -50,7 +50,7 @@ void tell(const std::string& why_not) {
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() try {
   std::string why_not;
   if (const Initialize initialize = open_probe(why_not)) return initialize();
-  tell(why_not);
+  report_failure(why_not);
   return 1;
 } catch (...) {
   return 1;

@@ -95,8 +95,8 @@ std::string fingerprint(std::span<const Facts> machines) {
 }
 
 std::string fingerprint(const Machine& machine) {
-  const Facts told = facts(machine);
-  return fingerprint(std::span(&told, 1));
+  const Facts of_machine = facts(machine);
+  return fingerprint(std::span(&of_machine, 1));
 }
 
 std::string decisive_hardware(const Facts& machine) {

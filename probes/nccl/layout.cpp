@@ -1,6 +1,7 @@
 // Checks the offsets of the members that are read, according to NCCL's public headers on 64-bit Linux. NCCL
 // of each version passes these structs by address: a wrong offset would silently read garbage.
 #include "probes/nccl/profiler_abi.h"
+#include "probes/nccl/profiler_abi_v7.h"
 
 namespace ddbench::nccl {
 
@@ -28,11 +29,21 @@ constexpr bool lies_as_since_version_4() {
          offsetof(Event, netPlugin.id) == 24;
 }
 static_assert(lies_as_since_version_4<EventV4>() && lies_as_since_version_4<EventV5>() &&
-              lies_as_since_version_4<EventV6>());
+              lies_as_since_version_4<EventV6>() && lies_as_since_version_4<EventV7>());
 static_assert(offsetof(EventV5, groupApi.graphCaptured) == 24 &&
               offsetof(EventV5, collApi.graphCaptured) == 64 &&
               offsetof(EventV5, p2pApi.graphCaptured) == 56);
-static_assert(sizeof(StateArgs) == 8 && sizeof(PluginV3) == 48 && sizeof(PluginV4) == 48 &&
-              sizeof(PluginV5) == 48);
+static_assert(offsetof(EventV5, coll.parentGroup) == 104 && offsetof(EventV5, p2p.parentGroup) == 64);
+static_assert(sizeof(EventV7) == 136 && offsetof(EventV7, groupApi.graphCaptured) == 24 &&
+              offsetof(EventV7, collApi.graphCaptured) == 64 && offsetof(EventV7, collApi.userTag) == 72 &&
+              offsetof(EventV7, p2pApi.graphCaptured) == 56 && offsetof(EventV7, p2pApi.userTag) == 64 &&
+              offsetof(EventV7, coll.parentGroup) == 104 && offsetof(EventV7, coll.kernelVariant) == 112 &&
+              offsetof(EventV7, coll.isSymColl) == 120 && offsetof(EventV7, coll.userTag) == 128 &&
+              offsetof(EventV7, p2p.parentGroup) == 64 && offsetof(EventV7, p2p.userTag) == 72 &&
+              offsetof(EventV7, kernelPhase.channelId) == 24 &&
+              offsetof(EventV7, kernelPhase.phaseId) == 25 &&
+              offsetof(EventV7, kernelPhase.phaseName) == 32 && offsetof(EventV7, kernelPhase.pTimer) == 40);
+static_assert(sizeof(PluginV7) == 48 && sizeof(StateArgs) == 8 && sizeof(PluginV3) == 48 &&
+              sizeof(PluginV4) == 48 && sizeof(PluginV5) == 48);
 
 }  // namespace ddbench::nccl

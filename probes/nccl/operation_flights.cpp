@@ -28,4 +28,9 @@ void end_flight(Operation& operation) noexcept {
   operation.flight = 0;
 }
 
+void end_open_flight(Communicator& communicator) noexcept {
+  if (communicator.open_flight != 0) inject::note_flight_end(communicator.open_flight, now_ns());
+  communicator.open_flight = 0;
+}
+
 }  // namespace ddbench::nccl

@@ -10,5 +10,7 @@ namespace ddbench::nccl {
 void begin_flight(Operation& operation) noexcept;
 /// Its last channel has ended, or a later one of the communicator, which runs them in their order, has begun.
 void end_flight(Operation& operation) noexcept;
+/// The next operation of the communicator is enqueued, or the communicator is closed.
+void end_open_flight(Communicator& communicator) noexcept;
 
 }  // namespace ddbench::nccl

@@ -18,8 +18,9 @@ Span timed(const Operation& operation, const DeviceClock& clock) {
   span.kind = SpanKind::kNcclEvent;
   span.begin_ns = operation.begin_ns;
   span.end_ns = operation.end_ns;
-  if (operation.untimed) {
-    span.begin_ns = span.end_ns = operation.enqueued_ns;
+  if (operation.untimed || !operation.with_kernels) {
+    const bool is_of_a_group = operation.group_ns != 0 && !operation.captured;
+    span.begin_ns = span.end_ns = is_of_a_group ? operation.group_ns : operation.enqueued_ns;
   } else if (operation.begin_timer != 0 && operation.end_timer >= operation.begin_timer) {
     span.begin_ns = clock.to_host(static_cast<std::int64_t>(operation.begin_timer));
     span.end_ns = clock.to_host(static_cast<std::int64_t>(operation.end_timer));
@@ -29,7 +30,7 @@ Span timed(const Operation& operation, const DeviceClock& clock) {
 
 /// What NCCL found in its environment, which whoever started the rank, and the rank, may have changed. As
 /// reported facts.
-void tell_settings(host::Recorder& recorder) {
+void record_settings(host::Recorder& recorder) {
   const char* const log = std::getenv("NCCL_DEBUG_FILE");
   const std::string_view file = log != nullptr ? log : "";
   const bool logs_for_ddbench = file.ends_with(kNcclLogSuffix) || file.starts_with(kNcclLogInMemory);
@@ -72,9 +73,10 @@ void OperationSpans::event(const Operation& operation, const DeviceClock& clock)
     enqueueing.end_ns = operation.enqueued_end_ns;
     record(enqueueing, operation, "nccl_enqueue");
   }
-  if (operation.channels_begun == 0 || span.end_ns < span.begin_ns) return;
-  const NcclEvent event{std::string(operation.function), operation.algorithm, operation.protocol,
-                        operation.channels_begun, std::string(operation.transport())};
+  if ((operation.channels_begun == 0 && operation.with_kernels) || span.end_ns < span.begin_ns) return;
+  const int channels = operation.with_kernels ? operation.channels_begun : operation.channels;
+  const NcclEvent event{std::string(operation.function), operation.algorithm, operation.protocol, channels,
+                        std::string(operation.transport())};
   record(span, operation, nccl_event_name(event));
 }
 
@@ -95,7 +97,14 @@ void OperationSpans::record(Span span, const Operation& operation, const std::st
     name_ids_.clear();
     device_ = &access.get()->track(Lane::kDeviceCommunication);
     host_ = &access.get()->track(Lane::kMain);
-    tell_settings(*access.get());
+    record_settings(*access.get());
+    reported_no_kernels_ = {};
+  }
+  if (why_no_kernels_ != reported_no_kernels_) {
+    reported_no_kernels_ = why_no_kernels_;
+    if (!why_no_kernels_.empty()) {
+      access.get()->intern(reported(fact_key<"nccl.no_kernel_events">, why_no_kernels_));
+    }
   }
   const auto [id, is_new] = name_ids_.try_emplace(name, 0);
   if (is_new) id->second = access.get()->intern(name);
@@ -107,7 +116,7 @@ void OperationSpans::record(Span span, const Operation& operation, const std::st
 void OperationSpans::communicator(Communicator& communicator) {
   const inject::RecorderAccess access(communicator.rank);
   if (access.get() == nullptr) return;
-  if (access.generation() != std::exchange(told_to_, access.generation())) most_ranks_ = 0;
+  if (access.generation() != std::exchange(reported_to_, access.generation())) most_ranks_ = 0;
   communicator.reported_to = access.generation();
   access.get()->intern(communicator_size_name({fold_communicator(communicator.id), communicator.ranks}));
   if (communicator.ranks <= most_ranks_) return;
@@ -119,7 +128,7 @@ void OperationSpans::counters(const PluginCounters& counters) {
   const inject::RecorderAccess access;
   if (access.get() == nullptr) return;
   // So far, each time that a communicator or the recorder ends: the last of them counts.
-  const std::uint32_t order = told_++;
+  const std::uint32_t order = reported_++;
   const auto value = [&access, order](const char* name, std::uint64_t count) {
     access.get()->record_scalar(name, order, static_cast<double>(count));
   };
@@ -129,6 +138,10 @@ void OperationSpans::counters(const PluginCounters& counters) {
   value("nccl.unpaired", counters.unpaired);
   value("nccl.foreign_proxies", counters.foreign_proxies);
   value("nccl.unknown_functions", counters.unknown_functions);
+  value("nccl.unknown_bytes", counters.unknown_bytes);
+  value("nccl.with_phases", counters.with_phases);
+  value("nccl.initial_sync_ns", counters.initial_sync_ns);
+  value("nccl.final_sync_ns", counters.final_sync_ns);
   access.get()->flush();  // programs often end in haste after their communicators
 }
 

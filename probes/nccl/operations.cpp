@@ -39,6 +39,11 @@ void Operation::stop_timer(std::uint64_t timer) noexcept {
   end_timer = std::max(end_timer, timer);
 }
 
+void Operation::end_phase(std::uint8_t phase, std::uint64_t timer) noexcept {
+  if (phase == kPhaseInitialSync) initial_sync_end = std::max(initial_sync_end, timer);
+  if (phase == kPhaseFinalSync) final_sync_begin = std::max(final_sync_begin, phase_begin);
+}
+
 void Operation::end_channel(std::int64_t at_ns) noexcept {
   end_ns = std::max(end_ns, at_ns);
   channels_open = std::max(0, channels_open - 1);

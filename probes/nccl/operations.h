@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string_view>
 
@@ -15,9 +16,12 @@ namespace ddbench::nccl {
 /// It is not an address, so that a handle that NCCL kept too long is recognised instead of dereferenced.
 struct Handle {
   EventType type = kGroup;
-  std::uint8_t channel = 0;  ///< of a kernel channel; of an API call 1 when it was captured in a graph
-  std::uint32_t generation = 0;
+  std::uint8_t channel = 0;      ///< of a kernel channel; of an API call the flags below
+  std::uint32_t generation = 0;  ///< of a group its number
   std::uint32_t slot = 0;
+
+  static constexpr std::uint8_t kCaptured = 1;     ///< the call was captured in a graph
+  static constexpr std::uint8_t kWithKernels = 2;  ///< the kernels of its operations report their channels
 
   void* encoded() const noexcept;
   static Handle decode(const void* handle) noexcept;
@@ -26,10 +30,17 @@ struct Handle {
 /// One communicator of this process, for the life of the process: late events may still name it.
 struct Communicator {
   std::uint64_t id = 0;
-  int ranks = 1;  ///< 1 if version 3 does not report it
+  int ranks = 1;  ///< 0: not known, as version 3 does not report it
   int rank = 0;
-  Handle newest;  ///< of its operations that have begun
-  unsigned reported_to = 0;  ///< generation of the recorder that knows its size; 0: of none, or it is not known
+  Handle newest;              ///< of its operations that have begun
+  std::uint64_t open_flight = 0;  ///< of the newest collective without events of its end; 0: none
+  Handle last;                ///< of its operations, the last that was enqueued
+  std::uint32_t group = 0;    ///< that it belongs to; 0: none
+  std::int64_t group_ns = 0;  ///< when the first one of that was enqueued
+  std::deque<Handle>
+      waiting;  ///< collectives, sends and receives in the table, in the order of their enqueueing
+  unsigned reported_to =
+      0;  ///< generation of the recorder that knows its size; 0: of none, or it is not known
 };
 
 /// A collective or point-to-point operation from when it is enqueued until its last channel has ended. One
@@ -45,11 +56,15 @@ struct Operation {
   std::uint64_t sequence = 0;        ///< 48 bits of collective_key()
   bool captured = false;             ///< in a CUDA graph
   inject::Range range;               ///< of the thread that enqueued it
-  int channels = 0;                  ///< that will report; 0: not known
+  int channels = 0;                  ///< that it runs on; 0: not known
+  bool with_kernels = true;          ///< its channels report; else only its enqueueing will be known
+  std::uint32_t group = 0;           ///< operations of one number have one kernel; 0: not known
   std::int64_t enqueued_ns = 0;      ///< startEvent was called
+  std::int64_t group_ns = 0;         ///< for the first operation of its group; 0: group not known
   std::int64_t enqueued_end_ns = 0;  ///< stopEvent was called: it is enqueued, and no more than that
-  bool told_late = false;            ///< no longer waited for
+  bool reported_late = false;            ///< no longer waited for
   bool newer_began = false;          ///< of the same communicator, which runs them in their order
+  bool newer_ended = false;          ///< a later kernel of the same communicator is complete
 
   int channels_begun = 0;
   int channels_open = 0;
@@ -61,16 +76,23 @@ struct Operation {
   std::int64_t end_ns = 0;        ///< of the last one
   std::uint64_t begin_timer = 0;  ///< of the GPU; 0 where NCCL gives none
   std::uint64_t end_timer = 0;
+  std::uint64_t phase_begin = 0;       ///< of the phase that is being reported
+  std::uint64_t initial_sync_end = 0;  ///< of the GPU's timer, latest of all channels; 0: not reported
+  std::uint64_t final_sync_begin = 0;  ///< likewise
 
   /// Every channel that was seen has ended, and as far as known none is missing. Proxies may still be active:
   /// those of CollNet never report that they are done.
-  bool told_all() const noexcept {
-    return enqueued_end_ns != 0 && channels_begun > 0 && channels_begun >= channels && channels_open == 0;
+  bool all_reported() const noexcept {
+    if (enqueued_end_ns == 0 || !with_kernels) return enqueued_end_ns != 0;
+    return channels_begun > 0 && channels_open == 0 && (channels_begun >= channels || newer_ended);
   }
-  /// Nothing will follow.
-  bool complete() const noexcept { return told_all() && (channels > 0 || newer_began); }
+  /// Nothing will follow. Of a send or receive NCCL skips the channels whose part is empty, but counts them.
+  bool complete() const noexcept {
+    return all_reported() && (!with_kernels || channels > 0 || newer_began || newer_ended);
+  }
   void begin_channel(std::uint64_t timer, std::int64_t at_ns) noexcept;
   void stop_timer(std::uint64_t timer) noexcept;
+  void end_phase(std::uint8_t phase, std::uint64_t timer) noexcept;  ///< it began at phase_begin
   void end_channel(std::int64_t at_ns) noexcept;
   /// One of "infiniband", "socket", "proxy", "direct"; "" when no channel was seen.
   std::string_view transport() const noexcept;
@@ -88,6 +110,9 @@ class Operations {
   Handle take(const Operation& operation) noexcept;
   Operation* find(const Handle& handle) noexcept;  ///< null when it is no longer in the table
   void release(Operation& operation) noexcept;
+  std::uint32_t slot_of(const Operation& operation) const noexcept {
+    return static_cast<std::uint32_t>(&operation - slots_->data());
+  }
   std::array<Operation, kSlots>& all() noexcept { return *slots_; }
 
  private:

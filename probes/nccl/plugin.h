@@ -10,6 +10,7 @@
 #include "probes/nccl/operation_spans.h"
 #include "probes/nccl/operations.h"
 #include "probes/nccl/sample_windows.h"
+#include "probes/nccl/wanted_events.h"
 
 namespace ddbench::nccl {
 
@@ -31,6 +32,9 @@ struct EventStart {
   std::uint64_t timer = 0;
   std::int64_t network = 0;
   bool captured = false;
+  void* group = nullptr;  ///< the launch that it belongs to: parentObj before version 5
+  bool symmetric = false;
+  std::uint8_t phase = 0;
 };
 
 /// NCCL's profiler plug-in without its versions: turns events into spans of kind kNcclEvent in the process's
@@ -41,11 +45,12 @@ class Plugin {
   static Plugin& instance() noexcept;
 
   /// A communicator begins; `mask` belongs to NCCL, which reads it again at each group, and is filled with
-  /// the requested events. Returns NCCL's context.
-  void* open(std::uint64_t communicator, int ranks, int rank, int* mask) noexcept;
+  /// the requested events. `interface` is the version by which NCCL calls. Returns NCCL's context.
+  void* open(int interface, std::uint64_t communicator, int ranks, int rank, int* mask) noexcept;
   /// Returns the event's handle; null drops it.
   void* start(void* context, const EventStart& event) noexcept;
   void stop_timer(void* handle, std::uint64_t timer) noexcept;
+  void stop_phase(void* handle, std::uint64_t timer) noexcept;
   void stop(void* handle) noexcept;
   /// The communicator ended or was aborted: operations in progress are recorded as far as they came.
   void close(void* context) noexcept;
@@ -56,8 +61,13 @@ class Plugin {
   void pause(bool paused) noexcept;
 
  private:
-  Plugin();
+  Plugin() = default;
   void* start_operation(Communicator& communicator, const EventStart& event);
+  void describe(Operation& operation, const EventStart& event);
+  void* start_api(const EventStart& event);
+  void follow_graphs(bool captured);
+  void place_in_group(Operation& operation, const EventStart& event);
+  void end_older(const Operation& newer);
   void* start_child(const EventStart& event);
   /// For version 3, whose events name their communicator.
   Communicator& known(std::uint64_t id, int rank);
@@ -65,9 +75,11 @@ class Plugin {
   std::uint64_t own_timer(Operation& operation, std::uint64_t timer, std::int64_t at_ns);
   void finish(Operation& operation);
   void finish_all(const Communicator* communicator);
+  void note_phases(const Operation& operation) noexcept;
   void prove_transport(const Operation& operation) noexcept;
   void apply_mask() noexcept;
-  void wait_until_told(std::unique_lock<std::mutex>& lock) noexcept;
+  bool kernels_report() const noexcept;
+  void wait_until_reported(std::unique_lock<std::mutex>& lock) noexcept;
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Communicator>> communicators_;
@@ -76,7 +88,8 @@ class Plugin {
   DeviceClock clock_;
   PluginCounters counters_;
   int* mask_ = nullptr;
-  int wanted_;
+  EventConditions conditions_;
+  std::uint32_t groups_ = 0;  // that were started
   bool paused_ = false;
   bool window_is_on_ = true;
   int with_proxies_ = 0;  // operations, until what the bytes travel by is proved or cannot be

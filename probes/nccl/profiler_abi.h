@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The binary interface of NCCL's profiler plug-ins, versions 3 to 6, as NCCL's public headers
+/// The binary interface of NCCL's profiler plug-ins, versions 3 to 7, as NCCL's public headers
 /// (src/include/plugin/profiler) define it: names of the exported structs, order and types of members. Events
 /// that ddbench never requests have no member; none of them is larger than those that have one. layout.cpp
 /// checks it.
+///
+/// Read in these tags, in which NCCL had the version first: 3 v2.26.2-1, 4 v2.27.3-1, 5 v2.28.3-1,
+/// 6 v2.29.2-1, 7 the sources of 2.31.2.
 namespace ddbench::nccl {
 
 using Result = int;  ///< ncclResult_t: 0 is success
@@ -29,9 +32,17 @@ enum EventType : std::uint64_t {
   kCollApi = 1u << 9,
   kP2pApi = 1u << 10,
   kKernelLaunch = 1u << 11,
+  kKernelPhase = 1u << 15,  ///< since version 7; of symmetric kernels only, and of those with kKernelCh
 };
 
-inline constexpr int kStateKernelChStop = 22;  ///< of recordEventState: its argument holds the stop timer
+// States of recordEventState, whose argument holds the stop timer.
+inline constexpr int kStateKernelChStop = 22;
+inline constexpr int kStateKernelPhaseStop = 31;
+
+// Phases of a channel of a symmetric kernel.
+inline constexpr std::uint8_t kPhaseInitialSync = 0;  ///< until all ranks are there
+inline constexpr std::uint8_t kPhaseCompute = 1;
+inline constexpr std::uint8_t kPhaseFinalSync = 2;  ///< until all ranks are done
 
 /// The upper 16 bits of a network plug-in's event id.
 inline constexpr std::int64_t kNetInfiniband = 1;

@@ -1,6 +1,7 @@
 // What NCCL looks for by name in a profiler plug-in: the newest version that it knows itself is taken.
 #include "probes/nccl/plugin.h"
 #include "probes/nccl/profiler_abi.h"
+#include "probes/nccl/profiler_abi_v7.h"
 
 namespace ddbench::nccl {
 namespace {
@@ -41,6 +42,7 @@ EventStart parts_of_all(const Event& event) {
 
 EventStart start_of(const EventV3& event) {
   EventStart start = parts_of_all(event);
+  if (event.type == kColl || event.type == kP2p) start.group = event.parentObj;
   if (event.type == kColl) {
     start.communicator = event.coll.commHash;  // and nMaxChannels, of which it may use less
   } else if (event.type == kP2p) {
@@ -59,13 +61,33 @@ EventStart since_version_4(const Event& event) {
 }
 
 EventStart start_of(const EventV4& event) {
-  return since_version_4(event);
+  EventStart start = since_version_4(event);
+  if (event.type == kColl || event.type == kP2p) start.group = event.parentObj;
+  return start;
+}
+
+template <typename Event>
+EventStart since_version_5(const Event& event) {
+  EventStart start = since_version_4(event);
+  if (event.type == kGroupApi) start.captured = event.groupApi.graphCaptured;
+  if (event.type == kCollApi) start.captured = event.collApi.graphCaptured;
+  if (event.type == kP2pApi) start.captured = event.p2pApi.graphCaptured;
+  if (event.type == kColl) start.group = event.coll.parentGroup;
+  if (event.type == kP2p) start.group = event.p2p.parentGroup;
+  return start;
 }
 
 EventStart start_of(const EventV5& event) {
-  EventStart start = since_version_4(event);
-  if (event.type == kCollApi) start.captured = event.collApi.graphCaptured;
-  if (event.type == kP2pApi) start.captured = event.p2pApi.graphCaptured;
+  return since_version_5(event);
+}
+
+EventStart start_of(const EventV7& event) {
+  EventStart start = since_version_5(event);
+  if (event.type == kColl) start.symmetric = event.coll.isSymColl;
+  if (event.type == kKernelPhase) {
+    start.phase = event.kernelPhase.phaseId;
+    start.timer = event.kernelPhase.pTimer;
+  }
   return start;
 }
 
@@ -78,19 +100,20 @@ Result start_event(void* context, void** handle, Event* event) {
 }
 
 Result init_v3(void** context, int* mask) {
-  *context = Plugin::instance().open(0, 1, 0, mask);
+  *context = Plugin::instance().open(3, 0, 0, 0, mask);
   return kSuccess;
 }
 
 Result init_v4(void** context, int* mask, const char* /*comm_name*/, std::uint64_t comm_hash, int /*nodes*/,
                int ranks, int rank, LogFunction /*log*/) {
-  *context = Plugin::instance().open(comm_hash, ranks, rank, mask);
+  *context = Plugin::instance().open(4, comm_hash, ranks, rank, mask);
   return kSuccess;
 }
 
-Result init_v5(void** context, std::uint64_t comm_id, int* mask, const char* /*comm_name*/, int /*nodes*/,
-               int ranks, int rank, LogFunction /*log*/) {
-  *context = Plugin::instance().open(comm_id, ranks, rank, mask);
+template <int kVersion>
+Result init_since_v5(void** context, std::uint64_t comm_id, int* mask, const char* /*comm_name*/,
+                     int /*nodes*/, int ranks, int rank, LogFunction /*log*/) {
+  *context = Plugin::instance().open(kVersion, comm_id, ranks, rank, mask);
   return kSuccess;
 }
 
@@ -104,9 +127,9 @@ Result record_state_v3(void* /*handle*/, int /*state*/, void* /*arguments*/) {
 }
 
 Result record_state(void* handle, int state, StateArgs* arguments) {
-  if (handle != nullptr && state == kStateKernelChStop && arguments != nullptr) {
-    Plugin::instance().stop_timer(handle, arguments->kernelCh.pTimer);
-  }
+  if (handle == nullptr || arguments == nullptr) return kSuccess;
+  if (state == kStateKernelChStop) Plugin::instance().stop_timer(handle, arguments->kernelCh.pTimer);
+  if (state == kStateKernelPhaseStop) Plugin::instance().stop_phase(handle, arguments->kernelCh.pTimer);
   return kSuccess;
 }
 
@@ -127,8 +150,10 @@ DDBENCH_EXPORT PluginV3 ncclProfiler_v3 = {kName,      init_v3,         start_ev
                                            stop_event, record_state_v3, finalize};
 DDBENCH_EXPORT PluginV4 ncclProfiler_v4 = {kName,      init_v4,      start_event<EventV4>,
                                            stop_event, record_state, finalize};
-DDBENCH_EXPORT PluginV5 ncclProfiler_v5 = {kName,      init_v5,      start_event<EventV5>,
-                                           stop_event, record_state, finalize};
-DDBENCH_EXPORT PluginV6 ncclProfiler_v6 = {kName,      init_v5,      start_event<EventV6>,
-                                           stop_event, record_state, finalize};
+DDBENCH_EXPORT PluginV5 ncclProfiler_v5 = {kName,      init_since_v5<5>, start_event<EventV5>,
+                                           stop_event, record_state,     finalize};
+DDBENCH_EXPORT PluginV6 ncclProfiler_v6 = {kName,      init_since_v5<6>, start_event<EventV6>,
+                                           stop_event, record_state,     finalize};
+DDBENCH_EXPORT PluginV7 ncclProfiler_v7 = {kName,      init_since_v5<7>, start_event<EventV7>,
+                                           stop_event, record_state,     finalize};
 }

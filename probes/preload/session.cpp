@@ -93,23 +93,23 @@ void record_cost(host::Recorder::Track& track, CallName name, std::int64_t at_ns
 }
 
 // The drain thread's, by whichever thread comes by.
-void tell_drain_cost(host::Recorder::Track& track, std::int64_t at_ns) noexcept try {
+void record_drain_cost(host::Recorder::Track& track, std::int64_t at_ns) noexcept try {
   constexpr std::int64_t kBetween_ns = 100'000'000;
-  static std::atomic<std::int64_t> told_at_ns{0};
-  static std::atomic<std::int64_t> told_ns{0};
-  std::int64_t last_ns = told_at_ns.load(std::memory_order_relaxed);
-  if (at_ns - last_ns < kBetween_ns || !told_at_ns.compare_exchange_strong(last_ns, at_ns)) return;
+  static std::atomic<std::int64_t> recorded_at_ns{0};
+  static std::atomic<std::int64_t> recorded_ns{0};
+  std::int64_t last_ns = recorded_at_ns.load(std::memory_order_relaxed);
+  if (at_ns - last_ns < kBetween_ns || !recorded_at_ns.compare_exchange_strong(last_ns, at_ns)) return;
   const RecorderAccess access;
   if (access.get() == nullptr || access.generation() != thread_state.generation) return;
   const std::int64_t cost_ns = access.get()->cost().drain_cpu_ns;
-  const std::int64_t before_ns = told_ns.exchange(cost_ns);
+  const std::int64_t before_ns = recorded_ns.exchange(cost_ns);
   record_cost(track, CallName::kDrainCost, at_ns, cost_ns >= before_ns ? cost_ns - before_ns : cost_ns);  // a fork begins anew
 } catch (...) {
 }
 
-void tell_cost(host::Recorder::Track& track, std::int64_t at_ns) noexcept {
+void record_cost(host::Recorder::Track& track, std::int64_t at_ns) noexcept {
   record_cost(track, CallName::kHookCost, at_ns, thread_state.cost.take());
-  tell_drain_cost(track, at_ns);
+  record_drain_cost(track, at_ns);
 }
 
 // Of a thread that records; none where there is no memory for it.
@@ -178,7 +178,7 @@ Call::~Call() {
   if (entered_ns_ == 0) return;
   const std::int64_t left_ns = now_ns();
   thread_state.cost.add(left_ns - span_.end_ns);
-  if (thread_state.cost.is_due()) tell_cost(*track_, left_ns);
+  if (thread_state.cost.is_due()) record_cost(*track_, left_ns);
 }
 
 PendingCall::PendingCall(const Collective& collective) noexcept
@@ -187,6 +187,8 @@ PendingCall::PendingCall(const Collective& collective) noexcept
 }
 
 void PendingCall::end() const noexcept {
+  const std::int64_t end_ns = now_ns();
+  note_flight_end(flight_, end_ns);  // whether its span is recorded or not
   host::Recorder::Track* const track = nested_ ? nullptr : track_of_thread(Lane::kCommunication);
   if (track == nullptr) return;
   Span span;
@@ -195,9 +197,8 @@ void PendingCall::end() const noexcept {
   span.bytes = collective_.bytes;
   span.correlation = collective_.correlation;
   span.begin_ns = begin_ns_;
-  span.end_ns = now_ns();
+  span.end_ns = end_ns;
   track->record(span);
-  note_flight_end(flight_, span.end_ns);
   thread_state.cost.add_whole(now_ns() - span.end_ns);
 }
 
@@ -216,7 +217,7 @@ bool record_step(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
   track->record(span);
   const std::int64_t left_ns = now_ns();
   thread_state.cost.add_whole(left_ns - end_ns);
-  tell_cost(*track, left_ns);
+  record_cost(*track, left_ns);
   return true;
 }
 
@@ -242,7 +243,7 @@ void record_phase(ProgramPhase phase, std::int64_t begin_ns, std::uint64_t sampl
   note_cpu_wait(*track, ThreadActivity::kOther, span.end_ns);
   const std::int64_t left_ns = now_ns();
   thread_state.cost.add_whole(left_ns - span.end_ns + mark_cost_ns.load(std::memory_order_relaxed));
-  tell_cost(*track, left_ns);
+  record_cost(*track, left_ns);
 }
 
 void set_mark_cost(std::int64_t ns) noexcept {

@@ -28,7 +28,7 @@ struct RecordFunctionCallback {
   void (*end)(const RecordFunction&, ObserverContext*);
   double sampling_probability = 1;
   // One for each kind of scope: the first is that of operators. Then come requests for more that it could
-  // tell, of which there are none; longer than any version's own list.
+  // report, of which there are none; longer than any version's own list.
   std::array<bool, 32> scopes = {true};
 };
 using AddGlobalCallback = std::uint64_t(RecordFunctionCallback);

@@ -1,7 +1,7 @@
 """Marks in PyTorch's training loops, from inside the program: what it spends in loading data, backward and optimizer.
 
 Nothing is imported for it: each mark is put on when the program imports the module that has the function. Each wrapper
-keeps the arguments, the result and the exceptions of what it wraps, and tells of it through ddbench_region() of
+keeps the arguments, the result and the exceptions of what it wraps, and reports it through ddbench_region() of
 ddbench_inject.so (probes/preload/marks/ddbench.h), one call at its end. Of nested calls of one kind only the outermost counts.
 """
 
@@ -10,6 +10,8 @@ import functools
 import os
 import sys
 import time
+
+import ddbench_inputs as inputs
 
 DATA, FORWARD, BACKWARD, OPTIMIZER, ZERO_GRAD, EVALUATION, SAVE, TRAIN_MODE, EVAL_MODE, OPTIMIZER_CALL = range(10)
 
@@ -44,8 +46,12 @@ def _first_dimension(batch, default):
     return default
 
 
-def _outermost(phase, original, identity):
-    """`original`, marked. `identity`: of the object that tells its loop from others."""
+def _none(args):
+    return 0
+
+
+def _outermost(phase, original, identity, amount=_none):
+    """`original`, marked. `identity`: of the object that distinguishes its loop from others; `amount`: of the phase."""
     inside = False
 
     @functools.wraps(original)
@@ -59,7 +65,7 @@ def _outermost(phase, original, identity):
             return original(*args, **kwargs)
         finally:
             inside = False
-            _region(phase, begin, 0, identity(args))
+            _region(phase, begin, amount(args), identity(args))
 
     setattr(marked, _MARK, True)
     return marked
@@ -70,19 +76,101 @@ _steps_done = [0]  # of optimizers
 
 def _optimizer(args):
     if _steps_done[0] == 0:
-        tell_files()
+        report_files()
+        _report_gpu()
     _steps_done[0] += 1
     return id(args[0])
 
 
-def _none(args):
-    return 0
+def _learning_rate(args):
+    """Of an optimizer's first group, as ddbench_region() takes it; 0 where it is not known, or lies on a GPU, which reading it
+    would wait for."""
+    try:
+        rate = args[0].param_groups[0]["lr"]
+        if not isinstance(rate, (int, float)):
+            if rate.device.type != "cpu":
+                return 0
+            rate = float(rate)
+        return int(rate * 1e15 + 0.5) + 1 if 0 <= rate <= 1000 else 0
+    except Exception:
+        return 0
 
 
-def _mark(owner, name, phase, identity=_none):
+def _mark(owner, name, phase, identity=_none, amount=_none):
     original = getattr(owner, name, None)
     if original is not None and not hasattr(original, _MARK):
-        setattr(owner, name, _outermost(phase, original, identity))
+        setattr(owner, name, _outermost(phase, original, identity, amount))
+
+
+def _quietly(function, *args):
+    """What is recorded beside the marks never makes a program fail."""
+    try:
+        function(*args)
+    except Exception:
+        pass
+
+
+def _batch_size(loader):
+    try:
+        return int(loader.batch_size or 0)
+    except Exception:  # one of the program's own kind
+        return 0
+
+
+def _record_batch(loader, begin, batch):
+    _region(DATA, begin, _samples(batch, _batch_size(loader)), id(getattr(loader, "dataset", None)))
+
+
+_loading_ahead = [False]  # by a loader that gives its program the batch before
+
+
+def _mark_loader_ahead(class_name):
+    """Accelerate's, which loads a batch before it gives the one before: a batch belongs to the step that gets it."""
+    def mark(module):
+        owner = getattr(module, class_name)
+        original = owner.__iter__
+
+        @functools.wraps(original)
+        def __iter__(self):
+            batches = iter(original(self))
+            try:
+                while True:
+                    begin = _now()
+                    _loading_ahead[0] = True
+                    try:
+                        batch = next(batches)
+                    except StopIteration:
+                        return
+                    finally:
+                        _loading_ahead[0] = False
+                    _quietly(_record_batch, self, begin, batch)
+                    yield batch
+            finally:
+                if hasattr(batches, "close"):
+                    batches.close()
+
+        owner.__iter__ = __iter__
+
+    return mark
+
+
+def _mark_indices(iterator):
+    next_index = iterator._next_index
+    reset = iterator._reset
+
+    @functools.wraps(next_index)
+    def _next_index(self):
+        indices = next_index(self)
+        _quietly(inputs.take_indices, self, indices)
+        return indices
+
+    @functools.wraps(reset)
+    def _reset(self, *args, **kwargs):
+        _quietly(inputs.begin, self)
+        return reset(self, *args, **kwargs)
+
+    iterator._next_index = _next_index
+    iterator._reset = _reset
 
 
 def _mark_loader(module):
@@ -98,21 +186,28 @@ def _mark_loader(module):
         begin = _now()
         try:
             batch = original(self)
+        except StopIteration:
+            _quietly(inputs.end, self)
+            raise
         finally:
             loading = False
-        _region(DATA, begin, _samples(batch, getattr(self, "_ddbench_batch", 0)), id(getattr(self, "_dataset", None)))
+        _quietly(inputs.take_batch, self, batch)
+        if not _loading_ahead[0]:
+            _region(DATA, begin, _samples(batch, getattr(self, "_ddbench_batch", 0)), id(getattr(self, "_dataset", None)))
         return batch
 
     iterator.__next__ = functools.wraps(original)(__next__)
+    _quietly(_mark_indices, iterator)
     start = module.DataLoader.__iter__
 
     @functools.wraps(start)
     def __iter__(self):
         begin = _now()
         batches = start(self)
-        _region(DATA, begin, 0, id(getattr(self, "dataset", None)))
+        if not _loading_ahead[0]:
+            _region(DATA, begin, 0, id(getattr(self, "dataset", None)))
         try:
-            batches._ddbench_batch = int(self.batch_size or 0)
+            batches._ddbench_batch = _batch_size(self)
         except Exception:
             pass
         return batches
@@ -127,10 +222,23 @@ def _mark_optimizer(module):
     @functools.wraps(prepare)
     def __init__(self, *args, **kwargs):
         prepare(self, *args, **kwargs)
-        _mark(type(self), "step", OPTIMIZER, _optimizer)
+        _mark(type(self), "step", OPTIMIZER, _optimizer, _learning_rate)
 
     optimizer.__init__ = __init__
     _mark(optimizer, "zero_grad", ZERO_GRAD)
+
+
+def _mark_backward(module):
+    original = module.backward
+
+    @functools.wraps(original)
+    def backward(*args, **kwargs):
+        result = original(*args, **kwargs)
+        _quietly(inputs.trained)
+        return result
+
+    module.backward = backward
+    _mark(module, "backward", BACKWARD)
 
 
 def _mark_scaler(module):
@@ -200,6 +308,26 @@ def _mark_parallel(class_name):
     return mark
 
 
+def _report_gpu():
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        _quietly(inputs.report_gpu, torch)
+
+
+def _mark_distributed(module):
+    """Before the wrapper is made as well: NCCL refuses ranks that share a GPU there."""
+    _mark_parallel("DistributedDataParallel")(module)
+    owner = module.DistributedDataParallel
+    prepare = owner.__init__
+
+    @functools.wraps(prepare)
+    def __init__(self, *args, **kwargs):
+        _report_gpu()
+        prepare(self, *args, **kwargs)
+
+    owner.__init__ = __init__
+
+
 def _mark_modules(module):
     original = module.Module.train
     inside = False
@@ -220,7 +348,7 @@ def _mark_modules(module):
 
 
 _MOST_FILES = 256
-_told_by = [0]  # process that has told its files
+_reported_by = [0]  # process that has reported its files
 
 
 def _folder_of_program():
@@ -250,39 +378,43 @@ def _files_of_program(folder):
     return sorted(files)[:_MOST_FILES]
 
 
-def tell_files():
+def report_files():
     """What the program consists of, once: an edited script is another case."""
-    if _told_by[0] == os.getpid():
+    if _reported_by[0] == os.getpid():
         return
     try:
         import ctypes
-        tell = getattr(ctypes.PyDLL(None), "ddbench_program_file", None)
+        report = getattr(ctypes.PyDLL(None), "ddbench_program_file", None)
         folder = _folder_of_program()
-        for name in _files_of_program(folder) if tell is not None else ():
-            if not tell(os.fsencode(folder), os.fsencode(name)):
+        for name in _files_of_program(folder) if report is not None else ():
+            if not report(os.fsencode(folder), os.fsencode(name)):
                 return
-        _told_by[0] = os.getpid()
+        _reported_by[0] = os.getpid()
     except Exception:  # an interactive program has no file
         pass
 
 
-def _tell_files_at_end():
+tell_files = report_files  # copies of an older ddbench.py beside scripts call it so
+
+
+def _report_files_at_end():
     """Of a program without an optimizer, where this process records at all."""
     if os.path.exists("{}.{}.spool".format(os.environ.get("DDBENCH_SPOOL", ""), os.getpid())):
-        tell_files()
+        report_files()
 
 
 # By the module that has them once it is imported, from PyTorch 1.13 to 2.x.
 _MARKS = {
     "torch.utils.data.dataloader": _mark_loader,
-    "torch.autograd": lambda module: _mark(module, "backward", BACKWARD),
+    "torch.autograd": _mark_backward,
     "torch.optim.optimizer": _mark_optimizer,
     "torch.cuda.amp.grad_scaler": _mark_scaler,
     "torch.amp.grad_scaler": _mark_scaler,
-    "torch.nn.parallel.distributed": _mark_parallel("DistributedDataParallel"),
+    "torch.nn.parallel.distributed": _mark_distributed,
     "torch.distributed.fsdp.fully_sharded_data_parallel": _mark_parallel("FullyShardedDataParallel"),
     "deepspeed.runtime.engine": _mark_engine,
     "accelerate.optimizer": _mark_accelerated,
+    "accelerate.data_loader": _mark_loader_ahead("DataLoaderShard"),
     "lightning.pytorch.strategies.strategy": _mark_strategy,
     "pytorch_lightning.strategies.strategy": _mark_strategy,
     "torch.nn.modules.module": _mark_modules,
@@ -345,10 +477,14 @@ def _connect():
     region.argtypes = (ctypes.c_int, ctypes.c_longlong, ctypes.c_ulonglong, ctypes.c_ulonglong)
     region.restype = None
     _region = region
-    tell = getattr(ctypes.PyDLL(None), "ddbench_mark_cost", None)
-    if tell is not None:
-        tell.argtypes, tell.restype = (ctypes.c_longlong,), None
-        tell(_cost_of_a_mark())
+    name = getattr(ctypes.PyDLL(None), "ddbench_report", None)
+    if name is not None:
+        name.argtypes, name.restype = (ctypes.c_char_p,), ctypes.c_int
+        inputs.connect(lambda text: name(text.encode()) != 0)
+    report = getattr(ctypes.PyDLL(None), "ddbench_mark_cost", None)
+    if report is not None:
+        report.argtypes, report.restype = (ctypes.c_longlong,), None
+        report(_cost_of_a_mark())
     return True
 
 
@@ -382,5 +518,6 @@ class _OwnModule:
 
 def install():
     sys.meta_path.append(_OwnModule)
-    atexit.register(_tell_files_at_end)
+    atexit.register(_quietly, inputs.report_rest)
+    atexit.register(_report_files_at_end)
     sys.meta_path.insert(0, _Finder)

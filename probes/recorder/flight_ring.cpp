@@ -20,7 +20,7 @@ struct PlainEntry {
   std::int64_t begin_ns;
   std::int64_t end_ns;
   std::array<char, kNameBytes> name;
-  std::uint64_t reserved;
+  std::uint64_t end_is_unknown;
 };
 struct PlainRing {
   std::uint64_t magic;
@@ -47,6 +47,7 @@ std::uint64_t FlightRing::enter(std::string_view name, std::uint64_t correlation
   entry.begin_ns.store(0, std::memory_order_relaxed);  // a concurrent reader sees no valid entry
   entry.correlation.store(correlation, std::memory_order_relaxed);
   entry.end_ns.store(0, std::memory_order_relaxed);
+  entry.end_is_unknown.store(0, std::memory_order_relaxed);
   for (std::size_t i = 0; i < words.size(); ++i) entry.name[i].store(words[i], std::memory_order_relaxed);
   entry.begin_ns.store(now_ns, std::memory_order_release);
   return place;
@@ -55,6 +56,11 @@ std::uint64_t FlightRing::enter(std::string_view name, std::uint64_t correlation
 void FlightRing::leave(std::uint64_t place, std::int64_t now_ns) noexcept {
   if (entered.load(std::memory_order_relaxed) - place > kEntries) return;  // written over
   entries[place % kEntries].end_ns.store(now_ns, std::memory_order_release);
+}
+
+void FlightRing::mark_end_unknown(std::uint64_t place) noexcept {
+  if (entered.load(std::memory_order_relaxed) - place > kEntries) return;  // written over
+  entries[place % kEntries].end_is_unknown.store(1, std::memory_order_release);
 }
 
 void FlightRing::add_group(std::uint16_t communicator, std::uint32_t ranks) noexcept {
@@ -78,18 +84,29 @@ FlightRing* map_flight_ring(const char* file) noexcept {
   void* mapped = MAP_FAILED;
   if (::ftruncate(opened, sizeof(FlightRing)) == 0)
     mapped = ::mmap(nullptr, sizeof(FlightRing), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+  if (mapped == MAP_FAILED) {
+    ::close(opened);
+    return nullptr;
+  }
+  // The lock is the process's own, not its children's. The descriptor stays open: closing it would end the lock.
+  struct flock lock{.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
+  ::fcntl(opened, F_SETLK, &lock);
+  return new (mapped) FlightRing;
+}
+
+bool has_writer_ended(const std::filesystem::path& file) noexcept {
+  const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened < 0) return false;
+  struct flock lock{.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
+  const bool known = ::fcntl(opened, F_GETLK, &lock) == 0;
   ::close(opened);
-  return mapped == MAP_FAILED ? nullptr : new (mapped) FlightRing;
+  return known && lock.l_type == F_UNLCK;
 }
 
 std::string flight_bytes(const std::filesystem::path& file) {
   std::string bytes(sizeof(PlainRing), '\0');
   if (!std::ifstream(file, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return {};
   return bytes;
-}
-
-std::optional<FlightRecord> read_flight(const std::filesystem::path& file) {
-  return parse_flight(flight_bytes(file));
 }
 
 std::optional<FlightRecord> parse_flight(std::string_view bytes) {
@@ -111,7 +128,7 @@ std::optional<FlightRecord> parse_flight(std::string_view bytes) {
   for (std::uint64_t place = ring.entered - kept; place < ring.entered; ++place) {
     const PlainEntry& entry = ring.entries[place % FlightRing::kEntries];
     if (entry.begin_ns <= 0 || entry.begin_ns > kLatest_ns || entry.end_ns < 0 || entry.end_ns > kLatest_ns) continue;
-    record.operations.push_back({printable_name(entry.name), entry.correlation, entry.begin_ns, entry.end_ns});
+    record.operations.push_back({printable_name(entry.name), entry.correlation, entry.begin_ns, entry.end_ns, entry.end_is_unknown != 0});
   }
   return record;
 }

@@ -22,7 +22,7 @@ struct FlightEntry {
   std::atomic<std::int64_t> begin_ns{0};
   std::atomic<std::int64_t> end_ns{0};
   std::array<std::atomic<std::uint64_t>, kNameWords> name{};  ///< characters, zero padded
-  std::uint64_t reserved = 0;
+  std::atomic<std::uint64_t> end_is_unknown{0};  ///< 1: end_ns is that of the next collective, as nothing reports its own
 };
 
 /// The last collectives of a process, in a file that it maps beside its spool: the launcher reads it when the run hangs, also of a process
@@ -40,6 +40,8 @@ struct FlightRing {
   /// Returns the place for leave().
   std::uint64_t enter(std::string_view name, std::uint64_t correlation, std::int64_t now_ns) noexcept;
   void leave(std::uint64_t place, std::int64_t now_ns) noexcept;
+  /// Nothing reports when this collective ends: until the next one it only may be under way.
+  void mark_end_unknown(std::uint64_t place) noexcept;
   /// The size of a communicator; those beyond kGroups are left out.
   void add_group(std::uint16_t communicator, std::uint32_t ranks) noexcept;
   /// That with most ranks is kept.
@@ -52,8 +54,10 @@ inline constexpr const char* kFlightSuffix = ".flight";  ///< "rank0.flight", "r
 
 inline constexpr std::string_view kNcclFlightPrefix = "nccl:";  ///< of names whose numbers count one function's calls
 
-/// Makes the file and maps it until the process ends. Null where that fails: then nothing is kept.
+/// Makes the file and maps it until the process ends, and locks it as long. Null where that fails: then nothing is kept.
 FlightRing* map_flight_ring(const char* file) noexcept;
+/// Whether the process that mapped the file has ended. Of one on this machine.
+bool has_writer_ended(const std::filesystem::path& file) noexcept;
 
 /// A collective as read back.
 struct FlightOperation {
@@ -61,6 +65,10 @@ struct FlightOperation {
   std::uint64_t correlation = 0;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
+  bool end_is_unknown = false;  ///< FlightEntry::end_is_unknown
+
+  /// Whether the rank is in it for certain.
+  bool is_inside() const noexcept { return end_ns == 0 && !end_is_unknown; }
 };
 
 struct FlightRecord {
@@ -74,6 +82,5 @@ struct FlightRecord {
 std::string flight_bytes(const std::filesystem::path& file);
 /// Nothing where these are none of a FlightRing. Entries that were being written meanwhile may be left out or mixed.
 std::optional<FlightRecord> parse_flight(std::string_view bytes);
-std::optional<FlightRecord> read_flight(const std::filesystem::path& file);
 
 }  // namespace ddbench::host

@@ -35,13 +35,13 @@ std::string describe(const analyzer::Figure& figure, const Chart& chart) {
     text += fmt::format("Across: {}{}. ", chart.x_title, chart.log_x ? ", logarithmic" : "");
   if (!chart.y_title.empty())
     text += fmt::format("Values: {}{}. ", chart.y_title, chart.log_y ? ", logarithmic" : "");
-  std::size_t told = 0;
+  std::size_t described = 0;
   for (const Bar& bar : chart.bars) {
     if (bar.from == bar.to) continue;
-    if (++told > kMostValues) break;
+    if (++described > kMostValues) break;
     text += bar.tip + ". ";
   }
-  if (told > kMostValues) text += fmt::format("{} bars in all. ", chart.bars.size());
+  if (described > kMostValues) text += fmt::format("{} bars in all. ", chart.bars.size());
   for (const Line& line : chart.lines) describe_line(line, chart, text);
   for (const std::string& note : figure.notes) text += note + ". ";
   text.pop_back();

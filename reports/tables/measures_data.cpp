@@ -47,10 +47,13 @@ void add_distribution(const RunSummary& summary, DataTable& table) {
 
 void add_utilisation(const RunSummary& summary, DataTable& table) {
   const analyzer::Utilisation& used = summary.utilisation;
+  const bool is_gpu = summary.run.run_case.on_gpus();
+  const char* const device = is_gpu ? "GPU" : "core";
+  if (used.tflops)
+    add_measure(table, "model FLOP/s", number(*used.tflops, 3) + " TFLOP/s", fmt::format("of each {}, without recomputation", device));
   if (!used.mfu) return;
-  const bool is_gpu = summary.run.run_case.device == "cuda";
   add_measure(table, "MFU", percent_in_words(*used.mfu),
-              fmt::format("of {} {}{} of {} TFLOP/s ({})", used.devices, is_gpu ? "GPU" : "core", used.devices == 1 ? "" : "s",
+              fmt::format("of {} {}{} of {} TFLOP/s ({})", used.devices, device, used.devices == 1 ? "" : "s",
                           number(*used.peak_tflops), is_gpu ? "catalogue" : "measured GEMM"));
   if (used.hfu && *used.hfu != *used.mfu)
     add_measure(table, "HFU", percent_in_words(*used.hfu), "including recomputation in backward");
@@ -74,7 +77,7 @@ void add_device_memory(const RunSummary& summary, DataTable& table) {
     if (memory->predicted_bytes)
       detail += fmt::format("; predicted {} without workspace", bytes_in_words(*memory->predicted_bytes));
     if (memory->reserved_bytes > 0) detail += fmt::format("; {} kept by the driver", bytes_in_words(memory->reserved_bytes));
-    const bool on_host = summary.run.run_case.device == "cpu";
+    const bool on_host = summary.run.run_case.on_cpu();
     add_measure(table, on_host ? "tensor memory" : "GPU memory", bytes_in_words(memory->peak_bytes), std::move(detail));
   }
   for (const analyzer::GpuMemory& gpu : analyzer::gpu_memory_of(summary.run)) {
@@ -85,8 +88,21 @@ void add_device_memory(const RunSummary& summary, DataTable& table) {
   }
 }
 
-/// The learning rate that the reference engine applied: a function of its case.
+/// What a program applied, as it was recorded in each step.
+void add_recorded_rate(const RunSummary& summary, DataTable& table) {
+  const auto& rates = summary.learning_rates;
+  const auto [least, most] = std::minmax_element(rates.begin(), rates.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::string detail = "recorded in each step";
+  if (least->second < most->second) {
+    detail += fmt::format(": {} in step {}, at most {} in step {}, at least {} in step {}", number(rates.front().second),
+                          rates.front().first, number(most->second), most->first, number(least->second), least->first);
+  }
+  add_measure(table, "learning rate", number(rates.back().second), detail);
+}
+
+/// The learning rate that the reference engine applied is a function of its case.
 void add_learning_rate(const RunSummary& summary, DataTable& table) {
+  if (!summary.learning_rates.empty()) return add_recorded_rate(summary, table);
   if (!applies_learning_rate(summary)) return;
   const RunCase& run_case = summary.run.run_case;
   const double settled = settled_learning_rate(run_case);
@@ -149,7 +165,9 @@ void add_probes(const RunSummary& summary, DataTable& table) {
     add_measure(table, "probes", fmt::format("at most {:.1f}%", std::max(0.0, cost->interval.high)),
                 fmt::format("of a step, {}; {}", percents_in_words(cost->interval), counted));
   } else {
-    add_measure(table, "probes", "cost not known", cost.reason() + "; " + counted);
+    const bool is_program = ddbench::is_program(summary.run.run_case);
+    add_measure(table, "probes", "cost not measured",
+                (is_program ? "programs have no probe-off windows" : cost.reason()) + "; " + counted);
   }
 }
 

@@ -15,10 +15,10 @@ using analyzer::RunSummary;
 
 /// The run's notes are shown at the top of its report: a chart keeps only the notes that concern the chart
 /// itself.
-void add_figure(std::vector<Figure>& figures, Figure figure, const std::vector<std::string>& told) {
+void add_figure(std::vector<Figure>& figures, Figure figure, const std::vector<std::string>& notes) {
   if (figure.series.empty()) return;
   std::erase_if(figure.notes, [&](const std::string& note) {
-    return std::find(told.begin(), told.end(), note) != told.end();
+    return std::find(notes.begin(), notes.end(), note) != notes.end();
   });
   figures.push_back(std::move(figure));
 }
@@ -52,12 +52,12 @@ SweepReport sweep_report(const store::RunStore& store, const std::string& sweep_
   for (const store::RunRecord& run : store.runs(query))
     report.runs.push_back(analyzer::summarize(store, run.id));
   std::reverse(report.runs.begin(), report.runs.end());
-  const std::vector<std::string>& told = report.table.notes;
-  add_figure(report.figures, analyzer::scaling_efficiency(report.table), told);
-  add_figure(report.figures, analyzer::speedup_figure(report.table), told);
-  add_figure(report.figures, analyzer::case_partition_figure(report.table, report.runs), told);
+  const std::vector<std::string>& notes = report.table.notes;
+  add_figure(report.figures, analyzer::scaling_efficiency(report.table), notes);
+  add_figure(report.figures, analyzer::speedup_figure(report.table), notes);
+  add_figure(report.figures, analyzer::case_partition_figure(report.table, report.runs), notes);
   if (const analyzer::ScalingRow* largest = analyzer::largest_compared(report.table))
-    add_figure(report.figures, analyzer::waterfall_figure(report.table, *largest), told);
+    add_figure(report.figures, analyzer::waterfall_figure(report.table, *largest), notes);
   return report;
 }
 

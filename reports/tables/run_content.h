@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/catalogue/rated_link.h"
 #include "analyzer/run/run_summary.h"
 #include "reports/tables/data_table.h"
 
@@ -52,7 +53,8 @@ ThroughputInWords throughput_in_words(const analyzer::RunSummary& summary);
 DataTable partition_data(const analyzer::RunSummary& summary);  ///< the parts of a step; empty without steps
 DataTable loss_data(const analyzer::RunSummary& summary);       ///< the waterfall; empty where the efficiency is not known
 DataTable measures_data(const analyzer::RunSummary& summary);   ///< key figures with intervals and methods
-DataTable collectives_data(const analyzer::RunSummary& summary);
+/// With `link`, the rated link of the run: the column "of link", the bus bandwidth as a share of it (share_of_link), or why there is none.
+DataTable collectives_data(const analyzer::RunSummary& summary, const Measured<analyzer::RatedLink>* link = nullptr);
 DataTable ranks_data(const analyzer::RunSummary& summary);
 /// For a program, the part of the step time that was in no operator and no collective, by cause; empty for
 /// others, and without steps.

@@ -90,7 +90,7 @@ StepPart largest_of(const RunSummary& summary) {
 /// Only where a device has memory of its own.
 void add_device_memory(const RunSummary& summary, std::vector<Tile>& tiles) {
   const Measured<double> peak = analyzer::device_peak_bytes(summary.run);
-  if (!peak || summary.run.run_case.device == "cpu") return;
+  if (!peak || summary.run.run_case.on_cpu()) return;
   tiles.push_back({"GPU memory", quantity(*peak, "B"),
                    analyzer::device_memory_of(summary.run) ? "peak of one rank's allocator" : "peak of one GPU, by NVML"});
 }

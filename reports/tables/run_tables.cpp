@@ -32,6 +32,13 @@ DataCell bus_bandwidth_cell(const CollectiveSummary& collective) {
   return cell;
 }
 
+DataCell link_share_cell(const CollectiveSummary& collective, const Measured<analyzer::RatedLink>& link) {
+  if (!link) return missing_cell(link.reason());
+  if (!collective.busbw_gb_per_s) return missing_cell(collective.busbw_gb_per_s.reason());
+  if (!collective.communicator.empty()) return missing_cell("some of the ranks: which share of the node's link is theirs is not known");
+  return percent_cell(analyzer::share_of_link(collective.record.function, *collective.busbw_gb_per_s, *link));
+}
+
 /// JSON of a field without quotes around texts.
 std::string plain(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>()
@@ -45,7 +52,7 @@ std::string clock_in_words(const ClockMap& clock) {
 
 }  // namespace
 
-DataTable collectives_data(const RunSummary& summary) {
+DataTable collectives_data(const RunSummary& summary, const Measured<analyzer::RatedLink>* link) {
   TableOf<CollectiveSummary> table;
   const auto record = [](const CollectiveSummary& collective) -> const store::CollectiveRecord& { return collective.record; };
   table.add(true, {"function"}, [=](const auto& row) { return code_cell(record(row).function); });
@@ -60,12 +67,14 @@ DataTable collectives_data(const RunSummary& summary) {
   table.add(true, {"count", true}, [=](const auto& row) { return count_cell(static_cast<std::int64_t>(record(row).count)); });
   table.add(true, {"transfer", true, "last arrival to last end"}, [](const auto& row) { return measured_time_cell(row.transfer_ns); });
   table.add(true, {.title = "bus bandwidth", .numeric = true, .brief = "busbw"}, bus_bandwidth_cell);
+  table.add(link != nullptr, {"of link", true, "bus bandwidth as a share of what the SKU's network between nodes is rated at"},
+            [=](const auto& row) { return link_share_cell(row, *link); });
   table.add(true, {"peer wait", true, "own arrival to last arrival"}, [](const auto& row) { return measured_time_cell(row.peer_wait_ns); });
   table.add(true, {.title = "algorithm bandwidth", .numeric = true, .brief = "algbw"}, [](const auto& row) { return bandwidth_cell(row.algbw_gb_per_s); });
   table.add(true, {"duration", true, "own arrival to end, median over ranks"},
             [=](const auto& row) { return time_cell(static_cast<double>(record(row).duration_ns)); });
-  table.add(analyzer::tells_manners(summary), {"manner", false, "algorithm, protocol, channels and transport, as NCCL reported them"},
-            [=](const auto& row) { return record(row).manner.empty() ? missing_cell("not reported by NCCL") : text_cell(record(row).manner); });
+  table.add(analyzer::has_nccl_settings(summary), {"algorithm/protocol", false, "algorithm, protocol, channels and transport, as NCCL reported them"},
+            [=](const auto& row) { return record(row).nccl_algorithm.empty() ? missing_cell("not reported by NCCL") : text_cell(record(row).nccl_algorithm); });
   DataTable data = std::move(table).of(summary.collectives);
   data.caption = "Collectives";
   data.detail = "medians over the measured steps; bus bandwidth as nccl-tests count it, 1 GB = 1e9 B";

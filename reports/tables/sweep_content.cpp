@@ -124,7 +124,7 @@ std::vector<std::string> best_in_words(const analyzer::ScalingTable& table) {
                             100 * (ratio->high - 1), ratio->method)
               : "no interval: " + ratio.reason());
     if (!best.as_good.empty())
-      text += fmt::format("; not told apart from {}", fmt::join(best.as_good, ", "));
+      text += fmt::format("; not distinguishable from {}", fmt::join(best.as_good, ", "));
     sentences.push_back(std::move(text));
   }
   return sentences;

@@ -29,7 +29,7 @@ def test_a_slow_operator_of_one_rank_is_named_with_its_onset(bench):
     ("paced=10ms,moving=15ms", "moving_imbalance", []),
 ])
 @up_to_three_attempts
-def test_other_causes_are_told_apart(bench, inject, cause, victims):
+def test_other_causes_are_distinguished(bench, inject, cause, victims):
     found = diagnosed(bench, inject, ranks=3 if victims else 2)
     assert found["cause"] == cause and found["ranks"] == victims, found["verdict"]
 

@@ -31,6 +31,6 @@ def test_an_imported_trace_agrees_with_the_recording_of_the_same_run(bench):
     folder.mkdir(exist_ok=True)
     done = bench.ok("run", "--gpus", 2, "--warmup", 2, "--no-baseline", "--json", "--", *PROGRAM, folder, STEPS, 1024, 256)
     recorded = totals(bench, json.loads(done.stdout)["run"]["id"], 2)
-    told = totals(bench, json.loads(bench.ok("import", "kineto", "--json", folder).stdout)["run"], 0)
+    imported = totals(bench, json.loads(bench.ok("import", "kineto", "--json", folder).stdout)["run"], 0)
     for what, ns in recorded.items():
-        assert told[what] == pytest.approx(ns, rel=0.02), what
+        assert imported[what] == pytest.approx(ns, rel=0.02), what

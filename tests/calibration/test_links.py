@@ -65,7 +65,7 @@ def test_links_are_ordered_and_their_ratio_is_theirs(bench):
 
 
 @up_to_three_attempts
-def test_training_tells_the_networks_apart(bench):
+def test_training_distinguishes_the_networks(bench):
     shaped(bench, "sweep", "--nodes", "1,2", "--link", "100mbit,1gbit", "--repeat", "2", "--network", "ethernet",
            "--steps", "6", "--warmup", "1", "-O", "hidden=512,512", "--quiet")
     groups = json.loads(bench.ok("compare", "--by", "network", "--json").stdout)

@@ -24,7 +24,7 @@ SCRIPT = [sys.executable, HERE / "pytorch_gpt2.py", "--batch", BATCH, "--sequenc
 
 
 def of_pytorch(*options, ddbench=None):
-    """What the script tells of its steps, by itself or watched by ddbench."""
+    """What the script reports of its steps, by itself or watched by ddbench."""
     with tempfile.TemporaryDirectory() as folder:
         command = [*SCRIPT, *options, "--result", f"{folder}/result"]
         if ddbench:
@@ -55,11 +55,11 @@ def throughput(ddbench):
 
 def overhead(ddbench):
     engine = one_run(ddbench, *ENGINE, "--steps", 200)  # every fourth of them without probes
-    told = engine["probe_overhead"]
+    probe_overhead = engine["probe_overhead"]
     ours, is_little = "not known", False
-    if told and engine["probe_overhead_percent"] is not None:
-        ours = f"{engine['probe_overhead_percent']:+.2f}% (95% CI {told['ci_low']:+.2f} to {told['ci_high']:+.2f})"
-        is_little = told["ci_low"] <= 1
+    if probe_overhead and engine["probe_overhead_percent"] is not None:
+        ours = f"{engine['probe_overhead_percent']:+.2f}% (95% CI {probe_overhead['ci_low']:+.2f} to {probe_overhead['ci_high']:+.2f})"
+        is_little = probe_overhead["ci_low"] <= 1
     steps = {"plain": [], "watched": [], "profiled": []}
     for _ in range(3):
         steps["plain"].append(of_pytorch("--steps", "40")["step_ms"])

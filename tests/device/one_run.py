@@ -6,25 +6,25 @@ import signal
 import subprocess
 import sys
 
-# When the time is up SIGTERM comes to the run as well, which tells how far it came; no other begins.
-told_to_end = []
-signal.signal(signal.SIGTERM, lambda *_: told_to_end.append(True))
+# When the time is up SIGTERM comes to the run as well, which reports how far it got; no other begins.
+sigterm_pending = []
+signal.signal(signal.SIGTERM, lambda *_: sigterm_pending.append(True))
 
 
 def last_line(text):
     return ([line for line in text.splitlines() if line.strip()] or ["it said nothing"])[-1].strip()
 
 
-def why_not(done, told):
+def why_not(done, reported):
     """Empty for a run that may be used."""
-    run = told["run"] if told else {"reason": "", "invalid_reason": ""}
-    if done.returncode == 0 and told and run["valid"]:
+    run = reported["run"] if reported else {"reason": "", "invalid_reason": ""}
+    if done.returncode == 0 and reported and run["valid"]:
         return ""
     return run["reason"] or run["invalid_reason"] or f"exit code {done.returncode}: {last_line(done.stderr)}"
 
 
 def one_run(ddbench, *arguments, timeout_s=120):
-    """What `ddbench run --json` told; RuntimeError with the run's own reason when it failed or is invalid. $SKU names the machine's
+    """What `ddbench run --json` reported; RuntimeError with the run's own reason when it failed or is invalid. $SKU names the machine's
     peaks. The store is that of $DDBENCH_DB unless the arguments name one."""
     command = [ddbench, "run", "--no-baseline", "--quiet", "--json", "--sku", os.environ.get("SKU", ""), *map(str, arguments)]
     try:
@@ -34,13 +34,13 @@ def one_run(ddbench, *arguments, timeout_s=120):
     if "LOG" in os.environ:
         with open(os.environ["LOG"], "a") as log:
             log.write(f"--- {' '.join(command)}: exit code {done.returncode}\n{done.stderr}{done.stdout}\n")
-    told = json.loads(done.stdout) if done.stdout.startswith("{") else None
-    reason = why_not(done, told)
-    if told_to_end:
-        sys.exit(f"told to end: {reason or 'a run was done'}")
+    reported = json.loads(done.stdout) if done.stdout.startswith("{") else None
+    reason = why_not(done, reported)
+    if sigterm_pending:
+        sys.exit(f"SIGTERM received: {reason or 'a run was done'}")
     if reason:
         raise RuntimeError(reason)
-    return told
+    return reported
 
 
 def mfu_text(run):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """GPT-2 as PyTorch's users train it: autocast to bfloat16, scaled_dot_product_attention, AdamW, DistributedDataParallel, and
 optionally torch.compile. The same model, batch and sequence as ddbench's workload. Prints one line of JSON, and writes it to
---result. A rank of a world that its environment tells of (torchrun, `ddbench run --`), or a world of one.
+--result. A rank of a world that its environment describes (torchrun, `ddbench run --`), or a world of one.
 
     --profiler       records the measured steps with torch.profiler
     --profile FILE   and writes what it recorded to FILE.<rank>.json

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""One run of ddbench as the text of a row of results.md; exit code 1, and the reason, when it failed.
+"""One run of ddbench as the text of a row of results.md; exit code 1, and the reason, when it failed, or did not do what it was
+started for (whole.py).
 
     row.py throughput DDBENCH OPTION...              of `ddbench run`
     row.py join DDBENCH OPTION...                    10,000 all-reduces: each kernel that CUPTI saw has its event of NCCL's
@@ -10,6 +11,7 @@
 import sys
 
 from one_run import mfu_text, one_run
+from whole import wrong_with
 
 
 def milliseconds(run):
@@ -33,10 +35,10 @@ def join(run):
     # Both are of measured steps with probes, of whole runs: every collective of every rank has its event.
     wanted = sum(c["count"] for c in run["collectives"]) * run["run"]["world_size"]
     joined = int(facts.get("nccl.joined", 0))
-    manners = {c["manner"] for c in run["collectives"]}
+    algorithms = {c["manner"] for c in run["collectives"]}
     print(f"{count} all-reduces, {joined} of {wanted} on all ranks joined, lost: {lost or 'none'}, "
-          f"{run['dropped_spans']} spans dropped; {'; '.join(sorted(manners))}")
-    return 1 if lost or run["dropped_spans"] or count < 10_000 or joined != wanted or "" in manners else 0
+          f"{run['dropped_spans']} spans dropped; {'; '.join(sorted(algorithms))}")
+    return 1 if lost or run["dropped_spans"] or count < 10_000 or joined != wanted or "" in algorithms else 0
 
 
 def program(run):
@@ -50,6 +52,11 @@ if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[1] not in KINDS:
         sys.exit(__doc__)
     try:
-        sys.exit(KINDS[sys.argv[1]](one_run(*sys.argv[2:], timeout_s=230)))
+        measured = one_run(*sys.argv[2:], timeout_s=230)
+        code = KINDS[sys.argv[1]](measured)
+        wrong = wrong_with(measured, sys.argv[3:])
+        if wrong:
+            print("but " + "; ".join(wrong))
+        sys.exit(1 if wrong else code)
     except RuntimeError as error:
         sys.exit(str(error))

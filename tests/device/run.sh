@@ -1,12 +1,13 @@
 #!/bin/bash
 # What needs a GPU. Takes the folder that pack.sh has made and installs nothing. Where a command may take 10 minutes, run the parts one
-# by one: each ends within 10 minutes, its last steps unmade if need be.
-#   tests    a first run of everything; parity of operators and of training with the CPU; probes, NCCL between two ranks on one GPU,
-#            graphs
+# by one: each ends within 520 seconds, its last steps unmade if need be.
+#   tests    what is there; probes; NCCL between two ranks on one GPU; a first run of everything; operators and models, under
+#            compute-sanitizer, too; recordings; parity of training with the CPU, and of graphs
 #   speed    throughput of the engine, with and without graphs; 10,000 all-reduces joined with the events of NCCL's profiler
 #   pytorch  where python3 has torch: against PyTorch and its profiler, programs that ddbench did not write
-# Writes into $OUT: results.md (rows for RESULTS.md), log.txt (with the JSON of each run), parity.json, the store results.db.gz, and
-# recordings of CUPTI for tests/fixtures/cupti and of NCCL's calls for tests/fixtures/nccl.
+# A step that skips, or passes without doing what it is for, fails (whole.py).
+# Writes into $OUT, 8 files at most: results.md (rows for RESULTS.md), log.txt (with the JSON of each run), parity.json, the store
+# results.db.gz, and recordings of CUPTI for tests/fixtures/cupti and of NCCL's calls for tests/fixtures/nccl.
 # Exit codes: 0 all passed, 1 something failed or was not reached, 5 no GPU.
 #   OUT=folder tests/device/run.sh [pack folder [tests|speed|pytorch]]
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,9 +24,9 @@ out=${OUT:-$pack/out}
 mkdir -p "$out"
 scratch=$(mktemp -d)
 results=$out/results.md
-export LOG=$out/log.txt DDBENCH_DB=$out/results.db DDBENCH_MODULE_DIR=$pack/lib/ddbench PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+export LOG=$out/log.txt DDBENCH_DB=$scratch/results.db DDBENCH_MODULE_DIR=$pack/lib/ddbench PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 failures=0
-part_seconds=560  # what is told to end gets 25 more
+part_seconds=${PART_SECONDS:-480}  # what gets SIGTERM gets 25 more, and the store has to be packed
 part_ends=$part_seconds  # in bash's SECONDS
 : > "$LOG"
 
@@ -55,7 +56,7 @@ fail() { row "$1" "FAILED$2"; failures=$((failures + 1)); }
 step() {
   local what=$1 limit=$2 left=$((part_ends - SECONDS)) status last
   shift 2
-  [ "$left" -ge 5 ] || { fail "$what" ": not reached within the part's 10 minutes"; return 1; }
+  [ "$left" -ge 5 ] || { fail "$what" ": not reached within the part's $part_seconds s"; return 1; }
   [ "$limit" -le "$left" ] || limit=$left
   echo "=== $what: $*" >> "$LOG"
   timeout -k 25 "$limit" "$@" > "$out/step.txt" 2>&1
@@ -63,6 +64,10 @@ step() {
   cat "$out/step.txt" >> "$LOG"
   last=$(grep -E '^\[  (PASSED|FAILED)' "$out/step.txt" | head -n 1)  # GoogleTest's
   last=$(echo "${last:-$(tail -n 1 "$out/step.txt")}" | tr '|' '/' | cut -c-800)
+  if [ "$status" = 0 ] && grep -q -E '^\[  SKIPPED \] [0-9]+ test' "$out/step.txt"; then
+    status=77
+    last=$(grep -c -E '^\[  SKIPPED \] [^0-9]' "$out/step.txt")" lines of skipped tests; $last"
+  fi
   case $status in
     0) row "$what" "passed: $last" ;;
     77) fail "$what" ": skipped, though there is a GPU: $last" ;;
@@ -107,25 +112,58 @@ nccl_recording() {
     { cat "$scratch/replay.txt"; return 1; }
   grep ' calls of ' "$scratch/replay.txt"
 }
-export -f known_lengths nccl_recording recording
+# What a result cannot be judged without.
+versions() {
+  nvidia-smi --query-gpu=name,driver_version,memory.total,compute_mode --format=csv,noheader || return 1
+  "$ddbench" --version
+  echo "/dev/shm $(df -h --output=size,avail /dev/shm | tail -n 1)" | tr -s ' '
+}
+
+# Without fused attention, gpt2 and bert would be timed with what it falls back to.
+doctor() {
+  "$ddbench" doctor || return 1
+  "$ddbench" doctor | grep -q 'with fused attention' || { echo "no fused attention: cuDNN 9.16 or later is needed"; return 1; }
+}
+
+# compute-sanitizer TOOL over the smallest operators; another exit code where it finds something.
+sanitized() {
+  DDBENCH_TEST_DEVICE=cuda compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5 "$pack/bin/operators_test" \
+    --gtest_filter="$2" > "$scratch/sanitizer.txt" 2>&1 || { tail -n 40 "$scratch/sanitizer.txt"; return 1; }
+  grep -q -E '^\[  PASSED  \] [1-9]' "$scratch/sanitizer.txt" || { echo "no test ran"; return 1; }
+  grep 'SUMMARY' "$scratch/sanitizer.txt"
+}
+sanitize() {
+  if command -v compute-sanitizer > /dev/null; then
+    step "compute-sanitizer $1 on $2" 60 bash -c "sanitized $1 '$2'"
+  else
+    fail "compute-sanitizer $1" ": it is not installed"
+  fi
+}
+export -f doctor known_lengths nccl_recording recording sanitized versions
 export pack scratch here out ddbench
 
 run_tests() {
-  step "what ddbench finds here" 60 "$ddbench" doctor
+  local gpt2=(--steps 40 --workload gpt2-124m --precision bf16 --batch-per-gpu 4 --optimizer adamw --lr 0.0003)
+  step "versions" 20 bash -c versions
+  step "what ddbench finds here" 60 bash -c doctor
+  step "known kernels and copies within 1%" 60 bash -c known_lengths
+  step "CUPTI probe, and graphs between which it was off" 60 "$pack/bin/test_cupti_probe" --gtest_filter='-KnownLengths.*'
+  step "NCCL, two ranks on the GPUs there are" 60 "$pack/bin/nccl_test"
   throughput "a first run" --steps 20
   throughput "a first run of two ranks" --steps 20 --gpus 2 --share-gpus
-  if has torch; then
-    program "a first program" 90 --warmup 1 -- python3 "$here/pytorch_gpt2.py" --layers 2 --batch 2 --sequence 256 --warmup 1 --steps 3
-  fi
-  on_gpu "operators against formulas" operators_test
-  on_gpu "models: gradients against differences" workload_models_test
-  on_gpu "batches sent ahead" loader_test
-  step "NCCL, two ranks on the GPUs there are" 60 "$pack/bin/nccl_test"
-  step "CUPTI probe" 60 "$pack/bin/test_cupti_probe" --gtest_filter='-KnownLengths.*'
-  step "known kernels and copies within 1%" 60 bash -c known_lengths
   step "a recording of CUPTI" 60 bash -c 'recording engine --cuda-graph off'
   step "a recording of CUPTI, with a graph" 60 bash -c 'recording engine_graph'
   step "a recording of NCCL's calls, replayed" 60 bash -c nccl_recording
+  on_gpu "operators against formulas" operators_test
+  on_gpu "models: gradients against differences" workload_models_test
+  throughput "gpt2-124m bf16, batch 4, a first time" "${gpt2[@]}"
+  throughput "gpt2-124m bf16, batch 4, no graph" "${gpt2[@]}" --cuda-graph off
+  sanitize memcheck '*LayerNorm*:*Softmax*:*Gelu*'
+  sanitize racecheck '*LayerNorm*:*Softmax*'
+  on_gpu "batches sent ahead" loader_test
+  if has torch; then
+    program "a first program" 90 --warmup 1 -- python3 "$here/pytorch_gpt2.py" --layers 2 --batch 2 --sequence 256 --warmup 1 --steps 3
+  fi
   parity "50 steps, losses against the CPU device" compare "$ddbench" "$pack/reference.json" "$out/parity.json"
   parity "50 steps, losses with CUDA graphs against without" graphs "$ddbench"
 }
@@ -168,7 +206,11 @@ keep_store() {
   [ -e "$DDBENCH_DB" ] || return
   python3 -c "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA wal_checkpoint(TRUNCATE)')" "$DDBENCH_DB"
   gzip -c "$DDBENCH_DB" | split -b 15M -d - "$out/results.db.gz."
-  [ -e "$out/results.db.gz.01" ] || mv "$out/results.db.gz.00" "$out/results.db.gz"
+  if [ -e "$out/results.db.gz.01" ]; then  # 8 files at most: the recordings become one
+    (cd "$out" && tar -czf recordings.tar.gz --remove-files $(ls -- *.cupti nccl.jsonl 2> /dev/null))
+  else
+    mv "$out/results.db.gz.00" "$out/results.db.gz"
+  fi
   find "$DDBENCH_DB.logs" -type f -exec tail -n 200 {} + >> "$LOG" 2> /dev/null
   rm -rf "$DDBENCH_DB" "$DDBENCH_DB"-wal "$DDBENCH_DB"-shm "$DDBENCH_DB.logs"
 }

@@ -22,7 +22,7 @@ status=0
 wait $ddbench || status=$?
 while kill -0 $ddbench 2>/dev/null; do status=0; wait $ddbench || status=$?; done
 if [ $status = 130 ] && scontrol show job -o $SLURM_JOB_ID | grep -q ' JobState=RUNNING '; then
-  echo "told to end before its work was done: the job is started again and goes on from the last checkpoint"
+  echo "interrupted before its work was done: the job starts again and continues from the last checkpoint"
   scontrol requeue $SLURM_JOB_ID
 fi
 exit $status

@@ -220,8 +220,10 @@ TEST(Charts, LegendTogglesASeriesAndOthersKeepTheirColour) {
   click_legend(card, QStringLiteral("ideal"));
   ASSERT_EQ(card.view().chart().lines.size(), 1U);
   EXPECT_EQ(card.view().chart().lines[0].ink, ink);
+  const auto buttons = card.findChildren<QToolButton*>(QStringLiteral("legend"));
   card.set_figure(speedups());
   EXPECT_EQ(card.view().chart().lines.size(), 1U) << "a refresh must not bring hidden series back";
+  EXPECT_EQ(card.findChildren<QToolButton*>(QStringLiteral("legend")), buttons) << "nor take the focus of a button";
   click_legend(card, QStringLiteral("measured"));
   EXPECT_TRUE(card.view().chart().empty());
   click_legend(card, QStringLiteral("ideal"));
@@ -289,7 +291,7 @@ TEST(Charts, ExportsWhatIsShown) {
   EXPECT_EQ(QApplication::clipboard()->text().toStdString(), content_of(directory / "chart.csv"));
 }
 
-TEST(Charts, AnEmptyFigureSaysWhyAndReadersAreTold) {
+TEST(Charts, AnEmptyFigureSaysWhyAndScreenReadersGetIt) {
   FigureCard card;
   show(card);
   Figure figure;

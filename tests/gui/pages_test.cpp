@@ -136,8 +136,8 @@ TEST_F(Pages, BreakdownFollowsAClickOnABar) {
   const ChartSpot first = page.sizes().view().spots().front();
   QTest::mouseClick(page.sizes().view().viewport(), Qt::LeftButton, {}, first.anchor.toPoint());
   settle(window);
-  ASSERT_NE(window.workspace().current_run(), nullptr);
-  EXPECT_EQ(window.workspace().current_run()->run().run_case.world_size(), 1);
+  ASSERT_NE(window.workspace().current_run(window.workspace().subject), nullptr);
+  EXPECT_EQ(window.workspace().current_run(window.workspace().subject)->run().run_case.world_size(), 1);
   EXPECT_TRUE(page.error_text().isEmpty());
 }
 
@@ -160,7 +160,7 @@ TEST_F(Pages, WhatIfRedrawsWhenASliderMoves) {
 
 TEST_F(Pages, TimelineShowsAllSpansOfTheRunAndSearches) {
   auto& page = open<TimelinePage>(PageId::kTimeline);
-  const RunEntry* run = window.workspace().current_run();
+  const RunEntry* run = window.workspace().current_run(window.workspace().subject);
   ASSERT_NE(run, nullptr);
   const auto store = store::RunStore::open(sample_store_file(), store::OpenMode::kReadOnly);
   std::size_t spans = 0;
@@ -190,11 +190,11 @@ TEST_F(Pages, NetworkComparesEqualCasesOverTheLinks) {
 
 TEST_F(Pages, BatchSaysWhatItWouldTake) {
   open<BatchPage>(PageId::kBatch);
-  bool told = false;
+  bool reported = false;
   for (auto* label : window.page(PageId::kBatch).findChildren<QLabel*>(QStringLiteral("command"))) {
-    told |= label->isVisible() && label->text().contains(QStringLiteral("--target-loss"));
+    reported |= label->isVisible() && label->text().contains(QStringLiteral("--target-loss"));
   }
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(reported);
 }
 
 TEST(CostPages, APriceThatIsChangedMovesTheFront) {

@@ -131,8 +131,7 @@ TEST(Timelines, FindTheSpanAtAPlaceAsAScanOfAllDoes) {
 
 TEST(Timelines, MatchesFollowEachOtherInTime) {
   const Truth truth = random_timeline(13, 300);
-  std::vector<bool> matching(truth.timeline.names.size());
-  for (std::size_t i = 0; i < matching.size(); ++i) matching[i] = truth.timeline.names[i] == "relu";
+  const SpanFilter matching = search_spans(truth.timeline, "relu");
   std::vector<std::int64_t> expected;
   for (const Span& span : truth.spans) {
     if (span.name_id == 2) expected.push_back(span.begin_ns);
@@ -201,7 +200,7 @@ TEST(Timelines, ZoomMoveSearchAndMeasureWithTheKeyboard) {
   EXPECT_NEAR(view.window().end_ns - view.window().begin_ns, 50, 1);
 }
 
-TEST(Timelines, SayDurationsWithTheDigitsThatTheScaleCanTellApart) {
+TEST(Timelines, SayDurationsWithTheDigitsThatTheScaleDistinguishes) {
   EXPECT_EQ(duration_text(0, 1), QStringLiteral("0"));
   EXPECT_EQ(duration_text(1.5e9, 1e8), QStringLiteral("1.5 s"));
   EXPECT_EQ(duration_text(12'345'678, 1e4), QStringLiteral("12.35 ms"));

@@ -19,6 +19,8 @@ EXECUTABLE = os.environ.get("DDBENCH_EXECUTABLE", str(ROOT / "build/release/bin/
 OWNER_VARIABLE = b"DDBENCH_TEST_OWNER="
 os.environ["DDBENCH_TEST_OWNER"] = uuid.uuid4().hex
 OWNER_ENTRY = OWNER_VARIABLE + os.environ["DDBENCH_TEST_OWNER"].encode()
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell starts background jobs like this, and children inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 SMALL = ["--steps", "12", "--warmup", "2", "-O", "hidden=64", "--quiet"]
 
 
@@ -67,13 +69,15 @@ class Bench:
         self.run_directories = tmp_path / "runs"
         self.run_directories.mkdir()
         self.mark = uuid.uuid4().hex
-        self.environment = dict(os.environ, DDBENCH_TMPDIR=str(self.run_directories), DDBENCH_TEST_MARK=self.mark,
+        own = {name: value for name, value in os.environ.items() if not name.startswith("MLFLOW_")}
+        self.environment = dict(own, DDBENCH_TMPDIR=str(self.run_directories), DDBENCH_TEST_MARK=self.mark,
                                 XDG_DATA_HOME=str(tmp_path / "data"))
         self.use_store("results.db")
 
     def use_store(self, name):
         self.db = self.tmp / name
         self.environment["DDBENCH_DB"] = str(self.db)
+        self.environment["DDBENCH_CORE_CLAIMS"] = str(self.tmp / "cores")  # tests that run at the same time share cores
         self.environment["DDBENCH_METADATA_URL"] = "http://127.0.0.1:9"  # whatever machine this is: nobody answers there
 
     def start(self, *arguments, **options):

@@ -1,6 +1,7 @@
 """Ports for what the tests start."""
 
 import random
+import pathlib
 import socket
 
 LOWEST, HIGHEST = 20_000, 32_000  # below those that Linux gives to connections, which would take them in between
@@ -26,3 +27,7 @@ def free_ports(count):
 def free_port():
     """One whose neighbours are free, too: ddbench listens beside MASTER_PORT."""
     return free_ports(3)[1]
+
+
+def listens(port):
+    return f"0100007F:{port:04X} 00000000:0000 0A" in pathlib.Path("/proc/net/tcp").read_text()

@@ -82,8 +82,8 @@ class SlurmCluster:
                                              stderr=log, start_new_session=True))
 
     def _idle(self):
-        told = subprocess.run(["sinfo", "-h", "-N", "-o", "%T"], env=self.environment, capture_output=True, text=True)
-        return told.stdout.split().count("idle")
+        reported = subprocess.run(["sinfo", "-h", "-N", "-o", "%T"], env=self.environment, capture_output=True, text=True)
+        return reported.stdout.split().count("idle")
 
     def _wait(self, condition, what, timeout_s=120):
         deadline = time.monotonic() + timeout_s

@@ -1,7 +1,6 @@
 """scaling, compare, import and db as a user drives them: published figures, and what a user gets wrong."""
 
 import json
-import pathlib
 import re
 import shutil
 
@@ -160,7 +159,7 @@ def test_clashing_ids_are_named(published, tmp_path):
     refused(published("db", "merge", published.db, "--db", other), clash, "reason", "nothing was merged")
 
 
-def test_prune_tells_first_and_needs_yes(published):
+def test_prune_lists_first_and_needs_yes(published):
     done = published.ok("db", "prune", "--where", "workload=resnet50")
     assert "nothing was deleted" in done.stdout
     assert published.rows("select count(*) from run")[0][0] == 24

@@ -21,29 +21,29 @@ def last_steps(bench, run_id):
 
 
 def ended(bench, *arguments, ranks):
-    told = bench.run_json(*arguments)
-    run_id = told["run"]["id"]
-    steps, end = told["steps"], told["steps"]["end"]
+    reported = bench.run_json(*arguments)
+    run_id = reported["run"]["id"]
+    steps, end = reported["steps"], reported["steps"]["end"]
     lasts = last_steps(bench, run_id)
     assert len(lasts) == ranks and len(set(lasts)) == 1, "all ranks end with the same step"
     assert steps["asked_for"] == "auto" and steps["measured"] == lasts[0] + 1 - steps["warmup"]
-    assert told["environment"]["facts"]["steps.done"] == str(lasts[0] + 1)
-    assert end["by"] == told["environment"]["facts"]["steps.ended_by"]
-    time_ns = told["step_time_ns"]
+    assert reported["environment"]["facts"]["steps.done"] == str(lasts[0] + 1)
+    assert end["by"] == reported["environment"]["facts"]["steps.ended_by"]
+    time_ns = reported["step_time_ns"]
     if end["half_width"] is not None:
         assert end["half_width"] == pytest.approx((time_ns["ci_high"] - time_ns["ci_low"]) / 2 / time_ns["value"])
-    return told
+    return reported
 
 
 @pytest.mark.parametrize("ranks", [[1, 1], [1, 4], [2, 1]], ids=lambda ranks: f"{ranks[0]}x{ranks[1]}")
 def test_the_report_says_why_the_run_ended(bench, ranks):
-    told = ended(bench, "--nodes", ranks[0], "--gpus", ranks[1], "--max-time", 3, *AUTO, ranks=ranks[0] * ranks[1])
-    end = told["steps"]["end"]
+    reported = ended(bench, "--nodes", ranks[0], "--gpus", ranks[1], "--max-time", 3, *AUTO, ranks=ranks[0] * ranks[1])
+    end = reported["steps"]["end"]
     assert end["margin"] == 0.01 and end["max_time_s"] == 3
     if end["by"] == "margin":
-        assert told["steps"]["measured"] >= 60
+        assert reported["steps"]["measured"] >= 60
     shown = " ".join(bench.ok("show", "last").stdout.split())
-    measured = f"{told['steps']['measured']:,}"
+    measured = f"{reported['steps']['measured']:,}"
     assert f"after {measured} steps: half-width " in shown and "(goal 1%)" in shown
     assert ("stopped at --max-time" in shown) == (end["by"] == "max-time")
     page = bench.tmp / "report.html"
@@ -52,15 +52,15 @@ def test_the_report_says_why_the_run_ended(bench, ranks):
 
 
 def test_a_margin_that_no_run_reaches_ends_it_at_the_time(bench):
-    told = ended(bench, "--gpus", 2, "--margin", "0.0001", "--max-time", 2, *AUTO, ranks=2)
-    assert told["steps"]["end"]["by"] == "max-time"
+    reported = ended(bench, "--gpus", 2, "--margin", "0.0001", "--max-time", 2, *AUTO, ranks=2)
+    assert reported["steps"]["end"]["by"] == "max-time"
 
 
 def test_steps_that_are_longer_than_the_time(bench):
-    told = ended(bench, "--gpus", 2, "--data-delay", "3s", "--warmup", 1, "--max-time", 1, *AUTO, ranks=2)
-    assert told["steps"]["end"]["by"] == "max-time"
-    assert told["steps"]["measured"] == 1, "no step is begun after the time"
-    assert told["steps"]["end"]["half_width"] is None and "steps.end.half_width" in told["missing"]
+    reported = ended(bench, "--gpus", 2, "--data-delay", "3s", "--warmup", 1, "--max-time", 1, *AUTO, ranks=2)
+    assert reported["steps"]["end"]["by"] == "max-time"
+    assert reported["steps"]["measured"] == 1, "no step is begun after the time"
+    assert reported["steps"]["end"]["half_width"] is None and "steps.end.half_width" in reported["missing"]
 
 
 def test_a_rank_that_stands_still_for_a_while_ends_with_the_others(bench):
@@ -80,13 +80,13 @@ def test_a_rank_that_stands_still_for_a_while_ends_with_the_others(bench):
 @pytest.mark.skipif(not shutil.which("mpirun"), reason="openmpi-bin is not installed")
 @pytest.mark.parametrize("backend", ["gloo", "mpi"])
 def test_ranks_elsewhere_agree_too(bench, backend):
-    told = ended(bench, *MPI, "--backend", backend, "--gpus", 2, "--max-time", 2, *AUTO, ranks=2)
-    assert told["steps"]["end"]["by"] in ("margin", "max-time")
+    reported = ended(bench, *MPI, "--backend", backend, "--gpus", 2, "--max-time", 2, *AUTO, ranks=2)
+    assert reported["steps"]["end"]["by"] in ("margin", "max-time")
 
 
 def test_a_number_of_steps_is_that_number(bench):
-    told = bench.run_json("--gpus", 2, "--steps", 7, "--warmup", 2, *AUTO)
-    assert told["steps"]["asked_for"] == told["steps"]["measured"] == 7 and told["steps"]["end"] is None
+    reported = bench.run_json("--gpus", 2, "--steps", 7, "--warmup", 2, *AUTO)
+    assert reported["steps"]["asked_for"] == reported["steps"]["measured"] == 7 and reported["steps"]["end"] is None
     assert "stopped" not in bench.ok("show", "last").stdout
 
 
@@ -109,8 +109,8 @@ def test_an_interrupt_and_a_killed_rank_end_it_as_any_run(bench):
     os.kill(bench.workers()[1], signal.SIGKILL)
     process.communicate(timeout=60)
     assert process.returncode == 1 and newest(bench)["state"] == "failed" and "rank 1" in newest(bench)["reason"]
-    told = json.loads(bench.ok("show", "last", "--json").stdout)
-    assert told["steps"]["end"] is None and "steps.end" in told["missing"]
+    reported = json.loads(bench.ok("show", "last", "--json").stdout)
+    assert reported["steps"]["end"] is None and "steps.end" in reported["missing"]
 
 
 def test_a_preempted_run_continues_and_then_ends_by_itself(bench):
@@ -121,9 +121,9 @@ def test_a_preempted_run_continues_and_then_ends_by_itself(bench):
     process.communicate(timeout=60)
     assert process.returncode == 130 and newest(bench)["state"] == "preempted"
     assert "with a checkpoint of it" in newest(bench)["reason"]
-    told = bench.run_json("--gpus", 2, *job[:-1])
-    assert "resumed.from" in told["environment"]["facts"] and told["steps"]["end"]["by"] == "max-time"
-    assert len(set(last_steps(bench, told["run"]["id"]))) == 1
+    reported = bench.run_json("--gpus", 2, *job[:-1])
+    assert "resumed.from" in reported["environment"]["facts"] and reported["steps"]["end"]["by"] == "max-time"
+    assert len(set(last_steps(bench, reported["run"]["id"]))) == 1
 
 
 def test_repeats_until_they_agree(bench):

@@ -22,6 +22,7 @@ TOLERANCE = {"fp32": 1e-5, "tf32": 1e-5, "bf16": 2e-3, "fp16": 1e-3}
 def cuda(bench):
     """Runs on CUDA and gives what the run's JSON says."""
     bench.environment["DDBENCH_MODULE_DIR"] = MODULES
+    bench.environment["DDBENCH_NCCL_KERNEL_EVENTS"] = "1"  # whatever the size of /dev/shm
     return lambda *options: bench.run_json("--device", "cuda", *TRAINING, *options)
 
 
@@ -92,7 +93,7 @@ def modules_without_libcupti(folder):
     pytest.param("without a driver", "CUPTI cannot", marks=has_cupti),
     ("does not load", "install the CUPTI of the CUDA Toolkit"),
 ])
-def test_without_cupti_nccls_profiler_tells_how_collectives_were_done(bench, cuda, tmp_path, cupti, why):
+def test_without_cupti_nccls_profiler_reports_how_collectives_were_done(bench, cuda, tmp_path, cupti, why):
     """The real probe and the real plug-in."""
     if cupti == "does not load":
         folder = tmp_path / "modules"

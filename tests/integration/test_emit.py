@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import yaml
 from conftest import EXECUTABLE, ROOT, wait_until
-from ports import free_port
+from ports import free_port, free_ports
 from test_checkpoint import facts, newest_run
 from test_launchers import in_slurm, slurm  # noqa: F401 (fixtures)
 from test_preemption import long_case, run_row, wait_for_steps
@@ -213,7 +213,7 @@ def test_the_script_of_a_node_trains_is_preempted_and_goes_on(bench):
     first = newest_run(bench)
     assert run_row(bench, first)["state"] == "preempted"
     process = start()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     check_continued(bench, first)
 
@@ -226,7 +226,7 @@ def test_the_command_for_azure_ml_trains_with_the_variables_that_its_service_set
                               env=dict(bench.environment, PATH=real_path(bench), RANK=rank, LOCAL_RANK=rank, **place,
                                        **job["environment_variables"])) for rank in "01"]
     for rank in ranks:
-        _, err = rank.communicate(timeout=60)
+        _, err = rank.communicate(timeout=300)
         assert rank.returncode == 0, err
     assert run_row(bench, newest_run(bench))["state"] == "done"
 
@@ -235,16 +235,47 @@ def test_a_sweep_of_azure_ml_yields_a_curve_with_its_reference(bench):
     """Every process is started once and for the largest size; those that a size does not need wait."""
     job = document(bench, "azureml", "--nodes", "1,2", "--gpus", 1, "--device", "cpu", "--steps", 5, "--warmup", 1, "-O", "hidden=16", "--db", bench.db,
                    command="sweep")
-    place = {"WORLD_SIZE": "2", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port() - 1), "DDBENCH_TOKEN": "0" * 32}
+    place = {"WORLD_SIZE": "2", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_ports(10)[0]), "DDBENCH_TOKEN": "0" * 32}
     command = job["command"].replace("--launcher env", "--launcher env --interface lo")
     ranks = [subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               env=dict(bench.environment, PATH=real_path(bench), RANK=rank, NODE_RANK=rank, **place,
                                        **job["environment_variables"])) for rank in "01"]
-    (table, err), _ = [rank.communicate(timeout=60) for rank in ranks]
+    (table, err), _ = [rank.communicate(timeout=300) for rank in ranks]
     assert [rank.returncode for rank in ranks] == [0, 0], err
     assert "Weak scaling against 1 GPU" in table
     sizes = bench.rows("select count(*) n, state from run group by state")
     assert [(row["n"], row["state"]) for row in sizes] == [(2, "done")]
+
+
+def test_ranks_of_a_sweep_fail_with_rank_0(bench):
+    """Else a scheduler that starts failed ranks again starts rank 0 alone."""
+    ports = free_ports(10)
+    place = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(ports[0])}
+    ranks = [bench.start("sweep", "--launcher", "env", "--gpus", "1,2", "--device", "cpu", "--steps", 100000, "-O", "hidden=16",
+                         env=dict(bench.environment, RANK=rank, LOCAL_RANK=rank, **place)) for rank in "01"]
+
+    class Both:
+        poll = staticmethod(lambda: ranks[0].poll() or ranks[1].poll())
+        communicate = staticmethod(lambda: [rank.communicate() for rank in ranks])
+    bench.wait_for_step(Both, 2, 1)  # the case on 1 GPU: the other rank waits
+    ranks[0].kill()
+    _, err = ranks[1].communicate(timeout=300)
+    assert ranks[1].returncode == 1 and f"rank 0 of the sweep, at 127.0.0.1:{ports[1]}" in err
+    ranks[0].communicate(timeout=300)
+    bench.ok("show")  # which ends the run of the dead rank 0, and removes its folder
+
+
+@pytest.mark.parametrize("target", ["azureml", "kubeflow", "compose"])
+def test_repetitions_are_those_of_a_sweep(bench, target):
+    for command, instead in (("run", "ddbench sweep --repeat"), ("micro", "ddbench sweep --workload micro -O operations=... -O max_bytes=... --repeat")):
+        refused = bench(command, "--gpus", 2, "--repeat", 3, "--emit", target)
+        assert refused.returncode == 2 and instead in refused.stderr and refused.stdout == ""
+        document(bench, target, "--gpus", 2, "--repeat", 3, *(["--workload", "micro"] if command == "micro" else []), command="sweep")
+
+
+def test_a_mistake_in_an_axis_names_its_option(bench):
+    refused = bench("sweep", "--network", "ib,wifi", "--nodes", 2)
+    assert refused.returncode == 2 and "--network" in refused.stderr and "requested_network" not in refused.stderr
 
 
 @pytest.mark.parametrize("arguments, words", [
@@ -258,7 +289,7 @@ def test_a_sweep_that_its_ranks_cannot_run_says_so(bench, arguments, words):
     assert done.returncode in (2, 5) and words in done.stderr
 
 
-@pytest.mark.parametrize("whom", [["--batch"], []], ids=["the launcher is told", "the ranks are told"])
+@pytest.mark.parametrize("whom", [["--batch"], []], ids=["SIGTERM to the launcher", "SIGTERM to the ranks"])
 def test_slurm_runs_the_batch_script_which_starts_itself_again_and_goes_on(in_slurm, whom):
     bench = in_slurm
     environment = dict(bench.environment, PATH=real_path(bench))

@@ -82,15 +82,15 @@ def test_sigusr1_says_where_each_rank_is_and_the_run_goes_on(bench):
     assert [line.split(" (")[0].strip() for line in said[at + 1:at + 5]] == ["rank 0", "rank 1", "rank 2", "rank 3"]
 
 
-def test_a_stopped_rank_is_told_while_the_run_goes_on_and_named_by_the_watchdog(bench):
+def test_a_stopped_rank_is_reported_while_the_run_goes_on_and_named_by_the_watchdog(bench):
     metrics = bench.tmp / "run.prom"
     process = bench.start("run", "--timeout", 4, "--metrics-file", metrics, *[argument for argument in LONG if argument != "--quiet"])
     bench.wait_for_step(process, 5, 4)
     os.kill(bench.workers()[3], signal.SIGSTOP)
-    _, told = process.communicate(timeout=90)
+    _, reported = process.communicate(timeout=90)
     assert process.returncode == 1
-    hangs = [line for line in told.splitlines() if "hang: " in line]
-    assert all("hang: rank 3 (node 1" in hang and "all_reduce #" in hang and "of group 0 (all ranks)" in hang for hang in hangs), told
+    hangs = [line for line in reported.splitlines() if "hang: " in line]
+    assert all("hang: rank 3 (node 1" in hang and "all_reduce #" in hang and "of group 0 (all ranks)" in hang for hang in hangs), reported
     run = stored_run(bench)
     assert "rank 3" in run["reason"] and "all_reduce #" in run["reason"] and "of group 0 (all ranks)" in run["reason"], run["reason"]
     assert run["reason"] in " ".join(bench("diagnose").stdout.split())

@@ -1,7 +1,6 @@
 """World-size invariance: the same training whatever the number of ranks."""
 
 import pytest
-from conftest import SMALL
 
 STEPS = 50
 

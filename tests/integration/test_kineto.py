@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import random
-import sqlite3
 import sys
 
 import pytest
@@ -82,10 +81,10 @@ def test_ddbench_and_the_profiler_saw_the_same_collectives(bench, profiled):
     """How long they and all else took is for tests/calibration/test_imports.py."""
     run = imported(bench, profiled)["run"]
     bench.ok("report", run, "--format", "perfetto", "-o", bench.tmp / "imported.perfetto")
-    recorded, told = collectives_of(profiled.parent / "recorded.perfetto"), collectives_of(bench.tmp / "imported.perfetto")
+    recorded, ours = collectives_of(profiled.parent / "recorded.perfetto"), collectives_of(bench.tmp / "imported.perfetto")
     for rank in (1, 2):
         for step in range(5):  # of six; the profiler may stop before Gloo's thread has reported the last one
-            assert told[rank, step] == recorded[rank, step + 2] != [], (rank, step)
+            assert ours[rank, step] == recorded[rank, step + 2] != [], (rank, step)
     flows = [event for event in json.loads((bench.tmp / "imported.perfetto").read_text())["traceEvents"] if "bind_id" in event]
     assert {(event["pid"], event.get("flow_in", False) or event["flow_out"]) for event in flows} == {(1, True), (2, True)}
 
@@ -241,7 +240,7 @@ def test_what_is_not_of_one_job_is_refused(bench, tmp_path):
     assert not bench.db.exists() or not bench.rows("select * from run")
 
 
-def test_missing_ranks_and_lost_kernels_are_told(bench, tmp_path):
+def test_missing_ranks_and_lost_kernels_are_reported(bench, tmp_path):
     trace = gpu_trace(3, 8)
     trace["traceEvents"] = [e for e in trace["traceEvents"] if not (e["name"] == "dgrad" and e["ts"] < 3000)]
     shown = " ".join(bench.ok("show", imported(bench, write(tmp_path / "x", "t.json", trace))["run"]).stdout.split())

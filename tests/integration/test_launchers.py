@@ -15,6 +15,7 @@ from conftest import EXECUTABLE, SMALL, pids_marked, wait_until
 from ports import free_port
 
 CASE = ["--nodes", "2", "--gpus", "2", "--no-baseline", *SMALL]
+TOKEN = "a secret of 24 characters"
 LONG = ["--steps", "100000", "--warmup", "2", "-O", "hidden=64", "--no-baseline", "--quiet"]
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 needs_mpirun = pytest.mark.skipif(not shutil.which("mpirun"), reason="openmpi-bin is not installed")
@@ -61,6 +62,12 @@ def ok(process):
     out, err = finish(process)
     assert process.returncode == 0, f"{process.args}\n{out}\n{err}"
     return out, err
+
+
+def started_on_node(bench, rank, port, *arguments, **variables):
+    """One rank of a world of two nodes of one rank, which this machine plays: they have no secret by themselves."""
+    return start(bench, EXECUTABLE, "run", "--launcher", "env", "--interface", "lo", *arguments, RANK=str(rank), WORLD_SIZE="2",
+                 LOCAL_RANK="0", LOCAL_WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port - 1), **variables)
 
 
 def started_as(bench, rank, world_size, port, *arguments, **variables):
@@ -126,20 +133,20 @@ def test_mpirun_trains_on_two_hosts_as_this_machine_does(bench, hosts):
     ok(start(bench, *hosts.prefix, EXECUTABLE, "run", *hosts.options, *CASE))
     assert hashes(bench) == expected
     assert check_placement(bench) == ["host1", "host1", "host2", "host2"]
-    told = facts(bench)
-    assert told["launcher"] == "mpirun"
+    reported = facts(bench)
+    assert reported["launcher"] == "mpirun"
     local, there = (row["fingerprint"] for row in bench.rows("select fingerprint from run order by started_wall_ns"))
-    assert local == there == told["launched_from.fingerprint"], "the hosts are parts of this machine"
-    assert told["hostname"] == "host1", "the hardware is that of the ranks' machine, not of the head"
-    assert told["launcher.listened_at"] == f"{two_hosts.NETWORK}.254", "the interface that leads to the hosts, no other"
-    assert "10.78.0.1" in told["transport"]
+    assert local == there == reported["launched_from.fingerprint"], "the hosts are parts of this machine"
+    assert reported["hostname"] == "host1", "the hardware is that of the ranks' machine, not of the head"
+    assert reported["launcher.listened_at"] == f"{two_hosts.NETWORK}.254", "the interface that leads to the hosts, no other"
+    assert "10.78.0.1" in reported["transport"]
 
 
 @needs_mpirun
 def test_ranks_that_mpirun_has_started_find_each_other(bench):
     expected = parameters_of_local(bench, ["--gpus", "2", "--no-baseline", *SMALL])
     out, _ = ok(start(bench, *MPIRUN, "-n", "2", EXECUTABLE, "run", "--json", *SMALL, MASTER_PORT=str(free_port() - 1)))
-    assert json.loads(out)["run"]["state"] == "done", "only rank 0 tells"
+    assert json.loads(out)["run"]["state"] == "done", "only rank 0 reports"
     assert hashes(bench) == expected
     assert facts(bench)["launcher"] == "env (Open MPI)"
 
@@ -185,17 +192,17 @@ def test_a_baseline_of_ranks_elsewhere_serves_ranks_elsewhere(bench):
 
 
 @needs_mpirun
-def test_ranks_that_send_sampled_spans_tell_the_same_in_less_than_a_kilobyte_a_step(bench):
+def test_ranks_that_send_sampled_spans_report_the_same_in_less_than_a_kilobyte_a_step(bench):
     """The partition comes from all steps, operators from those that were sent whole."""
     case = ["--launcher", "mpirun", "--launcher-args", "--allow-run-as-root --oversubscribe", "--gpus", 2, "--no-baseline",
             "--workload", "gpt2-nano", "--steps", 32, "--warmup", 4, "--json"]
     whole = json.loads(bench.ok("run", *case, "--spans", "all").stdout)
     all_bytes = int(facts(bench)["launcher.span_bytes"])
     sampled = json.loads(bench.ok("run", *case, "--spans", "sampled").stdout)
-    told = facts(bench)
+    reported = facts(bench)
     ranks_and_steps = 2 * (32 + 4)
-    assert int(told["launcher.span_bytes"]) < 1024 * ranks_and_steps
-    assert int(told["launcher.span_bytes"]) < all_bytes / 2
+    assert int(reported["launcher.span_bytes"]) < 1024 * ranks_and_steps
+    assert int(reported["launcher.span_bytes"]) < all_bytes / 2
     key = last_run(bench)["run_key"]
     parts = [f"{part}_ns" for part in ("forward", "backward", "optimizer", "other_compute", "cpu_wait", "exposed_transfer", "exposed_peer_wait",
                                        "copy", "data_wait", "host", "idle")]
@@ -210,8 +217,8 @@ def test_ranks_that_send_sampled_spans_tell_the_same_in_less_than_a_kilobyte_a_s
                 if kernel["name"] != "gradient_norm"}
 
     probed = 2 * 24
-    of_whole_steps = a_step(sampled, probed - int(told["analysis.reduced_steps"]))
-    assert 0 < int(told["analysis.reduced_steps"]) < probed
+    of_whole_steps = a_step(sampled, probed - int(reported["analysis.reduced_steps"]))
+    assert 0 < int(reported["analysis.reduced_steps"]) < probed
     assert of_whole_steps == a_step(whole, probed), "each operator as often in a step as where all are kept"
     assert [c["count"] for c in sampled["collectives"]] == [c["count"] for c in whole["collectives"]]
     assert any("--spans sampled" in note for note in sampled["notes"])
@@ -327,6 +334,33 @@ def test_a_wrong_token_is_turned_away(bench):
     _, err = finish(one)
     assert one.returncode == 1 and "DDBENCH_TOKEN" in err
     expect_failure(bench, zero, "rank 1", "127.0.0.1 does not know this run's secret")
+
+
+def test_other_options_of_a_rank_end_the_run_with_their_names(bench):
+    port = free_port()
+    zero, one = (started_as(bench, rank, 2, port, "--lr", lr, *LONG, DDBENCH_TOKEN=TOKEN) for rank, lr in enumerate(("0.25", "0.5")))
+    _, err = finish(one)
+    assert one.returncode == 1 and "lr is 0.25 there and 0.5 here" in err, err
+    expect_failure(bench, zero, "rank 1", "lr is 0.25 there and 0.5 here", "Start all ranks with the same command")
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs 2 cores")
+def test_runs_at_the_same_time_take_different_cores_or_name_each_other(bench):
+    first = start(bench, EXECUTABLE, "run", *LONG)
+    try:
+        bench.wait_for_step(first, 5, 1)
+        bench.ok("run", "--no-baseline", *SMALL)
+        assert "oversubscribed" not in bench.ok("show", "--json").stdout
+        bench.ok("run", "--gpus", len(os.sched_getaffinity(0)), "--no-baseline", *SMALL)
+    finally:
+        first.send_signal(signal.SIGINT)
+        finish(first)
+    held, alone, together = bench.rows("select * from run order by started_wall_ns")
+    cores = [row["cores"] for row in bench.rows("select cores from rank where run_key in (?, ?) order by run_key", held["run_key"], alone["run_key"])]
+    assert "" not in cores and cores[0] != cores[1]
+    assert json.loads(together["facts_json"])["cores.shared_with"] == f"run {held['id']}"
+    shown = json.loads(bench.ok("show", "--json", together["id"]).stdout)
+    assert "oversubscribed" in shown["run"]["provenance"] and any(f"shared their cores with run {held['id']}" in note for note in shown["notes"])
 
 
 def test_a_second_job_on_the_port_fails_and_the_first_goes_on(bench):

@@ -61,6 +61,11 @@ def test_one_process(bench, name, arguments):
     run, of_ranks = measured(bench, *loop(name, *arguments))
     assert len(of_ranks) == 1
     assert_agrees(run, of_ranks)
+    if name == "single":
+        rates = [row["value"] for row in bench.rows("select value from step_value where name = 'learning_rate' order by step")]
+        expected = [0.1 ** (step // 10) * 1e-3 for step in range(of_ranks[0]["steps"])]
+        assert rates == pytest.approx(expected), "as the schedule set it before each step"
+        assert run["run"]["applied_lr"] == pytest.approx(rates[-1]) and rates[-1] < rates[0]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("tqdm") is None, reason="python3-tqdm is not installed")
@@ -118,7 +123,7 @@ def test_mpirun_inside(bench):
     assert bench.rows("select valid from run order by started_wall_ns desc")[0][0] == 0
 
 
-def test_without_marks_the_pattern_tells_as_before(bench):
+def test_without_marks_the_pattern_decides_as_before(bench):
     done = bench.ok("run", "--gpus", 2, "--no-python-marks", "--json", "--", *loop("accumulation"))
     run = json.loads(done.stdout)
     assert facts_of(run)["program.steps_from"] == "pattern"

@@ -27,7 +27,7 @@ def over_gloo(bench):
     return losses(bench)
 
 
-@pytest.mark.parametrize("strategy", [["ddp"], ["ddp", "-S", "hook=bf16"], ["ddp", "-S", "hook=fp16"], ["zero2"], ["horovod"],
+@pytest.mark.parametrize("strategy", [["ddp"], ["ddp", "-S", "hook=bf16"], ["ddp", "-S", "hook=fp16"], ["zero2"], ["zero3"], ["horovod"],
                                       ["mirrored"], ["ps"]], ids=lambda s: "-".join(s).replace("--S-hook=", "_"))
 def test_every_strategy_trains_as_over_gloo(bench, over_gloo, strategy):
     bench.ok("run", *MPI, "--strategy", *strategy, *CASE)

@@ -22,6 +22,12 @@ def nccl_training(tmp_path_factory):
     return program
 
 
+@pytest.fixture(autouse=True)
+def with_kernels(bench):
+    """They report whatever the size of /dev/shm."""
+    bench.environment["DDBENCH_NCCL_KERNEL_EVENTS"] = "1"
+
+
 def measured(bench, *arguments, options):
     return json.loads(bench.ok("run", *options, "--no-baseline", "--json", "--", *arguments).stdout)
 
@@ -80,9 +86,9 @@ def spool_of(folder, rank):
 
 
 def test_what_nccls_profiler_recorded_alone_becomes_a_run(bench, spools):
-    told = json.loads(bench.ok("import", "spools", spools, "--warmup", 2, "--batch-per-gpu", 32, "--json").stdout)
+    reported = json.loads(bench.ok("import", "spools", spools, "--warmup", 2, "--batch-per-gpu", 32, "--json").stdout)
     run = shown(bench)
-    assert [run["run"]["id"]] == told["added"] and run["run"]["state"] == "done" and run["run"]["valid"]
+    assert [run["run"]["id"]] == reported["added"] and run["run"]["state"] == "done" and run["run"]["valid"]
     assert (run["run"]["nodes"], run["run"]["gpus_per_node"], run["run"]["global_batch"]) == (1, 2, 64)
     assert {(c["function"], c["bytes"], c["manner"]) for c in run["collectives"]} == {
         ("all_reduce", 4_000_000, "RING SIMPLE, 2 channels, proxy"), ("all_reduce", 1_000_000, "RING SIMPLE, 2 channels, proxy")}
@@ -103,9 +109,9 @@ def test_the_same_spools_are_stored_once_and_others_of_the_same_names_and_sizes_
             spool_of(folder, rank).rename(folder / f"rank{rank}.4.spool")
         assert "imported 1 run" in bench.ok("import", "spools", folder).stdout
         assert len(bench.rows("select 1 from run")) == again + 1
-        told = bench.ok("import", "spools", folder, "--batch-per-gpu", 8).stdout
+        reported = bench.ok("import", "spools", folder, "--batch-per-gpu", 8).stdout
         newest = bench.rows("select id from run order by finished_wall_ns")[-1]["id"]
-        assert "nothing was changed" in told and newest in told
+        assert "nothing was changed" in reported and newest in reported
         assert len(bench.rows("select 1 from run")) == again + 1
 
 
@@ -130,12 +136,12 @@ def test_spools_of_two_machines_have_no_common_clock(bench, nccl_training):
     {"RANK": "0", "OMPI_COMM_WORLD_RANK": "{rank}"},
     {"SLURM_PROCID": "0"},
 ], ids=["torchrun in a task", "a task", "Open MPI", "a batch script, where NCCL says it"])
-def test_ranks_are_told_apart_whoever_started_them(bench, nccl_training, variables):
+def test_ranks_are_distinguished_whoever_started_them(bench, nccl_training, variables):
     folder = record(bench, nccl_training, bench.tmp / "started", **variables)
     assert sorted(file.name.split(".")[0] for file in folder.iterdir()) == ["rank0", "rank1"]
 
 
-def test_a_rank_that_was_killed_is_told(bench, spools):
+def test_a_rank_that_was_killed_is_reported(bench, spools):
     file = spool_of(spools, 1)
     file.write_bytes(file.read_bytes()[:-24])  # the frame that states its end
     bench.ok("import", "spools", spools, "--warmup", 2)

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import sqlite3
 import sys
 
 import pytest
@@ -79,7 +78,7 @@ def test_one_node_without_payloads(bench, tmp_path):
     assert (collective["count"], collective["peer_wait_ns"], collective["transfer_ns"]) == (12, 15_000, 270_000)
 
 
-def test_communicators_that_nobody_tells_apart_are_not_joined(bench, tmp_path):
+def test_communicators_that_nobody_distinguishes_are_not_joined(bench, tmp_path):
     export = nsys_export.Export(tmp_path / "job.sqlite")
     for rank in range(2):
         nsys_export.training(export, 70 + rank, rank, 2, payloads=False, device=rank)

@@ -150,7 +150,7 @@ def test_a_sku_stands_for_its_nominal_network(recorded, tmp_path):
     assert recorded("predict", "profile", "--network", tmp_path / "log").returncode == 2
 
 
-def test_a_sweep_tells_how_far_replays_are_off(recorded):
+def test_a_sweep_reports_how_far_replays_are_off(recorded):
     """The network decides: 2 and 4 ranks, of whom all wait for it."""
     recorded.ok("sweep", "--workload", "mlp", "--nodes", "2,4", "--gpus", "1", "--link", "1gbit", "--steps", "8", "--warmup",
                 "1", "--quiet")

@@ -3,7 +3,6 @@
 import os
 import signal
 import textwrap
-import time
 
 import pytest
 from conftest import pids_marked, wait_until
@@ -27,10 +26,10 @@ def run_row(bench, run_id):
     return bench.rows("select * from run where id = ?", run_id)[0]
 
 
-def preempted_by(bench, tell, *more):
+def preempted_by(bench, send, *more):
     process = bench.start("run", *long_case("--name", "job", "--continue", *more))
     wait_for_steps(bench, process)
-    tell(process)
+    send(process)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "PREEMPTED" in out
@@ -79,26 +78,26 @@ def test_a_job_that_is_started_again_is_the_undisturbed_one(bench, strategy, opt
     assert "resumed.from" not in facts(bench, third), "what is done is started anew"
 
 
-def test_a_rank_that_is_told_tells_the_launcher(bench):
-    def tell(_):
+def test_a_rank_that_receives_sigterm_reports_it(bench):
+    def send(_):
         os.kill(bench.workers()[1], signal.SIGTERM)
-    assert run_row(bench, preempted_by(bench, tell))["state"] == "preempted"
+    assert run_row(bench, preempted_by(bench, send))["state"] == "preempted"
 
 
-def test_everybody_is_told(bench):
-    def tell(_):
+def test_all_processes_receive_sigterm(bench):
+    def send(_):
         for pid in pids_marked(bench.mark):
             os.kill(pid, signal.SIGTERM)
-    run_id = preempted_by(bench, tell)
+    run_id = preempted_by(bench, send)
     assert run_row(bench, run_id)["state"] == "preempted"
     assert len(list(folder_of(bench, run_id).glob("step-*"))) == 1
 
 
 def test_a_rank_that_hangs_does_not_hold_the_others_beyond_the_grace(bench):
-    def tell(process):
+    def send(process):
         os.kill(bench.workers()[1], signal.SIGSTOP)
         process.send_signal(signal.SIGTERM)
-    run_id = preempted_by(bench, tell, "--grace", 2)
+    run_id = preempted_by(bench, send, "--grace", 2)
     row = run_row(bench, run_id)
     assert row["state"] == "preempted" and "was not written within 2.0 s" in row["reason"]
 

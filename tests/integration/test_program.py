@@ -99,7 +99,7 @@ def test_evaluations_are_no_steps(bench):
 
 @needs_torch
 def test_checkpoints_are_no_steps(bench):
-    """Told by the files that rank 0 opens to write them; a step that is slow for another reason stays one."""
+    """Recognised by the files that rank 0 opens to write them; a step that is slow for another reason stays one."""
     measured(bench, *DDP, "--steps", 30, "--checkpoint-every", 9, "--checkpoint", bench.tmp / "model", options=OUTSIDE)
     assert len(bench.rows("select distinct step from step")) == 29 - 3
 
@@ -258,7 +258,7 @@ def test_marked_steps_win(bench):
 
 @needs_torch
 def test_what_was_recorded_before_the_end_is_kept(bench):
-    """A program that is told to end, and does so by the signal's own action, runs no exit handlers."""
+    """A program that receives SIGTERM, and does so by the signal's own action, runs no exit handlers."""
     process = bench.start("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--", *DDP, "--steps", 100000)
     filled = lambda: [spool for spool in bench.spools() if spool.stat().st_size > 200000]
     wait_until(lambda: len(filled()) == 2, 60, "both ranks have recorded some steps")
@@ -269,7 +269,7 @@ def test_what_was_recorded_before_the_end_is_kept(bench):
     assert len(bench.rows("select distinct step from step")) > 10
 
 
-def test_a_program_that_fails_is_told_with_its_last_words(bench):
+def test_a_program_that_fails_is_reported_with_its_last_words(bench):
     script = 'echo started; if [ "$RANK" = 1 ]; then sleep 1; echo "no such file: data.bin" >&2; exit 3; fi; sleep 100'
     done = bench("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--", "sh", "-c", script)
     assert done.returncode == 1
@@ -286,14 +286,14 @@ def test_a_program_without_collectives_is_reported_and_not_averaged(bench):
     assert valid == 0 and "no collective" in reason
 
 
-def test_ranks_know_their_places_as_torchrun_tells_them(bench):
+def test_ranks_know_their_places_as_with_torchrun(bench):
     script = "echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $NODE_RANK $GROUP_RANK $MASTER_PORT"
     done = bench("run", "--nodes", 2, "--gpus", 2, "--no-baseline", "--", "sh", "-c", script)
     lines = sorted(line for line in done.stderr.splitlines() if line.startswith("[rank"))
     assert lines == [f"[rank {r}] {r} 4 {r % 2} 2 {r // 2} {r // 2} 29500" for r in range(4)]
 
 
-def test_the_network_asked_for_is_told_to_nccl(bench):
+def test_the_network_asked_for_is_passed_to_nccl(bench):
     script = "echo $NCCL_NET $NCCL_IB_DISABLE $NCCL_SOCKET_IFNAME"
     done = bench("run", "--nodes", 2, "--network", "ethernet", "--no-baseline", "--", "sh", "-c", script)
     assert sorted(line for line in done.stderr.splitlines() if line.startswith("[rank")) == [
@@ -335,16 +335,18 @@ def test_a_global_batch_cannot_be_set_for_a_program(bench):
 
 @needs_torch
 def test_a_stopped_process_of_a_program_is_named_with_its_collective(bench):
-    process = bench.start("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--grace", 1, "--", *DDP, "--steps", 100000)
+    process = bench.start("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--grace", 1, "--timeout", 6, "--", *DDP, "--steps", 100000)
     said = []
     listener = threading.Thread(target=lambda: said.extend(iter(process.stderr.readline, "")), daemon=True)
     listener.start()
     wait_until(lambda: any("steps seen" in line for line in said), 60, "steps are seen")
     victim, = [pid for pid in program_processes(DDP[1]) if b"RANK=1" in pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")]
     os.kill(victim, signal.SIGSTOP)
-    wait_until(lambda: any("hang: " in line for line in said), 60, "the hang is told")
-    os.kill(victim, signal.SIGKILL)  # the run fails with it
-    process.wait(timeout=60)
+    wait_until(lambda: any("hang: " in line for line in said), 60, "the hang is reported")
+    assert process.wait(timeout=60) == 1
+    run, = bench.rows("select state, reason from run")
+    assert run["state"] == "failed" and "rank 1 is stopped" in run["reason"] and "all_reduce #" in run["reason"], run["reason"]
+    assert not list(program_processes(DDP[1])), "no process of the program is left"
     hang, = [line for line in said if "hang: " in line]
     assert "rank 1" in hang and "all_reduce #" in hang and "(all ranks)" in hang, hang
 

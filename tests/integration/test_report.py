@@ -283,7 +283,7 @@ def test_prints(pages, tmp_path):
 
 
 @pytest.mark.parametrize("name, begin", [("r.html", "<!doctype html>"), ("r.md", "## "), ("r.json", "{"), ("r.csv", "run_id,"), ("r.txt", "run ")])
-def test_the_ending_of_the_file_tells_the_format(measured, name, begin):
+def test_the_ending_of_the_file_decides_the_format(measured, name, begin):
     target = measured.tmp / name
     measured.ok("report", "last", "-o", target)
     assert target.read_text().lower().startswith(begin)

@@ -109,7 +109,7 @@ def test_progress_goes_to_stderr_and_the_json_stays_clean(bench):
     done = bench.ok("run", "--nodes", 1, "--gpus", 4, "--no-baseline", "--steps", 8, "--json")
     json.loads(done.stdout)
     last = [line for line in done.stderr.splitlines() if re.search(r"step (\d+)/\1 ", line)]
-    assert len(last) == 1, "four ranks end, and the last step is told once"
+    assert len(last) == 1, "four ranks end, and the last step is reported once"
 
 
 def test_workloads_and_their_layers_are_listed_for_programs(bench):
@@ -125,15 +125,15 @@ def test_workloads_and_their_layers_are_listed_for_programs(bench):
     assert all(name in text for name in listed)
 
 
-def test_what_gpus_used_and_what_held_them_down_is_told(bench):
+def test_what_gpus_used_and_what_held_them_down_is_reported(bench):
     """Two GPUs of a driver's library for tests (tests/support/nvml_on_host): no kernel of this run's runs on them."""
     bench.environment["LD_LIBRARY_PATH"] = os.environ["DDBENCH_NVML_ON_HOST"]
     result = bench.run_json("--nodes", 1, "--gpus", 2, *SMALL)
     facts = result["environment"]["facts"]
-    told = {name.removeprefix("counted.gpu.0."): value for name, value in facts.items() if name.startswith("counted.gpu.0.")}
-    assert (told["power_w"], told["sm_clock_mhz"], told["utilisation"], told["throttled"]) == ("300", "1200", "0.8", "power cap")
-    assert told["ecc_uncorrected"] == "0", "those of before the run are not its own"
-    assert "counted.gpu.1.ecc_corrected" not in facts, "the second one does not tell"
+    reported = {name.removeprefix("counted.gpu.0."): value for name, value in facts.items() if name.startswith("counted.gpu.0.")}
+    assert (reported["power_w"], reported["sm_clock_mhz"], reported["utilisation"], reported["throttled"]) == ("300", "1200", "0.8", "power cap")
+    assert reported["ecc_uncorrected"] == "0", "those of before the run are not its own"
+    assert "counted.gpu.1.ecc_corrected" not in facts, "the second one does not report it"
     energy_j, a_sample_j = (float(facts[f"counted.gpu.{name}"]) for name in ("energy_j", "energy_j_per_sample"))
     samples = result["run"]["global_batch"] * (12 + 2)
     assert energy_j >= 60 and a_sample_j == pytest.approx(energy_j / samples, rel=1e-4)

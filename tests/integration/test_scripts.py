@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 
 import pytest
 from conftest import EXECUTABLE, ROOT
@@ -78,11 +79,11 @@ def test_an_edited_script_is_another_case(bench, project):
 PLACES = 'echo "places: ${RANK-}/${LOCAL_RANK-}/${WORLD_SIZE-}/${MASTER_ADDR-}."; '
 
 
-@pytest.mark.parametrize("options, told", [((), "places: ///."), (("--gpus", 1), "places: 0/0/1/127.0.0.1.")], ids=["once", "one rank"])
-def test_a_program_that_is_started_once_takes_nobody_for_its_launcher(bench, options, told):
+@pytest.mark.parametrize("options, reported", [((), "places: ///."), (("--gpus", 1), "places: 0/0/1/127.0.0.1.")], ids=["once", "one rank"])
+def test_a_program_that_is_started_once_takes_nobody_for_its_launcher(bench, options, reported):
     """Lightning and others start their ranks themselves unless such variables say that somebody has done so."""
     done = bench("run", *options, "--", "sh", "-c", PLACES)
-    assert f"[rank 0] {told}" in done.stderr
+    assert f"[rank 0] {reported}" in done.stderr
 
 
 def test_the_variables_of_the_users_shell_stay(bench):
@@ -91,7 +92,7 @@ def test_the_variables_of_the_users_shell_stay(bench):
     assert "[rank 0] places: /3//node7." in done.stderr
 
 
-def test_a_script_that_wants_a_launcher_is_told_how_to_get_one(bench):
+def test_a_script_that_wants_a_launcher_learns_how_to_get_one(bench):
     done = bench("run", "--", PYTHON, "-c", "import os; os.environ['LOCAL_RANK']")
     assert done.returncode == 1 and "--gpus N" in " ".join(done.stdout.split()), done.stdout
 
@@ -144,6 +145,173 @@ def installed(tmp_path_factory):
     for room in ("preload", "python"):
         subprocess.run(["cmake", "--install", build / "probes" / room, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
     return prefix
+
+
+@needs_torch
+@pytest.mark.parametrize("sampling, data, order, remedy", [
+    ("all", "the same on ranks 0-1", None, "DistributedSampler"),
+    ("workers", "different", "ranks 0-1", "set_epoch"),
+])
+def test_ranks_that_train_on_the_same_samples_are_named(bench, sampling, data, order, remedy):
+    run = bench.run_json("--warmup", 0, "--gpus", 2, "--", PYTHON, ROOT / "tests/integration/programs/sampled_training.py", sampling)
+    facts = run["environment"]["facts"]
+    assert facts["program.data_of_ranks"] == data and facts.get("program.order_repeats") == order
+    notes = [note for note in run["notes"] if "DistributedSampler" in note]
+    assert len(notes) == 1 and "ranks 0-1" in notes[0] and remedy in notes[0], run["notes"]
+
+
+LOADS_AHEAD = """
+from torch.utils.data import DataLoader
+
+class DataLoaderShard(DataLoader):
+    def __iter__(self):
+        batches = super().__iter__()
+        batch = next(batches)
+        for following in batches:
+            yield batch
+            batch = following
+        yield batch
+"""
+
+
+@needs_torch
+def test_a_batch_that_was_loaded_ahead_belongs_to_the_step_that_gets_it(bench):
+    """A stand-in for Accelerate's loader: the first batch is loaded before the first step, and none in the last one."""
+    package = bench.tmp / "accelerate"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "data_loader.py").write_text(LOADS_AHEAD)
+    script = bench.tmp / "train.py"
+    script.write_text(
+        "import torch\n"
+        "from accelerate.data_loader import DataLoaderShard\n"
+        "model = torch.nn.Linear(8, 1)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+        "for samples in DataLoaderShard(torch.randn(40, 8), batch_size=4):\n"
+        "    optimizer.zero_grad()\n"
+        "    model(samples).sum().backward()\n"
+        "    optimizer.step()\n")
+    facts = bench.run_json("--warmup", 0, "--", PYTHON, script)["environment"]["facts"]
+    assert facts["program.steps"] == "10" and facts["program.samples_per_step"] == "4"
+
+
+@needs_torch
+def test_a_batch_size_of_another_kind_does_not_end_the_program(bench):
+    package = bench.tmp / "accelerate"
+    package.mkdir(exist_ok=True)
+    (package / "__init__.py").write_text("")
+    (package / "data_loader.py").write_text(LOADS_AHEAD + "    batch_size = 'auto'\n    dataset = property(lambda self: 1 / 0)\n"
+                                            "    def __init__(self, data):\n        self.data = data\n"
+                                            "    def __iter__(self):\n        return iter(self.data)\n")
+    script = bench.tmp / "odd.py"
+    script.write_text(
+        "import torch\n"
+        "from accelerate.data_loader import DataLoaderShard\n"
+        "model = torch.nn.Linear(8, 1)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+        "for samples in DataLoaderShard(torch.randn(10, 4, 8)):\n"
+        "    model(samples).sum().backward()\n"
+        "    optimizer.step()\n")
+    assert bench.run_json("--warmup", 0, "--", PYTHON, script)["environment"]["facts"]["program.steps"] == "10"
+
+
+def inputs_module(monkeypatch):
+    """Without what other tests left in it."""
+    monkeypatch.syspath_prepend(str(ROOT / "probes/python"))
+    return importlib.reload(importlib.import_module("ddbench_inputs"))
+
+
+@pytest.mark.parametrize("tensor, indices", [
+    (list(range(5, 69)), ()),
+    (["%06d" % i for i in range(64)], ()),
+    (["shard/%04d" % i for i in range(8, 12)], ()),
+    ([17, 3, 40, 8], [17, 3, 40, 8, 5]),
+    (["17", "3", "40"], [17, 3, 40]),
+    ([], ()),
+])
+def test_tensors_that_number_the_samples_are_not_compared(monkeypatch, tensor, indices):
+    assert inputs_module(monkeypatch)._values(tensor, indices) == "-"
+
+
+@pytest.mark.parametrize("tensor", [[3, 1, 2], [0.5, 1.5, 2.5], ["one", "two", "three"], [0.0, float("nan"), 2.0]])
+def test_other_tensors_are_compared(monkeypatch, tensor):
+    assert len(inputs_module(monkeypatch)._values(tensor, [0, 1, 2])) == 16
+
+
+class Batches:
+    """A pass of a loader, as ddbench_inputs sees it."""
+
+    def __init__(self, dataset, length=3):
+        self._dataset = dataset
+        self._index_sampler = type("Sampler", (), {})()
+        self.length = length
+
+    def __len__(self):
+        return self.length
+
+
+def test_a_pass_is_of_a_data_set_and_ends_or_not(monkeypatch):
+    inputs = inputs_module(monkeypatch)
+    names = []
+    inputs.connect(lambda name: names.append(name) or True)
+
+    def train(batches, taken):
+        inputs.begin(batches)
+        for i in range(taken):
+            inputs.take_indices(batches, [2 * i, 2 * i + 1])
+            inputs.take_batch(batches, [["a", "b", "c"]])
+            inputs.trained()
+        inputs.finish(batches)
+
+    class Data(list):
+        """A list that takes weak references."""
+
+    first, second = Data([1]), Data([1])
+    train(Batches(first), 2)
+    train(Batches(first), 3)
+    train(Batches(second), 1)
+    unsized = Batches([1], -1)  # of a list, with a loader that does not know its length
+    train(unsized, 2)
+    inputs.end(unsized)
+    last = {}
+    for name in names:
+        words = name.split(" ")
+        last[words[1]] = words[4], words[6], words[7]
+    assert last == {"0": ("4", "0", "part"), "1": ("6", "0", "whole"), "2": ("2", "1", "part"), "3": ("4", "2", "whole")}
+
+
+class FakeDriver:
+    """libcuda, as far as it is asked which GPU a thread uses."""
+
+    @staticmethod
+    def cuCtxGetDevice(device):
+        device._obj.value = 3
+        return 0
+
+    @staticmethod
+    def cuDeviceGetUuid_v2(uuid, device):
+        for i in range(16):
+            uuid._obj[i] = device.value * 16 + i
+        return 0
+
+    @staticmethod
+    def cuDeviceGetPCIBusId(bus, length, device):
+        bus.value = b"0000:17:00.0"
+        return 0
+
+
+def test_a_rank_reports_its_gpu_once(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "probes/python"))
+    inputs = importlib.import_module("ddbench_inputs")
+    names = []
+    inputs.connect(lambda name: names.append(name) or True)
+    cuda = types.SimpleNamespace(is_initialized=lambda: False)
+    inputs.report_gpu(types.SimpleNamespace(cuda=cuda), FakeDriver)
+    assert not names, "the program has not chosen a GPU yet"
+    cuda.is_initialized = lambda: True
+    for _ in range(2):
+        inputs.report_gpu(types.SimpleNamespace(cuda=cuda), FakeDriver)
+    assert names == ["gpu: 303132333435363738393a3b3c3d3e3f 0000:17:00.0"]
 
 
 def steps_of(run):

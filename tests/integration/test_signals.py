@@ -73,7 +73,7 @@ def test_a_signal_ends_the_run_in_order(bench, number, whom):
     assert [row["outcome"] for row in bench.rows("select outcome from rank")] == ["stopped by the launcher"] * 2
 
 
-def test_a_shell_that_tells_of_the_closed_terminal_twice(bench):
+def test_a_shell_that_signals_the_closed_terminal_twice(bench):
     process = bench.start(*LONG, "--quiet")
     bench.wait_for_step(process, 5, 2)
     for _ in range(3):

@@ -17,7 +17,7 @@ def metadata():
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             asked.append(self.path)
-            right = self.headers.get("Metadata") == "true" and self.path.startswith("/metadata/instance/compute/vmSize?api-version=")
+            right = len(asked) <= server.answers and self.headers.get("Metadata") == "true" and self.path.startswith("/metadata/instance/compute/vmSize?api-version=")
             self.send_response(200 if right else 400)
             self.end_headers()
             self.wfile.write(b"Standard_ND96asr_v4" if right else b"{}")
@@ -27,7 +27,7 @@ def metadata():
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    server.asked = asked
+    server.asked, server.answers = asked, 1000
     yield server
     server.shutdown()
     server.server_close()
@@ -40,10 +40,20 @@ def test_a_machine_that_says_what_it_is(bench, metadata):
     assert json.loads(result.stdout)["run"]["sku"] == "Standard_ND96asr_v4"
     assert "SKU: Standard_ND96asr_v4 has 8 GPUs, but this machine has" in result.stderr
     assert len(metadata.asked) == 1
-    told = bench("run", *SMALL, "--sku", "Standard_NC24rs_v3", "--device", "cpu")
-    assert "SKU: this machine says that it is Standard_ND96asr_v4, not Standard_NC24rs_v3" in told.stderr
-    bench("run", *SMALL, "--no-metadata")
+    reported = bench("run", *SMALL, "--sku", "Standard_NC24rs_v3", "--device", "cpu")
+    assert "SKU: this machine says that it is Standard_ND96asr_v4, not Standard_NC24rs_v3" in reported.stderr
+    bench.ok("run", *SMALL, "--no-metadata")
     assert len(metadata.asked) == 2
+
+
+def test_one_command_has_one_sku(bench, metadata):
+    """Also when the service answers once and not the next time."""
+    metadata.answers = 1
+    bench.environment["DDBENCH_METADATA_URL"] = f"http://127.0.0.1:{metadata.server_port}"
+    side = "--device cpu --steps 3 --warmup 1 -O hidden=16"
+    bench("gate", "--run", side, side, "--pairs", 3)
+    assert [(row["sku"], row["n"]) for row in bench.rows("select sku, count(*) n from run group by sku")] == [("Standard_ND96asr_v4", 6)]
+    assert len(metadata.asked) == 1
 
 
 def test_a_service_that_is_gone_fails_nothing(bench, metadata):
@@ -79,3 +89,5 @@ def test_the_catalogue_is_listed(bench):
     assert (sku["price_usd_per_h"], sku["spot_price_usd_per_h"]) == (20, 5)
     assert skus["Standard_NC24ads_A100_v4"]["spot_source"]["date"]
     assert "InfiniBand HDR 8x200" in bench("list", "skus").stdout
+    refused = bench("list", "skus", "--user", "me")
+    assert refused.returncode == 2 and "--user selects runs" in refused.stderr

@@ -5,7 +5,7 @@ import json
 import pytest
 from conftest import SMALL
 
-STRATEGIES = [["ddp"], ["ddp", "-S", "hook=fp16"], ["zero1"], ["zero2"], ["horovod"], ["mirrored"],
+STRATEGIES = [["ddp"], ["ddp", "-S", "hook=fp16"], ["zero1"], ["zero2"], ["zero3"], ["horovod"], ["mirrored"],
               ["ps", "-S", "servers=2"]]
 
 
@@ -76,5 +76,5 @@ def test_mistake_is_explained(bench, arguments, words):
 
 def test_strategies_are_listed(bench):
     listed = json.loads(bench.ok("list", "strategies", "--json").stdout)
-    assert [s["name"] for s in listed] == ["ddp", "zero1", "zero2", "horovod", "mirrored", "ps"]
+    assert [s["name"] for s in listed] == ["ddp", "zero1", "zero2", "zero3", "horovod", "mirrored", "ps"]
     assert "hook=none" in bench.ok("list", "strategies").stdout

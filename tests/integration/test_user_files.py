@@ -6,7 +6,6 @@ import os
 import pathlib
 import signal
 import sqlite3
-import subprocess
 
 import pytest
 from conftest import EXECUTABLE, SMALL, wait_until
@@ -198,7 +197,7 @@ def test_prune_follows_no_links(bench, home):
 
 @pytest.mark.parametrize("part", ["checkpoints", "logs"])
 def test_a_linked_folder_beside_the_store_is_left_alone(bench, home, part):
-    run_id = bench.run_json(*SMALL, "--gpus", 1, "--checkpoint-every", 5, "--no-baseline", "--name", "moved")["run"]["id"]
+    bench.run_json(*SMALL, "--gpus", 1, "--checkpoint-every", 5, "--no-baseline", "--name", "moved")
     bench("run", "--no-baseline", "--name", "moved", "--", "echo", "hello")
     base = pathlib.Path(f"{bench.db}.{part}")
     base.rename(home / part)
@@ -301,6 +300,6 @@ def test_an_install_path_that_ld_preload_cannot_hold_is_recorded_through_a_link(
     blank = bench.tmp / "blank dir"
     blank.mkdir()
     done = bench(*command, env=dict(environment, DDBENCH_TMPDIR=str(blank)))
-    told = " ".join(done.stdout.split())
-    assert done.returncode != 0 and "LD_PRELOAD" in told and "DDBENCH_TMPDIR" in told, done.stdout
+    reported = " ".join(done.stdout.split())
+    assert done.returncode != 0 and "LD_PRELOAD" in reported and "DDBENCH_TMPDIR" in reported, done.stdout
     assert not list(blank.iterdir())

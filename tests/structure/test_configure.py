@@ -63,8 +63,8 @@ def test_quickstart_finds_packages_that_were_installed_after_the_first_configure
         assert done.returncode == 0, done.stderr
         return done.stderr, (clone / "build/release.log").read_text()
 
-    told, log = quickstart_configure()
-    assert "configuring release" in told
+    reported, log = quickstart_configure()
+    assert "configuring release" in reported
     found = parts(log, "with")
     assert quickstart_configure()[0] == "", "nothing has changed, so nothing is configured"
 
@@ -79,7 +79,7 @@ def test_quickstart_finds_packages_that_were_installed_after_the_first_configure
     assert {"collectives over MPI", "device cpu", "collectives over Gloo", "ddbench-gui"} <= parts(first.stdout, "WITHOUT")
     stamp.write_text("".join(f"{line}\n" for line in present if line.split()[0] not in optional.values()))
 
-    told, log = quickstart_configure()
-    assert "configuring release again: the installed packages have changed" in told
+    reported, log = quickstart_configure()
+    assert "configuring release again: the installed packages have changed" in reported
     assert parts(log, "with") == found
     assert quickstart_configure()[0] == ""

@@ -31,8 +31,8 @@ def nodes_of(file):
             if field == 10:
                 attribute = dict(fields_of(value))
                 name = attribute.pop(1).decode()
-                (kind, told), = attribute.items()
-                node["attributes"][name] = {9: told, 27: told, 29: told.decode() if kind == 29 else None}[kind]
+                (kind, reported), = attribute.items()
+                node["attributes"][name] = {9: reported, 27: reported, 29: reported.decode() if kind == 29 else None}[kind]
             elif field == 5:
                 place = 0
                 while place < len(value):

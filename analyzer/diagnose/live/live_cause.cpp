@@ -42,15 +42,15 @@ std::string why_in_words(const std::vector<OwnTimeOfStep>& named, const std::vec
   const double data = excess_of(named, others, &OwnTimeOfStep::data);
   const auto is_known = [](const OwnTimeOfStep& each) { return each.compute_known; };
   const bool all_known = std::all_of(named.begin(), named.end(), is_known) && std::all_of(others.begin(), others.end(), is_known);
-  const auto told = [&](const char* of_one, const char* of_many, double part) {
+  const auto cause_text = [&](const char* of_one, const char* of_many, double part) {
     return fmt::format("; {} {}: {} a step longer than the others", one ? "it" : "they", one ? of_one : of_many, quantity(part, "ns"));
   };
-  if (cpu_wait >= kHasMost * excess_ns) return told("waits for a core", "wait for cores", cpu_wait);
-  if (data >= kHasMost * excess_ns) return told("waits for its data loader", "wait for their data loaders", data);
+  if (cpu_wait >= kHasMost * excess_ns) return cause_text("waits for a core", "wait for cores", cpu_wait);
+  if (data >= kHasMost * excess_ns) return cause_text("waits for its data loader", "wait for their data loaders", data);
   if (!all_known) return "";
-  if (compute >= kHasMost * excess_ns) return told("computes longer", "compute longer", compute);
+  if (compute >= kHasMost * excess_ns) return cause_text("computes longer", "compute longer", compute);
   const double rest = excess_ns - std::max(0.0, compute) - std::max(0.0, cpu_wait) - std::max(0.0, data);
-  if (rest >= kHasMost * excess_ns) return told("is busy between operators", "are busy between operators", rest);
+  if (rest >= kHasMost * excess_ns) return cause_text("is busy between operators", "are busy between operators", rest);
   return "";
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyzer/attribution/reduced_step.h"
+#include "analyzer/attribution/summarize_step.h"
 
 namespace ddbench::analyzer {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzer/attribution/reduced_step.h"
+#include "analyzer/attribution/summarize_step.h"
 #include "analyzer/diagnose/operators/compute_by_name.h"
 #include "analyzer/statistics/statistics.h"
 

@@ -52,8 +52,8 @@ class TraceMaker {
       const std::string& name = timeline_.activity_names[activity.name];
       if (kind_of(name) == SpanKind::kCopy) add_span(SpanKind::kCopy, Lane::kMain, name, activity.begin_ns, activity.end_ns);
     }
-    trace_.told_collectives = totals_.records([&](std::uint16_t) { return store::CommunicatorRecord{ranks_}; });
-    for (store::CollectiveRecord& record : trace_.told_collectives)
+    trace_.reported_collectives = totals_.records([&](std::uint16_t) { return store::CommunicatorRecord{ranks_}; });
+    for (store::CollectiveRecord& record : trace_.reported_collectives)
       record.peer_wait_resolved = record.function == "negotiate" && waits_known_ > 0;
     trace_.spans.names = names_.names();
     note_last_ranks();

@@ -17,7 +17,7 @@ struct HorovodOptions {
 /// 1 ms of each other and before the first of them ends); copies into and out of the fusion buffer are
 /// copies. Waits for data and queueing are none of these.
 ///
-/// The rows of collectives cover all ranks, as rank 0 saw them: RankTrace::told_collectives. The peer wait of
+/// The rows of collectives cover all ranks, as rank 0 saw them: RankTrace::reported_collectives. The peer wait of
 /// a negotiation is how long a rank was ready before the last one, if the timeline names all ranks; otherwise
 /// it is not known.
 ///

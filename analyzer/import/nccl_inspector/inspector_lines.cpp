@@ -105,7 +105,7 @@ class LineReader {
     call.bytes = number<std::uint64_t>(perf, (kind + "_msg_size_bytes").c_str(), 0, static_cast<double>(kMostBytes));
     call.duration_ns = std::llround(1e3 * number<double>(perf, (kind + "_exec_time_us").c_str(), 0, kLongest_us));
     const std::string algorithm = text(perf, (kind + "_algo").c_str());
-    if (!algorithm.empty()) call.manner = fmt::format("{} {}", algorithm, text(perf, (kind + "_proto").c_str()));
+    if (!algorithm.empty()) call.nccl_algorithm = fmt::format("{} {}", algorithm, text(perf, (kind + "_proto").c_str()));
   }
 
   const std::filesystem::path& file_;

@@ -18,7 +18,7 @@ struct InspectorCall {
   std::uint64_t sequence = 0;
   std::uint64_t bytes = 0;
   std::int64_t duration_ns = 0;
-  std::string manner;  ///< "RING LL128, 8 channels"; empty: not stated
+  std::string nccl_algorithm;  ///< "RING LL128, 8 channels"; empty: not stated
 };
 
 struct InspectorFile {

@@ -29,7 +29,7 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
 /// Calls of one function and size in one communicator.
 struct CallGroup {
   std::map<std::uint64_t, std::map<int, std::int64_t>> calls;  ///< by sequence: each rank's time
-  std::set<std::string> manners;
+  std::set<std::string> algorithms;
 };
 
 struct Communicator {
@@ -51,12 +51,12 @@ class Calls {
     CallGroup& group = groups_[{call.communicator, call.function, call.bytes}];
     // The same call twice: of two dumps of the ring the later one counts.
     group.calls[call.sequence][call.rank] = call.duration_ns;
-    if (!call.manner.empty()) group.manners.insert(std::move(call.manner));
+    if (!call.nccl_algorithm.empty()) group.algorithms.insert(std::move(call.nccl_algorithm));
   }
 
   bool empty() const { return groups_.empty(); }
 
-  bool all_ranks_told_all() const {
+  bool all_ranks_complete() const {
     return std::all_of(groups_.begin(), groups_.end(), [&](const auto& group) {
       const auto ranks = static_cast<std::size_t>(communicators_.at(std::get<0>(group.first)).ranks);
       return std::all_of(group.second.calls.begin(), group.second.calls.end(),
@@ -111,7 +111,7 @@ class Calls {
     record.transfer_ns = median_of(std::move(transfers));
     if (!waits.empty()) record.peer_wait_ns = median_of(waits);
     record.peer_wait_resolved = !waits.empty();
-    record.manner = fmt::format("{}", fmt::join(group.manners, "; "));
+    record.nccl_algorithm = fmt::format("{}", fmt::join(group.algorithms, "; "));
     record.communicator.ranks = communicator.ranks;
     record.communicator.place = communicator.place;
     return record;
@@ -140,7 +140,7 @@ InspectorContent read_nccl_inspector(const std::vector<std::filesystem::path>& f
   set_fact(facts, fact_key_of<"note.*">(1),
            "a snapshot: NCCL Inspector keeps the last calls of each communicator, so these are not all, and it knows no steps");
   int notes = 1;
-  if (!calls.all_ranks_told_all())
+  if (!calls.all_ranks_complete())
     set_fact(facts, fact_key_of<"note.*">(++notes),
              "for calls that only some ranks reported, the shortest reported time counts as transfer; it may include a wait");
   if (cut_off > 0)

@@ -210,8 +210,8 @@ class ExportReader {
                             known == to.communicators.end() ? 0 : known->second.ranks);
   }
 
-  void tell_steps(std::int64_t key, Process& process) const {
-    const std::size_t steps = process.steps.tell(process.builder);
+  void build_steps(std::int64_t key, Process& process) const {
+    const std::size_t steps = process.steps.add_to(process.builder);
     if (steps > 0 || step_range_.empty()) return;
     std::string names;
     from_.each(fmt::format("SELECT coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) AS name, count(*) FROM NVTX_EVENTS "
@@ -247,7 +247,7 @@ class ExportReader {
     const TraceInfo info = machine_of(from_);
     std::vector<NsysRank> ranks;
     for (auto& [key, process] : processes_) {
-      tell_steps(key, process);
+      build_steps(key, process);
       note(process);
       process.builder.info() = info;
       process.builder.set_clock(from_.file().string());

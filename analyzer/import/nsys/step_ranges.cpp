@@ -35,7 +35,7 @@ void StepRanges::add(const TraceEvent& event) {
                      digits && !digits->empty() ? number_from<std::uint64_t>(*digits) : std::nullopt});
 }
 
-std::size_t StepRanges::tell(RankBuilder& builder) const {
+std::size_t StepRanges::add_to(RankBuilder& builder) const {
   std::vector<Range> ranges = ranges_;
   std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;

@@ -21,7 +21,7 @@ class StepRanges {
   void add(const TraceEvent& event);
   /// Adds the steps to the builder: numbered as in their texts if all numbers differ, else in their order. Of
   /// nested ranges the outermost counts. Returns the number of steps.
-  std::size_t tell(RankBuilder& builder) const;
+  std::size_t add_to(RankBuilder& builder) const;
 
  private:
   struct Range {

@@ -144,7 +144,7 @@ void describe(const analyzer::ProgramSteps& steps, const TraceOrigin& origin, st
                                 "{:.0f}%: {}",
                                 100 * steps.confidence, steps.pattern));
   } else if (steps.source == analyzer::StepSource::kWindow) {
-    notes.push_back("the traces mark no steps, and nothing in them repeats itself as training does: the whole "
+    notes.push_back("no training steps detected: the traces mark none, and no call pattern repeats. The whole "
                        "recording counts as one step. " + std::string(origin.marks_steps_with));
   }
 }
@@ -160,7 +160,7 @@ bool store_job(const fs::path& store_file, store::RunRecord& run, const TraceJob
   for (std::size_t i = 0; i < job.traces.size(); ++i)
     store.append_spans(run.id, job.ranks[i], job.traces[i].spans.spans, job.traces[i].spans.names);
   analyzer::finalize_run(store, run.id);
-  if (const auto& told = job.traces.front().told_collectives; !told.empty()) store.put_collectives(run.id, told);
+  if (const auto& collectives = job.traces.front().reported_collectives; !collectives.empty()) store.put_collectives(run.id, collectives);
   batch.commit();
   return true;
 }

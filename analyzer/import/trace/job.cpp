@@ -136,7 +136,7 @@ TraceJob put_together(std::vector<RankTrace> traces) {
   }
   for (auto& [rank, trace] : by_rank) {
     job.world_size = std::max(job.world_size, std::max(rank + 1, trace.info.world_size.value_or(1)));
-    job.world_size_is_told = job.world_size_is_told || trace.info.world_size.has_value();
+    job.world_size_is_known = job.world_size_is_known || trace.info.world_size.has_value();
     job.ranks.push_back(rank);
     for (std::string& note : trace.notes) {
       if (std::find(job.notes.begin(), job.notes.end(), note) == job.notes.end()) job.notes.push_back(std::move(note));

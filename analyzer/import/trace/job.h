@@ -14,7 +14,7 @@ struct TraceJob {
   std::vector<RankTrace> traces;    ///< ascending by rank
   std::vector<int> ranks;           ///< of each trace
   int world_size = 1;               ///< of the job, also where traces of some ranks are missing
-  bool world_size_is_told = false;  ///< by a trace; else it is the number of traces
+  bool world_size_is_known = false;  ///< by a trace; else it is the number of traces
   std::vector<std::string> notes;   ///< notes for the user: what was guessed, which ranks are missing
 };
 

@@ -78,10 +78,10 @@ Placement as_stated(const TraceJob& job, const std::vector<int>& hosts, int stat
     throw Error(ErrorCode::kBadInput,
                 fmt::format("--gpus-per-node {} does not divide the {} ranks of the job", stated, job.world_size));
   }
-  if (const int told = hosts.empty() ? 0 : ranks_of_each(hosts); told != 0 && told != stated) {
+  if (const int found = hosts.empty() ? 0 : ranks_of_each(hosts); found != 0 && found != stated) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("--gpus-per-node {}: the traces name hosts with {} ranks each; leave the option out", stated,
-                            told));
+                            found));
   }
   return by_number(job, stated, true, fmt::format("{} ranks a node, as --gpus-per-node states", stated));
 }

@@ -62,11 +62,11 @@ void RankBuilder::add_kernel(const TraceEvent& event) {
   ++trace_.kernels;
   if (event.device >= 0 && event.device <= kMostDevices) ++trace_.kernels_by_device[static_cast<int>(event.device)];
   const auto of_nccl = nccl_kernel_function(event.name);
-  const std::string_view told = collective_function(event.collective.name);
-  if (!of_nccl && told.empty())
+  const std::string_view function = collective_function(event.collective.name);
+  if (!of_nccl && function.empty())
     return add_work(event, add_span(event, SpanKind::kCompute, Lane::kDeviceCompute, event.name));
   TraceCollective collective;
-  collective.function = !told.empty() ? told : of_nccl.value_or("");
+  collective.function = !function.empty() ? function : of_nccl.value_or("");
   collective.span = add_span(event, SpanKind::kCommunication, Lane::kCommunication,
                              collective.function.empty() ? event.name : collective.function);
   trace_.spans.spans.back().bytes = bytes_of(event.collective);
@@ -75,14 +75,14 @@ void RankBuilder::add_kernel(const TraceEvent& event) {
 }
 
 void RankBuilder::add_collective(TraceCollective collective, const TraceEvent& event) {
-  const CollectiveArguments& told = event.collective;
-  if (!told.group.empty() || !told.group_ranks.empty())
-    collective.group = fmt::format("{} {}", told.group, told.group_ranks);
-  collective.group_size = std::max(told.group_size, 0);
-  if (const auto known = trace_.info.groups.find(std::string(told.group));
+  const CollectiveArguments& arguments = event.collective;
+  if (!arguments.group.empty() || !arguments.group_ranks.empty())
+    collective.group = fmt::format("{} {}", arguments.group, arguments.group_ranks);
+  collective.group_size = std::max(arguments.group_size, 0);
+  if (const auto known = trace_.info.groups.find(std::string(arguments.group));
       collective.group_size == 0 && known != trace_.info.groups.end())
     collective.group_size = known->second;
-  collective.sequence = told.sequence;
+  collective.sequence = arguments.sequence;
   collective.enqueued_ns = event.begin_ns;
   trace_.collectives.push_back(std::move(collective));
 }

@@ -49,7 +49,7 @@ struct RankTrace {
   MarkedBy marked_by;
   std::vector<TraceCollective> collectives;
   /// Rows that one trace has for all ranks; where there are any, they are the run's.
-  std::vector<store::CollectiveRecord> told_collectives;
+  std::vector<store::CollectiveRecord> reported_collectives;
   std::size_t kernels_without_launch = 0;  ///< the trace lacks their call: pass not known
   std::size_t launches_without_kernel = 0;  ///< kernels that were launched before the last kernel and are not there
   std::size_t kernels = 0;

@@ -3,8 +3,8 @@
 namespace ddbench::imports {
 namespace {
 
-void keep(std::int64_t& value, std::optional<std::int64_t> told) {
-  if (told && *told > 0) value = *told;
+void keep(std::int64_t& value, std::optional<std::int64_t> logged) {
+  if (logged && *logged > 0) value = *logged;
 }
 
 }  // namespace

@@ -79,8 +79,8 @@ void check_times(const std::vector<LogRow>& rows, const std::string& origin) {
   }
 }
 
-std::int64_t chosen(std::int64_t stated, std::int64_t told, std::int64_t otherwise) {
-  return stated > 0 ? stated : told > 0 ? told : otherwise;
+std::int64_t chosen(std::int64_t stated, std::int64_t logged, std::int64_t otherwise) {
+  return stated > 0 ? stated : logged > 0 ? logged : otherwise;
 }
 
 void set_sizes(const LogJob& job, const TrainingLogOptions& options, const std::string& origin, store::RunRecord& run) {
@@ -92,9 +92,9 @@ void set_sizes(const LogJob& job, const TrainingLogOptions& options, const std::
   run.run_case.nodes = static_cast<int>(gpus / per_node);
   run.run_case.gpus_per_node = static_cast<int>(per_node);
   if (options.gpus_per_node == 0 && gpus > 1) set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
-  const auto set = [&](const char* name, std::int64_t stated, std::int64_t told) {
-    if (const std::int64_t size = chosen(stated, told, 1); size > 1) run.run_case.strategy_options[name] = std::to_string(size);
-    return chosen(stated, told, 1);
+  const auto set = [&](const char* name, std::int64_t stated, std::int64_t logged) {
+    if (const std::int64_t size = chosen(stated, logged, 1); size > 1) run.run_case.strategy_options[name] = std::to_string(size);
+    return chosen(stated, logged, 1);
   };
   const std::int64_t copy = set("tensor_parallel", options.tensor_parallel, job.tensor_parallel) *
                             set("pipeline_parallel", options.pipeline_parallel, job.pipeline_parallel) *

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,9 +45,11 @@ struct PruneResult {
   std::uintmax_t bytes_after = 0;
 };
 
-/// Deletes in one transaction, then gives the room back to the file system (VACUUM). Throws Error{kBadInput}
-/// on an id that the store does not hold.
-PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what);
+/// Deletes in one transaction, then gives the room back to the file system (VACUUM). `check` is called in it with each
+/// run whose row can be read: what it throws ends this, and nothing is deleted. Throws Error{kBadInput} on an id that the
+/// store does not hold.
+PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what,
+                        const std::function<void(const RunRecord&)>& check = {});
 
 struct CheckResult {
   std::int64_t runs = 0;

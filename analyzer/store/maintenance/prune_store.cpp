@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/store/maintenance/maintenance.h"
+#include "analyzer/store/rows/run_row.h"
 #include "analyzer/store/sqlite/open_store.h"
 #include "core/error.h"
 
@@ -13,9 +14,15 @@ std::uintmax_t size_of(const std::filesystem::path& file) {
   return error ? 0 : bytes;
 }
 
+void check_run(const Database& database, const RunId& id, const std::function<void(const RunRecord&)>& check) {
+  const auto leave_out = [](const UnreadableRun&) {};
+  for (const RunRecord& run : select_runs(database, "id = ?", {id}, 1, leave_out)) check(run);
+}
+
 }  // namespace
 
-PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what) {
+PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what,
+                        const std::function<void(const RunRecord&)>& check) {
   // A typing error in the name must not make a store.
   open_store(file, OpenMode::kReadOnly, builtin_migrations());
   const Database database = open_store(file, OpenMode::kReadWrite, builtin_migrations());
@@ -28,6 +35,7 @@ PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId
         database.prepare(what == PruneWhat::kRuns ? "DELETE FROM run WHERE run_key = ?"
                                                   : "DELETE FROM span_chunk WHERE run_key = ?");
     for (const RunId& id : ids) {
+      if (check) check_run(database, id, check);
       if (!find.bind(id).step()) {
         throw Error(ErrorCode::kBadInput,
                     fmt::format("there is no run \"{}\" in the store {}", id, file.string()), 0,

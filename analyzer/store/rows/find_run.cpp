@@ -59,7 +59,7 @@ std::vector<RunId> ids_with_affix(const Database& database, std::string_view par
       runs.push_back(std::move(run));
   }
   throw Error(ErrorCode::kBadInput,
-              fmt::format("\"{}\" fits {} runs in the store {}; say more of the id of one of these:{}", part,
+              fmt::format("\"{}\" is ambiguous: it fits {} runs in the store {}. Give more characters of one of these:{}", part,
                           ids.size(), database.file().string(), list(runs)),
               0, database.file().string());
 }

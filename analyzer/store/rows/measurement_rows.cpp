@@ -101,7 +101,7 @@ void read_row(const Statement& row, StepRecord& s) {
 
 void read_row(const Statement& row, CollectiveRecord& c) {
   row.read(c.function, c.bucket, c.bytes, c.count, c.transfer_ns, c.duration_ns, c.peer_wait_ns,
-           c.peer_wait_resolved, c.manner, c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns,
+           c.peer_wait_resolved, c.nccl_algorithm, c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns,
            c.communicator.ranks, c.communicator.members, c.communicator.place);
 }
 
@@ -165,7 +165,7 @@ void replace_list(const Database& database, std::int64_t key, const char* table,
 
 void RunStore::put_ranks(const RunId& id, std::span<const RankRecord> ranks) {
   Transaction transaction(impl_->database);
-  const std::int64_t key = impl_->run_key(id);
+  const std::int64_t key = impl_->run_key_to_write(id);
   Statement statement = impl_->database.prepare(kInsertRank);
   Statement remove_readings =
       impl_->database.prepare("DELETE FROM clock_reading WHERE run_key = ? AND rank = ?");
@@ -197,7 +197,7 @@ std::vector<RankRecord> RunStore::ranks(const RunId& id) const {
 
 void RunStore::put_steps(const RunId& id, std::span<const StepRecord> steps) {
   Transaction transaction(impl_->database);
-  const std::int64_t key = impl_->run_key(id);
+  const std::int64_t key = impl_->run_key_to_write(id);
   Statement statement = impl_->database.prepare(kInsertStep);
   for (const StepRecord& s : steps) {
     std::apply(
@@ -217,11 +217,11 @@ std::vector<StepRecord> RunStore::steps(const RunId& id) const {
 
 void RunStore::put_collectives(const RunId& id, std::span<const CollectiveRecord> collectives) {
   Transaction transaction(impl_->database);
-  const std::int64_t key = impl_->run_key(id);
+  const std::int64_t key = impl_->run_key_to_write(id);
   replace_list(impl_->database, key, "collective", kInsertCollective, collectives,
                [&](Statement& statement, std::int64_t position, const CollectiveRecord& c) {
                  statement.bind(key, position, c.function, c.bucket, c.bytes, c.count, c.transfer_ns,
-                                c.duration_ns, c.peer_wait_ns, c.peer_wait_resolved, c.manner,
+                                c.duration_ns, c.peer_wait_ns, c.peer_wait_resolved, c.nccl_algorithm,
                                 c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns,
                                 c.communicator.ranks, c.communicator.members, c.communicator.place);
                });
@@ -234,7 +234,7 @@ std::vector<CollectiveRecord> RunStore::collectives(const RunId& id) const {
 
 void RunStore::put_kernels(const RunId& id, std::span<const KernelRecord> kernels) {
   Transaction transaction(impl_->database);
-  const std::int64_t key = impl_->run_key(id);
+  const std::int64_t key = impl_->run_key_to_write(id);
   replace_list(impl_->database, key, "kernel", kInsertKernel, kernels,
                [&](Statement& statement, std::int64_t position, const KernelRecord& k) {
                  statement.bind(key, position, k.name, k.kind, k.count, k.total_ns, k.max_ns);
@@ -277,7 +277,7 @@ std::vector<RunRows> RunStore::rows(std::span<const RunId> ids) const {
 void RunStore::append_step_values(const RunId& id, int rank, std::string_view name,
                                   std::span<const std::pair<std::uint32_t, double>> step_values) {
   Transaction transaction(impl_->database);
-  const std::int64_t key = impl_->run_key(id);
+  const std::int64_t key = impl_->run_key_to_write(id);
   Statement statement = impl_->database.prepare(kInsertStepValue);
   for (const auto& [step, value] : step_values) statement.bind(key, rank, name, step, value).run();
   transaction.commit();

@@ -68,10 +68,14 @@ void set_owner_to_this_process(RunRecord& run) {
   run.owner_host = host_name();
 }
 
+bool is_of_this_host(const RunRecord& run) {
+  return !run.owner_host.empty() && run.owner_host == host_name();
+}
+
 bool is_abandoned(const RunRecord& run) {
   if (run.state != RunState::kRunning || run.owner_pid <= 0) return false;
   if (is_earlier_start_of_own_job(run.environment.facts)) return true;
-  if (run.owner_host.empty() || run.owner_host != host_name()) return false;
+  if (!is_of_this_host(run)) return false;
   const std::string boot = boot_id();
   if (!run.owner_boot_id.empty() && !boot.empty() && run.owner_boot_id != boot) return true;
   return !is_alive(run.owner_pid, run.owner_start_ticks);
@@ -94,7 +98,7 @@ std::string why_gone(const RunRecord& run, std::int64_t now_wall_ns) {
   }
   const auto sign_ns = get_fact(facts, fact_key<"owner.heartbeat_wall_ns">);
   // A process of this host that lives is alive, however long the machine slept.
-  if (!sign_ns || run.owner_host == host_name() || now_wall_ns - *sign_ns < kStaleAfter_ns) return {};
+  if (!sign_ns || is_of_this_host(run) || now_wall_ns - *sign_ns < kStaleAfter_ns) return {};
   return fmt::format("the ddbench that ran it (pid {} on {}) gave its last sign of life {}", run.owner_pid, run.owner_host,
                      describe_last_sign(run, now_wall_ns));
 }

@@ -54,33 +54,21 @@ void RunStore::create_run(const RunRecord& run) {
 }
 
 void RunStore::update_run(const RunRecord& run) {
+  RunRecord stored = run;
+  const bool closes = run.state != RunState::kRunning;
+  if (closes) stored.environment.facts.erase("owner.heartbeat_wall_ns");
   Transaction transaction(impl_->database);
-  if (!replace_run(impl_->database, run, impl_->cases)) throw_unknown_run(run.id, file());
+  impl_->run_key_to_write(run.id);
+  replace_run(impl_->database, stored, impl_->cases);
   transaction.commit();
-}
-
-bool RunStore::beat(const RunId& id, std::int64_t wall_ns) {
-  Transaction transaction(impl_->database);
-  std::optional<RunRecord> stored = run(id);
-  if (!stored || stored->state != RunState::kRunning) return false;
-  set_fact(stored->environment.facts, fact_key<"owner.heartbeat_wall_ns">, wall_ns);
-  replace_run(impl_->database, *stored, impl_->cases);
-  transaction.commit();
-  return true;
+  if (closes && impl_->driven == run.id) let_go();
 }
 
 void RunStore::delete_spans(const RunId& id) {
   Transaction transaction(impl_->database);
-  const std::int64_t key = impl_->run_key(id);
+  const std::int64_t key = impl_->run_key_to_write(id);
   for (const char* table : {"span_chunk", "span_name"})
     impl_->database.prepare(fmt::format("DELETE FROM {} WHERE run_key = ?", table)).bind(key).run();
-  transaction.commit();
-}
-
-void RunStore::delete_run(const RunId& id) {
-  Transaction transaction(impl_->database);
-  const std::int64_t key = impl_->run_key(id);
-  impl_->database.prepare("DELETE FROM run WHERE run_key = ?").bind(key).run();
   transaction.commit();
 }
 

@@ -35,11 +35,16 @@ class RunStore {
 
   /// Throws Error{kBadInput} when the id is not a run id (is_run_id) or taken.
   void create_run(const RunRecord& run);
-  /// Every column of the row but its id.
+  /// Every column of the row but its id. The sign of life is only of runs that are running.
   void update_run(const RunRecord& run);
-  /// Notes that the owner of a run lives (owner.heartbeat_wall_ns). False, and nothing is changed, when the run is not
-  /// stored as running: somebody has closed or deleted it.
-  bool beat(const RunId& id, std::int64_t wall_ns);
+  /// This process drives the run. Until update_run closes it, or let_go(), each call that writes to it through this object
+  /// requires, in its transaction, that the run is stored as running with this process as its owner; else it throws
+  /// Error{kRunFailed}, which says who took it, or that it was deleted, and nothing is written.
+  void drive(const RunId& id);
+  void let_go() noexcept;
+  /// Notes that the owner of a run lives: owner.heartbeat_wall_ns, read within the transaction. False, and nothing is changed,
+  /// when the run is not stored as running, or, of a run that this object drives, with another owner.
+  bool beat(const RunId& id);
   /// Replaces rows of the same rank.
   void put_ranks(const RunId& id, std::span<const RankRecord> ranks);
   /// Adds spans after those the rank has, in compressed chunks of bounded size (a small last chunk is filled
@@ -58,8 +63,6 @@ class RunStore {
   void put_kernels(const RunId& id, std::span<const KernelRecord> kernels);
   /// Deletes the run's spans and their names, as prune does: they are about to be stored anew.
   void delete_spans(const RunId& id);
-  /// Deletes the run and all that hangs on it. The room is used by later runs; the file does not shrink.
-  void delete_run(const RunId& id);
 
   /// Adds the next version of the baseline `name`: 1 to 64 letters, digits and . _ / -. Its runs must exist.
   NamedBaseline add_baseline(std::string_view name, std::string_view reference, std::span<const RunId> runs);

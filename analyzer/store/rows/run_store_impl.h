@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +19,10 @@ class RunStore::Impl {
 
   /// Throws Error{kBadInput} when there is no such run.
   std::int64_t run_key(const RunId& id) const;
+  /// The same for a call that writes to the run: of one that is driven, it must still be this process's (RunStore::drive).
+  std::int64_t run_key_to_write(const RunId& id) const;
+  /// Why the driven run is this process's no more; empty if it is.
+  std::string why_lost() const;
 
   /// The function that leaves out an unreadable run: it notifies the handler the first time.
   OnUnreadable leave_out() {
@@ -30,6 +35,7 @@ class RunStore::Impl {
   std::function<void(const UnreadableRun&)> handler;
   std::set<RunId> left_out;
   CaseCache cases;
+  RunId driven;  ///< empty: none
 };
 
 }  // namespace ddbench::store

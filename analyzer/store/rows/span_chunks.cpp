@@ -92,7 +92,7 @@ void RunStore::append_spans(const RunId& id, int rank, std::span<const Span> spa
                             std::span<const std::string> names) {
   const Database& database = impl_->database;
   Transaction transaction(database);
-  const RankKey key{impl_->run_key(id), rank};
+  const RankKey key{impl_->run_key_to_write(id), rank};
   add_names(database, key, names);
 
   std::int64_t position = 0;

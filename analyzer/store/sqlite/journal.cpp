@@ -98,11 +98,22 @@ bool read_header(const Database& database, int offset, unsigned char* bytes, int
   return file->pMethods->xRead(file, bytes, count, offset) == SQLITE_OK;
 }
 
-bool is_ours(const Database& database) {
+/// Of the file without its log, whose pages may be newer.
+std::uint32_t application_in_file(const Database& database) {
   constexpr int kApplicationIdAt = 68;
   std::array<unsigned char, 4> id{};
-  if (!read_header(database, kApplicationIdAt, id.data(), 4)) return false;
-  return (id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3]) == kApplicationId;
+  if (!read_header(database, kApplicationIdAt, id.data(), 4)) return 0;
+  return static_cast<std::uint32_t>(id[0]) << 24 | static_cast<std::uint32_t>(id[1]) << 16 | static_cast<std::uint32_t>(id[2]) << 8 | id[3];
+}
+
+/// A new store may have said in its log alone what it is. In exclusive mode, taken before the first read, the log's index lies in
+/// this process's own memory.
+bool lock_if_ours(const Database& database) {
+  const std::uint32_t application = application_in_file(database);
+  if (application != 0 && application != kApplicationId) return false;
+  database.execute("PRAGMA locking_mode = EXCLUSIVE");
+  database.execute_when_free("PRAGMA application_id");
+  return database.integer("PRAGMA application_id") == kApplicationId;
 }
 
 }  // namespace
@@ -154,9 +165,7 @@ std::optional<Journal> journal_of(const Database& database) {
 }
 
 void leave_log(const Database& database) {
-  if (journal_of(database) != Journal::kLog || !is_ours(database)) return;
-  // In exclusive mode, taken before the first read, the log's index lies in this process's own memory.
-  database.execute("PRAGMA locking_mode = EXCLUSIVE");
+  if (journal_of(database) != Journal::kLog || !lock_if_ours(database)) return;
   database.execute_when_free("PRAGMA journal_mode = PERSIST");
   database.execute("PRAGMA locking_mode = NORMAL");
   database.integer("SELECT count(*) FROM sqlite_schema");  // gives the lock back

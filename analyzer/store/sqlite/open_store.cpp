@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <fstream>
 
 #include "analyzer/store/sqlite/journal.h"
 #include "core/error.h"
@@ -91,6 +92,35 @@ bool has_unmerged_log(const fs::path& file) {
   return !error && size > 0;
 }
 
+/// What a writer that was killed left: pages of the file are half of its transaction until they are taken back. A journal whose
+/// first byte is 0 is only kept for the next transaction.
+bool has_hot_journal(const fs::path& file) {
+  const fs::path journal = file.string() + "-journal";
+  std::error_code error;
+  if (const std::uintmax_t size = fs::file_size(journal, error); error || size == 0) return false;
+  std::ifstream stream(journal, std::ios::binary);
+  return !stream || stream.get() > 0;  // one that cannot be read may be hot
+}
+
+[[noreturn]] void refuse_where_it_lies(const fs::path& file, const char* ending, const Error& error) {
+  throw Error(ErrorCode::kRunFailed,
+              fmt::format("{0} was not closed in order, and {0}{1}, which completes it, cannot be used where it lies: copy both files "
+                          "to a directory that can be written to and read them there",
+                          file.string(), ending),
+              error.native_code(), file.string());
+}
+
+/// Without locks, what another machine writes meanwhile would be read as half old and half new.
+void refuse_shared(const fs::path& file, const Error& error) {
+  const FileSystem system = inspect_file_system(directory_of(file));
+  if (system.shares_maps) return;
+  throw Error(ErrorCode::kRunFailed,
+              fmt::format("{} cannot be read on this file system ({}), on which other machines may write to it: {}; copy it to a disk of "
+                          "this machine while nobody writes to it",
+                          file.string(), system.name, error.message()),
+              error.native_code(), file.string());
+}
+
 // SQLite puts two small files beside a store to read it. Where it may not (read-only directory, full disk), a
 // store whose log is empty can be read without.
 Database open_for_reading(const fs::path& file) {
@@ -105,14 +135,9 @@ Database open_for_reading(const fs::path& file) {
     const bool files_refused = status == SQLITE_CANTOPEN || status == SQLITE_READONLY ||
                                status == SQLITE_IOERR || status == SQLITE_FULL;
     if (!files_refused) throw;
-    if (has_unmerged_log(file)) {
-      throw Error(
-          ErrorCode::kRunFailed,
-          fmt::format("{0} was not closed in order, and its log {0}-wal cannot be merged where it lies: copy "
-                      "both files to a directory that can be written to and read them there",
-                      file.string()),
-          error.native_code(), file.string());
-    }
+    if (has_unmerged_log(file)) refuse_where_it_lies(file, "-wal", error);
+    if (has_hot_journal(file)) refuse_where_it_lies(file, "-journal", error);
+    if (status == SQLITE_IOERR) refuse_shared(file, error);
     return Database(file, Access::kImmutable);
   }
 }

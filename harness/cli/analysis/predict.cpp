@@ -16,6 +16,7 @@
 #include "analyzer/predict/recording.h"
 #include "analyzer/scaling/scaling_curve.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 #include "harness/cli/analysis/network_costs.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/open_store.h"
@@ -127,7 +128,7 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
       throw_bad("--batch-per-gpu: how many samples a step of the run has is not known: record it with --batch-per-gpu");
     what_if.batch_factor = static_cast<double>(command.batch_per_gpu) / steps.samples_per_rank;
     if (std::abs(std::log2(what_if.batch_factor)) > kMostBatchDoublings)
-      throw_bad(fmt::format("--batch-per-gpu {}: the run's batch of {} does not tell it: record a run with a batch that is at "
+      throw_bad(fmt::format("--batch-per-gpu {}: it cannot be predicted from the run's batch of {}: record a run with a batch that is at "
                             "most 16 times smaller or larger",
                             command.batch_per_gpu, steps.samples_per_rank));
     assumptions.push_back("passes and the loader take time in proportion to the batch");
@@ -136,6 +137,9 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
   for (const std::string& option : command.strategy_options) {
     if (option != "hook=fp16" && option != "hook=bf16")
       throw_bad(fmt::format("-S {}: hook=fp16 and hook=bf16 can be predicted", option));
+    if (const std::string& strategy = command.strategy.empty() ? run_case.strategy : command.strategy;
+        is_reference(run_case) && !analyzer::takes_hook(strategy))
+      throw_bad(fmt::format("-S {}: strategy {} has no hook", option, strategy));
     what_if.bytes_factor = 0.5;
     assumptions.push_back("gradients are sent in half the bytes; converting them takes no time");
   }
@@ -225,7 +229,7 @@ void add_changes(CLI::App& app, PredictCommand& command) {
   app.add_option("--batch-per-gpu", command.batch_per_gpu, "Samples a GPU and step")->check(CLI::PositiveNumber);
   app.add_option("--bucket-mb", command.bucket_mb, "Size of gradient buckets in MiB")->check(CLI::Range(0.01, 1e5));
   app.add_option("-S,--strategy-option", command.strategy_options, "hook=fp16 or hook=bf16: gradients in half the bytes");
-  app.add_option("--strategy", command.strategy, "ddp, zero1, zero2 or mirrored, of a run of one of the first three");
+  app.add_option("--strategy", command.strategy, "ddp, zero1, zero2 or mirrored, of a run of one of the first three; others as recorded");
   app.add_option("--accumulate", command.accumulate, "Micro-batches a step")->check(CLI::Range(1, 10000));
   app.add_option("--compute-scale", command.compute_scale, "Factor by which compute is faster")->check(CLI::Range(0.01, 1000.0));
   app.add_option("--sku", command.sku, "FROM:TO, GPUs or SKUs of the catalogue: compute is faster as their peaks are");

@@ -28,7 +28,7 @@ store::RunStore open(const BaselineOptions& options, store::OpenMode mode) {
   return open_store(options.db, mode);
 }
 
-int tell(const BaselineOptions& options, const std::vector<store::NamedBaseline>& baselines) {
+int print_baselines(const BaselineOptions& options, const std::vector<store::NamedBaseline>& baselines) {
   print(options.json ? reports::baselines_json(baselines) + "\n"
                      : reports::baselines_text(baselines, stdout_style()));
   return 0;
@@ -36,11 +36,11 @@ int tell(const BaselineOptions& options, const std::vector<store::NamedBaseline>
 
 int set(const BaselineOptions& options) {
   store::RunStore store = open(options, store::OpenMode::kReadWrite);
-  return tell(options, {analyzer::set_baseline(store, options.name, options.reference)});
+  return print_baselines(options, {analyzer::set_baseline(store, options.name, options.reference)});
 }
 
 int list(const BaselineOptions& options) {
-  return tell(options, open(options, store::OpenMode::kReadOnly).baselines());
+  return print_baselines(options, open(options, store::OpenMode::kReadOnly).baselines());
 }
 
 int show(const BaselineOptions& options) {
@@ -53,7 +53,7 @@ int show(const BaselineOptions& options) {
     throw Error(ErrorCode::kBadInput, fmt::format("there is no baseline \"{}\"; there {}", options.name,
                                                   names.empty() ? "are none" : "is " + names));
   }
-  tell(options, versions);
+  print_baselines(options, versions);
   if (options.json) return 0;
   print(fmt::format("\nruns of version {}\n", versions.back().version));
   for (const store::RunId& id : versions.back().runs) {

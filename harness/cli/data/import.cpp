@@ -35,7 +35,7 @@ int import_spools(const ImportOptions& options) {
   const experiment::SpoolImport import =
       experiment::import_spools(store_path(options.db), options.file, options.spools);
   const std::vector<store::RunId> added(import.already_there ? 0 : 1, import.run);
-  tell(options, {import.sweep_id, added, import.already_there});
+  print_import(options, {import.sweep_id, added, import.already_there});
   if (options.json) return 0;
   if (import.already_there) {
     print(

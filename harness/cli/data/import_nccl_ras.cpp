@@ -41,7 +41,7 @@ int import_snapshot(const RasArguments& arguments) {
   print(snapshot.findings.empty() ? "no rank is missing or in error\n" : "");
   for (const std::string& finding : snapshot.findings) print(printable(finding) + "\n");
   for (const std::string& unequal : snapshot.unequal) print(printable(unequal) + "\n");
-  return tell(arguments, result);
+  return print_import(arguments, result);
 }
 
 }  // namespace

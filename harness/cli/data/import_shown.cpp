@@ -44,7 +44,7 @@ std::string content_of(const ShownImport& options) {
   return imports::read_file(options.file == "-" ? "/dev/stdin" : options.file);
 }
 
-int tell(const ShownImport& options, const imports::ImportResult& result) {
+int print_import(const ShownImport& options, const imports::ImportResult& result) {
   if (options.json) {
     const nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
                                          {"sweep_id", result.sweep_id},
@@ -63,7 +63,7 @@ int tell(const ShownImport& options, const imports::ImportResult& result) {
 
 int store_runs(const ShownImport& options, const imports::RunSource& runs, const std::string& content) {
   ImportProgressLine line;
-  return tell(options,
+  return print_import(options,
               imports::import_runs(store_path(options.db), runs, content, options.file,
                                    [&](std::size_t done, std::size_t all) { line.show(done, all); }));
 }
@@ -72,7 +72,7 @@ int import_each(ShownImport options, const std::vector<std::string>& files, cons
   ImportProgressLine line;
   if (files.size() == 1) {
     options.file = files.front();
-    return tell(options, import(options.file, [&](std::size_t done, std::size_t all) { line.show(done, all); }));
+    return print_import(options, import(options.file, [&](std::size_t done, std::size_t all) { line.show(done, all); }));
   }
   nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
                                  {"files", nlohmann::ordered_json::array()},

@@ -18,8 +18,8 @@ struct ShownImport {
 /// The content of the file, or of standard input.
 std::string content_of(const ShownImport& options);
 /// Prints what was stored; returns the exit code.
-int tell(const ShownImport& options, const imports::ImportResult& result);
-/// imports::import_runs with a progress line on standard error, then tell().
+int print_import(const ShownImport& options, const imports::ImportResult& result);
+/// imports::import_runs with a progress line on standard error, then print_import().
 int store_runs(const ShownImport& options, const imports::RunSource& runs, const std::string& content);
 
 /// Imports one file and reports its progress to `progress`.

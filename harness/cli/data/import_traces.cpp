@@ -30,7 +30,7 @@ struct TraceArguments {
   bool json = false;
 };
 
-void tell(const TraceArguments& arguments, const imports::TraceImport& import) {
+void print_trace_import(const TraceArguments& arguments, const imports::TraceImport& import) {
   if (arguments.json) {
     const std::vector<store::RunId> added(import.already_there ? 0 : 1, import.run);
     const nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
@@ -72,7 +72,7 @@ int import_shown(const TraceArguments& arguments, const Import& import) {
     throw;
   }
   clear();
-  tell(arguments, result);
+  print_trace_import(arguments, result);
   return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "core/text/number.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/output.h"
+#include "harness/experiment/recover/take_over.h"
 #include "harness/experiment/run/run_folders.h"
 #include "reports/formats/json/json.h"
 
@@ -47,15 +48,23 @@ store::RunRecord unreadable_run(const store::RunId& id) {
   return run;
 }
 
-bool is_driven(const store::RunRecord& run, const PruneOptions& options) {
-  if (run.state != store::RunState::kRunning || store::is_abandoned(run)) return false;
-  return !options.stale || store::why_gone(run, wall_ns()).empty();
+/// Runs that are stored as running and that nobody drives: with --stale, also those without a sign of life.
+using GoneRuns = std::map<store::RunId, std::string>;
+
+GoneRuns gone_runs(const store::RunStore& store, const PruneOptions& options) {
+  std::vector<store::RunRecord> running = store.runs({.state = store::RunState::kRunning});
+  if (!options.stale) std::erase_if(running, [](const store::RunRecord& run) { return !store::is_abandoned(run); });
+  return experiment::gone_runs(store, running);
 }
 
-store::RunRecord run_to_prune(const store::RunStore& store, const PruneOptions& options, const std::string& reference) {
+bool is_driven(const store::RunRecord& run, const GoneRuns& gone) {
+  return run.state == store::RunState::kRunning && !gone.contains(run.id);
+}
+
+store::RunRecord run_to_prune(const store::RunStore& store, const GoneRuns& gone, const std::string& reference) {
   const store::RunId id = store.find_id(reference);
   const store::RunRecord run = store.run(id).value_or(unreadable_run(id));
-  if (is_driven(run, options)) {
+  if (is_driven(run, gone)) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("run {} is still running (pid {} on {}, last sign of life {}): end it first, or add --stale when it "
                             "gives none for {} s",
@@ -66,12 +75,12 @@ store::RunRecord run_to_prune(const store::RunStore& store, const PruneOptions& 
 }
 
 /// Unordered: the runs chosen by the ids and the selection.
-std::vector<store::RunRecord> candidates(const store::RunStore& store, const PruneOptions& options) {
+std::vector<store::RunRecord> candidates(const store::RunStore& store, const PruneOptions& options, const GoneRuns& gone) {
   if (options.runs.empty())
     return options.selection.is_empty() ? store.runs() : select_runs(store, options.selection);
   std::map<store::RunId, store::RunRecord> named;
   for (const std::string& reference : options.runs) {
-    store::RunRecord run = run_to_prune(store, options, reference);
+    store::RunRecord run = run_to_prune(store, gone, reference);
     named.insert_or_assign(run.id, std::move(run));
   }
   std::set<store::RunId> selected;
@@ -94,6 +103,15 @@ std::set<store::RunId> needed_runs(const store::RunStore& store, const std::set<
   for (const store::NamedBaseline& baseline : store.baselines())
     needed.insert(baseline.runs.begin(), baseline.runs.end());
   return needed;
+}
+
+/// Called while the store is locked: the owner of a run may have given a sign of life since `chosen` was read.
+void refuse_living(const store::RunRecord& run, const std::vector<store::RunRecord>& chosen) {
+  if (run.state != store::RunState::kRunning || store::is_abandoned(run)) return;
+  const auto seen = std::find_if(chosen.begin(), chosen.end(), [&](const store::RunRecord& each) { return each.id == run.id; });
+  if (seen != chosen.end() && experiment::is_unchanged(run, *seen)) return;
+  throw Error(ErrorCode::kBadInput, fmt::format("run {} is running again (pid {} on {}): nothing was deleted", run.id, run.owner_pid,
+                                                run.owner_host));
 }
 
 void print_result(const PruneOptions& options, const std::vector<store::RunRecord>& runs, std::size_t kept,
@@ -138,7 +156,8 @@ std::vector<store::RunRecord> runs_to_prune(const store::RunStore& store, const 
         "prune needs to know what to delete: ids of runs, --older-than, --keep-last, --state, --invalid, --stale, "
         "--sweep or --where");
   }
-  std::vector<store::RunRecord> runs = candidates(store, options);
+  const GoneRuns gone = gone_runs(store, options);
+  std::vector<store::RunRecord> runs = candidates(store, options, gone);
   std::sort(runs.begin(), runs.end(),
             [](const auto& a, const auto& b) { return a.started_wall_ns > b.started_wall_ns; });
   const auto keep = static_cast<std::size_t>(std::max(0, options.keep_last));
@@ -148,7 +167,7 @@ std::vector<store::RunRecord> runs_to_prune(const store::RunStore& store, const 
   std::erase_if(runs, [&](const store::RunRecord& run) {
     return (before_ns != 0 && run.started_wall_ns >= before_ns) ||
            (!states.empty() && states.count(run.state) == 0) || (options.invalid && run.valid) ||
-           (options.stale && run.state != store::RunState::kRunning) || is_driven(run, options);
+           (options.stale && run.state != store::RunState::kRunning) || is_driven(run, gone);
   });
   std::reverse(runs.begin(), runs.end());
   kept = 0;
@@ -180,7 +199,8 @@ int prune(const PruneOptions& options) {
   std::vector<std::string> notes;
   if (options.yes && !ids.empty()) {
     result = store::prune_store(file, ids,
-                                options.spans_only ? store::PruneWhat::kSpans : store::PruneWhat::kRuns);
+                                options.spans_only ? store::PruneWhat::kSpans : store::PruneWhat::kRuns,
+                                [&](const store::RunRecord& run) { refuse_living(run, runs); });
     if (!options.spans_only) {
       const std::vector<store::RunRecord> left =
           store::RunStore::open(file, store::OpenMode::kReadOnly).runs();

@@ -18,11 +18,11 @@ constexpr std::int64_t kRenew_ns = 100'000'000;
 constexpr std::int64_t kSparse_ns = 10'000'000'000;
 
 volatile std::sig_atomic_t interrupting_signal = 0;
-volatile std::sig_atomic_t told_to_end = 0;
+volatile std::sig_atomic_t end_requested = 0;
 volatile std::sig_atomic_t asked = 0;
 
 void on_sigterm(int /*signal*/) {
-  told_to_end = 1;
+  end_requested = 1;
 }
 
 void on_sigusr1(int /*signal*/) {
@@ -70,7 +70,7 @@ std::string progress_text(const experiment::LiveProgress& progress) {
 
 ProgressLine::ProgressLine(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0) {
   interrupting_signal = 0;
-  told_to_end = 0;
+  end_requested = 0;
   asked = 0;
   watch(SIGINT, on_interrupt, true);
   watch(SIGTERM, on_sigterm, true);
@@ -148,7 +148,7 @@ std::string ProgressLine::interruption() {
 }
 
 bool ProgressLine::preempted() {
-  return told_to_end != 0;
+  return end_requested != 0;
 }
 
 bool ProgressLine::asked_where() {

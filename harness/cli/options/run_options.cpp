@@ -63,8 +63,10 @@ void add_strategy_options(CLI::App& app, RunOptions& options) {
 }  // namespace
 
 std::chrono::milliseconds RunOptions::watchdog() const {
-  if (!program.program.empty()) return std::chrono::hours(24 * 365);
-  return std::chrono::milliseconds(static_cast<std::int64_t>(watchdog_s * 1000));
+  constexpr double kOfWorkloads_s = 60;
+  constexpr std::chrono::hours kNever{24 * 365};
+  if (!timeout_s && !program.program.empty()) return kNever;  // its ranks may wait for long, e.g. for an evaluation on one of them
+  return std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s.value_or(kOfWorkloads_s) * 1000));
 }
 
 std::chrono::milliseconds RunOptions::grace() const {
@@ -139,11 +141,11 @@ void add_run_options(CLI::App& app, RunOptions& options) {
         kMachine)
       ->check(CLI::IsMember({"auto", "off"}));
   add_sku_options(app, options, kMachine);
-  group(app.add_option("--timeout", options.watchdog_s,
-                       "Seconds without progress after which the run is stopped and the missing rank named "
-                       "(a program of yours is not stopped; the rank that hangs is named). SIGUSR1 to ddbench asks where the ranks are"),
-        kMachine)
-      ->capture_default_str();
+  group(app.add_option("--timeout", options.timeout_s,
+                       "Seconds without progress after which the run is stopped and the missing rank named (default: 60). Of a program "
+                       "of yours: seconds in which ranks stay in a collective and none enters or leaves one (default: the missing rank "
+                       "is named, the program goes on). SIGUSR1 to ddbench asks where the ranks are"),
+        kMachine);
 
   group(app.add_option(
             "--grace", options.grace_s,
@@ -159,6 +161,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->allow_extra_args(false);
   group(add_db_option(app, options.db), kResult);
   group(add_json_option(app, options.json, "run.schema.json, scaling.schema.json"), kResult);
+  group(app.add_flag("--no-mlflow", options.no_mlflow, "Do not log the run to the server that MLFLOW_TRACKING_URI names"), kResult);
   group(add_quiet_option(app, options.quiet), kResult);
   add_launcher_options(app, options.launcher);
   add_program_options(app, options.program);
@@ -225,7 +228,7 @@ void resolve(RunOptions& options) {
   RunCase& run_case = options.run_case;
   run_case.device = options.device == "auto" ? device::best_device() : options.device;
   run_case.backend = options.backend != "auto"   ? options.backend
-                     : run_case.device == "cuda" ? "nccl"
+                     : run_case.on_gpus() ? "nccl"
                                                  : "gloo";
   run_case.work = make_work(options.workload, key_values(options.workload_options, "--workload-option"));
   run_case.strategy_options = key_values(options.strategy_options, "--strategy-option");
@@ -233,9 +236,9 @@ void resolve(RunOptions& options) {
   if (const char* const injected = std::getenv(kInjectVariable); injected != nullptr && *injected != '\0')
     run_case.tags.insert_or_assign("injected", injected);
   run_case.bucket_bytes = bucket_bytes_of(fmt::format("{}", options.bucket_mb));
-  if (!std::isfinite(options.watchdog_s) || options.watchdog_s < 1 || options.watchdog_s > 1e6) {
+  if (const double timeout_s = options.timeout_s.value_or(1); !std::isfinite(timeout_s) || timeout_s < 1 || timeout_s > 1e6) {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("--timeout is {}, but it must be from 1 to 1000000 seconds", options.watchdog_s));
+                fmt::format("--timeout is {}, but it must be from 1 to 1000000 seconds", timeout_s));
   }
   resolve(options.launcher, run_case);
   apply(options.program, run_case);

@@ -27,9 +27,10 @@ struct RunOptions {
   std::vector<std::string> strategy_options;  ///< "key=value"
   std::vector<std::string> tags;              ///< "key=value"
   double bucket_mb = 25;
-  double watchdog_s = 60;
+  std::optional<double> timeout_s;  ///< --timeout, where it was given
   double grace_s = 20;
   bool no_metadata = false;
+  bool no_mlflow = false;
   ProgramOptions program;
   LauncherCommandOptions launcher;
   StepOptions steps;

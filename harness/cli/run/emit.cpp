@@ -92,7 +92,7 @@ void add_emit_options(CLI::App& command, EmitOptions& options) {
       ->allow_extra_args(false)
       ->needs(emit);
   add("--distribution", options.distribution,
-      "Azure ML: how ranks are told of each other: auto (pytorch, or mpi with --backend mpi) or tensorflow (a process a node, TF_CONFIG)")
+      "Azure ML: the distribution type: auto (pytorch, or mpi with --backend mpi) or tensorflow (one process a node, with TF_CONFIG)")
       ->check(CLI::IsMember({"auto", "tensorflow"}))
       ->capture_default_str()
       ->needs(emit);
@@ -132,6 +132,14 @@ job::Job job_of(const CLI::App& command, RunOptions& run, const EmitOptions& opt
   run.launcher = {};
   run.launcher.name = "local";
   return job;
+}
+
+void refuse_repetitions(const RunOptions& run, const EmitOptions& options, const char* instead) {
+  if (run.repeats.most == 1 || options.format == "sbatch") return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("--repeat with --emit {}: the scheduler starts each rank once, and the ranks serve one run. `{}` repeats runs "
+                          "within one job",
+                          options.format, instead));
 }
 
 void check_emitted(const RunCase& run_case) {

@@ -34,6 +34,10 @@ void add_emit_options(CLI::App& command, EmitOptions& options);
 /// launcher of `run` to one that needs nothing of this machine. Call before resolve().
 job::Job job_of(const CLI::App& command, RunOptions& run, const EmitOptions& options);
 
+/// Throws Error{kBadInput} for repetitions in a job whose ranks the scheduler starts once (all but Slurm's); `instead` is the
+/// command that repeats runs there.
+void refuse_repetitions(const RunOptions& run, const EmitOptions& options, const char* instead);
+
 /// Throws Error{kBadInput} for a reference workload that no machine could run.
 void check_emitted(const RunCase& run_case);
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -27,7 +28,7 @@ struct FitOptions {
   std::string workload = "mlp";
   std::vector<std::string> workload_options;
   std::vector<std::string> strategy_options;
-  std::string strategies = "ddp,zero1,zero2";
+  std::string strategies = "ddp,zero1,zero2,zero3";
   std::string precisions = "fp32,bf16";
   std::string accumulate = "1";
   std::string recompute = "none,blocks";
@@ -77,10 +78,9 @@ FitRow fit_row(const RunCase& run_case, const std::string& recompute, std::int64
   return row;
 }
 
-/// Every combination that the workload and the strategies can have. Throws what the first one throws where none can.
+/// Every combination; those that the workload or the strategy cannot have say why. Throws what the first one throws where none can.
 std::vector<FitRow> rows_of(const FitOptions& options, std::int64_t room) {
   std::vector<FitRow> rows;
-  std::string refused;
   for (const std::string& precision : text_list(options.precisions, "--precision")) {
     for (const std::string& strategy : text_list(options.strategies, "--strategy")) {
       for (const std::int64_t accumulate : integer_list(options.accumulate, "--accumulate")) {
@@ -89,20 +89,46 @@ std::vector<FitRow> rows_of(const FitOptions& options, std::int64_t room) {
           run_case.precision = precision;
           run_case.strategy = strategy;
           run_case.accumulate = static_cast<int>(std::clamp<std::int64_t>(accumulate, -1, 1 << 24));
-          FitRow row = fit_row(run_case, recompute, room);
-          if (row.refused.empty()) rows.push_back(std::move(row));
-          else if (refused.empty()) refused = row.refused;
+          rows.push_back(fit_row(run_case, recompute, room));
         }
       }
     }
   }
-  if (rows.empty()) throw Error(ErrorCode::kBadInput, refused);
+  const auto is_refused = [](const FitRow& row) { return !row.refused.empty(); };
+  if (std::all_of(rows.begin(), rows.end(), is_refused)) throw Error(ErrorCode::kBadInput, rows.empty() ? "nothing to fit" : rows.front().refused);
   return rows;
 }
 
-reports::DataTable table_of(const std::vector<FitRow>& rows, const FitOptions& options, std::int64_t gpu, std::int64_t room) {
+std::vector<FitRow> possible_rows(std::vector<FitRow> rows) {
+  std::erase_if(rows, [](const FitRow& row) { return !row.refused.empty(); });
+  return rows;
+}
+
+std::string settings_of(const FitRow& row) {
+  const RunCase& run_case = row.run_case;
+  std::string text = fmt::format("{} {}", run_case.strategy, run_case.precision);
+  if (row.recompute != "none") text += " recompute=" + row.recompute;
+  if (run_case.accumulate != 1) text += fmt::format(" accumulate {}", run_case.accumulate);
+  return text;
+}
+
+/// "not listed: zero1 fp32, zero2 fp32: the reason", a sentence for each reason.
+std::vector<std::string> refusals(const std::vector<FitRow>& rows) {
+  std::map<std::string, std::string> by_reason;
+  for (const FitRow& row : rows) {
+    if (row.refused.empty()) continue;
+    std::string& settings = by_reason[row.refused];
+    settings += (settings.empty() ? "" : ", ") + settings_of(row);
+  }
+  std::vector<std::string> notes;
+  for (const auto& [reason, settings] : by_reason) notes.push_back(fmt::format("not listed: {}: {}", settings, reason));
+  return notes;
+}
+
+reports::DataTable table_of(const std::vector<FitRow>& all, const FitOptions& options, std::int64_t gpu, std::int64_t room) {
   using reports::value_cell;
   const auto bytes = [](std::int64_t value) { return value_cell(static_cast<double>(value), quantity(static_cast<double>(value), "B")); };
+  const std::vector<FitRow> rows = possible_rows(all);
   reports::TableOf<FitRow> table;
   table.add(true, {"strategy"}, [](const FitRow& row) { return reports::text_cell(row.run_case.strategy); });
   table.add(true, {"precision"}, [](const FitRow& row) { return reports::text_cell(row.run_case.precision); });
@@ -128,12 +154,18 @@ reports::DataTable table_of(const std::vector<FitRow>& rows, const FitOptions& o
   data.detail = fmt::format("room for {} of tensors on a GPU of {}, beside {} for CUDA, cuBLAS, cuDNN and NCCL (--reserve, an assumption)",
                             quantity(static_cast<double>(room), "B"), quantity(static_cast<double>(gpu), "B"), quantity(static_cast<double>(options.reserve), "B"));
   data.notes = {"tensors are counted by their sizes; workspace of operators comes on top. On CPUs tests/bench/engine/memory.py compares with what was allocated"};
+  for (std::string& note : refusals(all)) data.notes.push_back(std::move(note));
   return data;
 }
 
 nlohmann::ordered_json json_of(const std::vector<FitRow>& rows, std::int64_t gpu, std::int64_t room) {
-  nlohmann::ordered_json json = {{"schema_version", 1}, {"gpu_bytes", gpu}, {"room_bytes", room}, {"rows", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json = {{"schema_version", 1}, {"gpu_bytes", gpu}, {"room_bytes", room}, {"rows", nlohmann::ordered_json::array()}, {"refused", nlohmann::ordered_json::array()}};
   for (const FitRow& row : rows) {
+    if (!row.refused.empty()) {
+      json["refused"].push_back({{"strategy", row.run_case.strategy}, {"precision", row.run_case.precision}, {"recompute", row.recompute},
+                                 {"accumulate", row.run_case.accumulate}, {"reason", row.refused}});
+      continue;
+    }
     nlohmann::ordered_json parts;
     for (std::size_t use = 0; use < device::kMemoryUses; ++use) parts[std::string(device::kMemoryUseNames[use])] = row.memory.bytes[use];
     json["rows"].push_back({{"workload", work_name(row.run_case.work)}, {"strategy", row.run_case.strategy}, {"precision", row.run_case.precision},

@@ -139,7 +139,7 @@ store::RunRecord PairedRuns::Impl::measure_one(Side& side, store::RunStore& stor
   execute.watchdog = side.options.watchdog();
   execute.launcher = side.options.launcher.launcher;
   execute.preemption_grace = side.options.grace();
-  execute.tells_places = side.options.names_ranks;
+  execute.sets_rank_variables = side.options.names_ranks;
   execute.sweep_id = sweep_id;
   execute.baseline_id = side.baseline_id;
   execute.repetition = static_cast<int>(side.runs.size());

@@ -28,7 +28,7 @@ namespace ddbench::cli {
 namespace {
 
 struct MicroCommandOptions {
-  MicroCommandOptions() { run.watchdog_s = 600; }  // one size of 1 GiB over a slow link takes minutes
+  MicroCommandOptions() { run.timeout_s = 600; }  // one size of 1 GiB over a slow link takes minutes
 
   RunOptions run;
   std::string operations;
@@ -73,8 +73,8 @@ void note_rated_link(analyzer::MicroTable& table) {
   if (!link) return;
   std::map<analyzer::MicroOperation, const analyzer::MicroRow*> best;
   for (const analyzer::MicroRow& row : table.rows) {
-    // Its bus bandwidth is not what leaves a node of several ranks.
-    if (row.operation == analyzer::MicroOperation::kAllToAll) continue;
+    const std::string function(analyzer::to_string(row.operation));
+    if (!analyzer::share_of_link(function, row.usual().busbw_gb_per_s, *link)) continue;
     const analyzer::MicroRow*& found = best[row.operation];
     if (found == nullptr || row.usual().busbw_gb_per_s > found->usual().busbw_gb_per_s) found = &row;
   }
@@ -122,6 +122,7 @@ int emit_micro(const CLI::App& command, MicroCommandOptions& options, const Emit
   job::Job job = job_of(command, options.run, emit_options);
   job.command = "micro";
   set_case(options);
+  refuse_repetitions(options.run, emit_options, "ddbench sweep --workload micro -O operations=... -O max_bytes=... --repeat N --emit");
   job.run_case = options.run.run_case;
   write_job(job, emit_options);
   return 0;
@@ -140,7 +141,7 @@ void add_micro_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--link", run.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
   add_choice(*command, "--network", run.run_case.requested_network,
-             "Network between nodes that NCCL is told to take: ib or ethernet");
+             "Network that NCCL uses between nodes: ib or ethernet");
   command->add_option(
       "--operations", options->operations,
       "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, gemm, copy (default: all)");
@@ -162,8 +163,7 @@ void add_micro_command(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"auto", "gloo", "mpi", "nccl"}))
       ->capture_default_str();
   add_sku_options(*command, run, "Options");
-  command->add_option("--timeout", run.watchdog_s, "Seconds without progress after which the run is stopped")
-      ->capture_default_str();
+  command->add_option("--timeout", run.timeout_s, "Seconds without progress after which the run is stopped (default: 600)");
   add_launcher_options(*command, run.launcher);
   command->add_option("--name", run.run_case.name, "A name to find the run by");
   command->add_option("--tag", run.tags, "A label key=value")->take_all()->allow_extra_args(false);

@@ -17,12 +17,16 @@
 #include "harness/cli/options/recover.h"
 #include "harness/cli/options/shared_options.h"
 #include "harness/cli/run/run_sku.h"
+#include "harness/cli/run/ds_config.h"
 #include "harness/cli/run/emit.h"
+#include "harness/cli/run/logged_run.h"
 #include "harness/cli/run/single_run.h"
 #include "harness/experiment/recover/take_over.h"
 #include "harness/experiment/run/execute_run.h"
 #include "harness/experiment/run/resume.h"
 #include "harness/experiment/sweep/repeat_rule.h"
+#include "harness/launch/launch.h"
+#include "harness/launch/remote/started_rank.h"
 #include "reports/formats/json/json.h"
 #include "reports/formats/prometheus/prometheus.h"
 #include "reports/formats/terminal/text.h"
@@ -80,7 +84,7 @@ int resume(const SingleRunOptions& options, store::RunStore& store, experiment::
 
   ProgressLine progress(options.quiet);
   progress.set_heading(fmt::format("from step {}", execute.resume->checkpoint.steps_done));
-  const store::RunRecord last = experiment::execute_run(stopped.run_case, execute, store, progress);
+  const store::RunRecord last = execute_logged_run(stopped.run_case, execute, options, store, progress);
   progress.finish();
   print_result(options, store, catalogue, last);
   return exit_code_of(last);
@@ -95,8 +99,8 @@ void refuse_repetitions_of_started_ranks(const SingleRunOptions& options) {
 
 /// Takes the run over so that it can be continued: no other process may still drive it.
 void take_over(const SingleRunOptions& options, store::RunStore& store, const store::RunRecord& run, bool waits) {
-  const auto tell = [](const std::string& what) { print_error("note: " + printable(what) + "\n"); };
-  experiment::take_over(store, run.id, {.forced = options.force, .waits = waits, .tell = tell});
+  const auto announce = [](const std::string& what) { print_error("note: " + printable(what) + "\n"); };
+  experiment::take_over(store, run.id, {.forced = options.force, .waits = waits, .announce = announce});
 }
 
 int resume(SingleRunOptions& options) {
@@ -129,7 +133,7 @@ RepeatedRun run_repeatedly(const SingleRunOptions& options, experiment::ExecuteO
     progress.set_heading(repeats.most == 1         ? "run"
                          : repeats.end_by_margin() ? fmt::format("run {}", number)
                                                    : fmt::format("run {}/{}", number, repeats.most));
-    result.last = experiment::execute_run(options.run_case, execute, store, progress);
+    result.last = execute_logged_run(options.run_case, execute, options, store, progress);
     progress.finish();
     if (exit_code_of(result.last) != 0) break;
     if (!repeats.end_by_margin()) continue;
@@ -175,7 +179,7 @@ int run(SingleRunOptions& options) {
   execute.launcher = options.launcher.launcher;
   execute.preemption_grace = options.grace();
   execute.checkpoint_directory = options.checkpoint_dir;
-  execute.tells_places = options.names_ranks;
+  execute.sets_rank_variables = options.names_ranks;
 
   ProgressLine progress(options.quiet);
   const MetricsFile metrics = options.metrics_file.empty() ? MetricsFile() : MetricsFile(options.metrics_file);
@@ -199,9 +203,25 @@ int run(SingleRunOptions& options) {
 
 namespace {
 
+void take_ds_config(CLI::App& command, const SingleRunOptions& options, const std::string& file) {
+  if (!options.program.program.empty())
+    throw Error(ErrorCode::kBadInput, "--ds-config is for built-in workloads: a program reads its configuration itself. State its batch with --batch-per-gpu");
+  int ranks = options.run_case.world_size();
+  // As resolve() will choose: ranks that others start are counted there.
+  launch::LauncherOptions launcher = options.launcher.launcher;
+  if (!options.launcher.hosts.empty()) launcher.hosts = {options.launcher.hosts};
+  if (launch::choose_launcher(options.launcher.name, launcher) == launch::Launcher::kEnv) {
+    const launch::StartedWorld world = launch::started_world();
+    ranks = world.nodes * world.gpus_per_node;
+  }
+  apply_ds_config(command, file, ranks);
+  command.get_option("--ds-config")->clear();  // an emitted job has the options instead
+}
+
 int emit_run(const CLI::App& command, SingleRunOptions& options, const EmitOptions& emit_options) {
   job::Job job = job_of(command, options, emit_options);
   resolve_case(options);
+  refuse_repetitions(options, emit_options, "ddbench sweep --repeat N --emit");
   check_emitted(options.run_case);
   job.run_case = options.run_case;
   write_job(job, emit_options);
@@ -239,6 +259,11 @@ void add_run_command(CLI::App& app, Action& action) {
   command->add_option("--metrics-file", options->metrics_file,
                       "Write about once a second how the run goes, for Prometheus: steps, their rate, communication, who holds the "
                       "others up; at the end what `report --format prometheus` writes");
+  const auto ds_config = std::make_shared<std::string>();
+  command->add_option("--ds-config", *ds_config,
+                      "Take batch, accumulation, ZeRO stage, bucket size, precision, optimizer and learning rate from DeepSpeed's "
+                      "configuration; a note lists what was not read. For built-in workloads")
+      ->group("Training");
   const auto emit_options = std::make_shared<EmitOptions>();
   add_emit_options(*command, *emit_options);
   add_examples(*command,
@@ -248,8 +273,9 @@ void add_run_command(CLI::App& app, Action& action) {
                 {"run --workload gpt2-nano --global-batch 64 --gpus 2", "strong scaling"},
                 {"run --gpus 4 -- python3 train.py", "a program of your own, unchanged"},
                 {"run --nodes 4 --gpus 8 --emit sbatch -o job.sh", "a job file for Slurm instead of a run"}});
-  command->callback([&action, options, emit_options, command] {
+  command->callback([&action, options, emit_options, ds_config, command] {
     if (!options->resume.empty()) refuse_other_options(*command);
+    if (!ds_config->empty()) take_ds_config(*command, *options, *ds_config);
     if (options->resume.empty()) refuse_inapplicable(*command, options->program);
     if (!emit_options->format.empty()) {
       action = [options, emit_options, command] { return emit_run(*command, *options, *emit_options); };

@@ -8,6 +8,7 @@
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
 #include "harness/cli/options/shared_options.h"
+#include "harness/cli/run/logged_run.h"
 #include "harness/cli/run/run_sku.h"
 #include "harness/experiment/run/baseline.h"
 #include "probes/machine/machine.h"
@@ -49,7 +50,7 @@ void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
       ->excludes(per_gpu);
   app.add_option("--link", options.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
   add_choice(app, "--network", options.run_case.requested_network,
-             "Network between nodes that NCCL is told to take: ib or ethernet");
+             "Network that NCCL uses between nodes: ib or ethernet");
   auto* no_baseline =
       app.add_flag("--no-baseline", options.no_baseline, "Do not measure the same case on 1 GPU first");
   app.add_flag("--baseline", options.baseline,
@@ -88,7 +89,7 @@ store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::
   progress.set_heading("baseline on 1 GPU");
   experiment::ExecuteOptions baseline_execute = execute;
   baseline_execute.is_baseline = true;
-  const store::RunRecord run = experiment::execute_run(baseline, baseline_execute, store, progress);
+  const store::RunRecord run = execute_logged_run(baseline, baseline_execute, options, store, progress);
   progress.finish();
   if (store::was_stopped(run.state))
     throw Error(ErrorCode::kInterrupted, fmt::format("{}: {}", store::to_string(run.state), run.reason));

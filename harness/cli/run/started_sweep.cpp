@@ -64,7 +64,7 @@ StartedSweep::StartedSweep(const launch::LauncherOptions& launcher, const std::v
   }
 }
 
-launch::Turn StartedSweep::turn_of(std::size_t index) const {
+launch::TurnPlace StartedSweep::turn_of(std::size_t index) const {
   const RunCase& run_case = cells_[index].run_case;
   return {static_cast<int>(index), run_case.nodes, run_case.gpus_per_node};
 }
@@ -77,7 +77,7 @@ launch::LauncherOptions StartedSweep::begin(const experiment::SweepCell& cell) {
   const auto found = std::find_if(cells_.begin(), cells_.end(), [&](const experiment::SweepCell& each) {
     return each.repetition == cell.repetition && each.run_case == cell.run_case;
   });
-  const launch::Turn turn = turn_of(static_cast<std::size_t>(found - cells_.begin()));
+  const launch::TurnPlace turn = turn_of(static_cast<std::size_t>(found - cells_.begin()));
   caller_->call(turn.number);
   return world_.enter(turn);
 }
@@ -88,14 +88,16 @@ int StartedSweep::follow(const std::filesystem::path& checkpoints) {
   action.sa_handler = &pass_on_sigterm;
   ::sigaction(SIGTERM, &action, nullptr);
   int worst = 0;
-  while (const auto number = follower.next()) {
-    if (static_cast<std::size_t>(*number) >= cells_.size()) {
+  for (;;) {
+    const auto next = follower.next();
+    if (const auto* end = std::get_if<launch::TurnsEnd>(&next)) return std::max(worst, end->exit_code);
+    const auto index = static_cast<std::size_t>(std::get<launch::Turn>(next).number);
+    if (index >= cells_.size()) {
       throw Error(ErrorCode::kBadInput,
-                  fmt::format("rank 0 calls cell {} of the sweep, which has {} here: start all ranks with the same command", *number + 1,
+                  fmt::format("rank 0 calls cell {} of the sweep, which has {} here: start all ranks with the same command", index + 1,
                               cells_.size()));
     }
-    const auto index = static_cast<std::size_t>(*number);
-    const launch::Turn turn = turn_of(index);
+    const launch::TurnPlace turn = turn_of(index);
     if (!launch::takes_part(world_.world(), turn)) continue;
     const int exit_code = in_child([&] {
       const launch::LauncherOptions launcher = world_.enter(turn);
@@ -103,7 +105,10 @@ int StartedSweep::follow(const std::filesystem::path& checkpoints) {
     });
     worst = std::max(worst, exit_code);
   }
-  return worst;
+}
+
+void StartedSweep::finish(int exit_code) {
+  caller_->finish(exit_code);
 }
 
 }  // namespace ddbench::cli

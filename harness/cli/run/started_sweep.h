@@ -21,12 +21,15 @@ class StartedSweep {
   void gather();
   /// On rank 0: announces the cell. Returns the launcher's options of this cell.
   launch::LauncherOptions begin(const experiment::SweepCell& cell);
+  /// On rank 0, after the last cell: the other ranks end with this code. Without it they fail, so that whoever started
+  /// the ranks starts all of them again.
+  void finish(int exit_code);
   /// On all other ranks: takes part in cells until there are no more. `checkpoints` as in launch::OwnCommand.
-  /// Returns the exit code.
+  /// Returns the exit code. Throws Error{kRunFailed} when rank 0 is gone.
   int follow(const std::filesystem::path& checkpoints);
 
  private:
-  launch::Turn turn_of(std::size_t index) const;
+  launch::TurnPlace turn_of(std::size_t index) const;
 
   const std::vector<experiment::SweepCell>& cells_;
   launch::LauncherOptions launcher_;

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 
-#include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/comparison/compare_by.h"
 #include "analyzer/scaling/scaling.h"
 #include "core/error.h"
@@ -18,12 +17,12 @@
 #include "harness/cli/options/recover.h"
 #include "harness/cli/options/shared_options.h"
 #include "harness/cli/run/emit.h"
+#include "harness/cli/run/logged_run.h"
 #include "harness/cli/run/run_sku.h"
 #include "harness/cli/run/started_sweep.h"
 #include "harness/experiment/run/baseline.h"
 #include "harness/experiment/run/execute_run.h"
 #include "harness/experiment/run/resume.h"
-#include "harness/experiment/sku/settle_sku.h"
 #include "harness/experiment/sweep/sweep_plan.h"
 #include "harness/microbench/micro.h"
 #include "probes/machine/machine.h"
@@ -93,8 +92,8 @@ store::RunId baseline_of(const RunCase& run_case, const launch::LauncherOptions&
 /// does.
 int run_cells(const std::vector<experiment::SweepCell>& cells,
               const std::vector<experiment::SweepCell>& missing, double repeat_margin,
-              experiment::ExecuteOptions execute, StartedSweep* started, store::RunStore& store, bool quiet) {
-  ProgressLine progress(quiet);
+              experiment::ExecuteOptions execute, const RunOptions& options, StartedSweep* started, store::RunStore& store) {
+  ProgressLine progress(options.quiet);
   int exit_code = 0;
   std::size_t done = cells.size() - missing.size();
   for (const experiment::SweepCell& cell : missing) {
@@ -103,7 +102,7 @@ int run_cells(const std::vector<experiment::SweepCell>& cells,
     execute.repetition = cell.repetition;
     execute.baseline_id = baseline_of(cell.run_case, execute.launcher, store);
     if (started != nullptr) execute.launcher = started->begin(cell);
-    const store::RunRecord run = experiment::execute_run(cell.run_case, execute, store, progress);
+    const store::RunRecord run = execute_logged_run(cell.run_case, execute, options, store, progress);
     progress.finish();
     if (store::was_stopped(run.state)) return static_cast<int>(ErrorCode::kInterrupted);
     if (run.state != store::RunState::kDone || !run.valid) {
@@ -124,7 +123,7 @@ experiment::SweepAxes axes_of(const SweepOptions& options) {
   for (const AxisOption& option : kAxisOptions) {
     const std::string& values = options.others.at(option.field);
     if (values.empty()) continue;
-    axes.others.push_back({option.field, text_list(values, option.name)});
+    axes.others.push_back({option.field, text_list(values, option.name), option.name});
     for (std::string& value : axes.others.back().values) {
       if (option.field == std::string_view("link") && value == "none") value.clear();
       if (option.field == std::string_view("bucket_bytes")) value = std::to_string(bucket_bytes_of(value));
@@ -165,8 +164,8 @@ void check_axes_of_program(const SweepOptions& options) {
   }
 }
 
-/// The cells that the command line means. `asks_machine`: they will be on machines like this one.
-std::vector<experiment::SweepCell> cells_of(SweepOptions& options, bool asks_machine) {
+/// The cells that the command line means.
+std::vector<experiment::SweepCell> cells_of(SweepOptions& options) {
   check_axes_of_program(options);
   experiment::SweepAxes axes = axes_of(options);
   options.strategy_options.clear();  // they are axes
@@ -174,14 +173,9 @@ std::vector<experiment::SweepCell> cells_of(SweepOptions& options, bool asks_mac
   axes.repeat = options.repeats.most;
   if (!options.global_batch.empty()) options.run_case.scaling = ScalingMode::kStrong;
   check_sku(options, options.run_case);
-  if (asks_machine && !is_other_started_rank(options.launcher)) ask_machine(options, options.run_case);
   auto cells = options.reference ? experiment::with_one_gpu(options.run_case, axes)
                                  : experiment::sweep_cells(options.run_case, axes);
-  const auto catalogue = analyzer::SkuCatalogue::load();
-  for (const experiment::SweepCell& cell : cells) {
-    RunCase asked = cell.run_case;
-    experiment::check_sku(asked, catalogue, options.device != "cpu");
-  }
+  check_skus(options, cells);
   return cells;
 }
 
@@ -191,7 +185,7 @@ int emit_sweep(const CLI::App& command, SweepOptions& options, const EmitOptions
   job.command = "sweep";
   if (!options.reference) job.options.push_back("--baseline");
   job.run_case.nodes = job.run_case.gpus_per_node = 1;
-  for (const experiment::SweepCell& cell : cells_of(options, false)) {
+  for (const experiment::SweepCell& cell : cells_of(options)) {
     check_emitted(cell.run_case);
     const int nodes = std::max(job.run_case.nodes, cell.run_case.nodes);
     const int gpus = std::max(job.run_case.gpus_per_node, cell.run_case.gpus_per_node);
@@ -203,45 +197,58 @@ int emit_sweep(const CLI::App& command, SweepOptions& options, const EmitOptions
   return 0;
 }
 
-int sweep(SweepOptions& options) {
-  const auto cells = cells_of(options, true);
+/// The sweep's runs and its table. `started`: its ranks, where others started them; they end with the returned code.
+int run_sweep(SweepOptions& options, std::vector<experiment::SweepCell>& cells, StartedSweep* started) {
   const double margin = options.repeats.margin;
-  const launch::LauncherOptions& launcher = options.launcher.launcher;
-  for (const experiment::SweepCell& cell : cells) {
-    experiment::check_startable(cell.run_case, launcher);
-    if (margin > 0 && is_micro(cell.run_case))
-      throw Error(ErrorCode::kBadInput, "--repeat auto has no use with --workload micro: it has no step time");
-  }
-
-  std::unique_ptr<StartedSweep> started;
-  if (launcher.launcher == launch::Launcher::kEnv) {
-    started = std::make_unique<StartedSweep>(launcher, cells);
-    if (is_other_started_rank(options.launcher))
-      return started->follow(experiment::checkpoint_base(store_path(options.db), {}));
-    started->gather();
-  }
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
   execute.watchdog = options.watchdog();
-  execute.launcher = launcher;
+  execute.launcher = options.launcher.launcher;
   execute.preemption_grace = options.grace();
   if (!options.fresh) execute.sweep_id = experiment::unfinished_sweep(store, cells, margin);
   const bool resumes = !execute.sweep_id.empty();
   if (!resumes) execute.sweep_id = experiment::new_sweep_id(cells, margin);
+  settle_sku(options, store, execute.sweep_id, cells);
   const auto missing = experiment::missing_cells(store, execute.sweep_id, cells, margin);
   if (resumes && !options.quiet) {
     print_error(fmt::format("resuming {}: {} of {} runs are done (--fresh starts anew)\n", execute.sweep_id,
                             cells.size() - missing.size(), cells.size()));
   }
-  const int exit_code = run_cells(cells, missing, margin, execute, started.get(), store, options.quiet);
+  const int exit_code = run_cells(cells, missing, margin, execute, options, started, store);
+  if (started != nullptr) started->finish(exit_code);
   if (margin > 0 && !options.quiet) {
     for (const std::string& end : experiment::ends_of_repeats(store, execute.sweep_id, cells, margin))
       print_error(fmt::format("{}\n", end));
   }
-  print_results(store, execute.sweep_id, options);
+  try {
+    print_results(store, execute.sweep_id, options);
+  } catch (const Error& error) {
+    if (exit_code == 0) throw;
+    print_error(fmt::format("{}\n", printable(error.message())));
+  }
   return exit_code;
+}
+
+int sweep(SweepOptions& options) {
+  auto cells = cells_of(options);
+  const launch::LauncherOptions& launcher = options.launcher.launcher;
+  for (const experiment::SweepCell& cell : cells) {
+    experiment::check_startable(cell.run_case, launcher);
+    if (options.repeats.margin > 0 && is_micro(cell.run_case))
+      throw Error(ErrorCode::kBadInput, "--repeat auto has no use with --workload micro: it has no step time");
+  }
+  if (launcher.launcher != launch::Launcher::kEnv) return run_sweep(options, cells, nullptr);
+  StartedSweep started(launcher, cells);
+  if (is_other_started_rank(options.launcher)) return started.follow(experiment::checkpoint_base(store_path(options.db), {}));
+  started.gather();
+  try {
+    return run_sweep(options, cells, &started);
+  } catch (const Error& error) {
+    started.finish(error.exit_code());
+    throw;
+  }
 }
 
 void add_axis_options(CLI::App& command, SweepOptions& options) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "core/error.h"
 #include "harness/collective/nccl/nccl_rendezvous.h"
@@ -33,6 +35,17 @@ void check_counts(bool fit, const char* function, std::int64_t input, std::int64
       ErrorCode::kBadInput,
       fmt::format("{}: {} elements in and {} out do not fit together: {}", function, input, output, rule), 0,
       function);
+}
+
+/// Each waits for the other: ncclCommAbort, which ends the kernels at once, for the end of every graph that
+/// holds collectives, and the end of a graph that runs for its kernels.
+void abort_with_graphs(ncclComm_t communicator, const std::function<void()>& release) noexcept try {
+  std::thread abort([communicator] { ncclCommAbort(communicator); });
+  release();
+  abort.join();
+} catch (const std::system_error&) {  // no thread
+  release();
+  ncclCommAbort(communicator);
 }
 
 std::string version_text() {
@@ -80,10 +93,14 @@ NcclCommunicator::~NcclCommunicator() {
 /// Ends what NCCL still has under way. Idempotent.
 void NcclCommunicator::give_up() noexcept {
   aborted_ = true;
-  // NCCL waits for the end of every graph that holds its collectives, in ncclCommAbort too.
-  if (const auto release = std::exchange(release_, {})) release();
-  if (communicator_ != nullptr) ncclCommAbort(communicator_);
-  communicator_ = nullptr;
+  const ncclComm_t communicator = std::exchange(communicator_, nullptr);
+  const auto release = std::exchange(release_, {});
+  if (communicator == nullptr || !release) {
+    if (release) release();
+    if (communicator != nullptr) ncclCommAbort(communicator);
+  } else {
+    abort_with_graphs(communicator, release);
+  }
   if (barrier_memory_ != nullptr) cudaFree(barrier_memory_);
   barrier_memory_ = nullptr;
 }

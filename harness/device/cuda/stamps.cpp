@@ -12,7 +12,7 @@ void Anchor::drop(cudaStream_t stream) {
 
 std::int64_t Anchor::time_of(cudaEvent_t event) const {
   float before_ms = 0;
-  gpu::check(cudaEventElapsedTime(&before_ms, event, event_.get()), "tell times");
+  gpu::check(cudaEventElapsedTime(&before_ms, event, event_.get()), "read the time between two events");
   return at_ns_ - static_cast<std::int64_t>(static_cast<double>(before_ms) * 1e6);
 }
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "core/error.h"
+#include "harness/device/gpu/gpu_of_rank.h"
 
 namespace ddbench::gpu {
 namespace {
@@ -23,7 +26,7 @@ std::string remedy(cudaError_t status) {
     }
     case cudaErrorNoDevice:
       return "no GPU can be seen (CUDA_VISIBLE_DEVICES, or the container's settings): use --device cpu";
-    default: return "nvidia-smi may tell more";
+    default: return "nvidia-smi may show more";
   }
 }
 
@@ -51,7 +54,7 @@ int count() {
 }
 
 int select(int rank) {
-  const int device = rank % count();
+  const int device = gpu_of_rank(rank, std::getenv(kLocalRankVariable), count());
   check(cudaSetDevice(device), "be selected");
   return device;
 }
@@ -77,7 +80,7 @@ Event make_event(bool timed) {
 
 void refuse_in_capture(cudaStream_t stream, const char* why) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream, &status), "tell whether it captures a graph");
+  check(cudaStreamIsCapturing(stream, &status), "query whether a stream captures a graph");
   if (status == cudaStreamCaptureStatusNone) return;
   throw Error(ErrorCode::kRunFailed, fmt::format("a CUDA graph cannot be captured: {}", why),
               cudaErrorStreamCaptureUnsupported, "capture a graph");

@@ -17,7 +17,7 @@ void check(cudaError_t status, const char* what);
 /// driver, one that is too old for this build, or no device. Takes no memory of a GPU.
 int count();
 
-/// The GPU of a rank, rank modulo count(), becomes the calling thread's; returns its number.
+/// The GPU of a rank (gpu_of_rank.h) becomes the calling thread's; returns its number.
 int select(int rank);
 
 /// "NVIDIA H100 80GB HBM3, sm_90, CUDA 13.0"

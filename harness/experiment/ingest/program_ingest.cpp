@@ -14,11 +14,13 @@
 #include "analyzer/finalize/program_cpu_wait.h"
 #include "analyzer/program/program_steps.h"
 #include "analyzer/program/recording_cost.h"
+#include "analyzer/run/applied_rate.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
 #include "core/text/quantity.h"
 #include "harness/experiment/ingest/program_spools.h"
+#include "harness/experiment/ingest/rank_checks.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -36,9 +38,7 @@ ProcessRecording take_rank(std::vector<ProcessRecording>& processes, int rank,
     if (best.rank < 0 || weight(process) > weight(best)) best = std::move(process);
   }
   if (communicating > 1) {
-    notes.push_back(fmt::format(
-        "{} processes of rank {} issued collectives; the one with the most is used",
-        communicating, rank));
+    notes.push_back(fmt::format("{} processes of rank {} issued collectives; the one with the most is used", communicating, rank));
   }
   return best;
 }
@@ -64,7 +64,7 @@ class DeviceRecording {
     if (!has_kernels_ && untimed != counters_.end() && untimed->second > 0) {
       recording.notes.push_back(fmt::format(
           "{:.0f} collectives have no timing and are excluded: without CUPTI the times are NCCL's, which are "
-          "unreliable after CUDA graphs and pauses",
+          "unreliable after CUDA graphs and pauses, and not always asked for (fact nccl.no_kernel_events)",
           untimed->second));
     }
     if (join_.numbered > 0) {
@@ -82,7 +82,7 @@ class DeviceRecording {
 
 /// Most of a program's evaluations and checkpoints lie between steps; a significant share is reported.
 std::string time_outside(const analyzer::ProgramSteps& steps) {
-  return fmt::format("{:.2f} s between its steps belong to none (evaluation, checkpoints)",
+  return fmt::format("{:.2f} s outside training steps (evaluation, checkpoints) are excluded",
                      static_cast<double>(steps.outside_ns) / 1e9);
 }
 
@@ -109,13 +109,11 @@ std::string meaning_of_compute(ComputeSource source, bool has_phases) {
     return "nothing that the program computed was recorded: communication that it hid behind that counts as "
            "exposed, and the rest of a step as host time";
   }
-  const std::string on_host = ", and what it spends neither there nor in collectives is host time";
-  const std::string what = source == ComputeSource::kKernels     ? "its kernels do on the GPU"
-                           : source == ComputeSource::kOperators ? "PyTorch's operators take" + on_host
-                                                                 : "it spends in oneDNN and BLAS" + on_host;
-  if (has_phases && source != ComputeSource::kKernels)
-    return "of a program, compute is what " + what + "; marks inside it separate forward, backward and optimizer";
-  return "of a program, compute is what " + what + ": forward and backward cannot be told apart";
+  const std::string what = source == ComputeSource::kKernels     ? "compute = GPU kernels"
+                           : source == ComputeSource::kOperators ? "compute = PyTorch operators, host = the rest outside of collectives"
+                                                                 : "compute = oneDNN and BLAS, host = the rest outside of collectives";
+  if (has_phases && source != ComputeSource::kKernels) return what + "; marks in the program separate forward, backward and optimizer";
+  return what + "; no split into forward and backward";
 }
 
 void describe_phases(const analyzer::ProgramPhases& phases, ProgramRecording& recording) {
@@ -167,9 +165,8 @@ void describe(const RunCase& run_case, const analyzer::ProgramSteps& steps, Comp
                     100 * steps.confidence, steps.pattern));
   } else if (steps.source == analyzer::StepSource::kWindow) {
     recording.notes.push_back(
-        "nothing that the program did repeats itself as training does: its whole time counts as one step. "
-        "Call "
-        "ddbench_step() after each optimizer step to mark them (#include <ddbench/ddbench.h>, or in Python import ddbench and "
+        "no training steps detected: the whole time counts as one step, so throughput is meaningless. Mark steps: call "
+        "ddbench_step() after each optimizer step (#include <ddbench/ddbench.h>, or in Python import ddbench and "
         "ddbench.step())");
   }
 }
@@ -178,17 +175,17 @@ void describe(const RunCase& run_case, const analyzer::ProgramSteps& steps, Comp
 void describe_cost(const std::vector<std::vector<analyzer::CostReading>>& readings, const std::vector<analyzer::ProgramRank>& ranks,
                    int warmup, ProgramRecording& recording) {
   analyzer::RecordingCost sum;
-  double told = 0;
+  double reporting = 0;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const auto cost = analyzer::recording_cost(readings[rank], ranks[rank].spans, static_cast<std::uint32_t>(std::max(warmup, 0)));
     if (!cost) continue;
     sum.hooks_ns += cost->hooks_ns;
     sum.drain_ns += cost->drain_ns;
-    ++told;
+    ++reporting;
   }
-  if (told == 0) return;
-  set_fact(recording.facts, fact_key<"probe_cost.hooks_ns">, sum.hooks_ns / told);
-  set_fact(recording.facts, fact_key<"probe_cost.drain_ns">, sum.drain_ns / told);
+  if (reporting == 0) return;
+  set_fact(recording.facts, fact_key<"probe_cost.hooks_ns">, sum.hooks_ns / reporting);
+  set_fact(recording.facts, fact_key<"probe_cost.drain_ns">, sum.drain_ns / reporting);
 }
 
 /// What the ranks ran. Of a file that is not the same on all of them, that of the first one counts.
@@ -210,6 +207,18 @@ void describe_files(const std::vector<analyzer::ProgramRank>& ranks, ProgramReco
   if (unequal.empty()) return;
   recording.notes.push_back(fmt::format("the ranks did not run the same program: {} differ{} between them",
                                         files_in_words({unequal.begin(), unequal.end()}), unequal.size() == 1 ? "s" : ""));
+}
+
+/// For each step, and the last one as a fact.
+void store_learning_rates(store::RunStore& store, const store::RunId& run, const std::vector<std::optional<double>>& rates,
+                          ProgramRecording& recording) {
+  std::vector<std::pair<std::uint32_t, double>> values;
+  for (std::size_t step = 0; step < rates.size(); ++step) {
+    if (rates[step]) values.emplace_back(static_cast<std::uint32_t>(step), *rates[step]);
+  }
+  if (values.empty()) return;
+  store.append_step_values(run, 0, analyzer::kLearningRate, values);
+  set_fact(recording.facts, fact_key<"program.learning_rate">, values.back().second);
 }
 
 void store_cpu_wait(store::RunStore& store, const store::RunId& run, int rank,
@@ -257,9 +266,12 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
   const analyzer::KeptSteps kept{static_cast<std::uint32_t>(run.run_case.skip),
                                  static_cast<std::uint32_t>(run.run_case.measure),
                                  std::llround(run.run_case.duration_s * 1e9)};
-  describe(run.run_case, analyzer::assign_program_steps(ranks, run.run_case.warmup, analyzer::HostTime::kRest, kept), compute, recording);
+  const analyzer::ProgramSteps steps = analyzer::assign_program_steps(ranks, run.run_case.warmup, analyzer::HostTime::kRest, kept);
+  describe(run.run_case, steps, compute, recording);
+  store_learning_rates(store, run.id, steps.learning_rates, recording);
   describe_cost(costs, ranks, run.run_case.warmup, recording);
   describe_files(ranks, recording);
+  describe_rank_inputs(ranks, recording);
   device.describe(recording);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (ranks[rank].spans.empty()) continue;

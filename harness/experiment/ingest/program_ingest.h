@@ -27,11 +27,11 @@ struct ProgramRecording {
   OwnRanks own_ranks;
 };
 
-/// When the program of a run has ended: moves what its ranks recorded into the store, steps told apart
+/// When the program of a run has ended: moves what its ranks recorded into the store, divided into steps
 /// (analyzer::assign_program_steps). Each process has spooled into a file of its own, rank<N>.<pid>.spool,
 /// that says which rank it belongs to; of several the rank is the one with most collectives (loaders and
 /// shells have none), or, without any, with most spans. What stands before a damaged place of a spool counts,
-/// and a note tells of it. Ranks that the program started by itself (find_own_ranks) are
+/// and a note names it. Ranks that the program started by itself (find_own_ranks) are
 /// ranks of the run as well: `own_ranks` says so, for take_own_ranks(). Throws Error of the store, or for a file that is no spool.
 ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& run,
                                 const std::filesystem::path& run_directory);

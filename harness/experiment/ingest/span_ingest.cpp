@@ -25,11 +25,10 @@ SpanIngest::SpanIngest(store::RunStore& store, store::RunId run_id, std::filesys
 
 void SpanIngest::show_life() {
   constexpr std::int64_t kEvery_ns = 10'000'000'000;
-  const std::int64_t now = wall_ns();
-  if (now - shown_wall_ns_ < kEvery_ns) return;
-  shown_wall_ns_ = now;
+  if (shown_ns_ && now_ns() - *shown_ns_ < kEvery_ns) return;
+  shown_ns_ = now_ns();
   try {
-    if (store_.beat(run_id_, now)) return;
+    if (store_.beat(run_id_)) return;
   } catch (const Error&) {
     return;  // a full disk is no reason to end a run whose spools are whole; the next heartbeat may be written
   }
@@ -51,6 +50,7 @@ void SpanIngest::poll() {
       if (!read(rank, batch)) break;
       more = !batch.spans.empty() || !batch.scalars.empty() || !batch.new_names.empty();
       move(rank, batch);
+      if (shown_ns_) show_life();
     }
   }
 }

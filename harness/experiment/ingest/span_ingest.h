@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,8 @@ class SpanIngest {
   void poll();
 
   /// Stores a heartbeat, every ten seconds at most; where the store does not take it, the next one may be
-  /// stored. Throws Error{kRunFailed} if the run is closed there: another ddbench has taken it over.
+  /// stored. From the first call on, poll() does it too. Throws Error{kRunFailed} if the run is closed there:
+  /// another ddbench has taken it over.
   void show_life();
 
   /// Before the first poll() of a run that another process began to move: leaves out what is stored already.
@@ -56,7 +58,7 @@ class SpanIngest {
   std::filesystem::path run_directory_;
   std::vector<RankSpool> ranks_;
   std::uint64_t stored_ = 0;
-  std::int64_t shown_wall_ns_ = 0;
+  std::optional<std::int64_t> shown_ns_;  ///< now_ns() of the last heartbeat
 };
 
 }  // namespace ddbench::experiment

@@ -85,7 +85,7 @@ std::map<int, const ProcessRecording*> ranks_of(const std::vector<ProcessRecordi
 }
 
 /// The size of the largest communicator; 0 if NCCL did not report it.
-int told_ranks(const std::map<int, const ProcessRecording*>& ranks) {
+int reported_ranks(const std::map<int, const ProcessRecording*>& ranks) {
   int most = 0;
   for (const auto& [rank, process] : ranks) {
     for (const std::string& name : process->spans.names) {
@@ -100,9 +100,9 @@ int told_ranks(const std::map<int, const ProcessRecording*>& ranks) {
 void check_all_are_here(const std::map<int, const ProcessRecording*>& ranks, const fs::path& folder) {
   constexpr const char* kCopyAll = "copy those of all machines into one folder";
   const int here = static_cast<int>(ranks.size());
-  const int told = told_ranks(ranks);
-  if (told > here) {
-    refuse(folder, fmt::format("{} ranks made collectives together, but the spools of {} are here: {}", told,
+  const int stated = reported_ranks(ranks);
+  if (stated > here) {
+    refuse(folder, fmt::format("{} ranks made collectives together, but the spools of {} are here: {}", stated,
                                here, kCopyAll));
   }
   if (ranks.rbegin()->first != here - 1) {

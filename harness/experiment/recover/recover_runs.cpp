@@ -77,7 +77,7 @@ RecoveredRun complete(store::RunStore& store, store::RunRecord run, const Tempor
   }
   const bool was_killed = run.state == store::RunState::kRunning;
   if (was_killed) {
-    store::close_abandoned(run);
+    if (why_gone.empty()) store::close_abandoned(run);
     if (run.state == store::RunState::kRunning) {
       run.state = store::RunState::kInterrupted;
       run.reason = why_gone;

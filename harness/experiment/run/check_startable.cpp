@@ -59,7 +59,7 @@ void check_work(const RunCase& run_case) {
 }  // namespace
 
 void check_parts_fit(const RunCase& run_case) {
-  const bool on_gpu = run_case.device == "cuda";
+  const bool on_gpu = run_case.on_gpus();
   const auto refuse = [](const std::string& message) { throw Error(ErrorCode::kBadInput, message); };
   if ((run_case.precision == "tf32" || run_case.precision == "fp16") && !on_gpu) {
     refuse(fmt::format("precision {} is one of GPUs: use it with --device cuda", run_case.precision));

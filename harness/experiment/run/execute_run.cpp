@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "analyzer/finalize/finalize.h"
-#include "core/clock.h"
 #include "core/error.h"
 #include "core/files/temporary_directory.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
 #include "core/run_case/step_facts.h"
+#include "harness/experiment/ingest/life_signs.h"
 #include "harness/experiment/ingest/own_ranks.h"
 #include "harness/experiment/ingest/program_ingest.h"
 #include "harness/experiment/ingest/program_output.h"
@@ -19,7 +19,7 @@
 #include "harness/experiment/run/goodput.h"
 #include "harness/experiment/run/gpus.h"
 #include "harness/experiment/run/launch_relay.h"
-#include "harness/experiment/run/machine_counts.h"
+#include "harness/experiment/run/counter_facts.h"
 #include "harness/experiment/run/run_record.h"
 #include "harness/experiment/run/unstored_run.h"
 #include "harness/launch/launch.h"
@@ -88,7 +88,7 @@ class Execution {
     launch_options.preemption_grace = options_.preemption_grace;
     launch_options.checkpoints = checkpoints.plan();
     launch_options.start_deadline = options_.launcher.start_deadline;
-    launch_options.tells_places = options_.tells_places;
+    launch_options.sets_rank_variables = options_.sets_rank_variables;
     launch_options.shares_gpus = shares_gpus(run_case(), machine_, options_.launcher.share_gpus);
     outcome_ = launch::launch(run_case(), launch_options, options_.launcher, relay_);
     take_counts(outcome_, samples_of(started_, outcome_));
@@ -163,11 +163,12 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
   name_store(directory.path(), store.file());
   const CheckpointFolder checkpoints(options, store.file(), kept.run);
   store.create_run(kept.run);
-  store.beat(kept.run.id, wall_ns());
+  store.drive(kept.run.id);
   observer.on_start(kept.run);
   try {
     Execution execution(options, store, observer, machine, directory.path(), kept);
     execution.launch(checkpoints);
+    const LifeSigns life(store.file(), kept.run.id);
     execution.ingest();
     execution.finalize();
   } catch (const Error& error) {

@@ -22,7 +22,7 @@ struct ExecuteOptions {
   std::string sweep_id;
   store::RunId baseline_id;
   bool is_baseline = false;
-  bool tells_places = true;  ///< launch::LaunchOptions
+  bool sets_rank_variables = true;  ///< launch::LaunchOptions
   int repetition = 0;
   /// Where the folders of checkpoints go; empty: "<store>.checkpoints". Only for cases that write some.
   std::filesystem::path checkpoint_directory;

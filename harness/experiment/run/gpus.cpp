@@ -26,7 +26,7 @@ int usable_gpus(const host::Machine& machine) {
 }
 
 bool shares_gpus(const RunCase& run_case, const host::Machine& machine, bool may_share) {
-  const bool on_gpus = run_case.device == "cuda" || (is_program(run_case) && may_share);
+  const bool on_gpus = run_case.on_gpus() || (is_program(run_case) && may_share);
   const int gpus = usable_gpus(machine);
   return on_gpus && gpus > 0 && run_case.world_size() > gpus;
 }
@@ -41,8 +41,15 @@ void check_gpus(const RunCase& run_case, const host::Machine& machine, bool may_
                   run_case.world_size(), run_case.nodes, run_case.gpus_per_node, usable_gpus(machine)));
 }
 
+std::int64_t cuda_reserve_bytes(std::int64_t gpu_bytes, int sharing) {
+  if (sharing <= 1) return kCudaReserveBytes;
+  constexpr std::int64_t kLargestShare = 4;  // the reserve is at most a quarter of a share
+  return std::min(kCudaReserveBytes, gpu_bytes / sharing / kLargestShare);
+}
+
 void check_gpu_memory(const RunCase& run_case, std::int64_t gpu_bytes, int sharing) {
-  const std::int64_t room = gpu_bytes / std::max(1, sharing) - kCudaReserveBytes;
+  const std::int64_t reserve = cuda_reserve_bytes(gpu_bytes, sharing);
+  const std::int64_t room = gpu_bytes / std::max(1, sharing) - reserve;
   const std::int64_t needed = ddp::largest_footprint(run_case).total();
   if (needed <= room) return;
   const auto gigabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e9; };
@@ -51,13 +58,13 @@ void check_gpu_memory(const RunCase& run_case, std::int64_t gpu_bytes, int shari
               fmt::format("a rank needs {:.1f} GB for its tensors, and a GPU of {:.1f} GB{} has room for {:.1f} GB beside "
                           "{:.1f} GB for CUDA and NCCL. What fits: {}. See `ddbench fit`",
                           gigabytes(needed), gigabytes(gpu_bytes), sharing > 1 ? fmt::format(" that {} ranks share", sharing) : "",
-                          gigabytes(std::max<std::int64_t>(room, 0)), gigabytes(kCudaReserveBytes),
+                          gigabytes(std::max<std::int64_t>(room, 0)), gigabytes(reserve),
                           ways.empty() ? "a smaller model, or a larger GPU" : fmt::format("{}", fmt::join(ways, ", "))),
               0, "memory");
 }
 
 void check_gpu_memory(const RunCase& run_case, const host::Machine& machine) {
-  if (run_case.device != "cuda") return;
+  if (!run_case.on_gpus()) return;
   std::string why_not;
   const auto source = cuda::open_nvml(why_not);
   if (source == nullptr) return;

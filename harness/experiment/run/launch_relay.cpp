@@ -50,7 +50,7 @@ void LaunchRelay::show_program() {
   if (const auto progress = read_program_progress(run_directory_)) observer_.on_progress(*progress);
 }
 
-void LaunchRelay::tell_status() {
+void LaunchRelay::report_status() {
   if (output_.expected()) {
     for (const analyzer::LiveReading& reading : read_program_readings(run_directory_)) live_.add(reading);
   }
@@ -60,7 +60,7 @@ void LaunchRelay::tell_status() {
 
 void LaunchRelay::on_tick() {
   show_program();
-  tell_status();
+  report_status();
   if (ingesting_.valid()) {
     if (ingesting_.wait_for(0s) != std::future_status::ready) return;
     take_ingested();

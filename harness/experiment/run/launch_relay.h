@@ -39,7 +39,7 @@ class LaunchRelay : public launch::LaunchObserver {
 
  private:
   void show_program();
-  void tell_status();
+  void report_status();
   void start_ingest();
   void ingest();
   void take_ingested();

@@ -1,5 +1,7 @@
 #include "harness/experiment/run/run_record.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -64,7 +66,7 @@ void add_work_facts(const RunCase& run_case, Facts& facts) {
 void take_hardware(store::RunRecord& run, const std::vector<host::Facts>& machines, host::Machine own) {
   if (machines.empty()) return;
   auto& facts = run.environment.facts;
-  own.libraries.clear();  // the ranks do not tell theirs
+  own.libraries.clear();  // those of the ranks are not reported
   own.commands.clear();
   for (const auto& [key, value] : host::facts(own)) facts.erase(key);
   facts.insert(machines.front().begin(), machines.front().end());
@@ -91,6 +93,7 @@ store::RunRecord new_record(const RunCase& run_case, const ExecuteOptions& optio
   run.started_wall_ns = wall_ns();
   run.provenance = provenance_of(run_case, machine, options.launcher.share_gpus, "");
   store::set_owner_to_this_process(run);
+  set_fact(run.environment.facts, fact_key<"owner.heartbeat_wall_ns">, run.started_wall_ns);
   return run;
 }
 
@@ -105,6 +108,10 @@ store::RunRecord ended_record(store::RunRecord run, const launch::LaunchOutcome&
   add_notes(outcome.notes, run.environment.facts);
   run.provenance =
       outcome.provenance.value_or(provenance_of(run.run_case, machine, may_share_gpus, outcome.network));
+  if (!outcome.shared_cores_with.empty()) {
+    run.provenance.add(Provenance::kOversubscribed);
+    set_fact(run.environment.facts, fact_key<"cores.shared_with">, fmt::format("{}", fmt::join(outcome.shared_cores_with, ", ")));
+  }
   run.finished_wall_ns = wall_ns();
   return run;
 }

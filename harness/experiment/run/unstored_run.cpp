@@ -21,11 +21,22 @@ void store_failure(store::RunStore& store, store::RunRecord run, const std::stri
   }
 }
 
+/// Then nobody will bring in what was measured.
+bool was_deleted(const store::RunStore& store, const store::RunId& id) {
+  try {
+    static_cast<void>(store.find_id(id));
+    return false;
+  } catch (const Error& error) {
+    return error.code() == ErrorCode::kBadInput;
+  }
+}
+
 }  // namespace
 
 Error keep_unstored_run(store::RunStore& store, TemporaryDirectory& directory, KeptRun kept, const Error& error) {
-  if (!has_spools(directory.path())) {
+  if (!has_spools(directory.path()) || was_deleted(store, kept.run.id)) {
     store_failure(store, kept.run, error.message());
+    store.let_go();
     return error;
   }
   const std::string path = directory.path().string();
@@ -34,6 +45,7 @@ Error keep_unstored_run(store::RunStore& store, TemporaryDirectory& directory, K
   store_failure(store, kept.run,
                 fmt::format("{}. Not all that was measured is stored: `{}` completes the run",
                             error.message(), command));
+  store.let_go();
   if (kept.run.state == store::RunState::kRunning) {
     kept.run.state = store::RunState::kFailed;
     kept.run.reason = error.message();

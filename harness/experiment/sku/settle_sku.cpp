@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "analyzer/catalogue/sku_check.h"
-#include "harness/experiment/sku/cloud_metadata.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -26,23 +25,21 @@ std::vector<std::string> check_sku(RunCase& run_case, const analyzer::SkuCatalog
   if (sku == nullptr) return {analyzer::unknown_sku(catalogue, run_case.sku)};
   run_case.sku = sku->name;
   // A device that was not named is the CPU on a SKU without GPUs.
-  const bool takes_gpus = ranks_take_gpus && (sku->gpus > 0 || run_case.device == "cuda");
+  const bool takes_gpus = ranks_take_gpus && (sku->gpus > 0 || run_case.on_gpus());
   analyzer::require_of_sku(*sku, {takes_gpus ? run_case.gpus_per_node : 0, run_case.requested_network == NetworkRequest::kInfiniBand});
   return {};
 }
 
 std::vector<std::string> compare_with_machine(RunCase& run_case, const analyzer::SkuCatalogue& catalogue,
-                                              const host::Machine& machine, bool asks_metadata) {
-  const Measured<std::string> told =
-      asks_metadata ? sku_from_metadata() : Measured<std::string>::missing("not asked (--no-metadata)");
-  if (run_case.sku.empty() && told) {
-    const analyzer::Sku* const known = catalogue.find_sku(*told);
-    run_case.sku = known != nullptr ? known->name : *told;
+                                              const host::Machine& machine, const Measured<std::string>& metadata_sku) {
+  if (run_case.sku.empty() && metadata_sku) {
+    const analyzer::Sku* const known = catalogue.find_sku(*metadata_sku);
+    run_case.sku = known != nullptr ? known->name : *metadata_sku;
   }
   const analyzer::Sku* const sku = catalogue.find_sku(run_case.sku);
   if (sku == nullptr) return {};
   analyzer::FoundMachine found = found_machine(machine);
-  if (told) found.sku = *told;
+  if (metadata_sku) found.sku = *metadata_sku;
   return analyzer::contradictions(*sku, found);
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyzer/catalogue/sku_catalogue.h"
+#include "core/measured.h"
 #include "core/run_case/run_case.h"
 #include "probes/machine/machine.h"
 
@@ -14,9 +15,9 @@ namespace ddbench::experiment {
 /// catalogue lacks; does not query the machine.
 std::vector<std::string> check_sku(RunCase& run_case, const analyzer::SkuCatalogue& catalogue, bool ranks_take_gpus);
 
-/// For a case whose nodes are machines like this one: an empty RunCase::sku becomes what the machine's metadata say, unless
-/// `asks_metadata` is false. Returns in what the machine contradicts the SKU, as sentences. Does not throw.
+/// For a case whose nodes are machines like this one: an empty RunCase::sku becomes `metadata_sku` (sku_from_metadata), if there is
+/// one. Returns in what the machine contradicts the SKU, as sentences. Does not throw.
 std::vector<std::string> compare_with_machine(RunCase& run_case, const analyzer::SkuCatalogue& catalogue,
-                                              const host::Machine& machine, bool asks_metadata);
+                                              const host::Machine& machine, const Measured<std::string>& metadata_sku);
 
 }  // namespace ddbench::experiment

@@ -80,7 +80,8 @@ void set(RunCase& run_case, Value RunCase::*member, const std::string& name, con
   }
 }
 
-void set_field(RunCase& run_case, const std::string& name, const std::string& text) {
+void set_field(RunCase& run_case, const SweepAxis& axis, const std::string& text) {
+  const std::string& name = axis.field;
   if (constexpr std::string_view kOption = "strategy_options."; name.starts_with(kOption)) {
     run_case.strategy_options.insert_or_assign(name.substr(kOption.size()), text);
     return;
@@ -90,7 +91,7 @@ void set_field(RunCase& run_case, const std::string& name, const std::string& te
     throw Error(ErrorCode::kBadInput, fmt::format("a sweep cannot vary \"{}\"; it can vary {}", name,
                                                   fmt::join(sweep_fields(), ", ")));
   }
-  std::visit([&](auto member) { set(run_case, member, name, text); }, field->second);
+  std::visit([&](auto member) { set(run_case, member, axis.option.empty() ? name : axis.option, text); }, field->second);
 }
 
 /// Every combination of the other axes, the first one slowest.
@@ -101,7 +102,7 @@ std::vector<RunCase> variants(const RunCase& run_case, const std::vector<SweepAx
     for (const RunCase& variant : cases) {
       for (const std::string& value : axis.values) {
         next.push_back(variant);
-        set_field(next.back(), axis.field, value);
+        set_field(next.back(), axis, value);
       }
     }
     if (!axis.values.empty()) cases = std::move(next);
@@ -200,6 +201,12 @@ std::string unfinished_sweep(const store::RunStore& store, const std::vector<Swe
 
 namespace {
 
+/// Within a sweep, whose runs are on one SKU: some may have been made before the machine said which.
+std::string key_in_sweep(RunCase run_case) {
+  run_case.sku.clear();
+  return case_key(run_case);
+}
+
 /// What a sweep has measured so far.
 class SweepState {
  public:
@@ -209,7 +216,7 @@ class SweepState {
     query.state = store::RunState::kDone;
     for (const store::RunRecord& run : store.runs(query)) {
       if (!run.valid || !files_changed_since(run.environment.facts).empty()) continue;
-      const std::string key = case_key(run.run_case);
+      const std::string key = key_in_sweep(run.run_case);
       finished_.emplace(key, run.repetition);
       if (margin_ == 0) continue;
       const auto step_time_ns = analyzer::summarize_briefly(store, run).step_time_ns;
@@ -218,7 +225,7 @@ class SweepState {
   }
 
   bool lacks(const SweepCell& cell) const {
-    const std::string key = case_key(cell.run_case);
+    const std::string key = key_in_sweep(cell.run_case);
     return !finished_.contains({key, cell.repetition}) && !end_of(key);
   }
 
@@ -259,7 +266,7 @@ std::vector<std::string> ends_of_repeats(const store::RunStore& store, const std
   for (const SweepCell& cell : cells) {
     if (cell.repetition > 0) continue;
     const RunCase& run_case = cell.run_case;
-    if (const auto end = measured.end_of(case_key(run_case))) {
+    if (const auto end = measured.end_of(key_in_sweep(run_case))) {
       words.push_back(fmt::format("{} node{} x {}: {}", run_case.nodes, run_case.nodes == 1 ? "" : "s",
                                   run_case.gpus_per_node, to_words(*end, repeat_margin)));
     }

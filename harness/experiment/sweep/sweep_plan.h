@@ -12,6 +12,7 @@ namespace ddbench::experiment {
 struct SweepAxis {
   std::string field;  ///< as RunCase names it: one of sweep_fields(), or "strategy_options.KEY"
   std::vector<std::string> values;
+  std::string option{};  ///< how errors name the field; empty: as RunCase does
 };
 
 /// Fields of RunCase that are varied by name, beside sizes and batch: "link", "strategy", "lr", ...

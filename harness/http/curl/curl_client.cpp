@@ -55,12 +55,12 @@ class CurlClient final : public Client {
     Response response;
     const List headers = list_of(request.headers);
     describe(request, headers, response);
-    char reason[CURL_ERROR_SIZE] = "";
-    set(CURLOPT_ERRORBUFFER, reason);
+    *reason_ = '\0';
+    set(CURLOPT_ERRORBUFFER, reason_);
     const CURLcode code = ::curl_easy_perform(handle_.get());
     if (code != CURLE_OK) {
       throw Error(ErrorCode::kEnvironment,
-                  fmt::format("{}: {}", request.url, *reason != '\0' ? reason : ::curl_easy_strerror(code)), static_cast<int>(code),
+                  fmt::format("{}: {}", request.url, *reason_ != '\0' ? reason_ : ::curl_easy_strerror(code)), static_cast<int>(code),
                   request.url);
     }
     ::curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &response.status);
@@ -82,17 +82,26 @@ class CurlClient final : public Client {
 #endif
     set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     set(CURLOPT_HTTPHEADER, headers.get());
+    if (!request.user.empty()) {
+      set(CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+      set(CURLOPT_USERNAME, request.user.c_str());
+      set(CURLOPT_PASSWORD, request.password.c_str());
+    }
     if (!request.body.empty()) {
       set(CURLOPT_POSTFIELDS, request.body.data());
       set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
     }
     set(CURLOPT_TIMEOUT_MS, static_cast<long>(std::max<std::int64_t>(1, request.timeout.count())));
     set(CURLOPT_NOSIGNAL, 1L);  // other threads of the process have signals of their own
+#if LIBCURL_VERSION_NUM >= 0x075700
+    set(CURLOPT_QUICK_EXIT, 1L);  // the thread of a slow name server is not waited for
+#endif
     if (!request.uses_proxy) set(CURLOPT_NOPROXY, "*");
     set(CURLOPT_WRITEFUNCTION, &ddbench_take_body);
     set(CURLOPT_WRITEDATA, &response.body);
   }
 
+  char reason_[CURL_ERROR_SIZE] = "";  // outlives the handle, which points to it
   Handle handle_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace ddbench::launch {
 
-/// What the fabric's processes tell the launcher; one packet each on a SOCK_SEQPACKET pair.
+/// The reports of the fabric's processes to the launcher, one packet each on a SOCK_SEQPACKET pair.
 struct FabricEvent {
   enum class Kind : std::int32_t {
     kFact,        ///< text: "key=value"
@@ -24,12 +24,12 @@ struct FabricEvent {
   std::string text;
 };
 
-/// What the launcher tells the fabric.
+/// The requests of the launcher to the fabric.
 struct FabricCommand {
   enum class Kind : std::int32_t {
     kLaunch,  ///< start the ranks
     kKill,    ///< send SIGKILL to a rank, if it lives
-    kFinish,  ///< tell what the links carried, kill what is left, and end
+    kFinish,  ///< report what the links carried, kill what is left, and end
   };
   Kind kind = Kind::kLaunch;
   std::int32_t rank = -1;

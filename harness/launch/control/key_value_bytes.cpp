@@ -1,8 +1,10 @@
 #include "harness/launch/control/key_value_bytes.h"
 
 #include <cstdint>
+#include <memory>
 
 #include "core/error.h"
+#include "harness/launch/control/packed_bytes.h"
 
 namespace ddbench::launch {
 namespace {
@@ -10,6 +12,7 @@ namespace {
 constexpr char kSet = 1;
 constexpr char kValue = 2;
 constexpr char kParts = 3;
+constexpr std::size_t kMostPartsBytes = std::size_t{32} << 20;  // unpacked
 
 template <typename Integer>
 void put(std::string& out, Integer value) {
@@ -67,27 +70,44 @@ std::string encode(const KvSet& entry) {
 std::string encode(const KvParts& gathered) {
   std::string out(1, kParts);
   put(out, gathered.id);
-  put(out, static_cast<std::uint32_t>(gathered.parts.size()));
-  for (const collective::Bytes& part : gathered.parts) {
-    put(out, static_cast<std::uint32_t>(part.size()));
-    put(out, part);
-  }
-  return out;
+  put(out, static_cast<std::uint32_t>(gathered.error.size()));
+  out += gathered.error;
+  return out + (gathered.encoded ? *gathered.encoded : encode_parts(gathered.parts));
 }
 
 KvParts decode_parts(ByteReader reader) {
   KvParts gathered;
   gathered.id = reader.integer<std::uint64_t>();
-  const auto count = reader.integer<std::uint32_t>();
-  // Each has its length at least: no memory is taken for what is not there.
-  if (count > KvGather::kMostParts || count > reader.left() / sizeof(std::uint32_t)) ByteReader::refuse("it has too many parts");
-  gathered.parts.reserve(count);
-  for (std::uint32_t part = 0; part < count; ++part) gathered.parts.push_back(bytes_of(reader.take(reader.integer<std::uint32_t>())));
-  if (!reader.at_end()) ByteReader::refuse("something follows its parts");
+  gathered.error = reader.take(reader.integer<std::uint32_t>());
+  gathered.encoded = std::make_shared<const std::string>(reader.rest());
   return gathered;
 }
 
 }  // namespace
+
+std::string encode_parts(const std::vector<collective::Bytes>& parts) {
+  std::string plain;
+  put(plain, static_cast<std::uint32_t>(parts.size()));
+  for (const collective::Bytes& part : parts) {
+    put(plain, static_cast<std::uint32_t>(part.size()));
+    put(plain, part);
+  }
+  return pack(bytes_of(plain));
+}
+
+std::vector<collective::Bytes> parts_of(const KvParts& received) {
+  if (!received.encoded) ByteReader::refuse("it has no parts");
+  const collective::Bytes unpacked = unpack(*received.encoded, kMostPartsBytes);
+  ByteReader reader({unpacked.data(), unpacked.size()});
+  const auto count = reader.integer<std::uint32_t>();
+  // Each has its length at least: no memory is taken for what is not there.
+  if (count > KvGather::kMostParts || count > reader.left() / sizeof(std::uint32_t)) ByteReader::refuse("it has too many parts");
+  std::vector<collective::Bytes> parts;
+  parts.reserve(count);
+  for (std::uint32_t part = 0; part < count; ++part) parts.push_back(bytes_of(reader.take(reader.integer<std::uint32_t>())));
+  if (!reader.at_end()) ByteReader::refuse("something follows its parts");
+  return parts;
+}
 
 std::optional<std::string> encode_key_value(const Message& message) {
   if (const auto* entry = std::get_if<KvSet>(&message)) return encode(*entry);

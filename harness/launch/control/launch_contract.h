@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 #include "core/run_case/records.h"
 #include "core/run_case/run_case.h"
 #include "harness/launch/control/messages.h"
-#include "harness/launch/machine/machine_meter.h"
+#include "harness/launch/machine/machine_counters.h"
 #include "harness/training/checkpoint/checkpoint.h"
 
 namespace ddbench::launch {
@@ -26,20 +27,20 @@ struct LaunchOptions {
   std::chrono::milliseconds start_deadline{120'000};
   /// No progress of a collective or step for this long fails the run.
   std::chrono::milliseconds watchdog{60'000};
-  /// Between telling ranks to stop and killing them.
+  /// Between the request to stop and the kill.
   std::chrono::milliseconds grace{5'000};
   /// Of a preempted run: for a last checkpoint, or for a program to end by itself.
   std::chrono::milliseconds preemption_grace{20'000};
   /// Ranks elsewhere send the spans of sampled and slow steps, and of the others what their partition needs.
   bool reduce_spans = false;
   bool shares_gpus =
-      false;  ///< on this machine: a program's NCCL is told that each rank is a host of its own
+      false;  ///< on this machine: each rank of a program gets an NCCL_HOSTID of its own
   /// On this machine: each rank of a program gets the variables of torchrun. False: the program is one process, started as a
-  /// shell would. Where it starts ranks of its own, such variables would tell it that somebody else has done so.
-  bool tells_places = true;
+  /// shell would. Where it starts ranks of its own, such variables would make it believe that a launcher has done so.
+  bool sets_rank_variables = true;
 };
 
-/// What the ranks tell while they run; called on the launching thread.
+/// What the ranks report while they run; called on the launching thread.
 struct RankProgress {
   int rank = 0;
   std::uint32_t step = 0;  ///< steps completed
@@ -76,11 +77,12 @@ struct LaunchOutcome {
   std::vector<store::RankRecord> ranks;
   std::string network;             ///< "loopback", "veth", "veth@1gbit"
   std::string transport;           ///< Communicator::transport of rank 0
+  std::set<std::string> shared_cores_with;  ///< other runs, for people: CoreClaim::shared_with of the ranks
   std::vector<std::string> notes;  ///< for people: what is less than asked, or odd
   /// For store::Environment::facts, all read back from the system: "network.link_rate", "network.link_qdisc",
   /// "network.tcp_congestion_control", "network.nodes", "network.user_namespace", "network.sent_bytes" (by
   /// all nodes), "network.dropped_packets" (by all shaped links). Of ranks elsewhere: "launcher.span_bytes",
-  /// which their spools took on the way, and what else their launcher tells.
+  /// which their spools took on the way, and what else their launcher reports.
   std::map<std::string, std::string> facts;
   /// Of a run whose ranks are elsewhere: what their machines were; the launcher's own machine says nothing.
   std::optional<ProvenanceSet> provenance;

@@ -61,7 +61,7 @@ void visit(Is<Heartbeat> auto& m, Field&& field) {
   field("inside", m.collective.inside);
   field("for_ns", m.collective.for_ns);
   field("peak_memory_bytes", m.peak_memory_bytes);
-  field("told_to_end", m.told_to_end);
+  field("sigterm_pending", m.sigterm_pending);
   field("collectives_ns", m.collectives_ns);
 }
 
@@ -77,6 +77,7 @@ void visit(Is<Flight> auto& m, Field&& field) {
   field("processes", m.processes);
   field("pid", m.pid);
   field("is_stopped", m.is_stopped);
+  field("is_over", m.is_over);
   field("read_at_ns", m.read_at_ns);
   field("ring", m.ring);
 }
@@ -90,7 +91,7 @@ void visit(Is<RankOwnTime> auto& m, Field&& field) {
 }
 
 template <typename Field>
-void visit(Is<TellFlights> auto& m, Field&& field) {
+void visit(Is<FlightRequest> auto& m, Field&& field) {
   field("request", m.request);
 }
 
@@ -158,6 +159,7 @@ void visit(Is<Result> auto& m, Field&& field) {
   field("peak_memory_bytes", m.peak_memory_bytes);
   field("waits", m.waits);
   field("wait_ns", m.wait_ns);
+  field("shared_with", m.shared_with);
   visit_clock(m.clock, field);
 }
 
@@ -203,5 +205,15 @@ void visit(Is<Stop> auto& m, Field&& field) {
 
 template <typename Field>
 void visit(Is<Finish> auto&, Field&&) {}
+
+template <typename Field>
+void visit(Is<Turn> auto& m, Field&& field) {
+  field("number", m.number);
+}
+
+template <typename Field>
+void visit(Is<TurnsEnd> auto& m, Field&& field) {
+  field("exit_code", m.exit_code);
+}
 
 }  // namespace ddbench::launch

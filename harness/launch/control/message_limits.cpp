@@ -13,6 +13,7 @@ namespace ddbench::launch {
 namespace {
 
 constexpr int kMostRanks = 65536;  // as of a RunCase
+constexpr int kMostTurns = 1 << 24;
 constexpr double kMostLogRatio = 1e9;
 constexpr std::uint64_t kMostSpans = std::uint64_t{1} << 60;
 
@@ -54,6 +55,14 @@ void check(const Hello& hello, Limits& limits) {
 
 void check(const Ready& ready, Limits& limits) {
   limits.clock(ready.clock);
+}
+
+void check(const Turn& turn, Limits& limits) {
+  limits.in("the number of a turn", turn.number, 0, kMostTurns - 1);
+}
+
+void check(const TurnsEnd& end, Limits& limits) {
+  limits.in("the exit code", end.exit_code, 0, 255);
 }
 
 void check(const ClockRead& read, Limits& limits) {

@@ -190,7 +190,8 @@ class Reader {
 constexpr const char* kTypes[] = {"hello",     "ready",   "heartbeat",  "kv_set",     "kv_get",
                                   "ping",      "clock_read", "step_times", "result",  "failure",    "file_chunk", "holding",
                                   "inventory", "counted", "flight",     "own_time", "kv_gather", "assignment", "kv_value", "kv_parts", "pong",
-                                  "stop",      "hold",    "last_step",  "tell_flights", "finish"};
+                                  "stop",      "hold",    "last_step",  "flight_request", "finish",
+                                  "turn",      "turns_end"};
 static_assert(std::size(kTypes) == std::variant_size_v<Message>);
 
 template <std::size_t I = 0>

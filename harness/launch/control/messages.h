@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,7 +14,7 @@
 #include "harness/collective/key_value_store.h"
 #include "harness/launch/trust/protocol_version.h"
 
-/// What launcher and ranks tell each other. The messages know nothing of how their bytes travel,
+/// The messages between launcher and ranks. They know nothing of how their bytes travel,
 /// and of how the two know each other (FrameStream, handshake.h).
 namespace ddbench::launch {
 
@@ -68,7 +69,7 @@ struct Heartbeat {
   double loss = 0;
   CollectiveState collective;
   std::int64_t peak_memory_bytes = 0;
-  bool told_to_end = false;  ///< SIGTERM came to the rank itself
+  bool sigterm_pending = false;  ///< SIGTERM came to the rank itself
   std::int64_t collectives_ns = 0;  ///< that it has spent in collectives up to the end of the last completed step
 };
 
@@ -124,7 +125,7 @@ struct StepTimes {
   std::vector<StepWindow> windows;
 };
 
-/// The rank trained to the end and its spool is complete. It leaves when told to (Finish).
+/// The rank trained to the end and its spool is complete. It leaves on Finish.
 struct Result {
   double loss_first = 0;
   double loss_last = 0;
@@ -134,6 +135,7 @@ struct Result {
   std::uint32_t waits = 0;    ///< how often it waited in a step for LastStep
   std::int64_t wait_ns = 0;  ///< and how long in all
   ClockReading clock;
+  std::string shared_with;  ///< CoreClaim::shared_with
 };
 
 /// The rank could not go on. Its spool holds what it recorded so far.
@@ -161,14 +163,15 @@ struct Holding {
   std::uint32_t step = 0;
 };
 
-/// Answer to TellFlights, one for each process of the rank that has a flight recorder: no more than FlightRing's bytes. Where there is
+/// Answer to FlightRequest, one for each process of the rank that has a flight recorder: no more than FlightRing's bytes. Where there is
 /// none, one without bytes.
 struct Flight {
   static constexpr std::size_t kMostBytes = 4096;
-  std::uint32_t request = 0;    ///< TellFlights::request
+  std::uint32_t request = 0;    ///< FlightRequest::request
   std::uint32_t processes = 0;  ///< of which this is one
   std::int64_t pid = 0;         ///< ProcessFlight
   bool is_stopped = false;
+  bool is_over = false;  ///< ProcessFlight
   std::int64_t read_at_ns = 0;  ///< now_ns() of the rank
   collective::Bytes ring;
 };
@@ -183,9 +186,9 @@ struct Assignment {
   int node = 0;
   int world_size = 1;
   std::string address;        ///< of the interface to communicate over
-  int core_slot = -1;         ///< which core to pin to, counted as pin_to_slot does; -1: none
+  int core_slot = -1;         ///< which core to pin to, by its place among the ranks of its machine; -1: none
   std::string spool;          ///< empty: on the rank's own machine, in a directory that it makes and ships
-  bool reduce_spans = false;  ///< the rank sends ReducedSpool's
+  bool reduce_spans = false;  ///< the rank sends SampledSpool's
   std::string checkpoint_directory;  ///< ddp::CheckpointPlan
   std::string resume_from;
   std::string run_id;
@@ -200,7 +203,11 @@ struct KvValue {
 
 struct KvParts {
   std::uint64_t id = 0;
-  std::vector<collective::Bytes> parts;  ///< by key
+  std::vector<collective::Bytes> parts;  ///< by key, to be sent; of a received message see parts_of()
+  std::string error = {};                ///< not empty: why there are none
+  /// encode_parts() of the parts: set in a received message, which is unpacked only by whom it is meant for, and where many ranks get
+  /// the same.
+  std::shared_ptr<const std::string> encoded = {};
 };
 
 struct Pong {
@@ -228,15 +235,27 @@ struct LastStep {
 };
 
 /// Nothing goes on, or a person asks: what are your last collectives?
-struct TellFlights {
+struct FlightRequest {
   std::uint32_t request = 0;
 };
 
 /// Every rank has delivered its result: leave.
 struct Finish {};
 
+// From rank 0 to the others, in a world that others have started (turns.h).
+
+/// The next turn.
+struct Turn {
+  std::int32_t number = 0;  ///< from 0
+};
+
+/// There are no more turns: end as rank 0 does.
+struct TurnsEnd {
+  std::int32_t exit_code = 0;
+};
+
 using Message = std::variant<Hello, Ready, Heartbeat, KvSet, KvGet, Ping, ClockRead, StepTimes, Result, Failure, FileChunk, Holding,
-                             Inventory, Counted, Flight, RankOwnTime, KvGather, Assignment, KvValue, KvParts, Pong, Stop, Hold, LastStep, TellFlights, Finish>;
+                             Inventory, Counted, Flight, RankOwnTime, KvGather, Assignment, KvValue, KvParts, Pong, Stop, Hold, LastStep, FlightRequest, Finish, Turn, TurnsEnd>;
 
 /// The payload of one frame: a JSON object whose "type" names the message. A FileChunk, which may be large
 /// and comes often, is a zero byte, the length of the name in one byte, the name and the packed bytes. What goes into and out of

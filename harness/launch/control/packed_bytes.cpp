@@ -41,7 +41,7 @@ collective::Bytes unpack(std::string_view packed, std::size_t most_bytes) {
   if (packed.front() != kZstd) refuse_packed("they begin with neither 0 nor 1");
   const unsigned long long size = ::ZSTD_getFrameContentSize(body.data(), body.size());
   // Both words for "not known" are greater than any size.
-  if (size > most_bytes) refuse_packed("their size is not told, or too large");
+  if (size > most_bytes) refuse_packed("their size is not stated, or too large");
   collective::Bytes bytes(size);
   if (::ZSTD_decompress(bytes.data(), bytes.size(), body.data(), body.size()) != size)
     refuse_packed("they are damaged");

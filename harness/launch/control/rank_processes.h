@@ -18,7 +18,7 @@ struct Arrival {
   Hello hello;
 };
 
-/// What a scheduler did to the job of the ranks, as its launcher told.
+/// What a scheduler did to the job of the ranks, according to the output of its launcher.
 struct JobEnd {
   enum class Cause { kNotKnown, kCancelled, kPreempted, kTimeLimit, kNodeLost };
   Cause cause = Cause::kNotKnown;

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-/// How ranks and their ends are told to people: the same words everywhere.
+/// The wording for ranks and how they ended, the same everywhere.
 namespace ddbench::launch {
 
 /// "rank 3 (node 1, pid 123)"; without the pid when it is not known (0).

@@ -4,12 +4,15 @@
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "core/text/number.h"
+#include "harness/launch/control/key_value_bytes.h"
 #include "harness/launch/control/messages.h"
 
 namespace ddbench::launch {
@@ -24,7 +27,9 @@ class Rendezvous {
   static constexpr std::size_t kMostWaitsOfRank = 1024;
 
   using Reply = std::function<void(int rank, const Message&)>;  ///< a KvValue or KvParts
-  explicit Rendezvous(Reply reply) : reply_(std::move(reply)) {}
+  /// What rank `rank` has set cannot be used: what about it is wrong. Called before those who asked for it are answered.
+  using Blame = std::function<void(int rank, const std::string& what)>;
+  Rendezvous(Reply reply, Blame blame) : reply_(std::move(reply)), blame_(std::move(blame)) {}
 
   /// A key that is there keeps counting for whoever set it first. Throws Error{kRunFailed} beyond the bounds.
   void set(int rank, const KvSet& entry) {
@@ -45,6 +50,7 @@ class Rendezvous {
                   0, "rendezvous");
     }
     used_[owner] = use;
+    if (known != values_.end()) complete_.reset();  // it may be one of them
     values_[entry.key] = {owner, entry.value};
     if (known == values_.end()) count_for_gatherings(entry.key);
     const auto waiting = waiting_.extract(entry.key);
@@ -55,13 +61,21 @@ class Rendezvous {
     }
   }
 
-  /// Answers now, or when all of the keys are set. Throws Error{kRunFailed} beyond the bounds, and for values that cannot be cut.
+  /// Answers now, or when all of the keys are set; with an error, if a value cannot be cut: then who set it is blamed. Throws
+  /// Error{kRunFailed} beyond the bounds, and for an index that is none.
   void gather(int rank, const KvGather& request) {
     checked(request.prefix);
+    if (request.index >= 0 && static_cast<std::uint32_t>(request.index) >= request.count) {
+      throw Error(ErrorCode::kRunFailed,
+                  fmt::format("it asks the rendezvous for the addresses of place {} among {}", request.index, request.count), 0,
+                  "rendezvous");
+    }
+    if (is_complete(request)) return reply_(rank, gathered(request));
     Gathering& gathering = gatherings_[{request.prefix, request.count}];
     if (gathering.waiting.empty()) gathering.missing = missing(request);
     if (gathering.missing == 0) {
       gatherings_.erase({request.prefix, request.count});
+      complete(request.prefix, request.count);
       return reply_(rank, gathered(request));
     }
     wait(rank);
@@ -95,6 +109,23 @@ class Rendezvous {
     std::vector<std::pair<int, KvGather>> waiting;
   };
 
+  /// The values that were gathered last: the other ranks ask for the same.
+  struct Complete {
+    std::string prefix;
+    std::vector<const Value*> values;            // by number
+    std::shared_ptr<const std::string> encoded;  // of all of them; null: nobody has asked for it yet
+  };
+
+  bool is_complete(const KvGather& request) const {
+    return complete_ && complete_->prefix == request.prefix && complete_->values.size() == request.count;
+  }
+
+  void complete(const std::string& prefix, std::uint32_t count) {
+    complete_.emplace(Complete{prefix, {}, nullptr});
+    complete_->values.reserve(count);
+    for (std::uint32_t i = 0; i < count; ++i) complete_->values.push_back(&values_.at(prefix + std::to_string(i)));
+  }
+
   void wait(int rank) {
     Use& use = used_[rank];
     if (use.waits == kMostWaitsOfRank) {
@@ -111,16 +142,31 @@ class Rendezvous {
     return count;
   }
 
-  KvParts gathered(const KvGather& request) const {
-    KvParts parts{request.id, {}};
+  /// From `complete_`, which is that of the request.
+  KvParts gathered(const KvGather& request) {
+    if (request.index < 0) return {request.id, {}, {}, all_encoded()};
+    KvParts parts{request.id, {}, {}, {}};
     parts.parts.reserve(request.count);
-    for (std::uint32_t i = 0; i < request.count; ++i) {
-      const collective::Bytes& value = values_.at(request.prefix + std::to_string(i)).bytes;
-      parts.parts.push_back(request.index < 0 ? value
-                                              : collective::piece_for(value, static_cast<int>(i), static_cast<int>(request.count),
-                                                                      request.index));
+    for (int i = 0; i < static_cast<int>(request.count); ++i) {
+      const Value& value = *complete_->values[static_cast<std::size_t>(i)];
+      try {
+        parts.parts.push_back(collective::piece_for(value.bytes, i, static_cast<int>(request.count), request.index));
+      } catch (const Error&) {
+        const std::string what = fmt::format("its {} bytes in the rendezvous (key \"{}{}\") cannot be cut into one address for each of {} peers",
+                                             value.bytes.size(), request.prefix, i, request.count - 1);
+        blame_(value.owner, what);
+        return {request.id, {}, fmt::format("rank {}: {}", value.owner, what), {}};
+      }
     }
     return parts;
+  }
+
+  std::shared_ptr<const std::string> all_encoded() {
+    if (complete_->encoded) return complete_->encoded;
+    std::vector<collective::Bytes> all;
+    all.reserve(complete_->values.size());
+    for (const Value* value : complete_->values) all.push_back(value->bytes);
+    return complete_->encoded = std::make_shared<const std::string>(encode_parts(all));
   }
 
   /// A key that was not there before: who waits for it as one of many?
@@ -134,6 +180,7 @@ class Rendezvous {
         continue;
       }
       const auto waiting = std::move(each->second.waiting);
+      complete(prefix, count);
       each = gatherings_.erase(each);
       for (const auto& [rank, request] : waiting) {
         --used_[rank].waits;
@@ -151,9 +198,11 @@ class Rendezvous {
   }
 
   Reply reply_;
+  Blame blame_;
   std::map<std::string, Value> values_;
   std::map<std::string, std::vector<std::pair<int, std::uint64_t>>> waiting_;  // rank and request by key
   std::map<std::pair<std::string, std::uint32_t>, Gathering> gatherings_;      // by prefix and number of keys
+  std::optional<Complete> complete_;
   std::map<int, Use> used_;                                                    // by rank
 };
 

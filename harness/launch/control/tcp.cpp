@@ -63,6 +63,11 @@ void tune(int socket) {
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  // An end that only waits learns of the other's death by these.
+  constexpr int kIdle_s = 30, kEvery_s = 10, kProbes = 3;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &kIdle_s, sizeof kIdle_s);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &kEvery_s, sizeof kEvery_s);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
   ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnansweredFor_ms, sizeof kUnansweredFor_ms);
 }
 

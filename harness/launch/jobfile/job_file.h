@@ -38,7 +38,7 @@ struct Job {
   std::string environment;           ///< Azure ML: a registered or curated one, instead of `image`
   std::string compute;               ///< Azure ML: name of the compute target; empty: serverless with a SKU, else a placeholder
   std::vector<Input> inputs;         ///< Azure ML; ${{inputs.NAME}} in the command line is where one is mounted
-  bool tensorflow = false;           ///< Azure ML: nodes are told of each other by TF_CONFIG
+  bool tensorflow = false;           ///< Azure ML: one process a node, which finds the others by TF_CONFIG
   Tier tier = Tier::kDedicated;      ///< Azure ML
   int retries = 0;                   ///< of a job that failed or lost its nodes; Kubeflow, sbatch (any number: --requeue)
   std::string interface;             ///< Kubeflow, compose: for NCCL and Gloo; empty: what they choose

@@ -105,6 +105,26 @@ Document mpi_job(const Job& job) {
             {"mpiReplicaSpecs", specs}}}};
 }
 
+/// The pods of a job end with it, and kubectl cp needs one that lives: one that only holds the volume.
+std::string fetching(const Job& job) {
+  const std::string store = job.store.empty() ? kStore : job.store;
+  if (!store.starts_with("/results/"))
+    return fmt::format("--db {} is on no volume of this file and ends with its pod: mount one there, or name a file below /results.\n", store);
+  const std::string reader = job_name(job) + "-results";
+  const Document container = {{"name", "reader"},
+                              {"image", image(job)},
+                              {"command", {"sleep", "3600"}},
+                              {"volumeMounts", Document::array({{{"name", "results"}, {"mountPath", "/results"}}})}};
+  Document spec = {{"containers", Document::array({container})},
+                   {"volumes", Document::array({{{"name", "results"}, {"persistentVolumeClaim", {{"claimName", kClaim}}}}})}};
+  if (!job.pull_secret.empty()) spec["imagePullSecrets"] = Document::array({{{"name", job.pull_secret}}});
+  return fmt::format("\nFetch the store when the job has ended, through a pod that mounts the same volume:\n"
+                     "  kubectl run {0} --image={1} --restart=Never --overrides='{2}'\n"
+                     "  kubectl wait --for=condition=Ready pod/{0}\n"
+                     "  kubectl cp {0}:{3} results.db && kubectl delete pod {0}\n",
+                     reader, image(job), Document({{"spec", spec}}).dump(), store);
+}
+
 std::string explanation(const Job& job) {
   std::string text = fmt::format(
       "Submit with:  {} | kubectl create secret generic {} --from-file=token=/dev/stdin\n"
@@ -124,7 +144,7 @@ std::string explanation(const Job& job) {
   if (wants_infiniband(job) && job.rdma_resource.empty()) {
     text += fmt::format("{}: put the name in its place by which your device plug-in offers InfiniBand (--rdma-resource).\n", kRdmaResource);
   }
-  text += what_follows(job, "results.db  (after kubectl cp POD:/results/results.db results.db)");
+  text += fetching(job) + what_follows(job, "results.db");
   return comment(text);
 }
 

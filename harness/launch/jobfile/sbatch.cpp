@@ -43,7 +43,7 @@ std::string explanation(const Job& job) {
   return comment(text);
 }
 
-/// ddbench ends with 130 when it was told to end before its work was done. What Slurm ends itself (preemption, a node that is
+/// ddbench ends with 130 when it was interrupted before its work was done. What Slurm ends itself (preemption, a node that is
 /// lost), it starts again itself, and what was cancelled stays so: only a job that still runs is at its time limit.
 std::string start_again_at_the_limit(const std::string& command) {
   return command + R"( &
@@ -53,7 +53,7 @@ status=0
 wait $ddbench || status=$?
 while kill -0 $ddbench 2>/dev/null; do status=0; wait $ddbench || status=$?; done
 if [ $status = 130 ] && scontrol show job -o $SLURM_JOB_ID | grep -q ' JobState=RUNNING '; then
-  echo "told to end before its work was done: the job is started again and goes on from the last checkpoint"
+  echo "interrupted before its work was done: the job starts again and continues from the last checkpoint"
   scontrol requeue $SLURM_JOB_ID
 fi
 exit $status

@@ -33,7 +33,7 @@ struct FabricPlan {
   int slow_node = -1;
   bool runs_program = false;                       ///< which ddbench did not write
   bool shares_gpus = false;                        ///< LaunchOptions
-  bool tells_places = true;                        ///< LaunchOptions
+  bool sets_rank_variables = true;                        ///< LaunchOptions
   std::vector<std::string> command;                ///< of every rank; "--control-fd N" follows
   std::vector<int> control_fds;                    ///< by rank: the rank's end of its control socket
   std::map<std::string, std::string> environment;  ///< for every rank, besides the fabric's own variables

@@ -112,7 +112,7 @@ LaunchOutcome launch_local(const RunCase& run_case, const LaunchOptions& options
   take_injected(plan);
   plan.runs_program = is_program(run_case);
   plan.shares_gpus = options.shares_gpus;
-  plan.tells_places = options.tells_places || !plan.runs_program;
+  plan.sets_rank_variables = options.sets_rank_variables || !plan.runs_program;
   plan.environment = network_settings(run_case.requested_network);
   plan.command = {options.executable.string(), "worker"};
   for (const UniqueFd& end : sockets.rank_ends) plan.control_fds.push_back(end.get());

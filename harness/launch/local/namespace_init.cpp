@@ -27,12 +27,12 @@ class InitProcess {
     ::sigaddset(&child_ended, SIGCHLD);
     signals_.reset(
         static_cast<int>(check_posix(::signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd")));
-    if (user_namespace) tell_fact(std::string(fact_key<"network.user_namespace">.name), "yes");
+    if (user_namespace) report_fact(std::string(fact_key<"network.user_namespace">.name), "yes");
   }
 
   void run() {
-    for (const auto& [key, value] : network_.set_up()) tell_fact(key, value);
-    tell(FabricEvent::Kind::kReady);
+    for (const auto& [key, value] : network_.set_up()) report_fact(key, value);
+    report(FabricEvent::Kind::kReady);
     while (!finished_) {
       pollfd fds[] = {{socket_, POLLIN, 0}, {signals_.get(), POLLIN, 0}};
       ::poll(fds, 2, -1);
@@ -48,10 +48,10 @@ class InitProcess {
   }
 
  private:
-  void tell(FabricEvent::Kind kind, int rank = -1, int value = 0) {
+  void report(FabricEvent::Kind kind, int rank = -1, int value = 0) {
     send(socket_, FabricEvent{kind, rank, value, {}});
   }
-  void tell_fact(const std::string& key, const std::string& value) {
+  void report_fact(const std::string& key, const std::string& value) {
     send(socket_, FabricEvent{FabricEvent::Kind::kFact, -1, 0, key + "=" + value});
   }
 
@@ -79,7 +79,7 @@ class InitProcess {
       for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
         if (ranks_[rank] != pid || pid < 0) continue;
         ranks_[rank] = -1;
-        tell(FabricEvent::Kind::kExited, static_cast<int>(rank), status);
+        report(FabricEvent::Kind::kExited, static_cast<int>(rank), status);
       }
     }
   }
@@ -89,11 +89,11 @@ class InitProcess {
   }
 
   void finish() {
-    for (const auto& [key, value] : network_.read_statistics()) tell_fact(key, value);
+    for (const auto& [key, value] : network_.read_statistics()) report_fact(key, value);
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) kill(rank);
     if (isolation_ != Isolation::kNone) ::kill(-1, SIGKILL);  // all in this pid namespace, but its init
     reap(0);
-    tell(FabricEvent::Kind::kFinished);
+    report(FabricEvent::Kind::kFinished);
     finished_ = true;
   }
 

@@ -37,14 +37,23 @@ std::string nccl_host(const FabricPlan& plan, int rank, Isolation isolation) {
   return {};
 }
 
+/// Where TensorFlow's servers of all ranks will listen: at ports behind that of torchrun's variables.
+std::vector<Endpoint> tensorflow_workers(const FabricPlan& plan, Isolation isolation, int port) {
+  std::vector<Endpoint> workers;
+  for (int rank = 0; rank < plan.nodes * plan.ranks_per_node; ++rank)
+    workers.push_back({rank_address(isolation, rank / plan.ranks_per_node), port + 1 + rank});
+  return workers;
+}
+
 /// In the child: nothing else reads its environment.
 void set_environment(const FabricPlan& plan, int rank, Isolation isolation, int port) {
   const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
   set("DDBENCH_RANK", std::to_string(rank));
-  if (plan.tells_places) {
+  if (plan.sets_rank_variables) {
     const RankPlace place{rank, plan.nodes, plan.ranks_per_node};
     for (const auto& [name, value] : torchrun_variables(place, {rank_address(isolation, 0), port})) set(name.c_str(), value);
   }
+  if (plan.sets_rank_variables && plan.runs_program) set("TF_CONFIG", tf_config(tensorflow_workers(plan, isolation, port), rank));
   ::setenv("OMP_NUM_THREADS", "1", 0);
   const std::string host = nccl_host(plan, rank, isolation);
   if (!host.empty()) ::setenv("NCCL_HOSTID", host.c_str(), 0);

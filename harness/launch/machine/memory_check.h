@@ -12,7 +12,7 @@ namespace ddbench::launch {
 /// Bytes that one rank of a case needs.
 using BytesPerRank = std::function<std::int64_t(const RunCase&)>;
 
-/// What would make a rank fit into so many bytes, in words.
+/// Changes of the case that reduce the memory of a rank to this limit (bytes), as command-line options with their sizes.
 using WaysToFit = std::function<std::vector<std::string>(const RunCase&, std::int64_t bytes)>;
 
 /// Refuses a case that this machine's memory cannot hold: throws Error{kEnvironment} with the figures and the

@@ -49,16 +49,11 @@ std::vector<int> order_by_physical_core(const std::vector<int>& cores, const std
   return ordered;
 }
 
-std::vector<int> assign_cores(int ranks) {
+std::vector<int> ordered_cores() {
   const std::vector<int> cores = allowed_cores();
   std::vector<int> siblings;
   for (const int core : cores) siblings.push_back(physical_core(core));
-  const std::vector<int> ordered = order_by_physical_core(cores, siblings);
-  std::vector<int> assigned;
-  for (int rank = 0; rank < ranks; ++rank) {
-    assigned.push_back(ordered.empty() ? -1 : ordered[static_cast<std::size_t>(rank) % ordered.size()]);
-  }
-  return assigned;
+  return order_by_physical_core(cores, siblings);
 }
 
 std::string pin_to_core(int core) {
@@ -68,10 +63,6 @@ std::string pin_to_core(int core) {
   CPU_ZERO_S(size, set.get());
   CPU_SET_S(static_cast<std::size_t>(core), size, set.get());
   return ::sched_setaffinity(0, size, set.get()) == 0 ? std::to_string(core) : std::string();
-}
-
-std::string pin_to_slot(int slot) {
-  return slot < 0 ? std::string() : pin_to_core(assign_cores(slot + 1).back());
 }
 
 }  // namespace ddbench::launch

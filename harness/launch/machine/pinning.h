@@ -12,13 +12,9 @@ std::vector<int> allowed_cores();
 /// first. `siblings[i]` names the physical core of cores[i] (equal for hardware threads of one core).
 std::vector<int> order_by_physical_core(const std::vector<int>& cores, const std::vector<int>& siblings);
 
-/// The core of each rank: rank i takes core i mod n of the order above. A rank gets one core, however many
-/// are free: else a run on few ranks would have more machine behind each rank than one on many, and
-/// efficiency would mean nothing.
-std::vector<int> assign_cores(int ranks);
-
-/// pin_to_core() with the core that rank `slot` of assign_cores takes; -1 leaves the thread alone.
-std::string pin_to_slot(int slot);
+/// allowed_cores() in that order. A rank gets one of them, however many are free: else a run on few ranks would have more machine
+/// behind each rank than one on many, and efficiency would mean nothing.
+std::vector<int> ordered_cores();
 
 /// Pins the calling thread, and all threads that it starts later, to `core`; -1 leaves it alone. Returns
 /// where it is pinned ("3"), or "" when it is not (not asked, or refused by the system).

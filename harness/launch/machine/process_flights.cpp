@@ -69,6 +69,7 @@ std::vector<ProcessFlight> read_process_flights(const fs::path& run_directory, i
     std::optional<ProcessFlight> flight = named_by(entry.path().filename().string());
     if (!flight || flight->started_rank >= world_size) continue;
     flight->ring = host::flight_bytes(entry.path());
+    flight->is_over = host::has_writer_ended(entry.path());
     if (!flight->ring.empty()) flights.push_back(*std::move(flight));
   }
   return flights;
@@ -87,7 +88,7 @@ void find_stopped_processes(const fs::path& run_directory, int world_size, std::
     if (known != flights.end()) {
       known->is_stopped = true;
     } else {
-      flights.push_back({*rank, pid, true, {}, 0});
+      flights.push_back({*rank, pid, true, {}, 0, false});
     }
   }
 }

@@ -14,6 +14,7 @@ struct ProcessFlight {
   bool is_stopped = false;  ///< SIGSTOP, a debugger
   std::string ring;         ///< bytes of a host::FlightRing; empty: it has none
   std::int64_t later_ns = 0;  ///< the launcher's clock minus the one that its times are of
+  bool is_over = false;       ///< the process has ended
 };
 
 inline constexpr std::size_t kMostProcessFlights = 64;  ///< that a remote rank reports

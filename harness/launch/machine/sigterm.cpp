@@ -12,7 +12,7 @@ void expect_sigterm() noexcept {
   ::sigprocmask(SIG_BLOCK, &held_back, nullptr);
 }
 
-bool told_to_end() noexcept {
+bool sigterm_pending() noexcept {
   sigset_t pending;
   return ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGTERM) == 1;
 }

@@ -6,6 +6,6 @@ namespace ddbench::launch {
 /// not end this rank: it is reported to the launcher, which ends all ranks in order.
 void expect_sigterm() noexcept;
 /// Whether SIGTERM has come since.
-bool told_to_end() noexcept;
+bool sigterm_pending() noexcept;
 
 }  // namespace ddbench::launch

@@ -49,20 +49,20 @@ std::string secret_of_this_machine() {
 
 }  // namespace
 
-EnvDoor env_door(const LauncherOptions& options, const Placement& placement) {
+EnvEndpoint env_endpoint(const LauncherOptions& options, const Placement& placement) {
   if (placement.master_address.empty()) {
     refuse_world("nothing says where rank 0 is; set MASTER_ADDR to its host on all ranks");
   }
   const bool has_other_nodes = placement.world_size > placement.local_world_size;
-  EnvDoor door;
+  EnvEndpoint at;
   const int master_port = placement.master_port > 0 ? placement.master_port : kTorchrunPort;
-  door.endpoint = {placement.master_address, options.port > 0 ? options.port : master_port + 1};
+  at.endpoint = {placement.master_address, options.port > 0 ? options.port : master_port + 1};
   if (has_other_nodes && is_loopback(placement.master_address)) {
-    door.endpoint.address = address_of_this_node(options);
+    at.endpoint.address = address_of_this_node(options);
   }
-  door.credentials = {.token = take_token(), .job = placement.job};
-  if (door.credentials.token.empty() && !has_other_nodes) door.credentials.token = secret_of_this_machine();
-  return door;
+  at.credentials = {.token = take_token(), .job = placement.job};
+  if (at.credentials.token.empty() && !has_other_nodes) at.credentials.token = secret_of_this_machine();
+  return at;
 }
 
 RemoteJob env_job(const RunCase& run_case, const std::string& executable, const LauncherOptions& options,
@@ -74,14 +74,14 @@ RemoteJob env_job(const RunCase& run_case, const std::string& executable, const 
                              run_case.nodes, run_case.gpus_per_node, placement.source, placement.world_size,
                              placement.local_world_size));
   }
-  const EnvDoor door = env_door(options, placement);
+  const EnvEndpoint at = env_endpoint(options, placement);
   RemoteJob job;
   job.launcher = "env (" + placement.source + ")";
   job.command = {executable, "worker"};
-  job.listen = door.endpoint;
+  job.listen = at.endpoint;
   if (!options.interface.empty()) job.listen.address = address_of_interface(options.interface);
   // The own worker is not given the secret of the others: where there is none, it has one nevertheless.
-  job.credentials = {.started = {.token = new_token(), .job = {}}, .others = door.credentials};
+  job.credentials = {.started = {.token = new_token(), .job = {}}, .others = at.credentials};
   return job;
 }
 

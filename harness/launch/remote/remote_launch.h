@@ -24,13 +24,13 @@ RemoteJob env_job(const RunCase& run_case, const std::string& executable, const 
 /// the user gave one to all of them, else the user's own secret where all of them are on one machine
 /// (user_secret), else none; and the name of the job, which only keeps jobs apart. Takes the token out of
 /// the environment (take_token). Errors as env_job, take_token and user_secret.
-struct EnvDoor {
+struct EnvEndpoint {
   Endpoint endpoint;
   Credentials credentials;
 };
-EnvDoor env_door(const LauncherOptions& options, const Placement& placement);
+EnvEndpoint env_endpoint(const LauncherOptions& options, const Placement& placement);
 
-/// Whether ranks send a ReducedSpool of their recording. Throws Error{kBadInput} if this is requested for a
+/// Whether ranks send a SampledSpool of their recording. Throws Error{kBadInput} if this is requested for a
 /// case whose steps are not known during the run: only those of the reference workloads are.
 bool reduces_spans(const RunCase& run_case, SentSpans spans);
 

@@ -16,23 +16,23 @@
 namespace ddbench::launch {
 namespace {
 
-constexpr rlim_t kUsualFiles = 256 + Door::kMostUnknown;
+constexpr rlim_t kUsualFiles = 256 + RankAcceptor::kMostUnknown;
 
-/// Each rank takes a connection here and, while its spool is read, a file. What is usually allowed is 1024.
-void allow_open_files(rlim_t count) {
+}  // namespace
+
+void allow_open_files(int world_size) {
+  const rlim_t count = kUsualFiles + 3 * static_cast<rlim_t>(world_size);
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
   limit.rlim_cur = std::min(count, limit.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-}  // namespace
-
 RemoteProcesses::RemoteProcesses(RemoteJob job, int world_size, std::filesystem::path log)
-    : job_(std::move(job)), door_(job_.listen, job_.credentials, world_size), log_(std::move(log)) {
-  allow_open_files(kUsualFiles + 2 * static_cast<rlim_t>(world_size));
+    : job_(std::move(job)), acceptor_(job_.listen, job_.credentials, world_size), log_(std::move(log)) {
+  allow_open_files(world_size);
   facts_["launcher"] = job_.launcher;
-  facts_["launcher.listened_at"] = door_.endpoint().address;
+  facts_["launcher.listened_at"] = acceptor_.endpoint().address;
   const bool has_secret = !job_.credentials.of(world_size - 1).token.empty();
   facts_["launcher.authentication"] = has_secret ? "secret" : "none";
 }
@@ -40,7 +40,7 @@ RemoteProcesses::RemoteProcesses(RemoteJob job, int world_size, std::filesystem:
 void RemoteProcesses::launch() {
   process_ = std::make_unique<JobProcess>(JobProcess::Options{
       job_.command,
-      {{kLauncherVariable, to_string(door_.endpoint())}, {kTokenVariable, job_.credentials.started.token}},
+      {{kLauncherVariable, to_string(acceptor_.endpoint())}, {kTokenVariable, job_.credentials.started.token}},
       log_});
 }
 
@@ -49,8 +49,8 @@ void RemoteProcesses::kill(int rank) {
 }
 
 std::vector<FabricEvent> RemoteProcesses::read_events() {
-  if (!end_told_ && process_ && process_->ended()) {
-    end_told_ = true;
+  if (!end_reported_ && process_ && process_->ended()) {
+    end_reported_ = true;
     events_.push_back({FabricEvent::Kind::kEnded, -1, 0,
                        fmt::format("{} {} while ranks were still awaited", job_.command.front(),
                                    describe_end(*process_->ended()))});
@@ -64,7 +64,7 @@ std::string RemoteProcesses::address_of(const Hello& hello, int /*node*/) const 
 
 std::string RemoteProcesses::trouble() const {
   const std::string words = last_words(log_);
-  return door_.refusals() +
+  return acceptor_.rejections() +
          (words.empty() ? "" : fmt::format("; {}'s last output: {}", job_.launcher, words));
 }
 

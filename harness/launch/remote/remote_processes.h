@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/launch/control/door.h"
+#include "harness/launch/control/rank_acceptor.h"
 #include "harness/launch/control/rank_processes.h"
 #include "harness/launch/start/job_process.h"
 
@@ -20,6 +20,10 @@ struct RemoteJob {
   bool may_queue = false;  ///< ranks may have to wait for their machines as long as it takes
 };
 
+/// Raises this process's limit of open files, as far as it may: each rank takes a connection here, one more for the turns of a sweep,
+/// and, while its spool is read, a file. The usual limit is 1024.
+void allow_open_files(int world_size);
+
 /// Ranks on other machines (or on this one, when that is where the job puts them): all that there is of them
 /// here is the job that starts them and a connection of each.
 class RemoteProcesses final : public RankProcesses {
@@ -32,23 +36,23 @@ class RemoteProcesses final : public RankProcesses {
   /// The connection is all that can be cut: a rank that notices it ends, and finish() ends the rest.
   void kill(int rank) override;
   std::vector<FabricEvent> read_events() override;
-  std::vector<int> watched() const override { return door_.watched(); }
+  std::vector<int> watched() const override { return acceptor_.watched(); }
   bool gone() const noexcept override { return false; }
   const std::map<std::string, std::string>& facts() const noexcept override { return facts_; }
   void finish(std::chrono::milliseconds timeout) override;
   bool remote() const noexcept override { return true; }
   std::string address_of(const Hello& hello, int node) const override;
-  std::vector<Arrival> take_arrivals() override { return door_.take_arrivals(); }
-  bool started() const noexcept override { return !job_.may_queue || door_.anybody_came(); }
+  std::vector<Arrival> take_arrivals() override { return acceptor_.take_arrivals(); }
+  bool started() const noexcept override { return !job_.may_queue || acceptor_.anybody_came(); }
   std::string trouble() const override;
   JobEnd job_end() const override;
 
  private:
   RemoteJob job_;
-  Door door_;
+  RankAcceptor acceptor_;
   std::filesystem::path log_;
   std::unique_ptr<JobProcess> process_;
-  bool end_told_ = false;
+  bool end_reported_ = false;
   std::vector<FabricEvent> events_;
   std::map<std::string, std::string> facts_;
 };

@@ -82,7 +82,8 @@ int report_to(const Endpoint& launcher, const Credentials& credentials, const Pl
   const RemoteRank remote{.files = files,
                           .placement = placement,
                           .launcher = launcher,
-                          .own = credentials.token.empty() ? own : nullptr};
+                          .own = own,
+                          .launcher_is_proved = !credentials.token.empty()};
   const int exit_code = work(session, state, hello, &remote);
   const std::string reason = session.refusal();
   return reason.empty() ? exit_code : complain(reason, static_cast<int>(ErrorCode::kRunFailed));
@@ -116,8 +117,8 @@ int run_remote_worker() {
 int run_started_rank(const LauncherOptions& launcher, const OwnCommand& own) {
   return guarded([&] {
     const Placement placement = read_placement(environment_variables());
-    const EnvDoor door = env_door(launcher, placement);
-    return report_to(door.endpoint, door.credentials, placement, launcher.start_deadline, &own);
+    const EnvEndpoint at = env_endpoint(launcher, placement);
+    return report_to(at.endpoint, at.credentials, placement, launcher.start_deadline, &own);
   });
 }
 

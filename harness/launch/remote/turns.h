@@ -1,25 +1,27 @@
 #pragma once
 
+#include <deque>
 #include <memory>
-#include <optional>
+#include <variant>
 #include <vector>
 
-#include "core/unique_handle.h"
+#include "harness/launch/control/control_channel.h"
 #include "harness/launch/control/launcher_options.h"
+#include "harness/launch/control/tcp.h"
 #include "harness/launch/remote/started_rank.h"
 
 /// Several runs, one after the other, in a world that somebody else has started (Launcher::kEnv): each is on the first nodes of the
 /// world and the first ranks of each. Rank 0 calls the turns, the others wait for them.
 namespace ddbench::launch {
 
-struct Turn {
+struct TurnPlace {
   int number = 0;  ///< from 0
   int nodes = 1;
   int gpus_per_node = 1;
 };
 
 /// Whether the process with this place in the whole world is a rank of the turn.
-bool takes_part(const StartedWorld& world, const Turn& turn);
+bool takes_part(const StartedWorld& world, const TurnPlace& turn);
 
 /// Makes the environment of this process that of a rank of the turn (variables of torchrun; those of other starters are removed), and
 /// `launcher` one with a port of the turn's own. `world` is the world that the process was started in, read before the first turn;
@@ -30,7 +32,7 @@ class TurnWorld {
   explicit TurnWorld(const LauncherOptions& launcher);
   ~TurnWorld();
   const StartedWorld& world() const noexcept;
-  LauncherOptions enter(const Turn& turn) const;
+  LauncherOptions enter(const TurnPlace& turn) const;
 
   struct Started;
   const Started& started() const noexcept { return *started_; }
@@ -39,34 +41,45 @@ class TurnWorld {
   std::unique_ptr<Started> started_;
 };
 
-/// Rank 0's side. Messages are only the numbers of turns, in plain text: a rank executes only its own command
-/// line.
+/// Rank 0's side. Messages are only the numbers of turns: a rank executes only its own command line.
 class TurnCaller {
  public:
-  /// Waits for all other ranks of the world. Throws Error{kEnvironment} that names how many did not come before the start deadline.
+  /// Waits for all other ranks of the world: RankAcceptor admits those that know the job's secret, where it has one. Throws
+  /// Error{kEnvironment} that names how many did not come before the start deadline, and who was turned away.
   TurnCaller(const TurnWorld& world, const LauncherOptions& launcher);
-  /// Announces to all ranks that there are no more turns.
+  /// Without finish() the other ranks fail: this one did not come to its end.
   ~TurnCaller();
   TurnCaller(const TurnCaller&) = delete;
   TurnCaller& operator=(const TurnCaller&) = delete;
 
   /// A rank that is gone is missed by the turn that needs it.
   void call(int number) noexcept;
+  /// There are no more turns; the other ranks exit with this code, if with none that is higher.
+  void finish(int exit_code) noexcept;
 
  private:
-  std::vector<UniqueFd> ranks_;
+  void post(const Message& message) noexcept;
+
+  std::vector<std::unique_ptr<ControlChannel>> ranks_;
 };
 
-/// The side of every other rank. Throws Error{kEnvironment} if rank 0 cannot be reached before the start
-/// deadline.
+/// The side of every other rank.
 class TurnFollower {
  public:
+  /// Throws as log_in (rank_login.h): rank 0 cannot be reached before the start deadline, turns this rank away, or does not
+  /// know the job's secret.
   TurnFollower(const TurnWorld& world, const LauncherOptions& launcher);
-  /// The number of the next turn; nothing when there is none, or rank 0 is gone.
-  std::optional<int> next();
+  ~TurnFollower();
+  TurnFollower(const TurnFollower&) = delete;
+  TurnFollower& operator=(const TurnFollower&) = delete;
+
+  /// Waits for what comes next. Throws Error{kRunFailed} that names rank 0's host when rank 0 is gone without TurnsEnd.
+  std::variant<Turn, TurnsEnd> next();
 
  private:
-  UniqueFd caller_;
+  Endpoint caller_at_;
+  std::unique_ptr<ControlChannel> caller_;
+  std::deque<Message> waiting_;
 };
 
 }  // namespace ddbench::launch

@@ -33,6 +33,8 @@ const Dialect kOpenMpi{"Open MPI",
                        {"OMPI_COMM_WORLD_LOCAL_SIZE"},
                        {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}};
 const Dialect kPmi{"PMI", "PMI_RANK", {"PMI_SIZE"}, "MPI_LOCALRANKID", {"MPI_LOCALNRANKS"}, {"PMI_JOBID"}};
+/// horovodrun with its own controller (--gloo); with mpirun it is Open MPI's.
+const Dialect kHorovod{"Horovod", "HOROVOD_RANK", {"HOROVOD_SIZE"}, "HOROVOD_LOCAL_RANK", {"HOROVOD_LOCAL_SIZE"}, {}};
 const Dialect kSlurm{"Slurm",
                      "SLURM_PROCID",
                      {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
@@ -95,6 +97,7 @@ std::optional<Placement> read(const Variables& variables, const Dialect& dialect
 /// The starters that may have started this very process, the nearest one first.
 std::vector<Dialect> starters(const Variables& variables) {
   if (value_of(variables, "TORCHELASTIC_RUN_ID") != nullptr) return {kTorchrun};
+  if (value_of(variables, kHorovod.rank) != nullptr) return {kHorovod};
   // Its daemons may be tasks of a Slurm step, whose numbers its processes inherit.
   if (value_of(variables, kOpenMpi.rank) != nullptr) return {kOpenMpi, kTorchrun, kPmi};
   // A batch script has a rank, but is none: only the tasks of a step are.

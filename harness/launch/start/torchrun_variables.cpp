@@ -1,5 +1,7 @@
 #include "harness/launch/start/torchrun_variables.h"
 
+#include <nlohmann/json.hpp>
+
 namespace ddbench::launch {
 
 std::map<std::string, std::string> torchrun_variables(const RankPlace& place, const Endpoint& master) {
@@ -13,6 +15,12 @@ std::map<std::string, std::string> torchrun_variables(const RankPlace& place, co
           {"GROUP_RANK", node},
           {"MASTER_ADDR", master.address},
           {"MASTER_PORT", std::to_string(master.port)}};
+}
+
+std::string tf_config(const std::vector<Endpoint>& workers, int rank) {
+  nlohmann::json addresses = nlohmann::json::array();
+  for (const Endpoint& worker : workers) addresses.push_back(to_string(worker));
+  return nlohmann::json{{"cluster", {{"worker", addresses}}}, {"task", {{"type", "worker"}, {"index", rank}}}}.dump();
 }
 
 }  // namespace ddbench::launch

@@ -15,12 +15,17 @@
 namespace ddbench::launch {
 namespace {
 
-namespace fs = std::filesystem;
 
 std::int64_t newest_ns(const host::FlightRecord& record) {
   std::int64_t newest = 0;
   for (const host::FlightOperation& operation : record.operations) newest = std::max({newest, operation.begin_ns, operation.end_ns});
   return newest;
+}
+
+/// None has entered or left a collective for `limit`.
+bool is_quiet(const std::vector<RankFlight>& flights, std::chrono::nanoseconds limit, std::int64_t now_ns) {
+  return std::all_of(flights.begin(), flights.end(),
+                     [&](const RankFlight& flight) { return now_ns - newest_ns(flight.record) >= limit.count(); });
 }
 
 std::uint16_t group_of(std::uint64_t correlation) { return static_cast<std::uint16_t>(correlation >> 48); }
@@ -107,28 +112,33 @@ std::vector<RankFlight> flights_of(const std::vector<ProcessFlight>& processes, 
   const bool by_place = per_node || ranks > world_size;
   std::vector<RankFlight> flights;
   const int count = by_place && ranks > 0 ? ranks : world_size;
-  for (int rank = 0; rank < count; ++rank) flights.push_back({rank, {}, false, true});
+  for (int rank = 0; rank < count; ++rank) flights.push_back({rank, {}, false, true, false});
   for (auto& [process, record] : read) {
     if (by_place && (!record.place || record.place->ranks != ranks)) continue;
     RankFlight& flight = flights[static_cast<std::size_t>(by_place ? record.place->rank : process->started_rank)];
     flight.is_stopped |= process->is_stopped;
-    if (newest_ns(record) > newest_ns(flight.record)) flight.record = std::move(record);
+    // That of a process that lives, else the one with the newest collective.
+    const bool is_first = newest_ns(flight.record) == 0;
+    const bool is_better = process->is_over == flight.is_over ? newest_ns(record) > newest_ns(flight.record) : flight.is_over;
+    if (!is_first && !is_better) continue;
+    flight.record = std::move(record);
+    flight.is_over = process->is_over;
   }
   return flights;
 }
 
-std::vector<RankFlight> read_flights(const fs::path& run_directory, int world_size, bool per_node) {
-  return flights_of(read_process_flights(run_directory, world_size), world_size, per_node);
+bool stands_still(const std::vector<RankFlight>& flights, std::chrono::nanoseconds limit, std::int64_t now_ns) {
+  return is_quiet(flights, limit, now_ns) && std::any_of(flights.begin(), flights.end(), [](const RankFlight& flight) {
+           const auto& operations = flight.record.operations;
+           return std::any_of(operations.begin(), operations.end(), [](const auto& each) { return each.end_ns == 0; });
+         });
 }
 
-bool stands_still(const std::vector<RankFlight>& flights, std::chrono::nanoseconds limit, std::int64_t now_ns) {
-  bool inside = false;
-  for (const RankFlight& flight : flights) {
-    if (now_ns - newest_ns(flight.record) < limit.count()) return false;
-    const auto& operations = flight.record.operations;
-    inside |= std::any_of(operations.begin(), operations.end(), [](const auto& each) { return each.end_ns == 0; });
-  }
-  return inside;
+bool stands_still_for_certain(const std::vector<RankFlight>& flights, std::chrono::nanoseconds limit, std::int64_t now_ns) {
+  return is_quiet(flights, limit, now_ns) && std::any_of(flights.begin(), flights.end(), [](const RankFlight& flight) {
+           const auto& operations = flight.record.operations;
+           return !flight.is_over && std::any_of(operations.begin(), operations.end(), [](const auto& each) { return each.is_inside(); });
+         });
 }
 
 std::optional<std::string> who_is_awaited(const std::vector<RankFlight>& flights, std::int64_t now_ns) {
@@ -147,6 +157,21 @@ std::optional<std::string> who_is_awaited(const std::vector<RankFlight>& flights
   if (text.empty()) return std::nullopt;
   if (hang.missing.empty() && !hang.entered_by_all.empty()) text += ", in " + hang.entered_by_all.front();
   return text + fmt::format("; no collective has begun or ended for {}", describe_time(std::chrono::nanoseconds(now_ns - newest)));
+}
+
+std::string why_they_stand(const std::vector<RankFlight>& flights, std::int64_t now_ns) {
+  if (auto awaited = who_is_awaited(flights, now_ns)) return *std::move(awaited);
+  std::int64_t newest = 0;
+  std::vector<analyzer::FlightDump> dumps;
+  for (const RankFlight& flight : flights) {
+    newest = std::max(newest, newest_ns(flight.record));
+    dumps.push_back(dump_of(flight, static_cast<int>(flights.size())));
+  }
+  const std::string since = describe_time(std::chrono::nanoseconds(now_ns - newest));
+  const analyzer::Hang hang = analyzer::find_hang(dumps);
+  if (hang.entered_by_all.empty()) return fmt::format("no collective has begun or ended for {}; the recorders do not show which rank is awaited", since);
+  return fmt::format("all ranks of the group have entered {}, but it has not ended for {}: the network between the ranks may not deliver, or a kernel hangs",
+                     hang.entered_by_all.front(), since);
 }
 
 std::vector<std::string> flights_in_words(const std::vector<RankFlight>& flights, std::int64_t now_ns) {

@@ -8,7 +8,7 @@
 #include "core/run_case/records.h"
 #include "harness/launch/control/control_channel.h"
 #include "harness/launch/control/rank_wording.h"
-#include "harness/launch/machine/machine_meter.h"
+#include "harness/launch/machine/machine_counters.h"
 #include "harness/launch/supervisor/watchdog.h"
 
 namespace ddbench::launch {
@@ -39,7 +39,7 @@ struct SupervisedRank {
   }
 
   /// Keeps a heartbeat. True when a step was completed since the last one.
-  bool hear(const Heartbeat& beat, SteadyTime now) {
+  bool take(const Heartbeat& beat, SteadyTime now) {
     const bool stepped = beat.steps_completed != heartbeat.steps_completed;
     const bool moved = stepped || beat.collective.sequence != heartbeat.collective.sequence ||
                        beat.collective.inside != heartbeat.collective.inside;

@@ -1,14 +1,16 @@
 #include "harness/launch/supervisor/supervisor.h"
 
 #include <fmt/format.h>
-#include <sys/epoll.h>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "core/clock.h"
 #include "core/facts/facts.h"
+#include "core/run_case/program_case.h"
 #include "harness/launch/machine/process_facts.h"
+#include "harness/launch/supervisor/job_end.h"
+#include "harness/launch/supervisor/rank_machines.h"
 
 namespace ddbench::launch {
 namespace {
@@ -16,6 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
+constexpr auto kLook = 50ms;  // at most between two looks at everything
 constexpr auto kOwnAbsence = 1000ms;  // a longer gap means that the launcher itself did not run
 constexpr auto kJudgementOfARank = 10us;  // 41 ms between two looks at 4,096 ranks
 constexpr auto kKilledEndWithin = 3000ms;
@@ -29,29 +32,22 @@ Supervisor::Supervisor(const RunCase& run_case, const LaunchOptions& options, La
       options_(options),
       observer_(observer),
       processes_(processes),
+      ranks_(run_case, std::move(sockets)),
+      connections_(ranks_),
       rendezvous_(
-          [this](int rank, const Message& value) { ranks_[static_cast<std::size_t>(rank)].post(value); }),
+          [this](int rank, const Message& value) { ranks_[static_cast<std::size_t>(rank)].post(value); },
+          [this](int rank, const std::string& what) { fail(ranks_[static_cast<std::size_t>(rank)], ": " + what, true); }),
+      hang_watch_(run_case, options, observer, ranks_, processes.remote()),
+      end_of_steps_(run_case),
       boot_id_(ddbench::launch::boot_id()),
-      agreement_(static_cast<std::size_t>(run_case.world_size())),
-      watched_(static_cast<int>(check_posix(::epoll_create1(EPOLL_CLOEXEC), "epoll"))) {
-  if (run_case.ends_by_margin()) {
-    stopping_rule_.emplace(run_case.margin,
-                           std::chrono::nanoseconds(std::llround(run_case.max_time_s * 1e9)));
-  }
-  sockets.resize(static_cast<std::size_t>(run_case.world_size()));
-  for (int rank = 0; rank < run_case.world_size(); ++rank) {
-    ranks_.emplace_back(rank, rank % run_case.gpus_per_node, rank / run_case.gpus_per_node,
-                        std::move(sockets[static_cast<std::size_t>(rank)]));
-  }
-  alive_ = static_cast<int>(ranks_.size());
-}
+      alive_(static_cast<int>(ranks_.size())) {}
 
 LaunchOutcome Supervisor::run() {
   last_look_ = next_tick_ = Clock::now();
   deadline_ = Clock::now() + options_.start_deadline;
   processes_.launch();
   while (alive_ > 0) {
-    wait_for_news();
+    read_connections();
     read_processes();
     take_arrivals();
     tick();
@@ -59,6 +55,13 @@ LaunchOutcome Supervisor::run() {
   }
   finish();
   return std::move(outcome_);
+}
+
+void Supervisor::read_connections() {
+  for (SupervisedRank& rank : ranks_) {
+    if (rank.channel && rank.channel->overrun()) on_lost(rank);
+  }
+  for (SupervisedRank* const rank : connections_.wait(processes_.watched(), kLook)) read_rank(*rank);
 }
 
 void Supervisor::read_processes() {
@@ -138,10 +141,8 @@ void Supervisor::forgive_own_absence(SteadyTime now) {
   const auto absence = now - last_look_;
   last_look_ = now;
   if (absence < kOwnAbsence) return;
-  for (SupervisedRank& rank : ranks_) {
-    rank.last_heard += absence;
-    rank.last_progress += absence;
-  }
+  ranks_.forgive(absence);
+  hang_watch_.forgive(now);
   deadline_ += absence;
 }
 
@@ -157,27 +158,24 @@ void Supervisor::judge() {
   if (observer_.interrupted()) {
     return stop(store::RunState::kInterrupted, observer_.interruption() + how_far());
   }
-  if (!preemption_deadline_ && (observer_.preempted() || told_to_end_)) return begin_preemption();
+  if (!preemption_deadline_ && (observer_.preempted() || rank_was_preempted_)) return begin_preemption();
   if (preemption_deadline_ && now >= *preemption_deadline_) {
     return stop(store::RunState::kPreempted,
                 fmt::format("preempted{}; a last checkpoint was not written within {}", how_far(),
                             describe_time(options_.preemption_grace)));
   }
-  std::vector<RankView> views;
-  for (const SupervisedRank& rank : ranks_) {
-    const bool watched =
-        rank.phase == SupervisedRank::Phase::kJoined || rank.phase == SupervisedRank::Phase::kTraining;
-    if (rank.alive && watched) views.push_back(rank.view());
-  }
-  answer_where(views, now);
-  tell_of_hang(views, now);
+  std::vector<RankView> views = ranks_.views();
+  hang_watch_.answer_where(views, now);
+  std::optional<std::string> reason;
+  if (phase_ == Phase::kTraining) reason = hang_watch_.look(views, now);
   if (phase_ == Phase::kStarting) {
-    // Ranks that find each other make no progress that a heartbeat tells; only silence counts.
+    // While ranks find each other, heartbeats show no progress; only silence counts.
     for (RankView& view : views) view.last_progress = now;
     if (now >= deadline_) return stop(store::RunState::kFailed, why_not_started());
   }
-  if (const auto reason = why_stalled(views, options_.watchdog, now)) {
-    keep_flights();
+  if (!is_program(run_case_)) reason = why_stalled(views, options_.watchdog, now);
+  if (reason) {
+    for (std::string& note : hang_watch_.notes()) outcome_.notes.push_back(std::move(note));
     stop(store::RunState::kFailed, *reason);
   }
 }
@@ -199,7 +197,7 @@ void Supervisor::judge_deadline() {
 void Supervisor::stop(store::RunState state, const std::string& reason) {
   if (phase_ == Phase::kStopping) return;
   phase_ = Phase::kStopping;
-  // What fails while everything is told to end is a part of that.
+  // A failure after the request to end is a consequence of it.
   const bool on_the_way = preemption_deadline_ && state == store::RunState::kFailed;
   outcome_.state = on_the_way ? store::RunState::kPreempted : state;
   outcome_.reason = on_the_way ? fmt::format("preempted{}; {}", how_far(), reason) : reason;
@@ -240,22 +238,55 @@ void Supervisor::finish() {
   if (const auto cause = root_cause_.verdict(SteadyTime::max()))
     stop(store::RunState::kFailed, cause->reason);
   settle_preemption();
-  settle_job_end();
+  settle_job_end(processes_.job_end(), ranks_, outcome_);
   for (SupervisedRank& rank : ranks_) rank.channel.reset();
   if (!processes_.gone()) processes_.finish(kFinishWithin);
   outcome_.facts = processes_.facts();
-  describe_end_of_steps();
+  if (outcome_.state == store::RunState::kDone) end_of_steps_.describe(ranks_, outcome_.facts);
   if (processes_.remote()) {
     set_fact(outcome_.facts, fact_key<"launcher.span_bytes">, span_bytes_);
-    describe_machines();
-    take_counts();
+    describe_machines(run_case_, ranks_, outcome_);
+    take_counts(ranks_, outcome_);
   }
   for (const SupervisedRank& rank : ranks_) outcome_.ranks.push_back(rank.record);
 }
 
-bool Supervisor::all_reached(SupervisedRank::Phase phase) const {
-  return std::all_of(ranks_.begin(), ranks_.end(),
-                     [&](const SupervisedRank& rank) { return rank.phase >= phase; });
+std::string Supervisor::why_not_started() const {
+  const std::string time = describe_time(options_.start_deadline);
+  for (const SupervisedRank& rank : ranks_) {
+    if (rank.phase == SupervisedRank::Phase::kStarted) {
+      return fmt::format("{} did not report within {} of its start{}", rank.name(), time,
+                         processes_.trouble());
+    }
+  }
+  const auto missing = std::find_if(ranks_.begin(), ranks_.end(), [](const SupervisedRank& rank) {
+    return rank.phase < SupervisedRank::Phase::kTraining;
+  });
+  return fmt::format("{} was not connected to its peers within {}", missing->name(), time);
+}
+
+std::string Supervisor::how_far() const {
+  return how_far(ranks_.furthest(), " ");
+}
+
+std::string Supervisor::how_far(const SupervisedRank& rank, const char* before, const char* after) const {
+  return is_program(run_case_) ? std::string() : before + rank.progress() + after;
+}
+
+void Supervisor::begin_preemption() {
+  preemption_deadline_ = Clock::now() + options_.preemption_grace;
+  const bool keeps_state = run_case_.checkpoint_every > 0 && !is_program(run_case_);
+  if (phase_ != Phase::kTraining || !keeps_state)
+    return stop(store::RunState::kPreempted, "preempted" + how_far());
+  ranks_.post(end_of_steps_.preempt());
+}
+
+/// After the last rank has ended.
+void Supervisor::settle_preemption() {
+  const auto last = end_of_steps_.last_step();
+  if (outcome_.state != store::RunState::kDone || !preemption_deadline_ || !last || end_of_steps_.was_all()) return;
+  outcome_.state = store::RunState::kPreempted;
+  outcome_.reason = fmt::format("preempted {}, with a checkpoint of it", describe_progress(*last + 1));
 }
 
 }  // namespace ddbench::launch

@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/version/build_identity.h"
+#include "harness/launch/supervisor/rank_machines.h"
 #include "harness/launch/supervisor/supervisor.h"
 #include "harness/launch/transfer/shipped_files.h"
 
@@ -32,6 +33,23 @@ void Supervisor::take_arrivals() {
     rank.channel = std::move(arrival.channel);
     on(rank, arrival.hello);
   }
+}
+
+void Supervisor::read_rank(SupervisedRank& rank) {
+  if (!rank.connected()) return;
+  std::vector<Message> messages;
+  try {
+    messages = rank.channel->read_available();
+  } catch (const Error& error) {
+    fail(rank, ": " + error.message(), true);
+  }
+  // Outside of the try: an observer's Error is not the rank's.
+  for (const Message& message : messages) {
+    if (rank.channel->overrun()) return;  // the rest would be answered in vain
+    rank.last_heard = Clock::now();
+    std::visit([&](const auto& alternative) { on(rank, alternative); }, message);
+  }
+  if (rank.channel->closed()) on_lost(rank);
 }
 
 /// The end of its connection is all that is seen of the end of a rank that is elsewhere. Everything it sent
@@ -72,8 +90,28 @@ void Supervisor::on(SupervisedRank& rank, const Hello& hello) {
   rank.hello = hello;
   // Which ranks share a machine is known when all are there; on this one it is known before.
   if (!processes_.remote()) return assign(rank);
-  if (!all_reached(SupervisedRank::Phase::kJoined)) return;
+  if (!ranks_.all_reached(SupervisedRank::Phase::kJoined)) return;
   for (SupervisedRank& each : ranks_) assign(each);
+}
+
+void Supervisor::assign(SupervisedRank& rank) {
+  Assignment assignment;
+  assignment.run_case = run_case_;
+  assignment.rank = rank.record.rank;
+  assignment.local_rank = rank.record.local_rank;
+  assignment.node = rank.record.node;
+  assignment.world_size = static_cast<int>(ranks_.size());
+  assignment.address = processes_.address_of(rank.hello, rank.record.node);
+  assignment.core_slot = processes_.remote() ? core_slot_on_machine(ranks_, rank) : rank.record.rank;
+  if (!processes_.remote()) {
+    assignment.spool = (options_.run_directory / fmt::format("rank{}.spool", rank.record.rank)).string();
+  }
+  assignment.reduce_spans = options_.reduce_spans;
+  assignment.checkpoint_directory = options_.checkpoints.directory.string();
+  assignment.resume_from = options_.checkpoints.resume_from.string();
+  assignment.run_id = options_.run_id;
+  assignment.follows_clock = !rank.record.clock.shared_clock;
+  rank.post(assignment);
 }
 
 void Supervisor::on(SupervisedRank& rank, const Inventory& inventory) {
@@ -89,14 +127,14 @@ void Supervisor::on(SupervisedRank& rank, const Ready& ready) {
   rank.record.cores = ready.cores;
   rank.record.clock.start = rank.record.clock.end = ready.clock;
   if (rank.record.rank == 0) outcome_.transport = ready.transport;
-  if (phase_ != Phase::kStarting || !all_reached(SupervisedRank::Phase::kTraining)) return;
+  if (phase_ != Phase::kStarting || !ranks_.all_reached(SupervisedRank::Phase::kTraining)) return;
   phase_ = Phase::kTraining;
   for (SupervisedRank& each : ranks_) each.last_progress = Clock::now();
 }
 
 void Supervisor::on(SupervisedRank& rank, const Heartbeat& heartbeat) {
-  told_to_end_ |= heartbeat.told_to_end;
-  if (rank.hear(heartbeat, Clock::now())) {
+  rank_was_preempted_ |= heartbeat.sigterm_pending;
+  if (rank.take(heartbeat, Clock::now())) {
     observer_.on_progress({rank.record.rank, heartbeat.steps_completed, heartbeat.loss, heartbeat.collectives_ns});
   }
 }
@@ -137,7 +175,7 @@ void Supervisor::on(SupervisedRank& rank, const ClockRead& read) {
   const bool in_order = rank.phase == SupervisedRank::Phase::kTraining && read.clock.at_ns > latest.at_ns;
   if (!in_order || clock.between.size() == kMostReadings) return;
   clock.between.push_back(read.clock);
-  clock.end = read.clock;  // of a rank that does not come to tell its last
+  clock.end = read.clock;  // stands for a last reading that never comes
 }
 
 void Supervisor::on(SupervisedRank& rank, const Result& result) {
@@ -147,16 +185,17 @@ void Supervisor::on(SupervisedRank& rank, const Result& result) {
   rank.record.peak_memory_bytes = result.peak_memory_bytes;
   rank.record.parameter_hash = result.parameter_hash;
   rank.record.outcome = "ok";
+  if (!result.shared_with.empty()) outcome_.shared_cores_with.insert(result.shared_with);
   rank.waits = result.waits;
   rank.wait_ns = result.wait_ns;
   rank.heartbeat.steps_completed = static_cast<std::uint32_t>(run_case_.total_steps());
-  if (const auto last = agreement_.last_step())
+  if (const auto last = end_of_steps_.last_step())
     rank.heartbeat.steps_completed = std::min(rank.heartbeat.steps_completed, *last + 1);
   observer_.on_progress({rank.record.rank, rank.heartbeat.steps_completed, result.loss_last});
-  if (phase_ == Phase::kStopping || !all_reached(SupervisedRank::Phase::kDelivered)) return;
+  if (phase_ == Phase::kStopping || !ranks_.all_reached(SupervisedRank::Phase::kDelivered)) return;
   phase_ = Phase::kFinishing;
   deadline_ = Clock::now() + options_.grace;
-  for (SupervisedRank& each : ranks_) each.post(Finish{});
+  ranks_.post(Finish{});
 }
 
 void Supervisor::on(SupervisedRank& rank, const Failure& failure) {
@@ -176,7 +215,19 @@ void Supervisor::on(SupervisedRank& rank, const FileChunk& chunk) {
 }
 
 void Supervisor::on(SupervisedRank& rank, const Flight& flight) {
-  asked_flights_.take(rank.record.rank, flight, now_ns());
+  hang_watch_.take(rank.record.rank, flight);
+}
+
+void Supervisor::on(SupervisedRank& rank, const StepTimes& times) {
+  if (!end_of_steps_.by_margin() || rank.record.rank != 0)
+    return fail(rank, ": it reported step times that nobody asked for", true);
+  end_of_steps_.add(times);
+  if (phase_ != Phase::kTraining || preemption_deadline_) return;
+  if (const auto hold = end_of_steps_.decide(times)) ranks_.post(*hold);
+}
+
+void Supervisor::on(SupervisedRank& rank, const Holding& holding) {
+  if (const auto last = end_of_steps_.add(rank.record.rank, holding)) ranks_.post(*last);
 }
 
 void Supervisor::on(SupervisedRank& rank, const RankOwnTime& time) {
@@ -194,7 +245,7 @@ template void Supervisor::on(SupervisedRank&, const Pong&);
 template void Supervisor::on(SupervisedRank&, const Stop&);
 template void Supervisor::on(SupervisedRank&, const Hold&);
 template void Supervisor::on(SupervisedRank&, const LastStep&);
-template void Supervisor::on(SupervisedRank&, const TellFlights&);
+template void Supervisor::on(SupervisedRank&, const FlightRequest&);
 template void Supervisor::on(SupervisedRank&, const Finish&);
 
 }  // namespace ddbench::launch

@@ -59,13 +59,13 @@ void ShippedFiles::open(const std::string& run_id, int rank) {
   ::dup2(output.get(), STDERR_FILENO);
 }
 
-void ShippedFiles::reduce_spool(WholeSteps whole_steps) {
+void ShippedFiles::reduce_spool(StepSampler sampler) {
   const std::lock_guard lock(mutex_);
-  whole_steps_ = whole_steps;
+  sampler_ = sampler;
 }
 
 std::filesystem::path ShippedFiles::spool() const {
-  return file(whole_steps_ ? "whole" : "spool");
+  return file(sampler_ ? "whole" : "spool");
 }
 
 std::filesystem::path ShippedFiles::file(const char* extension) const {
@@ -73,8 +73,8 @@ std::filesystem::path ShippedFiles::file(const char* extension) const {
 }
 
 void ShippedFiles::follow_spool(bool is_rest) {
-  if (!whole_steps_ || !std::filesystem::exists(spool())) return;
-  if (!reduced_) reduced_.emplace(spool(), file("spool"), run_id_, rank_, *whole_steps_);
+  if (!sampler_ || !std::filesystem::exists(spool())) return;
+  if (!reduced_) reduced_.emplace(spool(), file("spool"), run_id_, rank_, *sampler_);
   reduced_->follow(is_rest);
 }
 

@@ -10,7 +10,7 @@
 
 #include "core/files/temporary_directory.h"
 #include "harness/launch/control/messages.h"
-#include "harness/launch/transfer/reduced_spool.h"
+#include "harness/launch/transfer/sampled_spool.h"
 
 /// How a rank's files get to the launcher's run directory when no file system is shared.
 namespace ddbench::launch {
@@ -31,8 +31,8 @@ class ShippedFiles {
   /// Makes the directory; standard output and error go to a log in it from now on. Clears away what killed
   /// ranks left on this machine. Throws as TemporaryDirectory.
   void open(const std::string& run_id, int rank);
-  /// Sends a ReducedSpool of what is recorded into spool(). Call after open(), before spool().
-  void reduce_spool(WholeSteps whole_steps);
+  /// Sends a SampledSpool of what is recorded into spool(). Call after open(), before spool().
+  void reduce_spool(StepSampler sampler);
   /// Where to record, in the directory: "rank3.spool", or a file that stays here.
   std::filesystem::path spool() const;
 
@@ -53,8 +53,8 @@ class ShippedFiles {
   std::optional<TemporaryDirectory> directory_;
   std::string run_id_;
   int rank_ = 0;
-  std::optional<WholeSteps> whole_steps_;            // set: the spool is sent reduced
-  std::optional<ReducedSpool> reduced_;              // once there is a spool
+  std::optional<StepSampler> sampler_;            // set: the spool is sent reduced
+  std::optional<SampledSpool> reduced_;              // once there is a spool
   std::map<std::string, std::uint64_t> sent_bytes_;  // by file name
 };
 

@@ -8,8 +8,8 @@
 
 namespace ddbench::launch {
 
-void MachineCounting::tell() noexcept {
-  const std::unique_ptr<MachineMeter> meter = std::move(meter_);
+void MachineCounting::report() noexcept {
+  const std::unique_ptr<MachineCounters> meter = std::move(meter_);
   if (!meter) return;
   try {
     MachineCounts counts = meter->stop();

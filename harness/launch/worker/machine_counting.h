@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "harness/launch/machine/machine_meter.h"
+#include "harness/launch/machine/machine_counters.h"
 #include "harness/launch/worker/worker.h"
 
 namespace ddbench::launch {
@@ -15,14 +15,14 @@ class MachineCounting {
   /// Call when the environment is final: it starts threads that may read it. `remote`: null if the launcher
   /// counts.
   void begin(const RemoteRank* remote, int local_rank) {
-    if (remote != nullptr && local_rank == 0) meter_ = std::make_unique<MachineMeter>();
+    if (remote != nullptr && local_rank == 0) meter_ = std::make_unique<MachineCounters>();
   }
   /// Call once, before the message about the rank's end: a missing part is no reason to report nothing.
-  void tell() noexcept;
+  void report() noexcept;
 
  private:
   WorkerSession& session_;
-  std::unique_ptr<MachineMeter> meter_;
+  std::unique_ptr<MachineCounters> meter_;
 };
 
 }  // namespace ddbench::launch

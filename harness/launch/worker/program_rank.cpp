@@ -70,7 +70,7 @@ class ProgramRank {
   /// 0, which uses the address that its starter gave it, else its own address and a free port there. A rank
   /// that cannot trust this uses the address that it was given itself.
   Endpoint program_master() {
-    if (remote_->own != nullptr) return own_master(remote_->placement);
+    if (!remote_->launcher_is_proved) return own_master(remote_->placement);
     constexpr const char* kKey = "program.master";
     if (assignment_.rank == 0) {
       const char* const address = std::getenv("MASTER_ADDR");
@@ -103,7 +103,7 @@ class ProgramRank {
     result.loss_first = result.loss_last = std::numeric_limits<double>::quiet_NaN();
     result.clock = session_.read_clock(kLauncherAnswersIn);
     result.peak_memory_bytes = peak_bytes;
-    counting_.tell();
+    counting_.report();
     session_.ship_rest();
     session_.send(result);
     session_.wait_for_finish();

@@ -48,13 +48,18 @@ void require_place(const Assignment& assignment, const Placement& placement) {
   }
 }
 
+/// Empty where they are one case.
+std::string difference_of_cases(const RunCase& launchers, RunCase& own) {
+  own.sku = launchers.sku;  // rank 0 may have it from its machine; a rank does nothing with it
+  const std::string differ = case_differences(case_key(launchers), case_key(own));
+  return differ.empty() ? differ : "the launcher's case is not that of this rank's command line: " + differ;
+}
+
 void require_case(Assignment& assignment, const OwnCommand& own) {
   if (!own.run_case) refuse("--resume does not say what to run: only rank 0 knows that from its store");
   RunCase own_case = *own.run_case;
-  own_case.sku = assignment.run_case.sku;  // rank 0 may have it from its machine; a rank does nothing with it
-  const std::string differ = case_differences(case_key(assignment.run_case), case_key(own_case));
-  if (!differ.empty())
-    refuse(fmt::format("the launcher's case is not that of this rank's command line: {}", differ));
+  const std::string differ = difference_of_cases(assignment.run_case, own_case);
+  if (!differ.empty()) refuse(differ);
   assignment.run_case = own_case;
 }
 
@@ -85,6 +90,13 @@ void require_own(Assignment& assignment, const OwnCommand& own, const Placement&
   if (!is_plain_name(assignment.run_id)) {
     refuse("the id of the launcher's run is none");
   }
+}
+
+void require_same_case(const Assignment& assignment, const OwnCommand& own) {
+  if (!own.run_case) return;
+  RunCase own_case = *own.run_case;
+  const std::string differ = difference_of_cases(assignment.run_case, own_case);
+  if (!differ.empty()) throw Error(ErrorCode::kBadInput, differ + ". Start all ranks with the same command");
 }
 
 Endpoint own_master(const Placement& placement) {

@@ -13,6 +13,11 @@ namespace ddbench::launch {
 /// Throws Error{kBadInput} naming the first difference and stating how ranks are given a secret.
 void require_own(Assignment& assignment, const OwnCommand& own, const Placement& placement);
 
+/// For a rank that shares a secret with its launcher: throws Error{kBadInput} naming the fields in which the launcher's case differs
+/// from that of the rank's own command line, labels and the SKU aside. A command line that does not say what to run (--resume)
+/// agrees with every case.
+void require_same_case(const Assignment& assignment, const OwnCommand& own);
+
 /// Where the program of such a rank finds rank 0: MASTER_ADDR and MASTER_PORT of its own environment. Throws
 /// Error{kBadInput} when they are not set.
 Endpoint own_master(const Placement& placement);

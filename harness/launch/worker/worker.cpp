@@ -10,6 +10,7 @@
 #include "core/run_case/program_case.h"
 #include "harness/collective/communicator.h"
 #include "harness/launch/control/tcp.h"
+#include "harness/launch/machine/core_claim.h"
 #include "harness/launch/machine/pinning.h"
 #include "harness/launch/machine/process_facts.h"
 #include "harness/launch/machine/sigterm.h"
@@ -19,7 +20,7 @@
 #include "harness/launch/worker/require_own.h"
 #include "harness/launch/worker/run_worker.h"
 #include "harness/launch/worker/training_state.h"
-#include "harness/launch/worker/watched_communicator.h"
+#include "harness/launch/worker/failure_tracking_communicator.h"
 #include "harness/launch/worker/worker.h"
 #include "harness/microbench/micro.h"
 #include "harness/plugin/probes/open_cuda_probe.h"
@@ -59,14 +60,14 @@ class Worker {
     // Ranks that come by themselves come when their machines are free: only the launcher knows for how long
     // to wait.
     assignment_ = session_.join(hello, files_ == nullptr ? kLauncherAnswersIn : kRanksGatherIn);
-    if (remote_ != nullptr && remote_->own != nullptr) do_only_the_own_command(hello);
+    if (remote_ != nullptr && remote_->own != nullptr) hold_against_own_command(hello);
     if (files_ != nullptr) {
       files_->open(assignment_.run_id, assignment_.rank);
       if (assignment_.reduce_spans) {
-        files_->reduce_spool(WholeSteps(static_cast<std::uint32_t>(assignment_.run_case.warmup)));
+        files_->reduce_spool(StepSampler(static_cast<std::uint32_t>(assignment_.run_case.warmup)));
       }
       assignment_.spool = files_->spool().string();
-      session_.tell_flights_of(files_->spool().parent_path(), is_program(assignment_.run_case));
+      session_.answer_of(files_->spool().parent_path(), is_program(assignment_.run_case));
       if (assignment_.local_rank == 0) session_.send(Inventory{host::facts(host::inspect_hardware())});
       // The settings that the fabric passes to the ranks that it starts.
       for (const auto& [name, value] : network_settings(assignment_.run_case.requested_network)) {
@@ -75,17 +76,19 @@ class Worker {
     }
     if (is_program(assignment_.run_case)) return run_program(session_, assignment_, remote_, counting_);
     // A rank that drives a GPU needs cores for the threads of CUDA and NCCL too.
-    const std::string cores =
-        assignment_.run_case.device == "cpu" ? pin_to_slot(assignment_.core_slot) : std::string();
+    if (assignment_.run_case.on_cpu()) claim_core();
     const ClockReading start = session_.read_clock(kLauncherAnswersIn);
+    // The device takes the GPU of this number (harness/device/gpu).
+    ::setenv("LOCAL_RANK", std::to_string(assignment_.local_rank).c_str(), 1);
     open_recorder();
+    if (!core_.blind().empty()) recorder_->intern(reported(fact_key<"cores.unclaimed">, core_.blind()));
     open_cuda_probe();
     connect();
     const RunCase& run_case = assignment_.run_case;
     if (run_case.ends_by_margin() && assignment_.rank == 0) state_.gather_step_times(run_case.warmup);
     counting_.begin(remote_, assignment_.local_rank);
-    session_.send(Ready{communicator_->transport(), cores, start});
-    WatchedCommunicator watched(*communicator_);
+    session_.send(Ready{communicator_->transport(), pinned_to_, start});
+    FailureTrackingCommunicator watched(*communicator_);
     try {
       deliver(train_or_measure(watched));
     } catch (...) {
@@ -97,7 +100,7 @@ class Worker {
   }
 
   /// Call before the message about the rank's end.
-  void tell_counts() { counting_.tell(); }
+  void report_counts() { counting_.report(); }
 
   /// What the spool and the launcher can still get from a rank that fails with `error`.
   Failure last_words(const Error& error) {
@@ -124,16 +127,21 @@ class Worker {
   }
 
  private:
-  /// A launcher that requests something else is not proved to be the user's: the error is also shown here,
-  /// not only at the launcher.
-  void do_only_the_own_command(const Hello& hello) {
+  /// The error is also shown here, not only at the launcher: one that is not proved may not be the user's.
+  void hold_against_own_command(const Hello& hello) {
     try {
+      if (remote_->launcher_is_proved) return require_same_case(assignment_, *remote_->own);
       require_own(assignment_, *remote_->own, remote_->placement);
     } catch (const Error& error) {
       fmt::print(stderr, "ddbench: the launcher at {}: {}\n", to_string(remote_->launcher), error.message());
       throw;
     }
     assignment_.address = hello.address;
+  }
+
+  void claim_core() {
+    core_ = CoreClaim(core_claims_file(), {ordered_cores(), assignment_.core_slot, assignment_.run_id});
+    pinned_to_ = pin_to_core(core_.core());
   }
 
   /// What `ddbench micro` measures leaves no loss and no parameters.
@@ -164,7 +172,7 @@ class Worker {
 
   /// Before the first communicator. What is measured without steps is measured without probes.
   void open_cuda_probe() {
-    if (assignment_.run_case.device != "cuda" || is_micro(assignment_.run_case)) return;
+    if (!assignment_.run_case.on_gpus() || is_micro(assignment_.run_case)) return;
     std::string why_not;
     kernels_ = probe::open_cuda_probe(*recorder_, why_not);
     if (!why_not.empty()) recorder_->intern(reported(fact_key<"cupti.unavailable">, why_not));
@@ -194,7 +202,8 @@ class Worker {
     result.clock = session_.read_clock(kLauncherAnswersIn);
     result.waits = state_.waits().count;
     result.wait_ns = state_.waits().total_ns;
-    tell_counts();
+    result.shared_with = core_.shared_with();
+    report_counts();
     session_.ship_rest();
     session_.send(result);
     // Connections stay open until every rank has the data that it needs.
@@ -207,6 +216,8 @@ class Worker {
   ShippedFiles* files_;
   Assignment assignment_;
   MachineCounting counting_;
+  CoreClaim core_;
+  std::string pinned_to_;  // empty: nowhere
   std::unique_ptr<host::Recorder> recorder_;
   std::unique_ptr<cuda::CudaProbe> kernels_;  // destroyed before the recorder
   std::unique_ptr<collective::Communicator> communicator_;
@@ -221,7 +232,7 @@ int work(WorkerSession& session, TrainingState& state, const Hello& hello, const
     if (remote != nullptr && !session.joined()) return 1;  // rejected: no launcher listens
     session.send(state.snapshot());                        // how far it got
     const Failure failure = worker.last_words(error);
-    worker.tell_counts();
+    worker.report_counts();
     session.ship_rest();
     session.send(failure);
     return 1;

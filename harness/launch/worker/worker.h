@@ -20,9 +20,9 @@ struct RemoteRank {
   ShippedFiles& files;  ///< where it writes
   Placement placement;  ///< as which it was started
   Endpoint launcher;
-  /// The content of its command line, if the rank may do nothing else (require_own); null: it follows the
-  /// launcher.
+  /// The content of its command line, which the launcher's assignment must agree with; null: the launcher started this process.
   const OwnCommand* own = nullptr;
+  bool launcher_is_proved = true;  ///< by the job's secret; else the rank does only what its command line says (require_own)
 };
 
 /// A rank's life from its hello to its end; errors are reported to the launcher. `remote`: null for a rank

@@ -10,7 +10,7 @@
 
 #include "core/version/build_identity.h"
 #include "harness/launch/machine/process_facts.h"
-#include "harness/launch/worker/told_flights.h"
+#include "harness/launch/worker/own_flights.h"
 #include "harness/launch/machine/sigterm.h"
 
 namespace ddbench::launch {
@@ -116,19 +116,19 @@ void WorkerSession::watch(std::function<std::optional<Error>()> trouble) {
   watch_ = std::move(trouble);
 }
 
-void WorkerSession::tell_flights_of(const std::filesystem::path& folder, bool is_program) {
+void WorkerSession::answer_of(const std::filesystem::path& folder, bool is_program) {
   const std::lock_guard lock(mutex_);
   flights_folder_ = folder;
-  tells_program_ = is_program;
+  reports_program_ = is_program;
 }
 
-void WorkerSession::tell_flights(const TellFlights& request) {
+void WorkerSession::answer(const FlightRequest& request) {
   std::filesystem::path folder;
   {
     const std::lock_guard lock(mutex_);
     folder = flights_folder_;
   }
-  for (const Flight& flight : told_flights(folder, request.request)) send(flight);
+  for (const Flight& flight : own_flights(folder, request.request)) send(flight);
 }
 
 bool WorkerSession::stopped() const {
@@ -179,7 +179,7 @@ void WorkerSession::take(Message message, std::int64_t received_ns) {
     return stop(std::nullopt);
   }
   if (const auto* hold = std::get_if<Hold>(&message)) return send(Holding{hold->round, state_.hold(hold->lead_ns)});
-  if (const auto* request = std::get_if<TellFlights>(&message)) return tell_flights(*request);
+  if (const auto* request = std::get_if<FlightRequest>(&message)) return answer(*request);
   if (const auto* last = std::get_if<LastStep>(&message))
     return state_.set_last_step(last->step, last->checkpoint);
   const std::lock_guard lock(mutex_);
@@ -193,7 +193,7 @@ void WorkerSession::take(Message message, std::int64_t received_ns) {
     if (const auto waiting = gets_.find(value->id); waiting != gets_.end())
       waiting->second = std::move(value->value);
   } else if (auto* gathered = std::get_if<KvParts>(&message)) {
-    if (const auto waiting = gathers_.find(gathered->id); waiting != gathers_.end()) waiting->second = std::move(gathered->parts);
+    if (const auto waiting = gathers_.find(gathered->id); waiting != gathers_.end()) waiting->second = std::move(*gathered);
   } else if (const auto* pong = std::get_if<Pong>(&message)) {
     if (pings_left_ == 0 || pong->id != ping_id_) return;
     pings_.push_back({ping_.sent_ns, pong->reference_ns, received_ns});
@@ -213,10 +213,10 @@ void WorkerSession::heartbeat() {
   if (std::optional<StepTimes> times = state_.step_times()) send(*times);
   Heartbeat beat = state_.snapshot();
   beat.peak_memory_bytes = peak_memory_bytes();
-  beat.told_to_end = told_to_end();
+  beat.sigterm_pending = sigterm_pending();
   {
     const std::lock_guard lock(mutex_);
-    if (tells_program_) beat.collective = collectives_of_program(flights_folder_);
+    if (reports_program_) beat.collective = collectives_of_program(flights_folder_);
   }
   send(beat);
   const auto beats_a_second = static_cast<unsigned>(std::max<std::int64_t>(1, std::chrono::milliseconds(1000) / heartbeat_));

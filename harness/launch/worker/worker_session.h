@@ -78,9 +78,9 @@ class WorkerSession final : public collective::KeyValueStore {
   /// Called once on the control thread when the rank must give up; at once when that is already so. Empty:
   /// nothing is called.
   void on_stop(std::function<void()> action);
-  /// For a remote rank: TellFlights is answered from the flight recorders in this folder. `is_program`:
+  /// For a remote rank: FlightRequest is answered from the flight recorders in this folder. `is_program`:
   /// heartbeats also report which collectives the program's processes are in.
-  void tell_flights_of(const std::filesystem::path& folder, bool is_program);
+  void answer_of(const std::filesystem::path& folder, bool is_program);
   /// Asked at each heartbeat: a trouble that other threads cannot notice (a full disk). The first one stops
   /// the rank.
   void watch(std::function<std::optional<Error>()> trouble);
@@ -96,7 +96,7 @@ class WorkerSession final : public collective::KeyValueStore {
   void heartbeat();
   void ping();
   void follow_clock();
-  void tell_flights(const TellFlights& request);
+  void answer(const FlightRequest& request);
   void stop(std::optional<Error> trouble);
   [[noreturn]] void fail_waiting(const std::string& what, std::chrono::milliseconds timeout) const;
 
@@ -109,7 +109,7 @@ class WorkerSession final : public collective::KeyValueStore {
   std::condition_variable changed_;
   std::optional<Assignment> assignment_;
   std::map<std::uint64_t, std::optional<collective::Bytes>> gets_;  // waited for, by id
-  std::map<std::uint64_t, std::optional<std::vector<collective::Bytes>>> gathers_;  // likewise
+  std::map<std::uint64_t, std::optional<KvParts>> gathers_;  // likewise
   std::uint64_t next_get_ = 1;
   int pings_left_ = 0;
   std::uint64_t ping_id_ = 0;
@@ -121,7 +121,7 @@ class WorkerSession final : public collective::KeyValueStore {
   std::string stop_reason_;
   std::optional<Error> trouble_;
   std::filesystem::path flights_folder_;  // empty: this rank has no flight recorders to send
-  bool tells_program_ = false;
+  bool reports_program_ = false;
   std::function<void()> on_stop_;
   std::function<std::optional<Error>()> watch_;
 

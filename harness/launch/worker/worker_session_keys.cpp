@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "harness/launch/control/key_value_bytes.h"
 #include "harness/launch/worker/worker_session.h"
 
 namespace ddbench::launch {
@@ -32,12 +33,14 @@ std::vector<collective::Bytes> WorkerSession::gather(KvGather request, std::chro
   send(request);
   lock.lock();
   changed_.wait_for(lock, timeout, [&] { return gathers_[request.id] || stopped_; });
-  std::optional<std::vector<collective::Bytes>> parts = std::move(gathers_[request.id]);
+  std::optional<KvParts> answer = std::move(gathers_[request.id]);
   gathers_.erase(request.id);
-  if (!parts) fail_waiting(fmt::format("the keys \"{}\" of all {} ranks", request.prefix, request.count), timeout);
-  if (parts->size() != request.count)
+  if (!answer) fail_waiting(fmt::format("the keys \"{}\" of all {} ranks", request.prefix, request.count), timeout);
+  if (!answer->error.empty()) throw Error(ErrorCode::kRunFailed, answer->error, 0, "rendezvous");
+  std::vector<collective::Bytes> parts = parts_of(*answer);
+  if (parts.size() != request.count)
     throw Error(ErrorCode::kRunFailed, "the launcher answered with another number of keys than it was asked for", 0, "rendezvous");
-  return *std::move(parts);
+  return parts;
 }
 
 std::vector<collective::Bytes> WorkerSession::get_all(const std::string& prefix, int count, std::chrono::milliseconds timeout) {

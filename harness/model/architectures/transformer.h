@@ -11,7 +11,7 @@
 
 namespace ddbench::workload {
 
-/// What tells the sizes of a transformer apart, and what a user may set.
+/// The dimensions of a transformer, and the settings that a user may change.
 struct TransformerShape {
   const char* size;
   std::int64_t layers;

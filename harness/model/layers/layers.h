@@ -13,7 +13,7 @@ namespace ddbench::workload {
 struct LinearOptions {
   device::Activation activation = device::Activation::kNone;
   bool bias = true;
-  Initial weight{};  ///< torch.nn.Linear's unless told
+  Initial weight{};  ///< that of torch.nn.Linear by default
   Initial bias_values{};
 };
 

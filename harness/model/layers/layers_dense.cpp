@@ -17,6 +17,9 @@ class Linear final : public Layer {
     bias_ = bias;
     has_bias_ = true;
   }
+  std::vector<ParameterIndex> parameters() const {
+    return has_bias_ ? std::vector{weight_, bias_} : std::vector{weight_};
+  }
 
   void forward(Pass& pass) const override {
     const auto span = pass.forward_span();
@@ -147,6 +150,7 @@ Value linear(Network& network, const std::string& name, Value x, std::int64_t ou
     layer->set_bias(network.vector({name + ".bias", 1, out, x.columns, options.bias_values}));
   }
   Node node = node_of(network, name, x, y, options.activation);
+  node.parameters = layer->parameters();
   node.layer = std::move(layer);
   network.add(std::move(node));
   return y;
@@ -159,6 +163,7 @@ Value tied_linear(Network& network, const std::string& name, Value x, ParameterI
   auto layer = std::make_unique<Linear>(x, y, table, Activation::kNone);
   if (bias) layer->set_bias(network.vector({name + ".bias", 1, out, x.columns, Initial::constant(0)}));
   Node node = node_of(network, name, x, y, Activation::kNone);
+  node.parameters = layer->parameters();
   node.layer = std::move(layer);
   network.add(std::move(node));
   return y;
@@ -186,7 +191,8 @@ Value layer_norm(Network& network, const std::string& name, Value x, float epsil
                .layer = std::make_unique<LayerNorm>(x, statistics, y, scale, shift, epsilon),
                .inputs = {x},
                .outputs = {y, statistics},
-               .kept = {x, statistics}});
+               .kept = {x, statistics},
+               .parameters = {scale, shift}});
   return y;
 }
 

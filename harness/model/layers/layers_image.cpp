@@ -156,6 +156,7 @@ Value add_batch_norm(Network& network, const std::string& name, BatchNormValues 
             .inputs = {x},
             .outputs = {values.y, values.mean, values.inverse_deviation},
             .kept = {x, values.mean, values.inverse_deviation},
+            .parameters = {scale, shift},
             .overwrites_gradients = true};
   if (activation == Activation::kRelu) node.kept.push_back(values.y);
   if (values.has_residual) {
@@ -182,6 +183,7 @@ Value convolution(Network& network, const std::string& name, Value x, std::int64
                .inputs = {x},
                .outputs = {y},
                .kept = {x},
+               .parameters = {weight},
                .forward_flops = product,
                .backward_flops = network.needs_gradient(x) ? 2 * product : product,
                .overwrites_gradients = true});

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "harness/model/layers/layers.h"
 #include "harness/model/layers/pass.h"
 
@@ -106,7 +108,12 @@ Value embed(Network& network, const std::string& name, const Embeddings& embeddi
   const Value y = network.value(embeddings.sequence, embeddings.columns);
   const Value places = network.places(embeddings.sequence);
   const Value zeros = embeddings.has_types ? network.zeros(embeddings.sequence) : places;
-  network.add({.name = name, .layer = std::make_unique<Embed>(embeddings, places, zeros, y), .outputs = {y}});
+  Node node{.name = name,
+            .layer = std::make_unique<Embed>(embeddings, places, zeros, y),
+            .outputs = {y},
+            .parameters = {embeddings.tokens, embeddings.positions}};
+  if (embeddings.has_types) node.parameters.push_back(embeddings.types);
+  network.add(std::move(node));
   return y;
 }
 

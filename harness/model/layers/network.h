@@ -40,6 +40,7 @@ struct Node {
   std::vector<Value> inputs{};
   std::vector<Value> outputs{};
   std::vector<Value> kept{};
+  std::vector<std::size_t> parameters{};  ///< that the layer reads
   double forward_flops = 0;
   double backward_flops = 0;
   double recomputed_flops = 0;  ///< what the operators do in backward besides, to save memory
@@ -132,7 +133,7 @@ class Network {
 
 /// The model that `network` describes; see Workload::make_model.
 std::unique_ptr<Model> make_network_model(Network network, device::Device& device,
-                                          std::vector<Parameter> parameters, std::int64_t batch,
-                                          Probe& probe);
+                                          std::vector<Parameter> parameters, std::int64_t batch, Probe& probe,
+                                          ParameterSource* source);
 
 }  // namespace ddbench::workload

@@ -155,4 +155,22 @@ std::int64_t copied_weight_bytes(const Network& network) {
   return bytes;
 }
 
+std::int64_t weight_scratch_bytes(const Network& network) {
+  std::int64_t most = 0;
+  if (network.activations() == device::DataType::kFloat32) return most;
+  for (const Node& node : network.nodes()) {
+    std::int64_t bytes = 0;
+    for (const ParameterIndex i : node.parameters) {
+      if (network.is_weight(i)) bytes += scratch_bytes(network.parameters()[i], network.activations());
+    }
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+std::int64_t scratch_bytes(const ParameterSpec& spec, device::DataType type) noexcept {
+  constexpr std::int64_t kLineBytes = 64;
+  return (spec.elements() * size_of(type) + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+
 }  // namespace ddbench::workload

@@ -30,6 +30,10 @@ device::DataType type_of(const Network& network, const ValueInfo& value) noexcep
 
 /// The weights in 16 bits that a model of the network keeps beside its parameters.
 std::int64_t copied_weight_bytes(const Network& network);
+/// The most that the weights of one layer take in 16 bits: where they are copied layer by layer. 0 in float32.
+std::int64_t weight_scratch_bytes(const Network& network);
+/// What a weight takes of it: whole cache lines.
+std::int64_t scratch_bytes(const ParameterSpec& spec, device::DataType type) noexcept;
 /// What a model of the network allocates besides parameters and their gradients.
 std::int64_t memory_bytes(const Network& network, std::int64_t batch);
 

@@ -15,9 +15,10 @@ using device::Tensor;
 class NetworkModel final : public Model {
  public:
   NetworkModel(Network network, device::Device& device, std::vector<Parameter> parameters, std::int64_t batch,
-               Probe& probe)
+               Probe& probe, ParameterSource* source)
       : network_(std::move(network)),
         device_(device),
+        source_(source),
         loss_memory_(device.allocate(sizeof(float))),
         cast_name_(probe.intern("cast_weights")),
         input_name_(probe.intern("cast_inputs")) {
@@ -45,6 +46,7 @@ class NetworkModel final : public Model {
     read_inputs(batch, probe);
     for (std::size_t i = 0; i < network_.nodes().size(); ++i) {
       pass_.names_ = &names_[i];
+      fetch_parameters(i, i);
       network_.nodes()[i].layer->forward(pass_);
     }
   }
@@ -62,7 +64,9 @@ class NetworkModel final : public Model {
     pass_.written_.assign(network_.values().size(), false);
     pass_.parameter_writes_.assign(network_.parameters().size(), 0);
     use_memory(false);
+    std::size_t number = network_.nodes().size();
     for (const NetworkSchedule::Moment& moment : schedule_.after_forward) {
+      fetch_parameters(number++, moment.node);
       const Layer& layer = *network_.nodes()[moment.node].layer;
       pass_.names_ = &names_[moment.node];
       pass_.spare_ = spares_[moment.node];
@@ -111,6 +115,11 @@ class NetworkModel final : public Model {
   }
 
   void place_weights() {
+    if (source_ != nullptr) {
+      weight_memory_.push_back(device_.allocate(weight_scratch_bytes(network_), device::MemoryUse::kParameters));
+      for (const Parameter& parameter : pass_.parameters_) pass_.weights_.push_back(parameter.value);
+      return;
+    }
     for (ParameterIndex i = 0; i < pass_.parameters_.size(); ++i) {
       Tensor weight = pass_.parameters_[i].value;
       if (network_.is_weight(i) && network_.activations() != DataType::kFloat32) {
@@ -122,9 +131,26 @@ class NetworkModel final : public Model {
     }
   }
 
+  /// Those of a node, at a moment of the schedule: where they are now, and the copies of its weights.
+  void fetch_parameters(std::size_t moment, std::size_t node) {
+    if (source_ == nullptr) return;
+    source_->begin(moment);
+    auto* copies = static_cast<std::byte*>(weight_memory_.front().data());
+    for (const ParameterIndex i : network_.nodes()[node].parameters) {
+      const Tensor value = source_->value(i);
+      pass_.parameters_[i].value = pass_.weights_[i] = value;
+      if (!network_.is_weight(i) || network_.activations() == DataType::kFloat32) continue;
+      const bool is_forward = moment < network_.nodes().size();
+      const auto span = pass_.probe_->span(is_forward ? SpanKind::kForward : SpanKind::kBackward, cast_name_);
+      pass_.weights_[i] = {copies, value.rows, value.columns, network_.activations()};
+      device_.narrow(value, 1.0F, pass_.weights_[i]);
+      copies += scratch_bytes(network_.parameters()[i], network_.activations());
+    }
+  }
+
   /// The optimizer has changed the float32 parameters.
   void read_weights(Probe& probe) {
-    if (weight_memory_.empty()) return;
+    if (weight_memory_.empty() || source_ != nullptr) return;
     const auto span = probe.span(SpanKind::kForward, cast_name_);
     for (ParameterIndex i = 0; i < pass_.parameters_.size(); ++i) {
       if (network_.is_weight(i)) device_.narrow(pass_.parameters_[i].value, 1.0F, pass_.weights_[i]);
@@ -146,6 +172,7 @@ class NetworkModel final : public Model {
 
   Network network_;
   device::Device& device_;
+  ParameterSource* const source_;
   device::Buffer memory_;
   device::Buffer loss_memory_;
   std::vector<device::Buffer> weight_memory_;
@@ -160,9 +187,9 @@ class NetworkModel final : public Model {
 };
 
 std::unique_ptr<Model> make_network_model(Network network, device::Device& device,
-                                          std::vector<Parameter> parameters, std::int64_t batch,
-                                          Probe& probe) {
-  return std::make_unique<NetworkModel>(std::move(network), device, std::move(parameters), batch, probe);
+                                          std::vector<Parameter> parameters, std::int64_t batch, Probe& probe,
+                                          ParameterSource* source) {
+  return std::make_unique<NetworkModel>(std::move(network), device, std::move(parameters), batch, probe, source);
 }
 
 }  // namespace ddbench::workload

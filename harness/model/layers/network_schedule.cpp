@@ -92,4 +92,13 @@ NetworkSchedule schedule_of(const Network& network) {
   return schedule;
 }
 
+ParameterUses uses_of(const Network& network) {
+  ParameterUses uses{.forward = network.nodes().size(), .moments = {}};
+  for (const Node& node : network.nodes()) uses.moments.push_back(node.parameters);
+  for (const NetworkSchedule::Moment& moment : schedule_of(network).after_forward) {
+    uses.moments.push_back(network.nodes()[moment.node].parameters);
+  }
+  return uses;
+}
+
 }  // namespace ddbench::workload

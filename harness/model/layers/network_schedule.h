@@ -24,5 +24,6 @@ struct NetworkSchedule {
 };
 
 NetworkSchedule schedule_of(const Network& network);
+ParameterUses uses_of(const Network& network);
 
 }  // namespace ddbench::workload

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "harness/model/layers/network_memory.h"
+#include "harness/model/layers/network_schedule.h"
 
 namespace ddbench::workload {
 namespace {
@@ -19,15 +20,19 @@ class NetworkWorkload final : public Workload {
   std::int64_t weight_copy_bytes(device::DataType precision) const override {
     return copied_weight_bytes(network(precision));
   }
+  std::int64_t weight_scratch_bytes(device::DataType precision) const override {
+    return workload::weight_scratch_bytes(network(precision));
+  }
+  ParameterUses parameter_uses() const override { return uses_of(network()); }
   SampleShape sample() const override { return description_.sample; }
 
   std::unique_ptr<Dataset> make_dataset(const std::string& data, std::uint64_t seed) const override {
     return description_.make_dataset(data, seed);
   }
   std::unique_ptr<Model> make_model(device::Device& device, std::vector<Parameter> parameters,
-                                    std::int64_t batch, Probe& probe,
-                                    device::DataType precision) const override {
-    return make_network_model(network(precision), device, std::move(parameters), batch, probe);
+                                    std::int64_t batch, Probe& probe, device::DataType precision,
+                                    ParameterSource* source) const override {
+    return make_network_model(network(precision), device, std::move(parameters), batch, probe, source);
   }
 
  private:

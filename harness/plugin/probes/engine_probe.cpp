@@ -59,12 +59,12 @@ class EngineProbe final : public CudaProbe {
   bool follow_capture(bool follow) noexcept override { return probe_->follow_capture(follow); }
   void pause_nccl_events(bool paused) noexcept override {
     is_paused_ = paused;
-    tell_nccl();
+    switch_nccl();
   }
   void set_enabled(bool enabled) noexcept override {
     probe_->set_enabled(enabled);
     is_enabled_ = enabled;
-    tell_nccl();
+    switch_nccl();
   }
   void flush() noexcept override { probe_->flush(); }
   cuda::ProbeCounters stop() noexcept override {
@@ -76,7 +76,7 @@ class EngineProbe final : public CudaProbe {
  private:
   /// After a pause NCCL may report the times of earlier collectives (probes/cupti/README.md). None of them is
   /// needed: the engine's collectives have those of their kernels, or its own.
-  void tell_nccl() noexcept { inject::pause_nccl_events(is_paused_ || !is_enabled_); }
+  void switch_nccl() noexcept { inject::pause_nccl_events(is_paused_ || !is_enabled_); }
 
   const std::unique_ptr<CudaProbe> probe_;
   std::atomic<bool> is_paused_ = false;

@@ -72,7 +72,13 @@ std::uint32_t Checkpointer::restore() {
     file.read(copies.tensors());
     copies.upload();
   };
-  read(parameter_file, parameters());
+  if (strategy_.source() == nullptr) {
+    read(parameter_file, parameters());
+  } else {
+    parameter_file.read_each(parameters(), [this](std::size_t parameter, const void* values) {
+      strategy_.set_values(parameter, static_cast<const float*>(values));
+    });
+  }
   read(SafetensorsFile(state_file(plan_.resume_from, state_rank())), optimizer_.state());
   target_.restore(parameter_file.required(kRecentLosses));
   if (loss_scale_.wanted()) loss_scale_.restore(parameter_file.required(kLossScale));
@@ -107,12 +113,25 @@ void Checkpointer::write(std::uint32_t steps_done) {
   }
   const auto span = probe_.host_span(SpanKind::kCopy, name_, bytes);
   write_safetensors(state_file(folder, rank_), HostCopies(state, device_).download(), metadata);
+  const std::vector<std::vector<float>> gathered = gather_values();
   if (rank_ != 0) return;
   metadata[kRecentLosses] = target_.recent();
   if (loss_scale_.wanted()) metadata[kLossScale] = loss_scale_.state();
   metadata[kStateFiles] = std::to_string(strategy_.updates_everything() ? 1 : run_case_.world_size());
-  write_safetensors(parameters_file(folder), HostCopies(parameters(), device_).download(),
-                    std::move(metadata));
+  std::vector<NamedTensor> values = parameters();
+  for (std::size_t i = 0; i < gathered.size(); ++i) values[i].tensor.data = const_cast<float*>(gathered[i].data());
+  if (gathered.empty()) values = HostCopies(std::move(values), device_).download();
+  write_safetensors(parameters_file(folder), values, std::move(metadata));
+}
+
+/// On rank 0, where ranks keep shares of the values: all of them, in the host's memory. All ranks take part.
+std::vector<std::vector<float>> Checkpointer::gather_values() {
+  std::vector<std::vector<float>> gathered;
+  if (strategy_.source() == nullptr) return gathered;
+  strategy_.read_values([&](std::size_t parameter, const float* values) {
+    if (rank_ == 0) gathered.emplace_back(values, values + strategy_.parameters()[parameter].spec.elements());
+  });
+  return gathered;
 }
 
 /// Every rank's file is on disk.

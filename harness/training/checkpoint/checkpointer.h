@@ -31,6 +31,7 @@ class Checkpointer {
   int state_rank() const noexcept { return strategy_.updates_everything() ? 0 : rank_; }
   std::vector<NamedTensor> parameters() const;
   void write(std::uint32_t steps_done);
+  std::vector<std::vector<float>> gather_values();
   void publish(std::uint32_t steps_done) const;
   void barrier();
 

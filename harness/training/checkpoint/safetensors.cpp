@@ -218,6 +218,21 @@ void SafetensorsFile::check_data() const {
 }
 
 void SafetensorsFile::read(const std::vector<NamedTensor>& tensors) const {
+  read_into(tensors, [&](std::size_t i) { return tensors[i].tensor.data; }, [](std::size_t, const void*) {});
+}
+
+void SafetensorsFile::read_each(const std::vector<NamedTensor>& tensors,
+                                const std::function<void(std::size_t tensor, const void* data)>& take) const {
+  std::vector<std::byte> memory;
+  const auto place = [&](std::size_t i) {
+    memory.resize(static_cast<std::size_t>(tensors[i].tensor.bytes()));
+    return static_cast<void*>(memory.data());
+  };
+  read_into(tensors, place, take);
+}
+
+template <typename PlaceOf, typename Take>
+void SafetensorsFile::read_into(const std::vector<NamedTensor>& tensors, const PlaceOf& place_of, const Take& take) const {
   if (tensors.size() != entries_.size()) {
     refuse(fmt::format("it has {} tensors where this run has {}", entries_.size(), tensors.size()));
   }
@@ -229,8 +244,10 @@ void SafetensorsFile::read(const std::vector<NamedTensor>& tensors) const {
                          entries_[i].elements, name, tensor.elements()));
     }
     checksum.add(name);
-    read_at(data_begin_ + entries_[i].begin, tensor.data, tensor.bytes());
-    checksum.add(tensor.data, tensor.bytes());
+    void* const data = place_of(i);
+    read_at(data_begin_ + entries_[i].begin, data, tensor.bytes());
+    checksum.add(data, tensor.bytes());
+    take(i, data);
   }
   if (checksum.text() != required(kChecksum)) refuse("it is damaged: its checksum is another");
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ class SafetensorsFile {
   void check_data() const;
   /// Fills the tensors, which must be exactly those of the file, in its order, and proves the checksum.
   void read(const std::vector<NamedTensor>& tensors) const;
+  /// The same without memory of the tensors: hands over the data of each in turn. The checksum is known good only at the end.
+  void read_each(const std::vector<NamedTensor>& tensors,
+                 const std::function<void(std::size_t tensor, const void* data)>& take) const;
 
  private:
   struct Entry {
@@ -45,6 +49,8 @@ class SafetensorsFile {
 
   [[noreturn]] void refuse(const std::string& what) const;
   void parse_header(const std::string& header);
+  template <typename PlaceOf, typename Take>
+  void read_into(const std::vector<NamedTensor>& tensors, const PlaceOf& place_of, const Take& take) const;
   std::string read_at(std::int64_t begin, std::int64_t bytes) const;
   void read_at(std::int64_t begin, void* destination, std::int64_t bytes) const;
 

@@ -59,7 +59,7 @@ std::int64_t Loader::memory_bytes(const RunCase& run_case, const workload::Sampl
 }
 
 std::int64_t Loader::device_bytes(const RunCase& run_case, const workload::SampleShape& shape) {
-  if (run_case.device == "cpu") return memory_bytes(run_case, shape);
+  if (run_case.on_cpu()) return memory_bytes(run_case, shape);
   const int places = run_case.data_workers > 0 ? 2 : 1;
   return places * batch_of(run_case) * (shape.input_bytes() + shape.label_bytes());
 }

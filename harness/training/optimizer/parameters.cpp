@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "harness/model/random.h"
 
 namespace ddbench::ddp {
@@ -51,15 +53,12 @@ std::int64_t elements_of(const Bucket& bucket, const std::vector<workload::Param
   return elements;
 }
 
-std::string hash_of(const std::vector<workload::Parameter>& parameters, device::Device& device) {
-  std::uint64_t hash = 0;
-  std::vector<std::uint32_t> words;
-  for (const workload::Parameter& parameter : parameters) {
-    words.resize(static_cast<std::size_t>(parameter.spec.elements()));
-    device.download(parameter.value, words.data());
-    for (const std::uint32_t word : words) hash = workload::mix_bits(hash ^ word);
-  }
-  return fmt::format("{:016x}", hash);
+void ParameterHash::add(std::span<const float> values) {
+  for (const float value : values) hash_ = workload::mix_bits(hash_ ^ std::bit_cast<std::uint32_t>(value));
+}
+
+std::string ParameterHash::text() const {
+  return fmt::format("{:016x}", hash_);
 }
 
 }  // namespace ddbench::ddp

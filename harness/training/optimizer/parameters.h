@@ -16,7 +16,7 @@ namespace ddbench::ddp {
 class ParameterMemory {
  public:
   ParameterMemory(const std::vector<workload::ParameterSpec>& specs, device::Device& device, device::MemoryUse use);
-  /// What it takes for parameters of so many bytes each.
+  /// The size of this memory in bytes, for parameters of these sizes in bytes.
   static std::int64_t bytes_for(std::span<const std::int64_t> parameter_bytes);
 
   const std::vector<device::Tensor>& tensors() const noexcept { return tensors_; }
@@ -33,7 +33,14 @@ std::vector<Bucket> plan_buckets(const RunCase& run_case, const std::vector<work
 std::vector<std::int64_t> bytes_of(const std::vector<workload::ParameterSpec>& specs);
 std::int64_t elements_of(const Bucket& bucket, const std::vector<workload::ParameterSpec>& specs);
 
-/// Of all parameters' bits, in order: 16 hexadecimal digits. Equal bits give equal hashes.
-std::string hash_of(const std::vector<workload::Parameter>& parameters, device::Device& device);
+/// Of all parameters' bits, in their order. Equal bits give equal hashes.
+class ParameterHash {
+ public:
+  void add(std::span<const float> values);
+  std::string text() const;  ///< 16 hexadecimal digits
+
+ private:
+  std::uint64_t hash_ = 0;
+};
 
 }  // namespace ddbench::ddp

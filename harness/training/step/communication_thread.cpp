@@ -12,18 +12,20 @@ CommunicationThread::CommunicationThread(collective::Communicator& communicator,
       collectives_(communicator, recorder, monitor, kernels),
       thread_([this] { run(); }) {}
 
-void CommunicationThread::submit(Job job) {
+std::uint64_t CommunicationThread::submit(Job job) {
   {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(std::move(job));
-    ++unfinished_;
+    ++submitted_jobs_;
   }
   submitted_.notify_one();
+  return submitted_jobs_;
 }
 
-void CommunicationThread::wait() {
+void CommunicationThread::wait(std::uint64_t job) {
   std::unique_lock lock(mutex_);
-  finished_.wait(lock, [this] { return unfinished_ == 0; });
+  awaited_job_ = job;
+  finished_.wait(lock, [&] { return finished_jobs_ >= job; });
   if (failure_) std::rethrow_exception(failure_);
 }
 
@@ -40,7 +42,7 @@ void CommunicationThread::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    busy = unfinished_ > 0;
+    busy = finished_jobs_ < submitted_jobs_;
   }
   submitted_.notify_one();
   if (busy) communicator_.abort();
@@ -68,13 +70,13 @@ void CommunicationThread::run() {
       lock.lock();
     }
     failure_ = failure;
-    if (--unfinished_ == 0) finished_.notify_one();
+    if (++finished_jobs_ == awaited_job_) finished_.notify_one();
   }
 }
 
-void submit_after(device::Device& device, CommunicationThread& communication, CommunicationThread::Job job) {
+std::uint64_t submit_after(device::Device& device, CommunicationThread& communication, CommunicationThread::Job job) {
   if (device.is_host()) return communication.submit(std::move(job));
-  communication.submit(
+  return communication.submit(
       [&device, done = device.mark(), job = std::move(job)](RecordedCollectives& collectives) {
         device.wait_for(done);
         job(collectives);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -26,12 +27,15 @@ class CommunicationThread {
   CommunicationThread(const CommunicationThread&) = delete;
   CommunicationThread& operator=(const CommunicationThread&) = delete;
 
-  /// Returns at once; what the job works on must stay until wait() has returned or the thread is stopped.
-  void submit(Job job);
+  /// Returns at once, with the job's number; what the job works on must stay until wait() has returned or the thread is
+  /// stopped.
+  std::uint64_t submit(Job job);
 
   /// Blocks until every job handed in is done. Throws the Error of the first that failed; the ones after it
   /// were not begun.
-  void wait();
+  void wait() { wait(submitted_jobs_); }
+  /// The same of the jobs up to this number.
+  void wait(std::uint64_t job);
 
   /// The threads that carry out collectives, as ids of host::own_thread(): this one, and the library's own.
   /// Blocks until this one has begun.
@@ -54,7 +58,9 @@ class CommunicationThread {
   std::condition_variable submitted_;
   std::condition_variable finished_;
   std::deque<Job> jobs_;
-  int unfinished_ = 0;
+  std::uint64_t submitted_jobs_ = 0;  // of the submitting thread
+  std::uint64_t finished_jobs_ = 0;
+  std::uint64_t awaited_job_ = 0;
   bool stopping_ = false;
   std::exception_ptr failure_;
   static constexpr int kNotBegun = -1;
@@ -63,7 +69,7 @@ class CommunicationThread {
 };
 
 /// Hands a job in for when the device has done what was called for so far.
-void submit_after(device::Device& device, CommunicationThread& communication, CommunicationThread::Job job);
+std::uint64_t submit_after(device::Device& device, CommunicationThread& communication, CommunicationThread::Job job);
 
 /// Stops the thread at its own end: declared after the memory that collectives work on, it ends them first.
 class EndOfCommunication {

@@ -30,8 +30,8 @@ void LinkWatch::end_step(std::uint32_t step, bool is_probed) {
   for (const collective::LinkCounters& counters : counters_) {
     if (counters.acknowledged_bytes < kLeastBytes) continue;
     Link* const link = link_to(counters, step);
-    if (link == nullptr || counters.acknowledged_bytes < link->told_bytes + kLeastBytes) continue;
-    link->told_bytes = counters.acknowledged_bytes;
+    if (link == nullptr || counters.acknowledged_bytes < link->reported_bytes + kLeastBytes) continue;
+    link->reported_bytes = counters.acknowledged_bytes;
     recorder_.record_scalar(link->bytes_name, step, static_cast<double>(counters.acknowledged_bytes));
     recorder_.record_scalar(link->busy_name, step, static_cast<double>(counters.busy_ns));
   }

@@ -28,7 +28,7 @@ class LinkWatch {
  private:
   struct Link {
     int peer = 0;
-    std::uint64_t told_bytes = 0;
+    std::uint64_t reported_bytes = 0;
     std::string bytes_name;
     std::string busy_name;
   };

@@ -20,7 +20,7 @@ class CaptureScope {
   CaptureScope(device::GraphCapture& capture, workload::Probe& probe, bool probed, cuda::CudaProbe* kernels)
       : capture_(capture), probe_(probe), kernels_(kernels) {
     if (kernels_ != nullptr && !kernels_->follow_capture(true)) {
-      throw Error(ErrorCode::kRunFailed, "CUPTI cannot tell the kernels of a graph apart", 0,
+      throw Error(ErrorCode::kRunFailed, "CUPTI does not report the kernels of a graph one by one", 0,
                   "capture a graph");
     }
     probe_.begin_capture(probed);
@@ -75,14 +75,14 @@ StepGraphs::~StepGraphs() {
   if (auto* const queued = communication_.collectives().queued()) queued->on_give_up({});
 }
 
-void StepGraphs::tell(const std::string& what) {
+void StepGraphs::report(const std::string& what) {
   recorder_.intern(reported(fact_key<"training.cuda_graph">, what));
 }
 
 void StepGraphs::give_up(const std::string& why) {
   graphs_.clear();
   wanted_ = false;
-  tell("off: " + why);
+  report("off: " + why);
 }
 
 std::string StepGraphs::why_not(bool resumed) const {
@@ -127,9 +127,9 @@ void StepGraphs::capture_all(std::uint32_t step, const Pass& pass) {
   communication_.wait();
   if (failures_.get() != 0) {
     if (why.empty()) why = "another rank could not capture its own";
-    return give_up(told_ ? fmt::format("from step {} on, {}", step, why) : why);
+    return give_up(reported_ ? fmt::format("from step {} on, {}", step, why) : why);
   }
-  if (!std::exchange(told_, true)) tell(fmt::format("captured from step {}", step));
+  if (!std::exchange(reported_, true)) report(fmt::format("captured from step {}", step));
 }
 
 void StepGraphs::capture(const Seen& seen, bool probed, const Pass& pass) {

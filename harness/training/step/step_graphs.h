@@ -86,7 +86,7 @@ class StepGraphs {
   void note(const workload::Batch& batch, const MicroBatchKind& kind);
   void wait_for(device::Graph& graph);
   void give_up(const std::string& why);
-  void tell(const std::string& what);
+  void report(const std::string& what);
   void record(Captured& captured);
 
   const RunCase& run_case_;
@@ -97,12 +97,12 @@ class StepGraphs {
   cuda::CudaProbe* const kernels_;      // nullptr where none are recorded
   cuda::CudaProbe* const nccl_events_;  // nullptr where none are either
   device::GraphCapture* const capture_;
-  host::Recorder::Track* const track_;  // for times that stamps tell
+  host::Recorder::Track* const track_;  // for times that stamps measure
   const std::uint32_t all_reduce_name_;
   RankSum failures_;
 
   bool wanted_;
-  bool told_ = false;
+  bool reported_ = false;
   float loss_scale_ = 0;  // of what is captured
   std::vector<Seen> seen_;
   std::map<Key, Captured> graphs_;

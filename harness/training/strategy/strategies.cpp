@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<StrategyInfo>& registry() {
   static const std::vector<StrategyInfo> all{
-      ddp_strategy(),     zero1_strategy(),    zero2_strategy(),
+      ddp_strategy(),     zero1_strategy(),    zero2_strategy(),            zero3_strategy(),
       horovod_strategy(), mirrored_strategy(), parameter_server_strategy(),
   };
   return all;

@@ -13,6 +13,11 @@
 
 namespace ddbench::ddp {
 
+struct ParameterSizes {
+  std::vector<std::int64_t> bytes;  ///< in the order of registration
+  const workload::ParameterUses& uses;
+};
+
 /// A strategy as it is registered; one function `<name>_strategy()` in its file.
 struct StrategyInfo {
   std::string name;
@@ -25,15 +30,18 @@ struct StrategyInfo {
   /// `parameter_bytes` in the order of registration.
   StrategyTraffic (*traffic)(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes);
   /// What the strategy and the optimizer allocate on a rank's device: parameters, gradients, the optimizer's state and
-  /// buckets, to the byte.
-  device::MemoryByUse (*memory)(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int rank);
+  /// buckets, to the byte; without what the model keeps of them in 16 bits.
+  device::MemoryByUse (*memory)(const RunCase& run_case, const ParameterSizes& parameters, int rank);
   /// Its communication thread computes too: on memory of the host.
   bool needs_host_memory = false;
+  /// No rank keeps all values of parameters: Strategy::source().
+  bool shards_parameters = false;
 };
 
 StrategyInfo ddp_strategy();
 StrategyInfo zero1_strategy();
 StrategyInfo zero2_strategy();
+StrategyInfo zero3_strategy();
 StrategyInfo horovod_strategy();
 StrategyInfo mirrored_strategy();
 StrategyInfo parameter_server_strategy();
@@ -58,9 +66,9 @@ bool overlaps(const RunCase& run_case);
 /// The traffic of a strategy in which every rank sends, and receives, as much.
 StrategyTraffic all_ranks_alike(std::string formula, double sent_bytes);
 std::int64_t sum_of(std::span<const std::int64_t> parameter_bytes);
-/// State of an optimizer over parameters of so many bytes.
+/// The memory of an optimizer's state, for parameters of this size in bytes.
 std::int64_t state_bytes(const RunCase& run_case, std::int64_t parameter_bytes);
-/// What accumulation over micro-batches keeps beside gradients of so many bytes.
+/// The memory that accumulation over micro-batches needs beside gradients of this size in bytes.
 std::int64_t accumulator_bytes(const RunCase& run_case, std::int64_t gradient_bytes);
 
 }  // namespace ddbench::ddp

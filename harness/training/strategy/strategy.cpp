@@ -25,11 +25,17 @@ void Strategy::set_parameters(const std::vector<device::Tensor>& values,
 
 void Strategy::add_slice(std::size_t parameter, std::int64_t first, std::int64_t count,
                          const device::Tensor& gradient) {
+  add_slice(parameter, first, parameters_[parameter].value.part(first, count), gradient);
+}
+
+void Strategy::add_slice(std::size_t parameter, std::int64_t first, const device::Tensor& value,
+                         const device::Tensor& gradient) {
   const workload::ParameterSpec& spec = site_.specs[parameter];
+  const std::int64_t count = value.elements();
   Slice slice{.name = spec.name,
               .is_whole = count == spec.elements(),
               .is_matrix = spec.rows > 1,
-              .value = parameters_[parameter].value.part(first, count),
+              .value = value,
               .gradient = gradient};
   if (!slice.is_whole) slice.name += fmt::format("[{}:{}]", first, first + count);
   slices_.push_back(std::move(slice));
@@ -40,8 +46,21 @@ void Strategy::add_slice(std::size_t parameter) {
   add_slice(parameter, 0, gradient.elements(), gradient.part(0, gradient.elements()));
 }
 
-void Strategy::submit(CommunicationThread::Job job) {
-  submit_after(site_.device, site_.communication, std::move(job));
+std::uint64_t Strategy::submit(CommunicationThread::Job job) {
+  return submit_after(site_.device, site_.communication, std::move(job));
+}
+
+void Strategy::set_values(std::size_t parameter, const float* values) {
+  site_.device.upload(values, parameters_[parameter].value);
+}
+
+void Strategy::read_values(const std::function<void(std::size_t parameter, const float* values)>& take) {
+  std::vector<float> values;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    values.resize(static_cast<std::size_t>(parameters_[i].spec.elements()));
+    site_.device.download(parameters_[i].value, values.data());
+    take(i, values.data());
+  }
 }
 
 void Strategy::share_parameters() {
@@ -115,6 +134,12 @@ double Strategy::mean_square() {
 void Strategy::wait() {
   site_.clock.pause_host();
   site_.communication.wait();
+  site_.clock.resume_host();
+}
+
+void Strategy::wait(std::uint64_t job) {
+  site_.clock.pause_host();
+  site_.communication.wait(job);
   site_.clock.resume_host();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,6 +23,7 @@ namespace ddbench::ddp {
 struct StrategySite {
   const RunCase& run_case;
   const std::vector<workload::ParameterSpec>& specs;
+  const workload::ParameterUses& uses;
   int rank;
   int world_size;
   CommunicationThread& communication;
@@ -43,8 +45,16 @@ class Strategy {
   Strategy(const Strategy&) = delete;
   Strategy& operator=(const Strategy&) = delete;
 
-  /// Values and gradients in the order of registration, as a model takes them.
+  /// Values and gradients in the order of registration, as a model takes them. Values have no memory where there is a
+  /// source().
   const std::vector<workload::Parameter>& parameters() const noexcept { return parameters_; }
+  /// Of the values, where a rank keeps only its share of them; else nullptr.
+  virtual workload::ParameterSource* source() noexcept { return nullptr; }
+  /// What this rank keeps of a parameter becomes that of `values`, which are all of them, on the host.
+  virtual void set_values(std::size_t parameter, const float* values);
+  /// Hands over all values of each parameter, in the order of registration; of a rank's shares by collectives: all ranks
+  /// call it alike, outside of a step.
+  virtual void read_values(const std::function<void(std::size_t parameter, const float* values)>& take);
   /// What this rank's optimizer updates: every parameter, or this rank's share. After the last
   /// finish_backward() of a step their gradients are averages over the ranks.
   const std::vector<Slice>& slices() const noexcept { return slices_; }
@@ -52,7 +62,7 @@ class Strategy {
   virtual bool updates_everything() const noexcept { return true; }
 
   /// Gives every rank the values of rank 0, and waits until all ranks have them.
-  void share_parameters();
+  virtual void share_parameters();
 
   void begin_backward(int micro_batch);
   /// The gradient of a parameter is final.
@@ -86,6 +96,7 @@ class Strategy {
   /// `count` elements of a parameter from `first` on are this rank's to update, with `gradient`.
   void add_slice(std::size_t parameter, std::int64_t first, std::int64_t count,
                  const device::Tensor& gradient);
+  void add_slice(std::size_t parameter, std::int64_t first, const device::Tensor& value, const device::Tensor& gradient);
   /// The same, of a whole parameter with its own gradient.
   void add_slice(std::size_t parameter);
 
@@ -98,9 +109,12 @@ class Strategy {
   virtual bool reduces_each_micro_batch() const noexcept { return false; }
 
   /// Hands a job to the communication thread, for when the device has done what was called for so far.
-  void submit(CommunicationThread::Job job);
+  /// Returns the job's number.
+  std::uint64_t submit(CommunicationThread::Job job);
   /// Blocks until all jobs are done; that time is not the host's.
   void wait();
+  /// The same of the jobs up to this number.
+  void wait(std::uint64_t job);
   int micro_batch() const noexcept { return micro_batch_; }
   bool is_last_micro_batch() const noexcept { return micro_batch_ + 1 == site_.run_case.accumulate; }
   Place place(std::size_t bucket) const noexcept {

@@ -122,10 +122,10 @@ StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> p
   return all_ranks_alike(compressed ? "2 (n-1)/n S/2" : "2 (n-1)/n S", 2 * (n - 1) / n * bytes);
 }
 
-device::MemoryByUse memory(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int) {
-  const std::int64_t bytes = sum_of(parameter_bytes);
+device::MemoryByUse memory(const RunCase& run_case, const ParameterSizes& parameters, int) {
+  const std::int64_t bytes = sum_of(parameters.bytes);
   device::MemoryByUse memory;
-  memory[device::MemoryUse::kParameters] = ParameterMemory::bytes_for(parameter_bytes);
+  memory[device::MemoryUse::kParameters] = ParameterMemory::bytes_for(parameters.bytes);
   memory[device::MemoryUse::kGradients] = bytes + accumulator_bytes(run_case, bytes);
   memory[device::MemoryUse::kOptimizer] = state_bytes(run_case, bytes);
   memory[device::MemoryUse::kBuckets] = hook_of(run_case) == Hook::kNone ? 0 : bytes / 2;

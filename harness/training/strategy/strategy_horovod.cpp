@@ -58,7 +58,7 @@ class Horovod final : public Strategy {
     });
   }
 
-  // Backward announces parameters in the same order on every rank, so a number tells which are ready.
+  // Backward announces parameters in the same order on every rank, so a count identifies which are ready.
   void reduce_when_ready(std::size_t parameter) override {
     const std::size_t count = ready_count_.load(std::memory_order_relaxed);
     ready_[count] = parameter;
@@ -155,12 +155,12 @@ StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> p
   return all_ranks_alike("2 (n-1)/n S", 2 * (n - 1) / n * static_cast<double>(sum_of(parameter_bytes)));
 }
 
-device::MemoryByUse memory(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int) {
-  const std::int64_t bytes = sum_of(parameter_bytes);
+device::MemoryByUse memory(const RunCase& run_case, const ParameterSizes& parameters, int) {
+  const std::int64_t bytes = sum_of(parameters.bytes);
   device::MemoryByUse memory;
-  memory[device::MemoryUse::kParameters] = ParameterMemory::bytes_for(parameter_bytes);
+  memory[device::MemoryUse::kParameters] = ParameterMemory::bytes_for(parameters.bytes);
   memory[device::MemoryUse::kGradients] =
-      ParameterMemory::bytes_for(parameter_bytes) + accumulator_bytes(run_case, bytes);
+      ParameterMemory::bytes_for(parameters.bytes) + accumulator_bytes(run_case, bytes);
   memory[device::MemoryUse::kOptimizer] = state_bytes(run_case, bytes);
   memory[device::MemoryUse::kBuckets] = fusion_buffer_bytes(run_case, bytes) / 4 * 4;
   return memory;

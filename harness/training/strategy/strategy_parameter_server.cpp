@@ -210,13 +210,13 @@ StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> p
           .busiest_received_bytes = busiest};
 }
 
-device::MemoryByUse memory(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int rank) {
-  const std::vector<std::int64_t> servers = shares(run_case, parameter_bytes);
-  const std::int64_t bytes = sum_of(parameter_bytes);
+device::MemoryByUse memory(const RunCase& run_case, const ParameterSizes& parameters, int rank) {
+  const std::vector<std::int64_t> servers = shares(run_case, parameters.bytes);
+  const std::int64_t bytes = sum_of(parameters.bytes);
   std::int64_t received = 0;  // the longest key that the rank serves
-  for (const Key& key : plan_keys(run_case, parameter_bytes)) {
+  for (const Key& key : plan_keys(run_case, parameters.bytes)) {
     std::int64_t size = 0;
-    for (const std::size_t parameter : key.parameters) size += parameter_bytes[parameter];
+    for (const std::size_t parameter : key.parameters) size += parameters.bytes[parameter];
     if (key.server == rank) received = std::max(received, size);
   }
   const auto server = static_cast<std::size_t>(rank);

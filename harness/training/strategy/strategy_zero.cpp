@@ -2,23 +2,15 @@
 // owners update, parameters are gathered from them. Stage 1 shards the optimizer's state; stage 2 the
 // averaged gradients too, so it keeps no sum of micro-batches but its share's, and pays with a reduce-scatter
 // in each.
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "core/error.h"
 #include "harness/training/optimizer/parameters.h"
 #include "harness/training/strategy/bucket_order.h"
+#include "harness/training/strategy/shards.h"
 #include "harness/training/strategy/strategies.h"
 
 namespace ddbench::ddp {
 namespace {
 
 using device::Tensor;
-
-std::int64_t padded(std::int64_t elements, std::int64_t ranks) {
-  return (elements + ranks - 1) / ranks * ranks;
-}
 
 class Zero final : public Strategy {
  public:
@@ -99,9 +91,8 @@ class Zero final : public Strategy {
 
   /// What of a parameter that begins at `first` of its bucket lies in this rank's share.
   void add_own_part(const Shard& shard, std::size_t parameter, std::int64_t first) {
-    const std::int64_t share = shard.own_values.elements();
-    const std::int64_t begin = std::max(first, site_.rank * share);
-    const std::int64_t end = std::min(first + site_.specs[parameter].elements(), (site_.rank + 1) * share);
+    const auto [begin, end] =
+        own_part(first, site_.specs[parameter].elements(), shard.own_values.elements(), site_.rank);
     if (begin < end)
       add_slice(parameter, begin - first, end - begin, shard.gradients.part(begin, end - begin));
   }
@@ -146,18 +137,6 @@ class Zero final : public Strategy {
   std::vector<Shard> shards_;
 };
 
-/// Of all buckets, with what makes them divisible by the number of ranks.
-std::int64_t padded_bytes(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes) {
-  std::int64_t total = 0;
-  for (const Bucket& bucket :
-       plan_buckets(parameter_bytes, run_case.first_bucket_bytes, run_case.bucket_bytes)) {
-    std::int64_t bytes = 0;
-    for (const std::size_t parameter : bucket) bytes += parameter_bytes[parameter];
-    total += padded(bytes / std::int64_t{sizeof(float)}, run_case.world_size()) * std::int64_t{sizeof(float)};
-  }
-  return total;
-}
-
 template <bool kShardsGradients>
 StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes) {
   const double n = run_case.world_size();
@@ -167,38 +146,20 @@ StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> p
                          (1 + reductions) * (n - 1) / n * bytes);
 }
 
-/// Of all buckets, what the rank owns without padding.
-std::int64_t owned_bytes(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int rank) {
-  std::int64_t owned = 0;
-  for (const Bucket& bucket :
-       plan_buckets(parameter_bytes, run_case.first_bucket_bytes, run_case.bucket_bytes)) {
-    std::int64_t elements = 0;
-    for (const std::size_t parameter : bucket)
-      elements += parameter_bytes[parameter] / std::int64_t{sizeof(float)};
-    const std::int64_t share = padded(elements, run_case.world_size()) / run_case.world_size();
-    owned += std::clamp<std::int64_t>(elements - rank * share, 0, share) * std::int64_t{sizeof(float)};
-  }
-  return owned;
-}
-
 template <bool kShardsGradients>
-device::MemoryByUse memory(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes, int rank) {
-  const std::int64_t bytes = padded_bytes(run_case, parameter_bytes);
-  const std::int64_t summed = kShardsGradients ? bytes / run_case.world_size() : sum_of(parameter_bytes);
+device::MemoryByUse memory(const RunCase& run_case, const ParameterSizes& parameters, int rank) {
+  const std::int64_t bytes = padded_bytes(run_case, parameters.bytes);
+  const std::int64_t summed = kShardsGradients ? bytes / run_case.world_size() : sum_of(parameters.bytes);
   device::MemoryByUse memory;
   memory[device::MemoryUse::kParameters] = bytes;
   memory[device::MemoryUse::kGradients] = bytes + accumulator_bytes(run_case, summed);
-  memory[device::MemoryUse::kOptimizer] = state_bytes(run_case, owned_bytes(run_case, parameter_bytes, rank));
+  memory[device::MemoryUse::kOptimizer] = state_bytes(run_case, owned_bytes(run_case, parameters.bytes, rank));
   return memory;
 }
 
 void check(const RunCase& run_case) {
   overlaps(run_case);
-  if (!is_layerwise(run_case.optimizer)) return;
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("strategy {} cuts layers into shards, but optimizer {} needs whole layers. Use sgd "
-                          "or adamw, or another strategy",
-                          run_case.strategy, run_case.optimizer));
+  check_shards(run_case);
 }
 
 template <bool kShardsGradients>

@@ -17,16 +17,20 @@ enum ddbench_phase {
   DDBENCH_ZERO_GRAD = 4,
   DDBENCH_EVALUATION = 5, /* a forward pass without gradients */
   DDBENCH_SAVE = 6,       /* writing a checkpoint */
-  DDBENCH_TRAIN_MODE = 7, /* the model is told to train, */
+  DDBENCH_TRAIN_MODE = 7, /* the model is set to training mode, */
   DDBENCH_EVAL_MODE = 8,  /* or to evaluate: begin_ns does not matter */
   DDBENCH_OPTIMIZER_CALL = 9 /* what calls an optimizer's step and does more: a part of the optimizer, ends no step */
 };
+
+/* A rate from 0 to 1000 as ddbench_region() takes it. */
+#define DDBENCH_LEARNING_RATE(rate) ((unsigned long long)((rate) * 1e15 + 0.5) + 1)
 
 #ifdef DDBENCH_PROVIDES_MARKS /* ddbench_inject.so itself */
 void ddbench_step(void);
 long long ddbench_now(void);
 void ddbench_region(int phase, long long begin_ns, unsigned long long samples, unsigned long long id);
 int ddbench_program_file(const char* folder, const char* name);
+int ddbench_report(const char* name); /* of ddbench_inputs.py: what a rank trains on; 0 where it was not recorded */
 void ddbench_mark_cost(long long ns); /* of ddbench_marks.py: what a mark takes outside of ddbench_region() */
 #else
 
@@ -58,12 +62,19 @@ static __inline__ long long ddbench_now(void) {
   return found != 0 ? ((long long (*)(void))found)() : 0;
 }
 
-/* The calling thread was in `phase` from `begin_ns` (ddbench_now()) until now. `samples`: of a batch, else 0. `id` tells data sets and
- * optimizers apart. Unknown phases are ignored. */
+/* The calling thread was in `phase` from `begin_ns` (ddbench_now()) until now. `samples`: of a batch; of an optimizer's step
+ * DDBENCH_LEARNING_RATE(rate), or 0 where it is not known; else 0. `id` distinguishes data sets and
+ * optimizers. Unknown phases are ignored. */
 static __inline__ void ddbench_region(int phase, long long begin_ns, unsigned long long samples, unsigned long long id) {
   static void* known;
   void* const found = ddbench_find(&known, "ddbench_region");
   if (found != 0) ((void (*)(int, long long, unsigned long long, unsigned long long))found)(phase, begin_ns, samples, id);
+}
+
+/* The learning rate of the step that goes on, for loops whose optimizers nobody marks. Before ddbench_step(). */
+static __inline__ void ddbench_learning_rate(double rate) {
+  if (rate >= 0 && rate <= 1000)
+    ddbench_region(DDBENCH_OPTIMIZER_CALL, ddbench_now(), DDBENCH_LEARNING_RATE(rate), 0);
 }
 
 /* The program consists of the file `name`, relative to `folder`, beside its executable or script: a run of an edited file is another

@@ -27,6 +27,11 @@ void ddbench_mark_cost(long long ns) {
   ddbench::inject::set_mark_cost(ns);
 }
 
+int ddbench_report(const char* name) {
+  if (name == nullptr || !ddbench::inject::recorder_is_open()) return 0;
+  return ddbench::inject::report_inputs(name) ? 1 : 0;
+}
+
 int ddbench_program_file(const char* folder, const char* name) {
   if (folder == nullptr || name == nullptr || !ddbench::inject::recorder_is_open()) return 0;
   ddbench::inject::report_program_file(folder, name);

@@ -76,6 +76,11 @@ void note_flight_end(std::uint64_t number, std::int64_t now_ns) noexcept {
   if (ring != nullptr && number != 0) ring->leave(number - 1, now_ns);
 }
 
+void note_flight_end_unknown(std::uint64_t number) noexcept {
+  host::FlightRing* const ring = flight.load(std::memory_order_relaxed);
+  if (ring != nullptr && number != 0) ring->mark_end_unknown(number - 1);
+}
+
 void note_flight_group(std::uint16_t communicator, int ranks) noexcept {
   host::FlightRing* const ring = flight.load(std::memory_order_relaxed);
   if (ring != nullptr && ranks > 0) ring->add_group(communicator, static_cast<std::uint32_t>(ranks));

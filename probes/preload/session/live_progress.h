@@ -19,6 +19,7 @@ __attribute__((visibility("default"))) void leave_collective(std::int64_t now_ns
 
 /// The same in the flight recorder of the process (probes/recorder/flight_ring.h), the file `<prefix>.<pid>.flight`. 0: there is none.
 __attribute__((visibility("default"))) std::uint64_t note_flight_begin(const char* name, std::uint64_t correlation, std::int64_t now_ns) noexcept;
+__attribute__((visibility("default"))) void note_flight_end_unknown(std::uint64_t number) noexcept;  ///< FlightRing::mark_end_unknown
 __attribute__((visibility("default"))) void note_flight_end(std::uint64_t number, std::int64_t now_ns) noexcept;
 /// How many ranks a communicator has.
 __attribute__((visibility("default"))) void note_flight_group(std::uint16_t communicator, int ranks) noexcept;

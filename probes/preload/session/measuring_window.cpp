@@ -51,7 +51,7 @@ long long steps_of(std::uint64_t id) noexcept {
   return 0;
 }
 
-void tell_worker(const char* what) noexcept {
+void notify_worker(const char* what) noexcept {
   const char* const spool = std::getenv("DDBENCH_SPOOL");
   if (spool == nullptr) return;
   std::array<char, 4096> file{};
@@ -70,7 +70,7 @@ void note_step_ended(std::uint64_t id) noexcept {
   count_step(static_cast<std::uint64_t>(steps), end_ns);
   if (!window.ends()) return;
   if (!announced.exchange(true)) {
-    tell_worker("steps");
+    notify_worker("steps");
     if (window.skip == 0) begin_ns.store(end_ns);
   }
   if (steps == window.skip) begin_ns.store(end_ns);
@@ -79,7 +79,7 @@ void note_step_ended(std::uint64_t id) noexcept {
                        (window.duration_ns > 0 && since_ns != 0 && end_ns - since_ns >= window.duration_ns);
   if (!is_over || closed.exchange(true)) return;
   end_recording();
-  tell_worker("closed");
+  notify_worker("closed");
 }
 
 }  // namespace ddbench::inject

@@ -6,6 +6,7 @@ namespace ddbench::inject {
 namespace {
 
 std::atomic<const NcclPlugin*> loaded{nullptr};
+std::atomic<bool> kernels_recorded{false};
 
 }  // namespace
 
@@ -19,6 +20,14 @@ void conclude_nccl_events() noexcept {
 
 void pause_nccl_events(bool paused) noexcept {
   if (const NcclPlugin* const plugin = loaded.load()) plugin->pause(paused);
+}
+
+void note_kernels_recorded(bool recorded) noexcept {
+  kernels_recorded.store(recorded);
+}
+
+bool kernels_are_recorded() noexcept {
+  return kernels_recorded.load();
 }
 
 }  // namespace ddbench::inject

@@ -17,4 +17,9 @@ __attribute__((visibility("default"))) void set_nccl_plugin(const NcclPlugin* pl
 __attribute__((visibility("default"))) void conclude_nccl_events() noexcept;
 __attribute__((visibility("default"))) void pause_nccl_events(bool paused) noexcept;
 
+/// Whether the times of this process's kernels are being recorded (probes/cupti): NCCL is then not asked for
+/// them, too.
+__attribute__((visibility("default"))) void note_kernels_recorded(bool recorded) noexcept;
+__attribute__((visibility("default"))) bool kernels_are_recorded() noexcept;
+
 }  // namespace ddbench::inject

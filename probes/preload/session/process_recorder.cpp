@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/program/loader_epoch.h"
+#include "core/program/rank_gpu.h"
 #include "core/world_place.h"
 #include "probes/preload/session/live_progress.h"
 #include "probes/preload/session/nccl_plugin.h"
@@ -161,6 +163,16 @@ void report_program_file(const char* folder, const char* name) noexcept try {
   if (access.get() == nullptr) return;
   for (const std::string& one : names) access.get()->intern(one);
 } catch (...) {
+}
+
+bool report_inputs(const char* name) noexcept try {
+  if (!parse_loader_epoch(name) && !parse_rank_gpu(name)) return false;
+  const RecorderAccess access;
+  if (access.get() == nullptr) return false;
+  access.get()->intern(name);
+  return true;
+} catch (...) {
+  return false;
 }
 
 bool recorder_is_open() noexcept {

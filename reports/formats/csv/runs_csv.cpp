@@ -199,7 +199,7 @@ std::string collectives_csv(std::span<const RunSummary> runs) {
       for (const Measured<double>* rate : {&collective.algbw_gb_per_s, &collective.busbw_gb_per_s}) {
         row.add(*rate ? csv::real(1e9 * **rate) : "");
       }
-      row.add_text(record.manner);
+      row.add_text(record.nccl_algorithm);
       row.add(record.communicator.ranks > 0 ? std::to_string(record.communicator.ranks) : "");
       row.add_text(collective.communicator);
       text += row.take();

@@ -92,7 +92,7 @@ void Page::tiles(const std::vector<Tile>& tiles) {
 
 void Page::notes(const std::vector<std::string>& notes) {
   if (notes.empty()) return;
-  markup_ += "<section class=\"notes\" aria-label=\"Caveats\"><h2>Read this first</h2>" + list("", notes) +
+  markup_ += "<section class=\"notes\" aria-label=\"Caveats\"><h2>Notes</h2>" + list("", notes) +
              "</section>\n";
 }
 

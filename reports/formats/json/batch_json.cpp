@@ -1,6 +1,5 @@
 #include "reports/formats/terminal/batch.h"
 
-#include "core/run_case/learning_rate.h"
 #include "reports/formats/json/interval_json.h"
 #include "reports/formats/json/json.h"
 
@@ -23,10 +22,10 @@ Json row_json(const analyzer::BatchRow& row) {
                {"batch_per_gpu", row.run_case.batch_per_gpu},
                {"global_batch", row.global_batch},
                {"lr", row.run_case.lr},
-               {"applied_lr", settled_learning_rate(row.run_case)},
                {"runs", row.runs},
                {"run_steps", row.run_steps},
                {"missed", row.missed}};
+  json["applied_lr"] = missing.value("applied_lr", row.applied_rate);
   json["steps"] = missing.value("steps", row.steps);
   json["samples"] = missing.value("samples", row.samples);
   json["step_time_ns"] = missing.value("step_time_ns", row.step_time_ns);

@@ -1,3 +1,4 @@
+#include "reports/formats/json/cost_json.h"
 #include "reports/formats/json/interval_json.h"
 #include "reports/formats/json/json.h"
 #include "reports/formats/terminal/analysis.h"
@@ -123,7 +124,7 @@ void append(const std::vector<std::string>& notes, Json& list) {
 
 }  // namespace
 
-std::string curve_json(const ScalingCurve& curve) {
+std::string curve_json(const ScalingCurve& curve, const analyzer::CurveCosts& costs) {
   MissingReasons missing;
   Json json = {{"schema_version", kJsonSchemaVersion},
                {"scaling", std::string(to_string(curve.mode))},
@@ -136,9 +137,14 @@ std::string curve_json(const ScalingCurve& curve) {
   for (const analyzer::Prediction& prediction : curve.predictions) {
     json["predictions"].push_back(prediction_json(curve, prediction));
   }
+  json["costs"] = Json::array();
+  for (const analyzer::CostRow& row : costs.table.rows) json["costs"].push_back(cost_json(row));
+  json["cheapest_in_time"] = costs.table.cheapest_in_time < 0 ? Json(nullptr) : Json(costs.table.cheapest_in_time);
+  json["nodes_in_time"] = costs.in_time ? nodes_in_time_json(*costs.in_time) : Json(nullptr);
   json["stragglers"] = curve.stragglers ? stragglers_json(*curve.stragglers)
                                         : missing.null("stragglers", curve.stragglers.reason());
   json["notes"] = curve.notes;
+  if (!costs.table.rows.empty()) append(costs.table.notes, json["notes"]);
   if (curve.model) append(curve.model->notes, json["notes"]);
   if (curve.stragglers) append(curve.stragglers->notes, json["notes"]);
   json["missing"] = missing.reasons();

@@ -1,3 +1,4 @@
+#include "reports/formats/json/cost_json.h"
 #include "reports/formats/json/fit_json.h"
 #include "reports/formats/json/interval_json.h"
 #include "reports/formats/json/json.h"
@@ -39,26 +40,6 @@ Json collective_json(const analyzer::GroupCollective& row) {
                {"transfer_ns", row.transfer_ns}};
   json["busbw_gb_per_s"] = missing.value("busbw_gb_per_s", row.busbw_gb_per_s);
   json["against_reference"] = quantity_json(row.against_reference, "against_reference", missing);
-  json["missing"] = missing.reasons();
-  return json;
-}
-
-Json cost_json(const analyzer::CostRow& row) {
-  MissingReasons missing;
-  Json json = {
-      {"offer", row.offer.label}, {"sku", row.offer.sku}, {"nodes", row.offer.nodes}, {"spot", row.spot}};
-  json["usd_per_h"] = missing.value("usd_per_h", row.usd_per_h);
-  json["usd_per_million_samples"] =
-      estimate_json("value", row.usd_per_million_samples, "usd_per_million_samples", missing);
-  json["usd_per_epoch"] = missing.value("usd_per_epoch", row.usd_per_epoch);
-  json["hours"] = missing.value("hours", row.hours);
-  json["usd"] = missing.value("usd", row.usd);
-  json["checkpoint_interval_s"] = row.checkpoints.interval_s;
-  json["expected_time_factor"] = row.checkpoints.time_factor;
-  json["meets_deadline"] = row.meets_deadline;
-  json["on_pareto_front"] = row.on_front;
-  json["price_note"] = row.price_note;
-  json["provenance"] = names_json(row.offer.provenance);
   json["missing"] = missing.reasons();
   return json;
 }

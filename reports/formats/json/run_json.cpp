@@ -1,7 +1,7 @@
-#include "core/run_case/learning_rate.h"
 #include <map>
 #include <string>
 
+#include "analyzer/run/applied_rate.h"
 #include "core/error.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/step_facts.h"
@@ -14,6 +14,11 @@ namespace ddbench::reports {
 namespace {
 
 using analyzer::RunSummary;
+
+Json applied_rate(const store::RunRecord& run) {
+  const Measured<double> rate = analyzer::applied_learning_rate(run);
+  return rate ? Json(*rate) : Json(nullptr);
+}
 
 Json run_object(const store::RunRecord& run) {
   const RunCase& run_case = run.run_case;
@@ -38,7 +43,7 @@ Json run_object(const store::RunRecord& run) {
           {"strategy", run_case.strategy},
           {"optimizer", run_case.optimizer},
           {"lr", run_case.lr},
-          {"applied_lr", is_reference(run_case) && !run.provenance.has(Provenance::kImported) ? Json(settled_learning_rate(run_case)) : Json(nullptr)},
+          {"applied_lr", applied_rate(run)},
           {"momentum", run_case.momentum},
           {"seed", run_case.seed},
           {"first_bucket_bytes", run_case.first_bucket_bytes},
@@ -110,7 +115,7 @@ Json collective_objects(const RunSummary& summary, MissingReasons& missing) {
                            {"time_uncertainty_ns", record.transfer_uncertainty_ns},
                            {"algbw", missing.value(path + "algbw", collective.algbw_gb_per_s)},
                            {"busbw", missing.value(path + "busbw", collective.busbw_gb_per_s)},
-                           {"manner", record.manner},
+                           {"manner", record.nccl_algorithm},
                            {"communicator_ranks",
                             record.communicator.ranks > 0
                                 ? Json(record.communicator.ranks)
@@ -250,6 +255,7 @@ std::string run_json(const RunSummary& summary) {
   Json json = {{"schema_version", kJsonSchemaVersion}, {"run", run_object(summary.run)}};
   json["steps"] = steps_object(summary, missing);
   add_rate(summary, missing, json);
+  json["tflops_per_device"] = missing.value("tflops_per_device", summary.utilisation.tflops);
   json["mfu"] = missing.value("mfu", summary.utilisation.mfu);
   json["hfu"] = missing.value("hfu", summary.utilisation.hfu);
   json["loss"] = {{"first", missing.value("loss.first", summary.loss_first)},

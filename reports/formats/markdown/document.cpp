@@ -76,7 +76,7 @@ void Document::tiles(const std::vector<Tile>& tiles) {
 
 void Document::notes(const std::vector<std::string>& notes) {
   if (notes.empty()) return;
-  std::string text = "**Read this first**\n\n";
+  std::string text = "**Notes**\n\n";
   for (const std::string& note : notes) text += "- " + markdown_text(shortened(visible(note), 2000)) + "\n";
   add("the caveats", text + "\n");
 }

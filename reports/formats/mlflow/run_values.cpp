@@ -100,6 +100,7 @@ void add_step_metrics(const RunSummary& summary, const std::vector<store::StepRe
   const auto found = by_step(steps);
   const std::int64_t first_ns = found.empty() ? 0 : found.begin()->second.end_ns;
   const Measured<double>& samples = summary.samples_per_step;
+  const std::map<std::uint32_t, double> recorded(summary.learning_rates.begin(), summary.learning_rates.end());
   std::map<std::uint32_t, std::int64_t> added_ns;  // to the elapsed time, of steps that all ranks recorded
   for (const analyzer::RunStep& step :
        analyzer::measured_steps(steps, 0, summary.ranks, summary.ranks.size()).steps)
@@ -114,7 +115,11 @@ void add_step_metrics(const RunSummary& summary, const std::vector<store::StepRe
       add("step_time_ms", static_cast<double>(length->second) / 1e6);
       if (samples) add("samples_per_s", *samples * 1e9 / static_cast<double>(length->second));
     }
-    if (applies_learning_rate(summary)) add("learning_rate", learning_rate(summary.run.run_case, step));
+    if (const auto rate = recorded.find(step); rate != recorded.end()) {
+      add("learning_rate", rate->second);
+    } else if (applies_learning_rate(summary)) {
+      add("learning_rate", learning_rate(summary.run.run_case, step));
+    }
     if (of_step.losses > 0) add("loss", of_step.loss / of_step.losses);
     for (int i = 0; of_step.probed_ranks > 0 && i < store::kStepPartCount; ++i) {
       const auto part = static_cast<store::StepPart>(i);
@@ -156,6 +161,12 @@ std::string safe_key(const std::string& key) {
   }
   if (!safe.empty() && safe.front() == '.') safe.front() = '_';
   return safe == key && !safe.empty() ? safe : safe + "-" + hash_of(key).substr(0, 8);
+}
+
+std::map<std::string, std::string> case_params(const RunCase& run_case) {
+  RunValues values;
+  add_params(run_case, values);
+  return values.params;
 }
 
 RunValues run_values(const RunSummary& summary, const std::vector<store::StepRecord>& steps) {

@@ -22,6 +22,9 @@ struct RunValues {
   std::map<std::string, std::vector<MetricPoint>> metrics;
 };
 
+/// RunValues::params, which are known before the run.
+std::map<std::string, std::string> case_params(const RunCase& run_case);
+
 RunValues run_values(const analyzer::RunSummary& summary, const std::vector<store::StepRecord>& steps);
 
 /// `key` as MLflow takes it and as the name of one file: letters, digits, '_', '-', '.', ' '; changed keys

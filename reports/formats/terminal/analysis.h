@@ -6,6 +6,7 @@
 #include "analyzer/comparison/compare.h"
 #include "analyzer/comparison/compare_by.h"
 #include "analyzer/cost/cost.h"
+#include "analyzer/cost/curve/curve_costs.h"
 #include "analyzer/scaling/scaling_curve.h"
 #include "reports/formats/terminal/text.h"
 
@@ -14,8 +15,9 @@ namespace ddbench::reports {
 // The output of `ddbench scaling` and `ddbench compare`; JSON as in json.h (schemas: curve, comparison,
 // groups).
 
-std::string curve_text(const analyzer::ScalingCurve& curve, const TextStyle& style);
-std::string curve_json(const analyzer::ScalingCurve& curve);
+/// With the tables of costs that `costs` has.
+std::string curve_text(const analyzer::ScalingCurve& curve, const TextStyle& style, const analyzer::CurveCosts& costs = {});
+std::string curve_json(const analyzer::ScalingCurve& curve, const analyzer::CurveCosts& costs = {});
 
 std::string comparison_text(const analyzer::Comparison& comparison, const TextStyle& style);
 std::string comparison_json(const analyzer::Comparison& comparison);

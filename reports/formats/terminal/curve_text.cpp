@@ -43,9 +43,16 @@ std::string stragglers_section(const ScalingCurve& curve, const Paint& paint, Li
   return "\n" + data_table_text(table, paint, width);
 }
 
+std::string costs_section(const analyzer::CurveCosts& costs, const Paint& paint, LineWidth width) {
+  std::string text;
+  if (!costs.table.rows.empty()) text += "\n" + data_table_text(costs_data(costs.table), paint, width);
+  if (costs.in_time) text += "\n" + data_table_text(nodes_in_time_data(*costs.in_time), paint, width);
+  return text;
+}
+
 }  // namespace
 
-std::string curve_text(const ScalingCurve& curve, const TextStyle& style) {
+std::string curve_text(const ScalingCurve& curve, const TextStyle& style, const analyzer::CurveCosts& costs) {
   const Paint paint(style.color);
   const LineWidth width = line_width(style);
   const std::string title = fmt::format(
@@ -54,8 +61,9 @@ std::string curve_text(const ScalingCurve& curve, const TextStyle& style) {
   for (const std::string& line : wrapped(title, width)) text += paint(Tone::kStrong, line) + "\n";
   const NamedCurve named{"", &curve};
   text += "\n" + data_table_text(curve_data({&named, 1}), paint, width, 0) + lost_section(curve, paint, width) +
-          law_section(curve, paint, width) + predictions_section(curve, paint, width) + stragglers_section(curve, paint, width);
+          law_section(curve, paint, width) + predictions_section(curve, paint, width) + costs_section(costs, paint, width) + stragglers_section(curve, paint, width);
   std::vector<std::string> notes = curve.notes;
+  if (!costs.table.rows.empty()) notes.insert(notes.end(), costs.table.notes.begin(), costs.table.notes.end());
   if (curve.model) notes.insert(notes.end(), curve.model->notes.begin(), curve.model->notes.end());
   if (curve.stragglers)
     notes.insert(notes.end(), curve.stragglers->notes.begin(), curve.stragglers->notes.end());

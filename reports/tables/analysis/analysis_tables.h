@@ -9,6 +9,7 @@
 #include "analyzer/comparison/compare.h"
 #include "analyzer/comparison/compare_by.h"
 #include "analyzer/cost/cost.h"
+#include "analyzer/cost/curve/curve_costs.h"
 #include "analyzer/scaling/scaling_curve.h"
 #include "reports/tables/data_table.h"
 
@@ -34,6 +35,7 @@ DataTable stragglers_data(const analyzer::StragglerReport& report);  ///< nodes,
 DataTable groups_data(const analyzer::GroupComparison& groups);
 DataTable group_collectives_data(const analyzer::GroupComparison& groups);
 DataTable costs_data(const analyzer::CostTable& costs);
+DataTable nodes_in_time_data(const analyzer::NodesInTime& answer);
 /// One row per regime of sizes. `field` distinguishes the values of GroupFit; empty if there are none.
 DataTable fits_data(std::span<const analyzer::GroupFit> fits, const std::string& field);
 

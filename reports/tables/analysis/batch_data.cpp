@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "core/run_case/learning_rate.h"
 #include "core/text/quantity.h"
 #include "reports/tables/analysis/analysis_tables.h"
 #include "reports/tables/analysis/columns.h"
@@ -43,7 +42,9 @@ DataTable batch_data(const BatchCurve& curve) {
   table.add(true, {"GPUs", true}, [](const BatchRow& row) { return count_cell(row.world_size); });
   table.add(true, {"batch", true, "of all GPUs"}, [](const BatchRow& row) { return count_cell(row.global_batch); });
   table.add(true, {.title = "learning rate", .numeric = true, .meaning = "applied, after the warm-up", .brief = "lr"},
-            [](const BatchRow& row) { return value_cell(settled_learning_rate(row.run_case), number(settled_learning_rate(row.run_case))); });
+            [](const BatchRow& row) {
+              return row.applied_rate ? value_cell(*row.applied_rate, number(*row.applied_rate)) : missing_cell(row.applied_rate.reason());
+            });
   table.add(any_row(curve.rows, [](const BatchRow& row) { return row.run_case.lr_rule != LearningRateRule::kNone; }),
             {.title = "base rate", .numeric = true, .meaning = "--lr, before --lr-rule", .brief = "base"},
             [](const BatchRow& row) { return value_cell(row.run_case.lr, number(row.run_case.lr)); });

@@ -92,7 +92,17 @@ DataTable costs_data(const CostTable& costs) {
             [](const CostRow& row) { return usd_cell(row.usd_per_epoch); });
   const bool has_amount = any_row(costs.rows, [](const CostRow& row) { return bool(row.hours); });
   table.add(has_amount, {"hours", true}, [](const CostRow& row) { return quantity_cell(row.hours, "1", 4); });
+  const bool has_intervals = any_row(costs.rows, [](const CostRow& row) { return bool(row.hours_interval); });
+  const auto interval = [](const Measured<ConfidenceInterval>& value) {
+    return value ? interval_cell(*value, "1") : missing_cell(value.reason());
+  };
+  table.add(has_intervals, {"hours, 95% CI"}, [=](const CostRow& row) { return interval(row.hours_interval); });
   table.add(has_amount, {"USD", true}, [](const CostRow& row) { return usd_cell(row.usd); });
+  table.add(has_intervals, {"USD, 95% CI"}, [=](const CostRow& row) { return interval(row.usd_interval); });
+  table.add(any_row(costs.rows, [](const CostRow& row) { return row.checkpoints.interval_s > 0; }),
+            {.title = "checkpoint every", .numeric = true, .meaning = "Daly's interval", .brief = "ckpt"}, [](const CostRow& row) {
+              return row.checkpoints.interval_s > 0 ? time_cell(row.checkpoints.interval_s * 1e9) : missing_cell("no interruptions are known (--node-mtbf-h)");
+            });
   table.add(true, {"remark"}, [cheapest](const CostRow& row) {
     if (row.usd && !row.meets_deadline) return text_cell("too late", CellTone::kWarning);
     if (&row == cheapest) return text_cell("cheapest in time", CellTone::kGood);
@@ -102,6 +112,29 @@ DataTable costs_data(const CostTable& costs) {
             [](const CostRow& row) { return text_cell(row.usd_per_h ? row.price_note : row.usd_per_h.reason(), CellTone::kFaint); });
   DataTable data = std::move(table).of(costs.rows);
   data.caption = "Cost";
+  return data;
+}
+
+DataTable nodes_in_time_data(const analyzer::NodesInTime& answer) {
+  struct Line {
+    const char* by;
+    const Measured<CostRow>* row;
+  };
+  const std::vector<Line> lines = {{"expected time", &answer.expected}, {"95% CI of the time", &answer.assured}};
+  TableOf<Line> table;
+  table.add(true, {"in time by"}, [](const Line& line) { return text_cell(line.by); });
+  table.add(true, {"nodes", true}, [](const Line& line) { return *line.row ? count_cell((*line.row)->offer.nodes) : missing_cell(line.row->reason()); });
+  table.add(true, {"GPUs", true}, [](const Line& line) { return *line.row ? count_cell((*line.row)->offer.gpus) : missing_cell(line.row->reason()); });
+  table.add(true, {"hours", true}, [](const Line& line) { return *line.row ? quantity_cell((*line.row)->hours, "1", 4) : missing_cell(line.row->reason()); });
+  table.add(true, {"hours, 95% CI"}, [](const Line& line) {
+    if (!*line.row) return missing_cell(line.row->reason());
+    const auto& interval = (*line.row)->hours_interval;
+    return interval ? interval_cell(*interval, "1") : missing_cell(interval.reason());
+  });
+  table.add(true, {"USD", true}, [](const Line& line) { return *line.row ? usd_cell((*line.row)->usd) : missing_cell(line.row->reason()); });
+  table.add(true, {.title = "how", .is_prose = true}, [](const Line& line) { return text_cell(*line.row ? (*line.row)->offer.label : line.row->reason()); });
+  DataTable data = std::move(table).of(lines);
+  data.caption = fmt::format("Nodes for a deadline in {:.4g} h", answer.deadline_h);
   return data;
 }
 

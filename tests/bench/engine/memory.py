@@ -26,6 +26,8 @@ SETTINGS = {
     "ddp, fp16 hook": ["-S", "hook=fp16"],
     "zero1": ["--strategy", "zero1"],
     "zero2, accumulate 4": ["--strategy", "zero2", "--accumulate", "4"],
+    "zero3": ["--strategy", "zero3"],
+    "zero3, accumulate 4": ["--strategy", "zero3", "--accumulate", "4"],
     "horovod": ["--strategy", "horovod"],
     "mirrored": ["--strategy", "mirrored"],
     "ps": ["--strategy", "ps"],

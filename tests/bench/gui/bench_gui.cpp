@@ -7,15 +7,18 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QImage>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "analyzer/import/table/table.h"
+#include "gui/charts/figure_card.h"
 #include "gui/timeline/timeline_view.h"
 #include "gui/window/all_pages.h"
 #include "gui/window/main_window.h"
@@ -179,6 +182,77 @@ void open_page_of_5000_runs(benchmark::State& state) {
   state.counters["peak_MB"] = peak_mb();
 }
 
+double resident_kb() {
+  std::ifstream statm("/proc/self/statm");
+  double size = 0;
+  double resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1024;
+}
+
+analyzer::Figure curves(int refresh) {
+  analyzer::Figure figure{"Speedup over GPUs", {"GPUs", "1", true}, {"speedup", "1", true}, {}, {"of a benchmark"}};
+  for (const char* name : {"ideal", "no link", "10gbit", "1gbit"}) {
+    analyzer::Series series{name, analyzer::SeriesShape::kLine, {}, {}};
+    for (int gpus = 1; gpus <= 64; gpus *= 2) series.points.push_back({1.0 * gpus, gpus * (1 - 0.001 * (refresh % 9)), {}, {}});
+    figure.series.push_back(std::move(series));
+  }
+  return figure;
+}
+
+analyzer::Figure bars_of_ranks(int ranks, int parts) {
+  analyzer::Figure figure{"Where a step goes, by rank", {"rank", "1"}, {"step", "ms"}, {}, {}};
+  for (int part = 0; part < parts; ++part) {
+    analyzer::Series series{fmt::format("part {}", part), analyzer::SeriesShape::kStackedBars, {}, {}};
+    for (int rank = 0; rank < ranks; ++rank)
+      series.points.push_back({1.0 * rank, 1 + 0.01 * ((rank * 7 + part) % 13), {}, fmt::format("rank {}", rank)});
+    figure.series.push_back(std::move(series));
+  }
+  return figure;
+}
+
+void handle_events() {
+  QApplication::processEvents();
+  QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+}
+
+/// A card whose figure is refreshed, as in a live run. The first refreshes fill caches.
+void refresh_figure(benchmark::State& state) {
+  FigureCard card;
+  card.resize(620, 380);
+  card.show();
+  int refresh = 0;
+  const auto once = [&] {
+    card.set_figure(curves(refresh++));
+    benchmark::DoNotOptimize(card.grab());
+    handle_events();
+  };
+  for (int i = 0; i < 300; ++i) once();
+  const double before_kb = resident_kb();
+  for (auto unused : state) once();
+  state.counters["kB_a_refresh"] = (resident_kb() - before_kb) / static_cast<double>(state.iterations());
+}
+
+/// A frame of a chart with a stacked bar for each of many ranks, as when the pointer moves over it.
+void bars_frame(benchmark::State& state) {
+  ChartView view;
+  view.resize(1240, 700);
+  view.set_figure(bars_of_ranks(static_cast<int>(state.range(0)), 9));
+  view.show();
+  handle_events();
+  QImage frame(view.size(), QImage::Format_RGB32);
+  double slowest_ms = 0;
+  for (auto unused : state) {
+    const double before_ms = cpu_ms();
+    static_cast<QWidget&>(view).render(&frame);
+    slowest_ms = std::max(slowest_ms, cpu_ms() - before_ms);
+  }
+  state.counters["slowest_ms"] = slowest_ms;
+  state.counters["of_16_ms"] = slowest_ms / 16;
+}
+
+BENCHMARK(refresh_figure)->Unit(benchmark::kMillisecond)->Iterations(1500);
+BENCHMARK(bars_frame)->ArgName("ranks")->Arg(64)->Arg(512)->Unit(benchmark::kMillisecond)->Iterations(20);
 BENCHMARK(timeline_frame)
     ->ArgNames({"zoom", "ranks"})
     ->ArgsProduct({{0, 1, 2, 3, 4, 5, 6}, {8, 64}})

@@ -29,15 +29,15 @@ print("analysed in", time.monotonic() - begin)"""
 
 def run(command, environment):
     """Seconds and peak MB of a process, and the seconds that it says it took behind its imports."""
-    with tempfile.TemporaryFile("w+") as told:
+    with tempfile.TemporaryFile("w+") as reported:
         begin = time.monotonic()
-        process = subprocess.Popen(command, env=environment, stdout=told, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command, env=environment, stdout=reported, stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.monotonic() - begin
         if status != 0:
             raise RuntimeError(f"{command[:3]} failed")
-        told.seek(0)
-        own = [float(line.split()[-1]) for line in told if line.startswith("analysed in ")]
+        reported.seek(0)
+        own = [float(line.split()[-1]) for line in reported if line.startswith("analysed in ")]
     return seconds, usage.ru_maxrss / 1024, own[0] if own else seconds
 
 

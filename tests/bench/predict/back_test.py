@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How well `ddbench scaling --predict` tells the largest size of published curves from the smaller ones.
+"""How accurately `ddbench scaling --predict` predicts the largest size of published curves from the smaller ones.
 
 For each curve of a collection all sizes but the largest are imported and the largest is predicted. Peers that need no
 program: each GPU keeps the rate of the largest size that is left; the line in (k-1)/k through the last two sizes (k:

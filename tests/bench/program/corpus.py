@@ -69,8 +69,8 @@ def main():
             run = json.loads(done.stdout)
             rate, shares = errors(run, accounts)
             step_ns = run["step_time_ns"]["value"]
-            told = "  ".join(f"{shares[part]:+7.1f}" if part in shares else "      –" for part in ("data", "forward", "backward", "optimizer"))
-            print(f"{title:20} {accounts[0]['steps']:>8}/{run['steps']['measured']:<8} {rate:+9.2f}%  {told} {step_ns / 1e6:10.2f}  "
+            reported = "  ".join(f"{shares[part]:+7.1f}" if part in shares else "      –" for part in ("data", "forward", "backward", "optimizer"))
+            print(f"{title:20} {accounts[0]['steps']:>8}/{run['steps']['measured']:<8} {rate:+9.2f}%  {reported} {step_ns / 1e6:10.2f}  "
                   f"{run['probe_account_ns'] / 1e3:.0f} us, {100 * run['probe_account_ns'] / step_ns:.2f}%", flush=True)
 
 

@@ -44,9 +44,9 @@ def step_ms(directory, preload=False, profile=False, size=("--hidden", "1024", "
         ranks.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
     outputs = [rank.communicate()[0] for rank in ranks]
     assert all(rank.returncode == 0 for rank in ranks)
-    told = [re.search(r"([\d.]+) ms a step, ([\d.]+) ms in the fastest tenth, ([\d.]+) ms of processor", output)
+    reported = [re.search(r"([\d.]+) ms a step, ([\d.]+) ms in the fastest tenth, ([\d.]+) ms of processor", output)
             for output in outputs]
-    return [statistics.mean(float(each[figure]) for each in told) for figure in (1, 2, 3)]
+    return [statistics.mean(float(each[figure]) for each in reported) for figure in (1, 2, 3)]
 
 
 def processor_us_added(directory, rounds):
@@ -57,7 +57,7 @@ def processor_us_added(directory, rounds):
     return [once(True) - once(False) for _ in range(rounds)]
 
 
-def told(name, ratios):
+def reported(name, ratios):
     logs = [math.log(ratio) for ratio in ratios]
     t = STUDENT_975.get(len(logs) - 1, 2.0)
     half = t * statistics.stdev(logs) / math.sqrt(len(logs))
@@ -86,7 +86,7 @@ def main():
           f"{processor_ms:.2f} ms of processor")
     for name, side in ("ddbench", recorded), ("torch.profiler", profiled):
         for figure, what in enumerate(("time", "fastest tenth", "processor time")):
-            told(f"{name}, {what}", [a[figure] / b[figure] for a, b in zip(side, plain)])
+            reported(f"{name}, {what}", [a[figure] / b[figure] for a, b in zip(side, plain)])
 
     print(f"counted: {statistics.median(added_us):.0f} us a step ({min(added_us):.0f} to {max(added_us):.0f} in {len(added_us)} "
           f"rounds): {max(added_us) / (1000 * time_ms):.2%} of a step at the most")

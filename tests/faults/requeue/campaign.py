@@ -79,6 +79,8 @@ def main():
             if parameters(ddbench, database, run) != expected:
                 problems.append(f"job {job.number}: {run} ended with other parameters")
             break
+        else:
+            problems.append(f"job {job.number} did not end in {job.starts} starts")
     listed = json.loads(subprocess.run([ddbench, "list", "--json", "--limit", "0", "--db", database], capture_output=True, text=True).stdout)
     states = [run["state"] for run in listed]
     if "running" in states:

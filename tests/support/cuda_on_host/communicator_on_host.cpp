@@ -81,11 +81,11 @@ bool NcclRun::pass(NcclRanks& ranks, NcclProfiler* profiler, RankSet& awaited) {
     const auto way =
         is_collective(call) ? std::pair(NcclFunction::kAllReduce, 0) : std::pair(call.function, call.peer);
     if (!busy.insert(way).second) continue;
-    const bool is_told = profiler != nullptr && !launch_->events.empty();
-    if (!std::exchange(part.begun, true) && is_told) part.channels = profiler->begin(launch_->events[i]);
+    const bool is_profiled = profiler != nullptr && !launch_->events.empty();
+    if (!std::exchange(part.begun, true) && is_profiled) part.channels = profiler->begin(launch_->events[i]);
     part.ended = part.transfer.advance(ranks, awaited);
     if (!part.ended) continue;
-    if (is_told) profiler->end(part.channels);
+    if (is_profiled) profiler->end(part.channels);
     busy.erase(way);
   }
   return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.ended; });

@@ -1,5 +1,8 @@
 // Captures and the graphs made of them: the work of all their streams in the order in which it was queued,
 // one of the orders that the graph's edges allow.
+#include <atomic>
+#include <memory>
+#include <thread>
 #include <utility>
 
 #include "stream.h"
@@ -16,15 +19,19 @@ std::weak_ptr<Capture>& own_capture() {
 /// One launch of a graph.
 class Launch {
  public:
-  explicit Launch(std::vector<Work> work) : work_(std::move(work)) {}
+  Launch(std::vector<Work> work, std::shared_ptr<std::atomic<int>> launches)
+      : work_(std::move(work)), launches_(std::move(launches)) {}
 
   bool operator()() {
     while (next_ < work_.size() && work_[next_]()) ++next_;
-    return next_ == work_.size();
+    if (next_ < work_.size()) return false;
+    --*launches_;
+    return true;
   }
 
  private:
   std::vector<Work> work_;
+  std::shared_ptr<std::atomic<int>> launches_;
   std::size_t next_ = 0;
 };
 
@@ -84,13 +91,16 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
-  return enqueue(stream, Launch(graph->work));
+  ++*graph->launches;
+  return enqueue(stream, Launch(graph->work, graph->launches));
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
   return cudaSuccess;
 }
+// Waits for its kernels, which CUDA may do.
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  while (*graph->launches > 0) std::this_thread::sleep_for(kRest);  // its stream is driven
   delete graph;
   return cudaSuccess;
 }

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -71,4 +72,6 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
   std::vector<ddbench::cuda_on_host::Work> work;
+  std::shared_ptr<std::atomic<int>> launches =
+      std::make_shared<std::atomic<int>>(0);  ///< that have not ended
 };

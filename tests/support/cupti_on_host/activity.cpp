@@ -68,7 +68,7 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
         : kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? CUPTI_ACTIVITY_KIND_KERNEL
                                                         : CUPTI_ACTIVITY_KIND_INVALID;
     if (now.kinds.contains(other)) return CUPTI_ERROR_NOT_COMPATIBLE;
-    now.kinds.insert(kind);
+    if (now.kinds.insert(kind).second) now.beginnings += kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     std::erase_if(now.excepted, [kind](const auto& call) { return call.first == kind; });
     return CUPTI_SUCCESS;
   });

@@ -9,6 +9,27 @@
 namespace ddbench::testing::cupti {
 namespace {
 
+#if CUPTI_API_VERSION >= 130000
+using KernelRecord = CUpti_ActivityKernel10;
+#else
+using KernelRecord = CUpti_ActivityKernel9;
+#endif
+
+/// 13.0 gives kernels of graphs correlation ids of others once recording has begun again.
+void mix_up_launches(std::span<std::byte> record) {
+  KernelRecord kernel{};
+  if (record.size() != sizeof kernel) return;
+  std::memcpy(&kernel, record.data(), sizeof kernel);
+  if (kernel.kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kernel.graphNodeId == 0) return;
+  kernel.correlationId += 1'000'000;
+  std::memcpy(record.data(), &kernel, sizeof kernel);
+}
+
+bool mixes_up_launches() {
+  const std::lock_guard lock(state_mutex());
+  return state().version < 130101 && state().beginnings > 1;
+}
+
 /// What the kinds and calls that are enabled leave of the records.
 Records enabled_of(const Records& records) {
   Records enabled;
@@ -31,7 +52,11 @@ bool ask_for_buffer(HeldBuffer& buffer) {
   std::size_t most_records = 0;
   if (request == nullptr) return false;
   request(&buffer.bytes, &buffer.size, &most_records);
-  if (buffer.bytes == nullptr) return false;
+  if (buffer.bytes == nullptr) {
+    const std::lock_guard lock(state_mutex());
+    if (state().version < 27) throw std::logic_error("this CUPTI crashes when a buffer is refused");
+    return false;
+  }
   if (most_records != 0) throw std::logic_error("CUPTI on the host fills buffers as far as they go");
   if (reinterpret_cast<std::uintptr_t>(buffer.bytes) % 8 != 0) {
     throw std::logic_error("a buffer that is not aligned to 8 bytes");
@@ -63,6 +88,10 @@ std::vector<HeldBuffer> fill(const Records& all, bool& is_lost) {
     return {};
   }
   std::memcpy(buffer.bytes, records.bytes().data(), records.bytes().size());
+  for (std::size_t i = 0; i < records.offsets().size() && mixes_up_launches(); ++i) {
+    mix_up_launches(
+        {reinterpret_cast<std::byte*>(buffer.bytes) + records.offsets()[i], records.record(i).size()});
+  }
   buffer.valid = records.bytes().size();
   const std::lock_guard lock(state_mutex());
   for (const HeldBuffer& held : state().held) {

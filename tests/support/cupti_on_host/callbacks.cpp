@@ -12,7 +12,7 @@ CUgraphNode node_of(std::uint64_t id) {
   return reinterpret_cast<CUgraphNode>(id);
 }
 
-void tell_subscriber(CUpti_CallbackIdResource id, CUpti_GraphData graph) {
+void notify_subscriber(CUpti_CallbackIdResource id, CUpti_GraphData graph) {
   CUpti_CallbackFunc callback = nullptr;
   void* user = nullptr;
   {
@@ -41,14 +41,14 @@ std::uint32_t callbacks_of(CUpti_CallbackDomain domain) {
 void create_node(std::uint64_t id) {
   CUpti_GraphData graph{};
   graph.node = node_of(id);
-  tell_subscriber(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, graph);
+  notify_subscriber(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, graph);
 }
 
 void clone_node(std::uint64_t original, std::uint64_t id) {
   CUpti_GraphData graph{};
   graph.node = node_of(id);
   graph.originalNode = node_of(original);
-  tell_subscriber(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, graph);
+  notify_subscriber(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, graph);
 }
 
 }  // namespace ddbench::testing::cupti
@@ -59,7 +59,7 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_Ca
                                     void* user) {
   return answer("cuptiSubscribe", [&](State& now) {
     if (subscriber == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-    if (now.has_subscriber) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    if (now.has_subscriber || !now.holder.empty()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     now.has_subscriber = true;
     now.callback = callback;
     now.user = user;
@@ -67,6 +67,21 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_Ca
     return CUPTI_SUCCESS;
   });
 }
+
+#if CUPTI_API_VERSION >= 130000
+CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                                       void* user, CUpti_SubscriberParams* parameters) {
+  const CUptiResult result = cuptiSubscribe(subscriber, callback, user);
+  if (result != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || parameters == nullptr) return result;
+  const std::lock_guard lock(state_mutex());
+  const std::string& holder = state().holder;
+  if (parameters->oldSubscriberName != nullptr && parameters->oldSubscriberSize > holder.size()) {
+    holder.copy(parameters->oldSubscriberName, holder.size());
+    parameters->oldSubscriberName[holder.size()] = '\0';
+  }
+  return result;
+}
+#endif
 
 CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
   return answer("cuptiUnsubscribe", [&](State& now) {
@@ -101,6 +116,12 @@ CUptiResult CUPTIAPI cuptiGetGraphNodeId(CUgraphNode node, std::uint64_t* id) {
 
 /// "runtime_211": of a call, not its real name.
 CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, const char** name) {
+  std::function<void()> work;
+  {
+    const std::lock_guard lock(state_mutex());
+    work = state().when_asked_for_a_name;
+  }
+  if (work) work();
   return answer("cuptiGetCallbackName", [&](State&) {
     const bool has_names = domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
     if (name == nullptr || !has_names || id == 0 || id >= callbacks_of(domain)) {

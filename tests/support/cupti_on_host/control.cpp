@@ -43,6 +43,21 @@ std::size_t calls(const std::string& function) {
   return state().calls[function];
 }
 
+void be_version(std::uint32_t version) {
+  const std::lock_guard lock(state_mutex());
+  state().version = version;
+}
+
+void be_held_by(const std::string& name) {
+  const std::lock_guard lock(state_mutex());
+  state().holder = name;
+}
+
+void when_asked_for_a_name(std::function<void()> work) {
+  const std::lock_guard lock(state_mutex());
+  state().when_asked_for_a_name = std::move(work);
+}
+
 bool has_subscriber() {
   const std::lock_guard lock(state_mutex());
   return state().has_subscriber;
@@ -70,9 +85,9 @@ std::uint64_t timestamp() {
 }  // namespace ddbench::testing::cupti
 
 CUptiResult CUPTIAPI cuptiGetVersion(std::uint32_t* version) {
-  return ddbench::testing::cupti::answer("cuptiGetVersion", [&](ddbench::testing::cupti::State&) {
+  return ddbench::testing::cupti::answer("cuptiGetVersion", [&](ddbench::testing::cupti::State& now) {
     if (version == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-    *version = CUPTI_API_VERSION;
+    *version = now.version;
     return CUPTI_SUCCESS;
   });
 }

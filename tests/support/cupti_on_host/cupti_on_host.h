@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -53,6 +54,15 @@ void fail(const std::string& function, CUptiResult result);
 std::vector<std::string> refusals();
 /// So many calls of a function that succeeded.
 std::size_t calls(const std::string& function);
+
+/// The version that CUPTI says that it is; that of the build after reset(). Versions have their faults: one
+/// before 130101 gives kernels of graphs wrong correlation ids once recording has begun again, and one before
+/// 27 crashes (throws std::logic_error) when a buffer is refused.
+void be_version(std::uint32_t version);
+/// Somebody else has subscribed, under this name.
+void be_held_by(const std::string& name);
+/// Called by cuptiGetCallbackName().
+void when_asked_for_a_name(std::function<void()> work);
 
 bool has_subscriber();
 std::set<CUpti_ActivityKind> enabled_kinds();

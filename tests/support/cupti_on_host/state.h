@@ -20,6 +20,10 @@ struct State {
   CUpti_CallbackFunc callback = nullptr;
   void* user = nullptr;
   bool has_subscriber = false;
+  std::string holder;  ///< another subscriber
+  std::uint32_t version = CUPTI_API_VERSION;
+  int beginnings = 0;  ///< how often the recording of kernels was enabled
+  std::function<void()> when_asked_for_a_name;
   std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> callbacks;
 
   CUpti_BuffersCallbackRequestFunc request = nullptr;

@@ -85,7 +85,7 @@ Result init_v4(void** context, int* mask, const char* name, std::uint64_t hash, 
 template <int kVersion>
 Result init_since_v5(void** context, std::uint64_t id, int* mask, const char* name, int nodes, int ranks,
                      int rank, LogFunction log) {
-  return init<kVersion>(context, mask, {name, id, nodes, ranks, rank}, [&](nccl::PluginV5& plugin) {
+  return init<kVersion>(context, mask, {name, id, nodes, ranks, rank}, [&](auto& plugin) {
     return plugin.init(context, id, mask, name, nodes, ranks, rank, log);
   });
 }
@@ -164,4 +164,6 @@ DDBENCH_EXPORT PluginV5 ncclProfiler_v5 = {kName,         init_since_v5<5>,     
                                            stop_event<5>, record_state<5, StateArgs>, finalize<5>};
 DDBENCH_EXPORT PluginV6 ncclProfiler_v6 = {kName,         init_since_v5<6>,           start_event<6>,
                                            stop_event<6>, record_state<6, StateArgs>, finalize<6>};
+DDBENCH_EXPORT PluginV7 ncclProfiler_v7 = {kName,         init_since_v5<7>,           start_event<7>,
+                                           stop_event<7>, record_state<7, StateArgs>, finalize<7>};
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "probes/nccl/profiler_abi.h"
+#include "probes/nccl/profiler_abi_v7.h"
 
 /// What NCCL calls of a profiler plug-in, written to a file on a machine with GPUs (nccl_recorder.cpp) and
 /// called again without one (replay.h).
@@ -13,9 +14,9 @@
 /// A recording is text. Its first line is kRecordingHead; each other one is a call as a JSON object, in the
 /// order of the calls, which were made one at a time:
 ///
-///   number    of the call, from 0: handles and contexts that the plug-in returned are told by the call's
+///   number    of the call, from 0: handles and contexts that the plug-in returned are given as the call's
 ///   number time_ns   when the plug-in was called, since the first call thread    that called, from 0 in the
-///   order of their first calls version   of the plug-in's interface, 3 to 6 call      one of kCallNames
+///   order of their first calls version   of the plug-in's interface, 3 to 7 call      one of kCallNames
 ///   result    what the plug-in answered; 0 is success
 ///
 ///   init              communicator (0 in version 3, as are the numbers below), name, nodes, ranks, rank;
@@ -34,7 +35,7 @@
 ///
 /// Handles and contexts are numbers of calls, null, or, where no call of the recording returned them, texts
 /// "0x7f01"; other addresses are such texts, too. A process is "own" or "foreign": NCCL's proxies work for
-/// ranks of other processes, and their handles are told as texts. The last line of a program that was killed
+/// ranks of other processes, and their handles are texts. The last line of a program that was killed
 /// may be cut short.
 namespace ddbench::nccl_recorder {
 
@@ -52,9 +53,9 @@ inline constexpr const char* kFinalize = "finalize";
 inline constexpr std::array kCallNames = {kInit, kStart, kStop, kState, kFinalize};
 
 /// By the number of their bit in the activation mask.
-inline constexpr std::array kEventNames = {"Group",     "Coll",      "P2p",      "ProxyOp",
-                                           "ProxyStep", "ProxyCtrl", "KernelCh", "NetPlugin",
-                                           "GroupApi",  "CollApi",   "P2pApi",   "KernelLaunch"};
+inline constexpr std::array kEventNames = {
+    "Group",    "Coll",    "P2p",    "ProxyOp",      "ProxyStep", "ProxyCtrl", "KernelCh", "NetPlugin",
+    "GroupApi", "CollApi", "P2pApi", "KernelLaunch", "CeColl",    "CeSync",    "CeBatch",  "KernelPhase"};
 
 /// What a version's plug-in and events are, and by which name NCCL finds it.
 template <int kVersion>
@@ -83,6 +84,12 @@ struct Interface<6> {
   using Event = nccl::EventV6;
   static constexpr const char* kSymbol = "ncclProfiler_v6";
 };
+template <>
+struct Interface<7> {
+  using Plugin = nccl::PluginV7;
+  using Event = nccl::EventV7;
+  static constexpr const char* kSymbol = "ncclProfiler_v7";
+};
 
 /// Of collectives, in all versions: `visit(name, member)` for each member, `visit.handle(name, member)` for
 /// handles.
@@ -108,6 +115,11 @@ void visit_collective(Coll& coll, Visit& visit) {
   visit("algo", coll.algo);
   visit("proto", coll.proto);
   if constexpr (requires { coll.parentGroup; }) visit.handle("parentGroup", coll.parentGroup);
+  if constexpr (requires { coll.isSymColl; }) {
+    visit("kernelVariant", coll.kernelVariant);
+    visit("isSymColl", coll.isSymColl);
+    visit("userTag", coll.userTag);
+  }
 }
 
 /// The same for sends and receives.
@@ -124,6 +136,7 @@ void visit_point_to_point(P2p& p2p, Visit& visit) {
   visit("peer", p2p.peer);
   if constexpr (requires { p2p.nChannels; }) visit("nChannels", p2p.nChannels);
   if constexpr (requires { p2p.parentGroup; }) visit.handle("parentGroup", p2p.parentGroup);
+  if constexpr (requires { p2p.userTag; }) visit("userTag", p2p.userTag);
 }
 
 /// Of calls of NCCL's functions, which version 5 brought.
@@ -171,6 +184,14 @@ void visit_fields(Event& event, Visit& visit) {
     case nccl::kKernelCh:
       visit("channelId", event.kernelCh.channelId);
       if constexpr (requires { event.kernelCh.pTimer; }) visit("pTimer", event.kernelCh.pTimer);
+      return;
+    case nccl::kKernelPhase:
+      if constexpr (requires { event.kernelPhase; }) {
+        visit("channelId", event.kernelPhase.channelId);
+        visit("phaseId", event.kernelPhase.phaseId);
+        visit("phaseName", event.kernelPhase.phaseName);
+        visit("pTimer", event.kernelPhase.pTimer);
+      }
       return;
     case nccl::kNetPlugin:
       visit("id", event.netPlugin.id);

@@ -96,6 +96,7 @@ Event read_event(const RecordedCall& call, const std::function<void*(const Refer
 template nccl::EventV3 read_event(const RecordedCall&, const std::function<void*(const Reference&)>&);
 template nccl::EventV4 read_event(const RecordedCall&, const std::function<void*(const Reference&)>&);
 template nccl::EventV5 read_event(const RecordedCall&, const std::function<void*(const Reference&)>&);
+template nccl::EventV7 read_event(const RecordedCall&, const std::function<void*(const Reference&)>&);
 
 Recording::Recording(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -125,7 +126,7 @@ void Recording::add(const std::string& text, std::size_t line) {
   call.thread = parse_number<std::size_t>("thread", call.fields.at("thread"));
   const auto number = parse_number<std::uint64_t>("number", call.fields.at("number"));
   if (number != calls_.size()) throw std::runtime_error("not the next call: " + std::to_string(number));
-  if (call.version < 3 || call.version > 6) throw std::runtime_error("no version of the interface");
+  if (call.version < 3 || call.version > 7) throw std::runtime_error("no version of the interface");
   if (call.thread > threads_) throw std::runtime_error("not the next thread");
   if (call.is(kInit) || call.is(kStart)) {
     const Json& returned = call.fields.at("returned");
@@ -152,7 +153,8 @@ void Recording::check(const RecordedCall& call) const {
     if (call.fields.contains("parentGroup")) check_reference(call, "parentGroup", kStart);
     if (call.version == 3) read_event<nccl::EventV3>(call, no_handle);
     if (call.version == 4) read_event<nccl::EventV4>(call, no_handle);
-    if (call.version >= 5) read_event<nccl::EventV5>(call, no_handle);
+    if (call.version == 5 || call.version == 6) read_event<nccl::EventV5>(call, no_handle);
+    if (call.version == 7) read_event<nccl::EventV7>(call, no_handle);
   } else if (call.is(kStop)) {
     check_reference(call, "handle", kStart);
   } else if (call.is(kState)) {

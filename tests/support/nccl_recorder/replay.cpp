@@ -30,7 +30,8 @@ class Replay {
         case 3: make<3>(call); break;
         case 4: make<4>(call); break;
         case 5: make<5>(call); break;
-        default: make<6>(call); break;
+        case 6: make<6>(call); break;
+        default: make<7>(call); break;
       }
     }
   }

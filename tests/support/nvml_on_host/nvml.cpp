@@ -31,14 +31,14 @@ int check(Device device, const void* answer) {
 }
 
 template <typename Value>
-int tell(Device device, Value* answer, Value busy, Value idle) {
+int answer_value(Device device, Value* answer, Value busy, Value idle) {
   const int status = check(device, answer);
   if (status == kSuccess) *answer = is(device, 0) ? busy : idle;
   return status;
 }
 
 template <typename Value>
-int tell_of_first(Device device, Value* answer, Value busy) {
+int answer_of_first(Device device, Value* answer, Value busy) {
   const int status = check(device, answer);
   if (status != kSuccess) return status;
   if (is(device, 1)) return kNotSupported;
@@ -86,22 +86,22 @@ NVML nvmlDeviceGetUtilizationRates(Device device, unsigned* gpu_and_memory) {
 /// 0 graphics, 1 SM, 2 memory, 3 video.
 NVML nvmlDeviceGetClockInfo(Device device, int type, unsigned* mhz) {
   if (type < 0 || type > 3) return kInvalidArgument;
-  return type == 1 ? tell(device, mhz, 1200u, 210u) : tell(device, mhz, 9000u, 9000u);
+  return type == 1 ? answer_value(device, mhz, 1200u, 210u) : answer_value(device, mhz, 9000u, 9000u);
 }
 
 NVML nvmlDeviceGetPowerUsage(Device device, unsigned* milliwatt) {
-  return tell(device, milliwatt, 300'000u, 60'000u);
+  return answer_value(device, milliwatt, 300'000u, 60'000u);
 }
 
 /// Since the driver was loaded; 30 J more each time, as at 300 W ten times a second.
 NVML nvmlDeviceGetTotalEnergyConsumption(Device device, unsigned long long* millijoule) {
   static unsigned long long used = 1'000'000;
-  return tell_of_first(device, millijoule, used += 30'000);
+  return answer_of_first(device, millijoule, used += 30'000);
 }
 
 /// 0 is the GPU's sensor, and there is no other.
 NVML nvmlDeviceGetTemperature(Device device, int sensor, unsigned* celsius) {
-  return sensor == 0 ? tell(device, celsius, 65u, 30u) : static_cast<int>(kInvalidArgument);
+  return sensor == 0 ? answer_value(device, celsius, 65u, 30u) : static_cast<int>(kInvalidArgument);
 }
 
 /// Total, free, used; 1 GB more is used each time, from 10 GB on, up to 40 GB.
@@ -119,11 +119,11 @@ NVML nvmlDeviceGetMemoryInfo(Device device, unsigned long long* total_free_used)
 
 /// 4: nvmlClocksThrottleReasonSwPowerCap, 1: ...GpuIdle.
 NVML nvmlDeviceGetCurrentClocksThrottleReasons(Device device, unsigned long long* reasons) {
-  return tell(device, reasons, 4ull, 1ull);
+  return answer_value(device, reasons, 4ull, 1ull);
 }
 
 /// Corrected (0) or uncorrected (1), since the driver was loaded (0) or ever (1).
 NVML nvmlDeviceGetTotalEccErrors(Device device, int type, int counter, unsigned long long* count) {
   if (type < 0 || type > 1 || counter < 0 || counter > 1) return kInvalidArgument;
-  return tell_of_first(device, count, counter == 1 ? 1000ull : type == 0 ? 2ull : 1ull);
+  return answer_of_first(device, count, counter == 1 ? 1000ull : type == 0 ? 2ull : 1ull);
 }

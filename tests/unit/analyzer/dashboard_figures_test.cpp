@@ -127,19 +127,19 @@ TEST(RunSetFigures, PartitionsStandBesideEachOtherAndRepetitionsAreNumbered) {
   EXPECT_EQ(figure.series[0].points[1].label, "2 x 1, 1gbit (2)");
 }
 
-TEST(RunSetFigures, LabelsTellRunsApart) {
+TEST(RunSetFigures, LabelsDistinguishRuns) {
   std::vector<store::RunRecord> runs(3);
   runs[1].run_case.strategy = "zero2";
   runs[2].run_case.strategy = "zero2";
   runs[2].run_case.batch_per_gpu = 32;
-  EXPECT_EQ(telling_labels(std::span(runs).first(1)), std::vector<std::string>{"1 x 1"});
-  EXPECT_EQ(telling_labels(std::span(runs).first(2)),
+  EXPECT_EQ(distinguishing_labels(std::span(runs).first(1)), std::vector<std::string>{"1 x 1"});
+  EXPECT_EQ(distinguishing_labels(std::span(runs).first(2)),
             (std::vector<std::string>{"1 x 1, ddp", "1 x 1, zero2"}));
-  EXPECT_EQ(telling_labels(runs),
+  EXPECT_EQ(distinguishing_labels(runs),
             (std::vector<std::string>{"1 x 1, batch per gpu 64, ddp", "1 x 1, batch per gpu 64, zero2",
                                       "1 x 1, batch per gpu 32, zero2"}));
   runs[0].run_case.work = ReferenceWorkload{"resnet18"};
-  EXPECT_EQ(telling_labels(std::span(runs).first(2)),
+  EXPECT_EQ(distinguishing_labels(std::span(runs).first(2)),
             (std::vector<std::string>{"1 x 1, resnet18, ddp", "1 x 1, mlp, zero2"}));
 }
 

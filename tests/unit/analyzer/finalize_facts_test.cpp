@@ -9,7 +9,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-TEST_F(FinalizeRun, TellsInWhichMannerNcclDidACollective) {
+TEST_F(FinalizeRun, ReportsTheAlgorithmOfACollective) {
   run_.store_into(store());
   std::vector<std::string> names = kSyntheticNames;
   names.push_back(nccl_event_name({"all_reduce", "RING", "LL128", 8, "socket"}));
@@ -29,11 +29,11 @@ TEST_F(FinalizeRun, TellsInWhichMannerNcclDidACollective) {
   const std::vector<store::CollectiveRecord> collectives = store().collectives(run_.id);
   ASSERT_EQ(collectives.size(), 2u);
   EXPECT_EQ(collectives[0].bytes, 4'000'000u);
-  EXPECT_EQ(collectives[0].manner, "");
+  EXPECT_EQ(collectives[0].nccl_algorithm, "");
   EXPECT_EQ(collectives[1].bytes, 8'000'000u);
   EXPECT_EQ(collectives[1].count, 30u);
-  EXPECT_EQ(collectives[1].manner, "RING LL128, 8 channels, socket");
-  EXPECT_TRUE(tells_manners(summarize(store(), run_.id)));
+  EXPECT_EQ(collectives[1].nccl_algorithm, "RING LL128, 8 channels, socket");
+  EXPECT_TRUE(has_nccl_settings(summarize(store(), run_.id)));
 }
 
 TEST_F(FinalizeRun, IsLoudAboutKernelsOfWhichNoneIsRecognisedAsNccls) {
@@ -64,19 +64,27 @@ TEST_F(FinalizeRun, IsLoudAboutKernelsOfWhichNoneIsRecognisedAsNccls) {
   EXPECT_EQ(record.environment.facts.at("cupti.records"), "5000");
 }
 
-TEST_F(FinalizeRun, WhatTheProbesLostAndWhatNcclRanWithIsTold) {
+TEST_F(FinalizeRun, WhatTheProbesLostAndWhatNcclRanWithIsReported) {
   run_.store_into(store());
   store().append_step_values(run_.id, 0, "cupti.dropped_records",
                              std::vector<std::pair<std::uint32_t, double>>{{0, 3}, {1, 7}});  // so far
   store().append_step_values(run_.id, 1, "cupti.dropped_records",
                              std::vector<std::pair<std::uint32_t, double>>{{0, 4}});
+  for (const int rank : {0, 1}) {
+    store().append_step_values(run_.id, rank, "cupti.newer_records", std::vector<std::pair<std::uint32_t, double>>{{0, 130'200}});
+    store().append_step_values(run_.id, rank, "nccl.unknown_bytes", std::vector<std::pair<std::uint32_t, double>>{{0, 2}});
+  }
   std::vector<std::string> names = kSyntheticNames;
-  names.insert(names.end(), {"nccl.NCCL_ALGO: Ring: 8", "cupti.unavailable: another tool holds CUPTI"});
+  names.insert(names.end(), {"nccl.NCCL_ALGO: Ring: 8", "nccl.no_kernel_events: /dev/shm is small", "cupti.unavailable: another tool holds CUPTI"});
   store().append_spans(run_.id, 0, std::vector<Span>{{.step = 2000}}, names);
   finalize_run(store(), run_.id);
   const auto facts = stored().environment.facts;
   EXPECT_EQ(facts.at("cupti.dropped_records"), "11");
   EXPECT_EQ(facts.at("nccl.NCCL_ALGO"), "Ring: 8");
+  EXPECT_EQ(facts.at("nccl.no_kernel_events"), "/dev/shm is small");
+  EXPECT_EQ(facts.at("nccl.unknown_bytes"), "4");
+  EXPECT_EQ(facts.at("cupti.newer_records"), "130200") << "a version is not added up";
+  EXPECT_FALSE(facts.contains("nccl.with_phases"));
   EXPECT_EQ(facts.at("cupti.unavailable"), "another tool holds CUPTI (on 1 of 2 ranks)");
   const std::vector<std::string> notes = summarize(store(), run_.id).notes;
   const auto has = [&](const std::string& words) {
@@ -91,7 +99,7 @@ TEST_F(FinalizeRun, WhatTheProbesLostAndWhatNcclRanWithIsTold) {
   EXPECT_EQ(stored().environment.facts.at("cupti.unavailable"), "another tool holds CUPTI") << "on all";
 }
 
-TEST_F(FinalizeRun, TellsOfStepsWithoutAnUpdate) {
+TEST_F(FinalizeRun, ReportsStepsWithoutAnUpdate) {
   run_.store_into(store());
   store().append_step_values(
       run_.id, 0, "loss_scale",
@@ -108,19 +116,19 @@ TEST_F(FinalizeRun, TellsOfStepsWithoutAnUpdate) {
       1);
 }
 
-TEST_F(FinalizeRun, TellsWhetherStepsRanAsACudaGraph) {
+TEST_F(FinalizeRun, ReportsWhetherStepsRanAsACudaGraph) {
   run_.store_into(store());
   finalize_run(store(), run_.id);
   EXPECT_EQ(stored().environment.facts.count("training.cuda_graph"), 0U);
   std::vector<std::string> names = store().span_names(run_.id, 0);
-  const auto tell = [&](const char* what) {
+  const auto fact = [&](const char* what) {
     names.push_back(std::string("training.cuda_graph: ") + what);
     store().append_spans(run_.id, 0, {}, names);
     finalize_run(store(), run_.id);
     return stored().environment.facts.at("training.cuda_graph");
   };
-  EXPECT_EQ(tell("captured from step 4"), "captured from step 4");
-  EXPECT_EQ(tell("off: from step 9 on, no memory"), "off: from step 9 on, no memory") << "the later word";
+  EXPECT_EQ(fact("captured from step 4"), "captured from step 4");
+  EXPECT_EQ(fact("off: from step 9 on, no memory"), "off: from step 9 on, no memory") << "the later word";
   const std::vector<std::string> notes = summarize(store(), run_.id).notes;
   EXPECT_EQ(std::count(notes.begin(), notes.end(), "CUDA graph off: from step 9 on, no memory"), 1);
 }

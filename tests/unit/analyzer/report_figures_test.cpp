@@ -48,7 +48,7 @@ TEST(ScalingCurves, JoinOnlyRowsThatDifferInSizeAlone) {
   EXPECT_EQ(figure.series[3].points.size(), 3u);
 }
 
-TEST(ScalingCurves, TellShapesOfOneSizeApart) {
+TEST(ScalingCurves, ShowShapesOfOneSizeApart) {
   ScalingTable table;
   table.rows = {row(1, 1, 1), row(1, 4, 0.9), row(2, 2, 0.8), row(4, 1, 0.7)};
   EXPECT_EQ(names(scaling_efficiency(table)),

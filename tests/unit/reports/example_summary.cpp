@@ -152,7 +152,7 @@ RunSummary example_run() {
   summary.samples_per_s = summary.work_per_s = 1024 / 103.4e-3;
   summary.distribution = analyzer::StepDistribution{102'100'000, 110'800'000, 131'000'000, 168'000'000,
                                                     4'810'000,   1,           1 / 60.0,    0.011};
-  summary.utilisation = {0.118, 0.31, 0.36, 2};
+  summary.utilisation = {0.118, 0.0366, 0.31, 0.36, 2};
   summary.partition = partition_of({3'412'345, 7'003'111, 1'600'002, 0, 6'011'203, 46'299'816, 21'207'456,
                                     512'778, 298'001, 6'801'234, 10'254'054});
   summary.exposed_communication_ns = summary.partition.exposed_communication_ns();

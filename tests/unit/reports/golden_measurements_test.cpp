@@ -65,6 +65,7 @@ analyzer::BatchAnalysis example_batch() {
     analyzer::BatchRow row;
     row.run_case.gpus_per_node = row.world_size = gpus;
     row.run_case.batch_per_gpu = per_gpu;
+    row.applied_rate = 0.05;
     row.global_batch = row.run_case.global_batch();
     row.runs = {"20261121T001905-3f9a1c2b"};
     const double steps = 200 * (1 + 512.0 / static_cast<double>(row.global_batch));

@@ -82,10 +82,10 @@ TEST(RunText, HasNoColoursUnlessAskedFor) {
   EXPECT_NE(run_text(example_run(), {true, 100}).find('\x1b'), std::string::npos);
 }
 
-TEST(RunText, HasAColumnForTheMannerOfCollectivesWhereItIsKnown) {
+TEST(RunText, HasAColumnForTheAlgorithmOfCollectivesWhereItIsKnown) {
   analyzer::RunSummary run = example_run();
-  EXPECT_EQ(run_text(run, {}).find("manner"), std::string::npos);
-  run.collectives[1].record.manner = "RING LL128, 8 channels, socket";
+  EXPECT_EQ(run_text(run, {}).find("algorithm/protocol"), std::string::npos);
+  run.collectives[1].record.nccl_algorithm = "RING LL128, 8 channels, socket";
   EXPECT_NE(run_text(run, {false, 160}).find("RING LL128, 8 channels, socket"), std::string::npos);
 }
 
@@ -124,6 +124,34 @@ TEST(Texts, LetNoNameActOnTheTerminal) {
 
 TEST(RunListText, SaysThatThereIsNothing) {
   EXPECT_EQ(run_list_text({}, {}), "no runs\n");
+}
+
+TEST(Collectives, HaveAColumnOfTheRatedLinkWhereOneIsAskedFor) {
+  analyzer::RunSummary run = example_run();
+  ASSERT_FALSE(run.collectives.empty());
+  run.collectives.front().record.function = "all_reduce";
+  run.collectives.front().communicator.clear();
+  run.collectives.front().busbw_gb_per_s = 150.0;
+  const auto cell_of = [&](const Measured<analyzer::RatedLink>& link) {
+    const DataTable table = collectives_data(run, &link);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].title == "of link") return table.rows.front()[i];
+    }
+    return missing_cell("no such column");
+  };
+  EXPECT_EQ(cell_of(analyzer::RatedLink{200, "a link"}).text, "75.0%");
+  EXPECT_EQ(cell_of(Measured<analyzer::RatedLink>::missing("one node")).why, "one node");
+  run.collectives.front().record.function = "all_to_all";
+  EXPECT_NE(cell_of(analyzer::RatedLink{200, "a link"}).why.find("no rate of a link"), std::string::npos);
+  for (const auto& column : collectives_data(run).columns) EXPECT_NE(column.title, "of link");
+}
+
+TEST(Measures, HaveTheRateThatAProgramApplied) {
+  analyzer::RunSummary run = example_run();
+  run.learning_rates = {{0, 0.05}, {1, 0.2}, {2, 0.1}};
+  const std::string text = run_text(run, {});
+  EXPECT_NE(text.find("recorded in each step: 0.05"), std::string::npos) << text;
+  EXPECT_NE(text.find("at most 0.2"), std::string::npos) << text;
 }
 
 }  // namespace

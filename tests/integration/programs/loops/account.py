@@ -39,7 +39,7 @@ class Account:
         self.steps += 1
         self.samples += samples
 
-    def tell(self):
+    def report(self):
         """One line in one write: ranks that share a pipe do not mix theirs, as two writes of an unbuffered print() would.
 
         The throughput of a job is that of its slowest path: from the first begin to the last end of its ranks.

@@ -30,5 +30,5 @@ for micro, (inputs, labels) in enumerate(account.batches(loader)):
     if account.steps % 4 == 0:
         with account.outside(), torch.no_grad():
             dist.all_reduce(net(torch.ones(64, 784)).mean())
-account.tell()
+account.report()
 dist.destroy_process_group()

@@ -19,4 +19,4 @@ for inputs, _ in account.batches(torch.utils.data.DataLoader(Digits(192), batch_
         with account.of("optimizer"):
             optimizer.step()
     account.step(len(inputs))
-account.tell()
+account.report()

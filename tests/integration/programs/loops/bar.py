@@ -21,4 +21,4 @@ for epoch in range(2):
                 optimizer.zero_grad()
             account.step(len(inputs))
             bar.set_postfix(loss=loss.item())
-account.tell()
+account.report()

@@ -19,7 +19,7 @@ options = parser.parse_args()
 
 net = model(options.hidden)
 optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
-schedule = torch.optim.lr_scheduler.StepLR(optimizer, 100)
+schedule = torch.optim.lr_scheduler.StepLR(optimizer, 10)
 loader = torch.utils.data.DataLoader(Digits(options.samples, options.delay), batch_size=options.batch, shuffle=True,
                                      num_workers=options.workers)
 account = Account()
@@ -39,4 +39,4 @@ for epoch in range(options.epochs):
             print(f"\r{account.steps} steps", end="", flush=True)
         if account.steps == options.crash_at:
             raise RuntimeError(f"boom at step {account.steps}")
-account.tell()
+account.report()

@@ -24,7 +24,7 @@ def train(rank, world_size):
             optimizer.step()
             optimizer.zero_grad()
         account.step(len(inputs))
-    account.tell()
+    account.report()
     dist.destroy_process_group()
 
 

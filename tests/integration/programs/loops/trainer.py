@@ -74,4 +74,4 @@ def loader_of(samples, batch):
 
 trainer = Trainer(model(), [Count(), Validate(loader_of(64, 32))])
 trainer.fit(loader_of(150, 16), 2)
-trainer.account.tell()
+trainer.account.report()

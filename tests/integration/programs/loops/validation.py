@@ -38,5 +38,5 @@ for epoch in range(3):
         dist.all_reduce(correct)
         if dist.get_rank() == 0 and len(sys.argv) > 1:
             torch.save(net.module.state_dict(), sys.argv[1])
-account.tell()
+account.report()
 dist.destroy_process_group()

@@ -55,7 +55,7 @@ TEST_F(NcclJoinTest, AKernelGetsTheKeyAndBytesOfTheEventBesideIt) {
   EXPECT_EQ(names_[spans_[0].name_id], "all_reduce");
 }
 
-TEST_F(NcclJoinTest, FunctionsThatRunBesideEachOtherAreToldApart) {
+TEST_F(NcclJoinTest, FunctionsThatRunBesideEachOtherAreDistinguished) {
   spans_ = {event("all_gather", 900, 2'100, 0), event("reduce_scatter", 1'100, 2'300, 0),
             kernel("reduce_scatter", 1'000, 2'000), kernel("all_gather", 1'000, 2'000)};
   join();
@@ -84,7 +84,7 @@ TEST_F(NcclJoinTest, WithoutKernelsTheEnginesOwnSpansStayAndLearnHowTheyWereDone
   EXPECT_EQ(result.kernels_without_event, 0u);
   EXPECT_TRUE(result.unknown_kernels.empty());
   EXPECT_EQ(spans_, (std::vector<Span>{call, of_a_graph}));
-  EXPECT_EQ(nccl_manner(nccl_facts(result), "all_reduce", 4096), "RING LL, 2 channels, socket");
+  EXPECT_EQ(nccl_algorithm_of(nccl_facts(result), "all_reduce", 4096), "RING LL, 2 channels, socket");
 }
 
 TEST_F(NcclJoinTest, AnotherLibrarysCallIsNotTheEventsThatRanBesideIt) {
@@ -159,6 +159,20 @@ TEST_F(NcclJoinTest, PartsOfAGroupOfWhichNoTimesAreKnownAreAllOfIt) {
   for (const Span& span : spans_) EXPECT_EQ(span.duration_ns(), 8'000);
 }
 
+TEST_F(NcclJoinTest, EventsThatWereEnqueuedWithOneLaunchHaveOneKernel) {
+  constexpr std::int64_t kMs = 1'000'000;
+  spans_ = {kernel("all_gather", 5 * kMs, 6 * kMs), kernel("all_gather", 8 * kMs, 9 * kMs),
+            event("all_gather", 1 * kMs, 1 * kMs, 0), event("all_gather", 1 * kMs, 1 * kMs, 1),
+            event("all_gather", 7 * kMs, 7 * kMs, 2)};
+  EXPECT_EQ(join().joined, 3u);
+  ASSERT_EQ(spans_.size(), 3u);
+  EXPECT_EQ(spans_[1].begin_ns, 8 * kMs) << "the next launch's";
+  EXPECT_EQ(spans_[1].bytes, 3'000u);
+  EXPECT_EQ(spans_[0].begin_ns, 5 * kMs);
+  EXPECT_EQ(spans_[2].begin_ns, 5 * kMs);
+  EXPECT_EQ(spans_[0].bytes + spans_[2].bytes, 3'000u);
+}
+
 TEST_F(NcclJoinTest, AGroupsKernelBecomesOneSpanForEachCollective) {
   spans_ = {kernel("generic", 1'000, 9'000), event("all_reduce", 900, 4'000, 0),
             event("all_reduce", 4'000, 9'500, 1)};
@@ -188,7 +202,7 @@ TEST_F(NcclJoinTest, WhatHasNoCounterpartIsCounted) {
   EXPECT_EQ(spans_.size(), 2u);
 }
 
-TEST_F(NcclJoinTest, WarmUpTellsMannersAndIsNotCounted) {
+TEST_F(NcclJoinTest, WarmUpReportsAlgorithmsAndIsNotCounted) {
   for (std::uint32_t step = 0; step < 5; ++step) {
     const auto begin = static_cast<std::int64_t>(step) * 10'000;
     spans_.push_back(kernel("all_reduce", begin, begin + 1'000, collective_key(1, step + 1)));
@@ -198,7 +212,7 @@ TEST_F(NcclJoinTest, WarmUpTellsMannersAndIsNotCounted) {
   }
   const NcclJoin result = join_nccl_events(spans_, names_, 0, 3, 2);
   EXPECT_EQ(result.joined, 2u) << "steps 2 and 3";
-  EXPECT_EQ(result.manners.size(), 4u) << "sizes of steps 0 to 3";
+  EXPECT_EQ(result.algorithms.size(), 4u) << "sizes of steps 0 to 3";
   EXPECT_EQ(nccl_facts(result).at("nccl.joined"), "2");
 }
 
@@ -216,7 +230,7 @@ TEST_F(NcclJoinTest, WithoutEventsKernelsAreNumberedInTheirOrder) {
   EXPECT_EQ(spans_[2].correlation, 0u);
 }
 
-TEST_F(NcclJoinTest, TheMannerAndTheTransportAreFacts) {
+TEST_F(NcclJoinTest, TheAlgorithmAndTheTransportAreFacts) {
   spans_ = {event("all_reduce", 100, 200, 0), event("all_reduce", 300, 400, 0)};
   const auto facts = nccl_facts(join());
   EXPECT_EQ(facts.at("nccl.all_reduce 1000 B"), "RING LL, 2 channels, socket");

@@ -29,6 +29,8 @@ TEST(RatedLink, ABusBandwidthIsAShareOfWhatANodeIsRatedAt) {
   EXPECT_TRUE(contains(words, "160 GB/s of bus bandwidth, 80.0% of the 200 GB/s that a node of Standard_ND96asr_v4"));
   EXPECT_TRUE(contains(words, "1600 Gb/s a node, 200 a GPU"));
   EXPECT_TRUE(contains(achieved_in_words("all_reduce", 1e9, 250, *link), "SHARP"));
+  EXPECT_DOUBLE_EQ(*share_of_link("all_gather", 50, *link), 0.25);
+  EXPECT_FALSE(share_of_link("all_to_all", 50, *link));
   EXPECT_DOUBLE_EQ(rated_link(run_on("Standard_ND96asr_v4", "socket"), catalogue)->gb_per_s, 3);
 }
 

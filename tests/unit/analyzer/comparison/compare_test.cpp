@@ -89,7 +89,7 @@ TEST(Compare, WhatIsFullyHiddenIsZeroAndNotMissing) {
   EXPECT_FALSE(figure->ratio);
 }
 
-TEST(Compare, OneChangeIsNamedAndItsConsequencesAreToldApart) {
+TEST(Compare, OneChangeIsNamedAndItsConsequencesAreDistinguished) {
   ScratchStore scratch;
   std::vector<store::RunId> a, b;
   for (const double noise : {0.99, 1.0, 1.01}) {

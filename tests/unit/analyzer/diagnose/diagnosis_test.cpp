@@ -119,7 +119,7 @@ TEST(Diagnosis, AnEpisodeHasABeginAndAnEnd) {
   EXPECT_NE(verdict_in_words(*found).find(" from step 10"), std::string::npos) << verdict_in_words(*found);
 }
 
-TEST(Diagnosis, RegularPausesAreToldFromASlowRank) {
+TEST(Diagnosis, RegularPausesAreDistinguishedFromASlowRank) {
   SimulatedRun run = run_with(Injected::kPauses, 3, 6);
   run.steps = 300;
   const Diagnosis found = diagnosis_of(run);

@@ -12,18 +12,18 @@ namespace {
 /// Own work of a rank in a second, in ms of a step whose slowest rank takes 10 ms.
 using WorkOf = std::function<double(int rank, int second)>;
 
-struct Told {
+struct Reported {
   int at_s = 0;
   std::string verdict;
 };
 
-std::vector<Told> told_by(int ranks, const WorkOf& work_of, int seconds = 60, unsigned seed = 1) {
+std::vector<Reported> reported_by(int ranks, const WorkOf& work_of, int seconds = 60, unsigned seed = 1) {
   std::mt19937 random(seed);
   std::normal_distribution<double> noise(0, 0.2);
   std::vector<int> nodes;
   for (int rank = 0; rank < ranks; ++rank) nodes.push_back(rank / 2);
   LiveVerdict live(nodes, 5);
-  std::vector<Told> told;
+  std::vector<Reported> reported;
   std::vector<double> collectives_ms(static_cast<std::size_t>(ranks));
   std::uint64_t steps = 5;
   for (int second = 0; second < seconds; ++second) {
@@ -39,39 +39,39 @@ std::vector<Told> told_by(int ranks, const WorkOf& work_of, int seconds = 60, un
       sum += static_cast<double>(count) * (step_ms - work[static_cast<std::size_t>(rank)]);
       live.add({rank, steps, static_cast<std::int64_t>(sum * 1e6)});
     }
-    if (live.look(std::int64_t{second} * 1'000'000'000)) told.push_back({second, live.verdict()});
+    if (live.look(std::int64_t{second} * 1'000'000'000)) reported.push_back({second, live.verdict()});
   }
-  return told;
+  return reported;
 }
 
 TEST(LiveVerdict, NamesTheSlowRankWithinSecondsOfItsOnsetOnce) {
   for (const int ranks : {2, 3, 4, 8}) {
-    const auto told = told_by(ranks, [](int rank, int second) { return rank == 1 && second >= 20 ? 10 : 7; });
-    ASSERT_EQ(told.size(), 1U) << ranks;
-    EXPECT_GE(told[0].at_s, 20);
-    EXPECT_LE(told[0].at_s, 20 + 15);
-    EXPECT_TRUE(told[0].verdict.starts_with("rank 1 (node 0) holds the others up since step 2,")) << told[0].verdict;
-    EXPECT_NE(told[0].verdict.find("% of the time for it"), std::string::npos);
+    const auto reported = reported_by(ranks, [](int rank, int second) { return rank == 1 && second >= 20 ? 10 : 7; });
+    ASSERT_EQ(reported.size(), 1U) << ranks;
+    EXPECT_GE(reported[0].at_s, 20);
+    EXPECT_LE(reported[0].at_s, 20 + 15);
+    EXPECT_TRUE(reported[0].verdict.starts_with("rank 1 (node 0) holds the others up since step 2,")) << reported[0].verdict;
+    EXPECT_NE(reported[0].verdict.find("% of the time for it"), std::string::npos);
   }
 }
 
-TEST(LiveVerdict, NamesRanksThatAreSlowTogetherAndTellsWhenItIsOver) {
-  const auto told = told_by(8, [](int rank, int second) { return (rank == 4 || rank == 5) && second < 25 ? 10 : 6; });
-  ASSERT_EQ(told.size(), 2U);
-  EXPECT_TRUE(told[0].verdict.starts_with("ranks 4-5 (node 2) hold the others up since step ")) << told[0].verdict;
-  EXPECT_EQ(told[1].verdict, "");
-  EXPECT_GT(told[1].at_s, 25);
+TEST(LiveVerdict, NamesRanksThatAreSlowTogetherAndReportsWhenItIsOver) {
+  const auto reported = reported_by(8, [](int rank, int second) { return (rank == 4 || rank == 5) && second < 25 ? 10 : 6; });
+  ASSERT_EQ(reported.size(), 2U);
+  EXPECT_TRUE(reported[0].verdict.starts_with("ranks 4-5 (node 2) hold the others up since step ")) << reported[0].verdict;
+  EXPECT_EQ(reported[1].verdict, "");
+  EXPECT_GT(reported[1].at_s, 25);
 }
 
 TEST(LiveVerdict, IsSilentWhileNobodyIsSlowOrAnotherOneEachTime) {
   for (unsigned seed = 0; seed < 50; ++seed) {
-    EXPECT_TRUE(told_by(4, [](int, int) { return 8; }, 120, seed).empty()) << seed;
-    EXPECT_TRUE(told_by(4, [](int rank, int) { return rank == 2 ? 8.4 : 8; }, 60, seed).empty()) << "4% is not worth a word";
-    EXPECT_TRUE(told_by(4, [](int rank, int second) { return rank == second % 4 ? 10 : 7; }, 60, seed).empty()) << seed;
+    EXPECT_TRUE(reported_by(4, [](int, int) { return 8; }, 120, seed).empty()) << seed;
+    EXPECT_TRUE(reported_by(4, [](int rank, int) { return rank == 2 ? 8.4 : 8; }, 60, seed).empty()) << "4% is not worth a word";
+    EXPECT_TRUE(reported_by(4, [](int rank, int second) { return rank == second % 4 ? 10 : 7; }, 60, seed).empty()) << seed;
   }
 }
 
-TEST(LiveVerdict, TellsRateAndCommunicationAndTakesNothingThatCannotBe) {
+TEST(LiveVerdict, ReportsRateAndCommunicationAndTakesNothingThatCannotBe) {
   LiveVerdict live({0, 0}, 0);
   EXPECT_FALSE(live.steps_per_s() || live.communication_share());
   live.add({7, 3, 1});
@@ -91,14 +91,14 @@ TEST(LiveVerdict, TellsRateAndCommunicationAndTakesNothingThatCannotBe) {
 
 TEST(LiveVerdict, StepsLongerThanASecondAreWaitedFor) {
   LiveVerdict live({0, 0}, 1);
-  int told = 0;
+  int reported = 0;
   for (int second = 0; second < 200; ++second) {
     if (second % 5 == 0) {
       for (const int rank : {0, 1}) live.add({rank, static_cast<std::uint64_t>(1 + second / 5), second / 5 * (rank == 0 ? 2'000'000'000LL : 100'000'000LL)});
     }
-    told += live.look(second * 1'000'000'000LL);
+    reported += live.look(second * 1'000'000'000LL);
   }
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(reported, 1);
   EXPECT_TRUE(live.verdict().starts_with("rank 1 (node 0)")) << live.verdict();
   EXPECT_NEAR(live.steps_per_s().value_or(0), 0.2, 0.01);
 }
@@ -117,7 +117,7 @@ std::string verdict_of(const std::function<LiveOwnTime(int rank, std::uint64_t s
   return live.verdict();
 }
 
-TEST(LiveVerdict, NamesTheCauseWhereRanksTellOfTheirOwnTime) {
+TEST(LiveVerdict, NamesTheCauseWhereRanksReportTheirOwnTime) {
   const auto ms = [](std::uint64_t steps, int each) { return static_cast<std::int64_t>(steps) * each * 1'000'000; };
   const std::string who = "rank 1 (node 0) holds the others up since step 5: they wait 40% of the time for it";
   EXPECT_EQ(verdict_of([&](int rank, std::uint64_t n) { return LiveOwnTime{rank, n, ms(n, rank == 1 ? 8 : 4), 0, 0}; }),

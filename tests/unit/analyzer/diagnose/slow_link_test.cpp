@@ -58,7 +58,7 @@ TEST(SlowLink, OfANodeIsNamedInARingWhichMakesAllRanksWaitAlike) {
   }
 }
 
-TEST(SlowLink, OfOneDirectionOrBetweenTwoNodesIsToldApart) {
+TEST(SlowLink, OfOneDirectionOrBetweenTwoNodesIsDistinguished) {
   const auto one_way = found_in(4, ring(4, [](int from, int, auto) { return from == 2 ? 0.3 * kQuick : kQuick; }));
   ASSERT_TRUE(one_way);
   EXPECT_EQ(one_way->kind, Kind::kDirection);
@@ -84,7 +84,7 @@ TEST(SlowLink, HasAnOnset) {
   EXPECT_EQ(link->last_step, 200U);
 }
 
-TEST(SlowLink, IsNotNamedWhereNothingTellsItApart) {
+TEST(SlowLink, IsNotNamedWhereNothingDistinguishesIt) {
   EXPECT_FALSE(found_in(4, ring(4, [](int, int, auto) { return kQuick; })));
   EXPECT_FALSE(found_in(2, [](int, int, auto) { return 0.1 * kQuick; })) << "both directions alike: nothing to compare with";
   EXPECT_FALSE(found_in(4, ring(4, [](int from, int, auto) { return kQuick * (from == 2 ? 0.85 : 1); }))) << "hardly slower";

@@ -39,7 +39,7 @@ TEST(MeasureRun, TakesOneNumberOfEachMetricOrSaysWhyNot) {
   facts["counted.gpu.0.peak_memory_bytes"] = "20000000000";
   facts["counted.gpu.0.memory_bytes"] = "80000000000";
   facts["counted.node1.gpu.3.peak_memory_bytes"] = "30000000000";
-  EXPECT_EQ(*measure_run(summary)[RunMetric::kDeviceMemory], 3e10) << "of a program NVML tells it";
+  EXPECT_EQ(*measure_run(summary)[RunMetric::kDeviceMemory], 3e10) << "NVML reports that of a program";
   const std::vector<GpuMemory> gpus = gpu_memory_of(summary.run);
   ASSERT_EQ(gpus.size(), 2u);
   EXPECT_EQ(gpus[0].gpu, "GPU 0");

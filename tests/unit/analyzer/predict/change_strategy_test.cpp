@@ -74,6 +74,25 @@ TEST(ChangeStrategy, OthersAreRefused) {
   EXPECT_NO_THROW(with_strategy(without, "ddp", 2));
 }
 
+TEST(ChangeStrategy, Zero3KeepsItsStepsButForTheShareOfTheOptimizer) {
+  StepRecording recording = of_ddp();
+  recording.strategy = "zero3";
+  recording.shape = {1, 2};
+  EXPECT_DOUBLE_EQ(step_ns(with_strategy(recording, "zero3", 20)), 3100 + 4);
+  for (const char* other : {"ddp", "zero2", "mirrored"}) {
+    EXPECT_THROW(with_strategy(recording, other, 2), Error) << other;
+    EXPECT_THROW(with_strategy(of_ddp(), "zero3", 2), Error);
+  }
+  WhatIf buckets;
+  buckets.bucket_bytes = 100;
+  EXPECT_THROW(changed(recording, buckets), Error);
+  EXPECT_EQ(why_not_changed(of_ddp(), buckets), "");
+  EXPECT_TRUE(why_not_changed(recording, buckets).find("--bucket-mb") != std::string::npos);
+  WhatIf faster;
+  faster.compute_speed = 2;
+  EXPECT_NO_THROW(changed(recording, faster));
+}
+
 TEST(ChangeStrategy, PredictionsUseIt) {
   CollectiveCosts costs;
   costs.set_link({1e9, 0.0});

@@ -12,7 +12,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-TEST(PredictStep, StepsWithoutCollectivesDoNotTellWhatRanksWouldSend) {
+TEST(PredictStep, StepsWithoutCollectivesDoNotShowWhatRanksWouldSend) {
   StepRecording alone = recording({1, 1}, {two_buckets(100, 50, 7)}, {50, 60});
   alone.collectives.clear();
   for (RecordedStep& step : alone.steps) {

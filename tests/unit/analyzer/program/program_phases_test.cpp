@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
+#include <optional>
 
 #include "analyzer/program/program_steps.h"
+#include "core/span_limits.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -249,6 +252,30 @@ TEST(ProgramPhases, MarksInAnyOrderAndWithoutAnEndAreNoSteps) {
   EXPECT_TRUE(steps_of_phases({}).empty());
   ProgramRank nothing;
   EXPECT_TRUE(take_phase_marks(nothing).empty());
+}
+
+TEST(LearningRates, AreThoseOfTheOptimizerThatEndsTheStepOrWhatTheProgramReports) {
+  for (const double rate : {0.0, 0.1, 1e-4, 3.0517578125e-5, 1000.0}) EXPECT_EQ(learning_rate_of(learning_rate_code(rate)), rate);
+  for (const double beyond : {-1e-9, 1000.5, std::nan("")}) EXPECT_EQ(learning_rate_of(learning_rate_code(beyond)), std::nullopt);
+  EXPECT_EQ(learning_rate_of(kMostBytes), std::nullopt) << "a span of somebody else";
+  Loop loop;
+  const auto optimizer = [&](std::uint64_t code, std::uint64_t which) { loop.mark(ProgramPhase::kOptimizer, 50, code, which); };
+  loop.mark(ProgramPhase::kData, 100, 32, kTrain);
+  optimizer(learning_rate_code(0), kOptimizer);  // a warm-up begins with 0
+  optimizer(learning_rate_code(0.7), 10);        // of two in turn, the last ends the step
+  optimizer(learning_rate_code(0.1), kOptimizer);
+  optimizer(0, 10);                              // not known
+  loop.wait(10).mark(ProgramPhase::kOptimizerCall, 0, learning_rate_code(0.25)).wait(10);
+  optimizer(learning_rate_code(0.2), kOptimizer);
+  optimizer(learning_rate_code(0.7), 10);
+  std::vector<ProgramRank> ranks{loop.rank_};
+  const ProgramSteps steps = assign_program_steps(ranks, 0);
+  EXPECT_EQ(steps.learning_rates, (std::vector<std::optional<double>>{0.7, 0.1, 0.25}));
+  std::vector<ProgramRank> later{loop.rank_};
+  EXPECT_EQ(assign_program_steps(later, 0, HostTime::kRest, {.skip = 2}).learning_rates,
+            (std::vector<std::optional<double>>{0.25}));
+  std::vector<ProgramRank> silent{Loop().step().step().rank_};
+  EXPECT_TRUE(assign_program_steps(silent, 0).learning_rates.empty());
 }
 
 }  // namespace

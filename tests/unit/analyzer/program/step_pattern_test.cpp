@@ -60,7 +60,7 @@ TEST(StepPattern, OneBucketAStep) {
   EXPECT_EQ(program.found().firsts, program.begins());
 }
 
-TEST(StepPattern, EqualBucketsAreToldFromStepsByTheirPauses) {
+TEST(StepPattern, EqualBucketsAreDistinguishedFromStepsByTheirPauses) {
   for (const std::size_t buckets : {2u, 3u, 4u, 6u}) {
     Program program;
     program.start_as_ddp_does();
@@ -90,6 +90,17 @@ TEST(StepPattern, NoiseOfStepTimesDoesNotMatter) {
   for (int i = 0; i < 50; ++i) program.compute(noise(random)).step({7, 8, 9, 9, 9});
   EXPECT_EQ(program.found().period, 5u);
   EXPECT_EQ(program.found().firsts, program.begins());
+}
+
+TEST(StepPattern, ShortPausesMayDifferByAnyFactorInStepsOfOneLength) {
+  std::mt19937 random(1);
+  Program program;
+  for (int i = 0; i < 30; ++i) {
+    // Between a reduction that takes long and a barrier: 10 to 1,000 ns of a step of about 20,000.
+    program.compute(std::int64_t{1} << random() % 10).collective(kBroadcastCall, 0).collective(kReduceCall, 5000, 20'000);
+  }
+  EXPECT_EQ(program.found().period, 2u);
+  EXPECT_GT(program.found().confidence, 0.9);
 }
 
 TEST(StepPattern, ABusyMachineMakesNoOtherSteps) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/comparison/comparability.h"
-#include "analyzer/comparison/side_differences.h"
+#include "analyzer/comparison/field_differences.h"
 #include "analyzer/scaling/curve_compatibility.h"
 #include "analyzer/scaling/curve_groups.h"
 #include "changed_cases.h"
@@ -44,7 +44,7 @@ TEST(FieldRoles, DecideEveryComparisonOfRuns) {
     EXPECT_EQ(defining_key(both[0]) == defining_key(both[1]), label);
     EXPECT_EQ(compare_sides(both.first(1), both.last(1), {}).reasons.empty(), label);
     EXPECT_TRUE(compare_sides(both.first(1), both.last(1), {changed.field}).reasons.empty());
-    const auto differences = side_differences(both.first(1), both.last(1));
+    const auto differences = field_differences(both.first(1), both.last(1));
     ASSERT_EQ(differences.size(), label ? 0u : 1u);
     if (!label) {
       EXPECT_EQ(differences[0].role, changed.role);
@@ -80,14 +80,14 @@ TEST(GroupFields, StrongScalingKeepsTheGlobalBatch) {
   EXPECT_EQ(varied_fields(runs), std::vector<std::string>{"batch_per_gpu"});
 }
 
-TEST(SideDifferences, AProvenanceFollowsOnlyFromWhatDiffers) {
+TEST(FieldDifferences, AProvenanceFollowsOnlyFromWhatDiffers) {
   std::vector<store::RunRecord> runs{run_on(2), run_on(2)};
   runs[1].provenance.add(Provenance::kOversubscribed);
   const std::span<const store::RunRecord> both(runs);
-  ASSERT_EQ(side_differences(both.first(1), both.last(1)).size(), 1u);
-  EXPECT_EQ(side_differences(both.first(1), both.last(1))[0].role, FieldRole::kEnvironment);
+  ASSERT_EQ(field_differences(both.first(1), both.last(1)).size(), 1u);
+  EXPECT_EQ(field_differences(both.first(1), both.last(1))[0].role, FieldRole::kEnvironment);
   runs[1].run_case.gpus_per_node = 8;
-  const auto differences = side_differences(both.first(1), both.last(1));
+  const auto differences = field_differences(both.first(1), both.last(1));
   ASSERT_EQ(differences.size(), 2u);
   EXPECT_EQ(differences[0].field, "gpus_per_node");
   EXPECT_EQ(differences[1].role, FieldRole::kConsequence);

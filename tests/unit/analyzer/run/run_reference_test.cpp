@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "analyzer/store/maintenance/maintenance.h"
 #include "core/error.h"
 #include "sample_runs.h"
 
@@ -109,7 +110,7 @@ TEST_F(RunReference, ANamedBaselineIsItsNewestVersion) {
   EXPECT_EQ(resolved.runs[0].id, second[0]);
   ASSERT_EQ(resolved.earlier.size(), 1u);
   EXPECT_EQ(resolved.earlier[0].id, first[0]);
-  store_.delete_run(second[0]);
+  store::prune_store(store_.file(), second, store::PruneWhat::kRuns);
   EXPECT_TRUE(ids("nightly").empty());
   EXPECT_EQ(resolve_reference(store_, "nightly").missing, "the runs of this baseline were deleted");
   store_.delete_baseline("nightly");

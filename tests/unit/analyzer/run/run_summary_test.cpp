@@ -66,7 +66,7 @@ TEST(BusFactor, IsThatOfNcclTests) {
   EXPECT_THROW(bus_factor("gossip", 4), Error);
 }
 
-TEST_F(Summarize, TellsStepTimeThroughputAndLoss) {
+TEST_F(Summarize, ReportsStepTimeThroughputAndLoss) {
   const RunSummary summary = summarize_pair();
   EXPECT_EQ(summary.measured_steps, 60);
   EXPECT_EQ(summary.probed_steps, 60);

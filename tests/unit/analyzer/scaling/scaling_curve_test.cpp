@@ -319,7 +319,7 @@ TEST(Stragglers, BelowTheResolutionOfTheClocksNobodyIsNamed) {
   EXPECT_TRUE(contains(report->notes.at(0), "below the resolution"));
 }
 
-TEST(Stragglers, WhatCannotBeToldHasAReason) {
+TEST(Stragglers, WhatIsNotKnownHasAReason) {
   ScratchStore scratch;
   const store::RunId one = add_run(scratch.get(), run_of(sized(1, 1), 100));
   EXPECT_TRUE(contains(find_stragglers(scratch.get(), one).reason(), "single rank"));

@@ -9,6 +9,7 @@
 
 #include "analyzer/store/rows/run_store.h"
 #include "analyzer/store/sqlite/database.h"
+#include "analyzer/store/sqlite/journal.h"
 #include "expect_error.h"
 #include "sample_records.h"
 #include "temporary_directory.h"
@@ -161,6 +162,23 @@ TEST_F(DiskTest, UnmergedLogInAReadOnlyPlaceIsReadOrExplained) {
   EXPECT_EQ(RunStore::open(killed, OpenMode::kReadOnly).runs().size(), 1u);
   EXPECT_ERROR(ErrorCode::kRunFailed, "copy both files",
                RunStore::open(mount_point_ / "alone.db", OpenMode::kReadOnly));
+}
+
+// Half of a transaction is in the file, and the journal, which takes it back, cannot be used.
+TEST_F(DiskTest, HotJournalInAReadOnlyPlaceIsExplained) {
+  RunStore::open(file_, OpenMode::kReadWrite).create_run(test::plain_run("a"));
+  leave_log(Database(file_, Access::kExisting));
+  const fs::path killed = mount_point_ / "killed.db";
+  {
+    const Database writer(file_, Access::kExisting);
+    writer.execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1; PRAGMA journal_mode = PERSIST; BEGIN; CREATE TABLE large (a)");
+    for (int row = 0; row < 20; ++row) writer.execute("INSERT INTO large VALUES (zeroblob(10000))");
+    for (const char* end : {"", "-journal"}) fs::copy_file(file_.string() + end, killed.string() + end);
+  }
+  make_read_only();
+  EXPECT_EQ(RunStore::open(file_, OpenMode::kReadOnly).runs().size(), 1u) << "its journal is kept, and not hot";
+  EXPECT_ERROR(ErrorCode::kRunFailed, "killed.db-journal, which completes it, cannot be used where it lies: copy both files",
+               RunStore::open(killed, OpenMode::kReadOnly));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST_F(Program, TravelsAsAName) {
   EXPECT_FALSE(parse_program_folder("folder: "));
 }
 
-TEST_F(Program, OnlyFilesOfBothTellOfAnEdit) {
+TEST_F(Program, OnlyFilesOfBothShowOfAnEdit) {
   write("train.py", "1");
   write("on several ranks.py", "1");
   const Facts before = facts({"train.py"});

@@ -29,7 +29,7 @@ TEST(NcclLog, VerbsOverEthernetAreNoInfiniBand) {
   };
   EXPECT_EQ(over("[0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE"), "NET/IB/0 (RoCE)");
   EXPECT_EQ(over("[0]mlx5_0:1/IB [1]mlx5_1:1/IB"), "NET/IB/0");
-  EXPECT_EQ(over("[0]mlx5_0:1/IB/SHARP [1]mlx5_1:1/RoCE"), "NET/IB/0") << "either: it is not told which";
+  EXPECT_EQ(over("[0]mlx5_0:1/IB/SHARP [1]mlx5_1:1/RoCE"), "NET/IB/0") << "either: it is not reported which";
 }
 
 TEST(NcclLog, EachProcessHasPortsOfItsOwn) {

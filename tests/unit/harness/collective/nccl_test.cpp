@@ -165,7 +165,7 @@ std::string wrong_in_a_graph(int rank, device::Device& device, Communicator& ran
   return wrong;
 }
 
-TEST(Nccl, AGraphRunsItsCollectivesAgainAndTellsTheirTimes) {
+TEST(Nccl, AGraphRunsItsCollectivesAgainAndReportsTheirTimes) {
   const auto outcomes = test::run_ranks(kRanks, [](int rank, KeyValueStore& store) {
     const auto ranks = make_communicator("nccl", {.rank = rank, .world_size = kRanks}, store);
     const auto device = device::make_device("cuda", {.rank = rank});

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "harness/device/device.h"
+#include "harness/device/gpu/gpu_of_rank.h"
 
 namespace ddbench::module {
 namespace {
@@ -91,6 +92,18 @@ TEST(Device, ErrorsOfAModuleAreCaughtByType) {
 #endif
 }
 #endif
+
+/// Ranks 0 to 3 on a machine with two of them and two of another, numbered round: rank 3 is the second one.
+TEST(GpuOfRank, IsThatOfItsNumberOnItsMachine) {
+  using gpu::gpu_of_rank;
+  EXPECT_EQ(gpu_of_rank(3, "1", 4), 1) << "not rank 3's";
+  EXPECT_EQ(gpu_of_rank(12, "0", 8), 0) << "machines of 12 and of 8 GPUs";
+  EXPECT_EQ(gpu_of_rank(5, "5", 2), 1) << "shared GPUs";
+  EXPECT_EQ(gpu_of_rank(5, "3", 1), 0) << "each process may use one";
+  for (const char* const none : {static_cast<const char*>(nullptr), "", "x", "-1", "1 ", "99999999999"}) {
+    EXPECT_EQ(gpu_of_rank(5, none, 4), 1);
+  }
+}
 
 }  // namespace
 }  // namespace ddbench::module

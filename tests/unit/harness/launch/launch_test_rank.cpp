@@ -12,6 +12,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/clock.h"
 #include "harness/launch/machine/pinning.h"
@@ -40,7 +41,8 @@ class TestRank {
     if (culprit_ && scenario_ == "mute") sleep_forever();
     session_.emplace(UniqueFd(control_fd_), state_, [] { ::_exit(1); });
     assignment_ = session_->join(rank_, 60s);
-    const std::string cores = pin_to_slot(assignment_.core_slot);
+    const std::vector<int> all = ordered_cores();
+    const std::string cores = pin_to_core(all.at(static_cast<std::size_t>(assignment_.core_slot) % all.size()));
     leave_trace();
     session_->send(Ready{"test transport " + assignment_.address, cores, session_->read_clock(60s)});
     try {
@@ -50,7 +52,7 @@ class TestRank {
           Failure{error.code(), error.message(), 0, "", error.code() == ErrorCode::kRunFailed, 5, 6});
       return 1;
     }
-    session_->send(Result{2.0, 1.0, "hash", 3, peak_memory_bytes(), 0, 0, session_->read_clock(60s)});
+    session_->send(Result{2.0, 1.0, "hash", 3, peak_memory_bytes(), 0, 0, session_->read_clock(60s), ""});
     session_->wait_for_finish();
     return 0;
   }

@@ -75,7 +75,7 @@ class Sender {
     }
     if (sent_ < chunks_ || delivered_) return;
     delivered_ = true;
-    channel_.post(Result{1, 1, "hash", 0, 1, 0, 0, {now_ns(), 0, 1}});
+    channel_.post(Result{1, 1, "hash", 0, 1, 0, 0, {now_ns(), 0, 1}, ""});
   }
 
   ControlChannel channel_;

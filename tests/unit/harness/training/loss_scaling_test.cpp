@@ -38,7 +38,7 @@ Training train_with_scale(const RunCase& run_case) {
 }
 
 TEST(LossScaling, APowerOfTwoChangesNoBitOfTheTraining) {
-  for (const std::string strategy : {"ddp", "zero1", "zero2", "horovod", "mirrored", "ps"}) {
+  for (const std::string strategy : {"ddp", "zero1", "zero2", "zero3", "horovod", "mirrored", "ps"}) {
     const Training plain = train_with_scale(case_with(strategy, 2, ""));
     const Training scaled = train_with_scale(case_with(strategy, 2, "4096"));
     EXPECT_EQ(scaled.curve.hash, plain.curve.hash) << strategy;
@@ -68,7 +68,7 @@ TEST(LossScaling, TheDynamicScaleIsHalvedWhereGradientsDoNotFit) {
 }
 
 TEST(LossScaling, AnOverflowOfOneShardStopsTheUpdateOfAllRanks) {
-  for (const std::string strategy : {"zero1", "zero2", "ps"}) {
+  for (const std::string strategy : {"zero1", "zero2", "zero3", "ps"}) {
     RunCase run_case = case_with(strategy, 3, "3e38");
     run_case.lr = kHighRate;
     const Training training = train_with_scale(run_case);  // whose ranks must end with equal parameters

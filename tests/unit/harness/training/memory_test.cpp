@@ -75,8 +75,31 @@ TEST_P(Footprint, IsWhatTheAllocatorGaveOut) {
   expect_predicted(train_measured(run_case), run_case);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEach, Footprint, testing::Values("ddp", "zero1", "zero2", "horovod", "mirrored", "ps"),
+INSTANTIATE_TEST_SUITE_P(OfEach, Footprint, testing::Values("ddp", "zero1", "zero2", "zero3", "horovod", "mirrored", "ps"),
                          [](const auto& instance) { return instance.param; });
+
+TEST(Zero3, TrainsBitForBitAsZero2AndKeepsAShareOfAll) {
+  for (const std::string precision : {"fp32", "bf16"}) {
+    RunCase run_case = transformer_case(3);
+    run_case.work = ReferenceWorkload{"gpt2-nano", {{"layers", "12"}, {"hidden", "32"}, {"heads", "2"}, {"sequence", "16"},
+                                                    {"recompute", "blocks"}}};
+    run_case.accumulate = 2;
+    run_case.precision = precision;
+    run_case.strategy = "zero2";
+    const Trained zero2 = train_measured(run_case);
+    run_case.strategy = "zero3";
+    for (const char* overlap : {"on", "off"}) {
+      if (overlap == std::string("off") && precision == "bf16") continue;
+      run_case.strategy_options = {{"overlap", overlap}};
+      const Trained zero3 = train_measured(run_case);
+      EXPECT_EQ(zero3.curve.losses, zero2.curve.losses) << precision << ", overlap " << overlap;
+      EXPECT_EQ(zero3.curve.hash, zero2.curve.hash);
+      EXPECT_LT(4 * zero3.memory[0][MemoryUse::kParameters], 3 * zero2.memory[0][MemoryUse::kParameters]);
+      EXPECT_LT(10 * zero3.memory[0][MemoryUse::kGradients], 9 * zero2.memory[0][MemoryUse::kGradients]);
+      expect_predicted(zero3, run_case);
+    }
+  }
+}
 
 TEST(Recompute, GivesTheSameTrainingInLessMemory) {
   RunCase run_case = transformer_case(2);

@@ -156,7 +156,7 @@ TEST(CheckSupported, NamesWhatIsNot) {
   EXPECT_EQ(refused([](RunCase& c) { c.precision = "fp8"; }),
             "precision \"fp8\" is not supported; supported: fp32, tf32, bf16, fp16");
   EXPECT_EQ(refused([](RunCase& c) { c.strategy = "fsdp"; }),
-            "strategy \"fsdp\" is not supported; supported: ddp, zero1, zero2, horovod, mirrored, ps");
+            "strategy \"fsdp\" is not supported; supported: ddp, zero1, zero2, zero3, horovod, mirrored, ps");
   EXPECT_EQ(refused([](RunCase& c) { c.optimizer = "lion"; }),
             "optimizer \"lion\" is not supported; supported: sgd, adamw, lars, lamb");
   EXPECT_EQ(

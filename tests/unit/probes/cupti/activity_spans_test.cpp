@@ -173,9 +173,9 @@ TEST_F(ActivitySpansTest, BuffersComeInAnyOrder) {
   EXPECT_EQ(spans_.counters().without_range, 0u);
 }
 
-TEST_F(ActivitySpansTest, WhatNothingWasToldOfIsRecordedInTheEndAndCounted) {
+TEST_F(ActivitySpansTest, WhatHasNoCallIsRecordedInTheEndAndCounted) {
   ranges_[1] = {SpanKind::kForward, 1, kNoBucket, 0, 0};
-  convert({external(1, 10), kernel("told", 10, 20, 10), kernel("dropped its call", 30, 40, 99)});
+  convert({external(1, 10), kernel("reported", 10, 20, 10), kernel("dropped its call", 30, 40, 99)});
   EXPECT_EQ(out_.size(), 1u);
   spans_.finish();
   ASSERT_EQ(out_.size(), 2u);
@@ -186,7 +186,7 @@ TEST_F(ActivitySpansTest, WhatNothingWasToldOfIsRecordedInTheEndAndCounted) {
 
 TEST_F(ActivitySpansTest, HeldWorkIsBounded) {
   ranges_[1] = {SpanKind::kForward, 1, kNoBucket, 0, 0};
-  convert({external(1, 1), kernel("told", 1, 2, 1)});
+  convert({external(1, 1), kernel("reported", 1, 2, 1)});
   for (std::uint32_t i = 0; i < 40'000; ++i) convert({kernel("lost", 10, 20, 1'000 + i)});
   EXPECT_GT(out_.size(), 7'000u);
   EXPECT_EQ(spans_.counters().without_range, out_.size() - 1);

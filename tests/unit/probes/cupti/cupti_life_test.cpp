@@ -45,7 +45,7 @@ TEST_F(CuptiLife, StartsWithItsKindsItsClockAndWithoutNoise) {
   EXPECT_LE(at, static_cast<std::uint64_t>(now_ns()));
 }
 
-TEST_F(CuptiLife, AnotherToolIsToldOfInWordsAndAnotherErrorByItsName) {
+TEST_F(CuptiLife, AnotherToolIsNamedInWordsAndAnotherErrorByItsName) {
   cupti::fail("cuptiSubscribe", CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
   {
     CuptiProbe probe(recorder_);
@@ -178,11 +178,11 @@ TEST_F(CuptiLife, StopsOnceAndLeavesNothingBehind) {
   EXPECT_EQ(cupti::calls("cuptiActivityFlushAll"), flushes);
   EXPECT_EQ(cupti::calls("cuptiUnsubscribe"), 1u);
   EXPECT_EQ(cupti::enabled_kinds(), Kinds());
-  int told = 0;
+  int reported = 0;
   recorder_.stop();
   const host::SpoolBatch batch = host::SpoolReader(directory_.path() / "rank0.spool").read();
-  for (const host::Scalar& scalar : batch.scalars) told += batch.new_names[scalar.name_id] == "cupti.records";
-  EXPECT_EQ(told, 1);
+  for (const host::Scalar& scalar : batch.scalars) reported += batch.new_names[scalar.name_id] == "cupti.records";
+  EXPECT_EQ(reported, 1);
 }
 
 // What the stand-in refuses, so that the tests above mean something.

@@ -81,7 +81,7 @@ TEST(CudaProbe, RecordsWhatARealGpuDoesInItsRange) {
   for (const Span& span : batch.spans) {
     if (span.kind == SpanKind::kCopy) copies[batch.new_names.at(span.name_id)] = span;
   }
-  ASSERT_TRUE(copies.contains("memset") && copies.contains("memcpy"));
+  ASSERT_TRUE(copies.contains("memset") && copies.contains("memcpy_to_host"));
   for (const auto& [name, span] : copies) {
     EXPECT_EQ(span.bytes, kBytes) << name;
     EXPECT_EQ(span.step, 7u) << name;

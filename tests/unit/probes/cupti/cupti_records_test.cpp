@@ -30,10 +30,12 @@ TEST_F(CuptiRecords, BuffersInAnyOrderGiveSpansOfTheRangesOfTheirCalls) {
     in({SpanKind::kCopy, 8, 1, 0, 0}, 3, runtime, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020);
     in({SpanKind::kCopy, 8, 2, 0, 0}, 4, driver, CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync);
     in({SpanKind::kOptimizer, 9, kNoBucket, 0, 0}, 5, driver, CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async);
+    auto to_device = transfer<MemcpyRecord>(CUPTI_ACTIVITY_KIND_MEMCPY, 512, 3, 26'000, 26'500);
+    to_device.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
     cupti::Records device;
     device.add(kernel("_Z4gemmPf", 1, 20'000, 21'000))
         .add(kernel(kAllReduce, 2, 22'000, 25'000))
-        .add(transfer<MemcpyRecord>(CUPTI_ACTIVITY_KIND_MEMCPY, 512, 3, 26'000, 26'500))
+        .add(to_device)
         .add(transfer<PeerCopyRecord>(CUPTI_ACTIVITY_KIND_MEMCPY2, 1024, 4, 27'000, 27'250))
         .add(transfer<MemsetRecord>(CUPTI_ACTIVITY_KIND_MEMSET, 256, 5, 28'000, 28'125));
     OverheadRecord overhead{};
@@ -71,7 +73,7 @@ TEST_F(CuptiRecords, BuffersInAnyOrderGiveSpansOfTheRangesOfTheirCalls) {
     expect("gemm(float*)", compute, SpanKind::kForward, 7, kNoBucket, 0, 0, 20'000, 21'000);
     expect("all_reduce", Lane::kDeviceCommunication, SpanKind::kCommunication, 7, 3, 4096, 42, 22'000,
            25'000);
-    expect("memcpy", compute, SpanKind::kCopy, 8, 1, 512, 0, 26'000, 26'500);
+    expect("memcpy_to_device", compute, SpanKind::kCopy, 8, 1, 512, 0, 26'000, 26'500);
     expect("memcpy_peer", compute, SpanKind::kCopy, 8, 2, 1024, 0, 27'000, 27'250);
     expect("memset", compute, SpanKind::kCopy, 9, kNoBucket, 256, 0, 28'000, 28'125);
     expect(("runtime_" + std::to_string(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020)).c_str(), Lane::kMain,

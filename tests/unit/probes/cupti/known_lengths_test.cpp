@@ -123,7 +123,7 @@ TEST_F(KnownLengths, CopiesOnTheDevice) {
       between_events([&] { return driver_.call("cuMemcpyDtoDAsync_v2", to, from, kBytes, kDefaultStream); });
   EXPECT_EQ(driver_.call("cuMemFree_v2", from), 0);
   EXPECT_EQ(driver_.call("cuMemFree_v2", to), 0);
-  expect_recorded("memcpy", truth_ms);
+  expect_recorded("memcpy_on_device", truth_ms);
 }
 
 TEST_F(KnownLengths, AKernelOfTenMilliseconds) {

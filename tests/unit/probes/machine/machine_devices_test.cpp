@@ -48,10 +48,10 @@ TEST(Interfaces, SpeedAndStateAreKnownOrExplained) {
   EXPECT_TRUE(found.at("tun0").up);
   EXPECT_FALSE(found.at("tun0").physical);
 
-  const auto told = facts(machine);
-  EXPECT_EQ(told.at("nic.eth1.state"), "down");
-  EXPECT_EQ(told.at("nic.ens5.mbit"), "unknown: its driver does not report the link speed");
-  EXPECT_FALSE(told.contains("nic.docker0.state"));
+  const auto reported = facts(machine);
+  EXPECT_EQ(reported.at("nic.eth1.state"), "down");
+  EXPECT_EQ(reported.at("nic.ens5.mbit"), "unknown: its driver does not report the link speed");
+  EXPECT_FALSE(reported.contains("nic.docker0.state"));
 }
 
 TEST(Infiniband, PortsWithRateAndState) {

@@ -35,7 +35,7 @@ struct MachineTest : ::testing::Test {
   TempDirectory tree;
 };
 
-TEST_F(MachineTest, ReadsWhatTheKernelTells) {
+TEST_F(MachineTest, ReadsWhatTheKernelReports) {
   const Machine machine = inspect();
   EXPECT_EQ(*machine.cpu_model, "Intel(R) Xeon(R) Gold 6230");
   EXPECT_EQ(*machine.cores, 7) << "core 3 is offline";
@@ -71,10 +71,10 @@ TEST(Machine, AbsenceHasAReason) {
   EXPECT_FALSE(machine.governor.reason().empty());
   EXPECT_EQ(machine.nvidia_driver.reason(), "no NVIDIA driver is loaded");
   EXPECT_TRUE(machine.interfaces.empty());
-  const auto told = facts(machine);
-  EXPECT_EQ(told.at("nvidia.driver"), "unknown: no NVIDIA driver is loaded");
-  EXPECT_EQ(told.at("gpu.count"), "0");
-  EXPECT_EQ(told.at("cpu.cores").rfind("unknown: ", 0), 0u);
+  const auto reported = facts(machine);
+  EXPECT_EQ(reported.at("nvidia.driver"), "unknown: no NVIDIA driver is loaded");
+  EXPECT_EQ(reported.at("gpu.count"), "0");
+  EXPECT_EQ(reported.at("cpu.cores").rfind("unknown: ", 0), 0u);
   EXPECT_EQ(fingerprint(machine).size(), 16u);
 }
 
@@ -84,18 +84,18 @@ TEST_F(MachineTest, FactsAreDottedKeys) {
   tree.write("sys/class/net/eth0/speed", "25000\n");
   tree.write("sys/class/net/eth0/device/vendor", "0x15b3\n");
   tree.write("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H100 80GB HBM3\n");
-  const auto told = facts(inspect());
-  EXPECT_EQ(told.at("cpu.model"), "Intel(R) Xeon(R) Gold 6230");
-  EXPECT_EQ(told.at("cpu.cores"), "7");
-  EXPECT_EQ(told.at("memory.bytes"), "202282205184");
-  EXPECT_EQ(told.at("kernel"), "6.1.0-13-amd64");
-  EXPECT_EQ(told.at("governor"), "performance");
-  EXPECT_EQ(told.at("nic.eth0.mbit"), "25000");
-  EXPECT_EQ(told.at("nic.eth0.state"), "up");
-  EXPECT_EQ(told.at("gpu.count"), "1");
-  EXPECT_EQ(told.at("gpu.0.model"), "NVIDIA H100 80GB HBM3");
-  EXPECT_TRUE(told.contains("library.libnccl.so.2"));
-  EXPECT_TRUE(told.contains("command.srun"));
+  const auto reported = facts(inspect());
+  EXPECT_EQ(reported.at("cpu.model"), "Intel(R) Xeon(R) Gold 6230");
+  EXPECT_EQ(reported.at("cpu.cores"), "7");
+  EXPECT_EQ(reported.at("memory.bytes"), "202282205184");
+  EXPECT_EQ(reported.at("kernel"), "6.1.0-13-amd64");
+  EXPECT_EQ(reported.at("governor"), "performance");
+  EXPECT_EQ(reported.at("nic.eth0.mbit"), "25000");
+  EXPECT_EQ(reported.at("nic.eth0.state"), "up");
+  EXPECT_EQ(reported.at("gpu.count"), "1");
+  EXPECT_EQ(reported.at("gpu.0.model"), "NVIDIA H100 80GB HBM3");
+  EXPECT_TRUE(reported.contains("library.libnccl.so.2"));
+  EXPECT_TRUE(reported.contains("command.srun"));
 }
 
 TEST_F(MachineTest, FingerprintIsOfWhatDecidesSpeed) {

@@ -11,7 +11,7 @@ namespace {
 
 using testing::TempDirectory;
 
-TEST(FindLibrary, TellsTheFileOrTheReason) {
+TEST(FindLibrary, ReportsTheFileOrTheReason) {
   const Measured<std::string> math = find_library("libm.so.6");
   ASSERT_TRUE(math) << math.reason();
   EXPECT_TRUE(std::filesystem::is_regular_file(*math)) << *math;

@@ -14,6 +14,8 @@
 
 #include "core/nccl_event.h"
 #include "probes/nccl/profiler_abi.h"
+#include "probes/nccl/profiler_abi_v7.h"
+#include "probes/nccl/wanted_events.h"
 #include "probes/preload/session/process_recorder.h"
 #include "probes/recorder/recorder.h"
 #include "probes/recorder/spool.h"
@@ -26,6 +28,7 @@ class NcclDriver : public ::testing::Test {
  protected:
   NcclDriver() : recorder_({directory_.path() / "rank0.spool", 1u << 12, 0, "test"}) {
     inject::adopt_recorder(&recorder_);
+    ::setenv(kKernelEventsVariable, "1", 1);  // whatever the size of /dev/shm
     // Counters are those of the process: an empty communicator gives their values before the test.
     auto& any = plugin<PluginV5>("ncclProfiler_v5");
     void* context = nullptr;
@@ -166,6 +169,7 @@ class Comm {
 };
 using Comm4 = Comm<PluginV4, EventV4>;
 using Comm5 = Comm<PluginV5, EventV5>;
+using Comm7 = Comm<PluginV7, EventV7>;
 
 inline PluginV5& version_5() {
   struct Open : NcclDriver {

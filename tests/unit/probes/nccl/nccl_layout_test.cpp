@@ -7,6 +7,7 @@
 #include <string>
 
 #include "probes/nccl/profiler_abi.h"
+#include "probes/nccl/profiler_abi_v7.h"
 
 namespace ddbench::nccl {
 namespace {
@@ -100,6 +101,45 @@ TEST(NcclLayout, Versions5And6) {
       "bool intraBatchSync int batchSize int numBatches int ceSeqNum ptr stream",
       kUnion);
   EXPECT_EQ(copy_engine.at(""), sizeof(EventV6));
+}
+
+/// Of 2.31.2. It has no version 6 behind the new members: they lie between.
+TEST(NcclLayout, Version7) {
+  const auto coll = laid_out(
+      std::string(kCollSinceV4) + " ptr parentGroup ptr kernelVariant bool isSymColl u64 userTag", kUnion);
+  EXPECT_EQ(coll.at("count"), offsetof(EventV7, coll.count));
+  EXPECT_EQ(coll.at("nChannels"), offsetof(EventV7, coll.nChannels));
+  EXPECT_EQ(coll.at("proto"), offsetof(EventV7, coll.proto));
+  EXPECT_EQ(coll.at("parentGroup"), offsetof(EventV7, coll.parentGroup));
+  EXPECT_EQ(coll.at("kernelVariant"), offsetof(EventV7, coll.kernelVariant));
+  EXPECT_EQ(coll.at("isSymColl"), offsetof(EventV7, coll.isSymColl));
+  EXPECT_EQ(coll.at(""), sizeof(EventV7));
+  const auto p2p = laid_out(
+      "ptr func ptr buff ptr datatype size count int peer u8 nChannels ptr parentGroup u64 userTag", kUnion);
+  EXPECT_EQ(p2p.at("nChannels"), offsetof(EventV7, p2p.nChannels));
+  EXPECT_EQ(p2p.at("parentGroup"), offsetof(EventV7, p2p.parentGroup));
+  const auto api =
+      laid_out("ptr func size count ptr datatype int root ptr stream bool graphCaptured u64 userTag", kUnion);
+  EXPECT_EQ(api.at("graphCaptured"), offsetof(EventV7, collApi.graphCaptured));
+  const auto p2p_api =
+      laid_out("ptr func size count ptr datatype ptr stream bool graphCaptured u64 userTag", kUnion);
+  EXPECT_EQ(p2p_api.at("graphCaptured"), offsetof(EventV7, p2pApi.graphCaptured));
+  const auto phase = laid_out("u8 channelId u8 phaseId ptr phaseName u64 pTimer", kUnion);
+  EXPECT_EQ(phase.at("phaseId"), offsetof(EventV7, kernelPhase.phaseId));
+  EXPECT_EQ(phase.at("pTimer"), offsetof(EventV7, kernelPhase.pTimer));
+  const auto copy_engine = laid_out(
+      "u64 seqNumber ptr func ptr sendBuff ptr recvBuff size count int root ptr datatype ptr syncStrategy "
+      "bool intraBatchSync int batchSize int numBatches int ceSeqNum ptr stream u64 userTag",
+      kUnion);
+  EXPECT_LE(copy_engine.at(""), sizeof(EventV7));
+}
+
+TEST(NcclLayout, WhatAGroupIsFoundBy) {
+  const auto coll = laid_out(std::string(kCollSinceV4) + " ptr parentGroup", kUnion);
+  EXPECT_EQ(coll.at("parentGroup"), offsetof(EventV5, coll.parentGroup));
+  const auto p2p =
+      laid_out("ptr func ptr buff ptr datatype size count int peer u8 nChannels ptr parentGroup", kUnion);
+  EXPECT_EQ(p2p.at("parentGroup"), offsetof(EventV5, p2p.parentGroup));
 }
 
 }  // namespace

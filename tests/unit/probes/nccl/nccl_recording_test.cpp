@@ -20,7 +20,7 @@ namespace {
 using nccl_recorder::Recording;
 
 /// What a program wrote into its spool.
-struct Told {
+struct Recorded {
   using Row =
       std::tuple<std::string, std::int64_t, std::int64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
   std::vector<Row> events;  ///< name, begin, end, key, bytes, step; in their order
@@ -34,10 +34,13 @@ class NcclRecording : public ::testing::Test {
 
   /// A process that does what `body` does and records into a spool. `ends` is how.
   template <typename Body>
-  Told told_by(const Body& body, int ends = 0) {
+  Recorded recorded_by(const Body& body, int ends = 0) {
     const std::filesystem::path spool = directory_.path() / ("spool" + std::to_string(programs_++));
     const pid_t child = ::fork();
-    if (child == 0) std::exit(run(spool, body));
+    if (child == 0) {
+      ::setenv(kKernelEventsVariable, "1", 1);  // whatever the size of /dev/shm, and in 2.27, too
+      std::exit(run(spool, body));
+    }
     int status = 0;
     ::waitpid(child, &status, 0);
     EXPECT_EQ(status, ends);
@@ -45,16 +48,16 @@ class NcclRecording : public ::testing::Test {
   }
   /// NCCL with the recorder, which calls the plug-in beside it.
   template <typename Body>
-  Told recorded(const Body& body, int ends = 0) {
-    return told_by(
+  Recorded recorded(const Body& body, int ends = 0) {
+    return recorded_by(
         [&] {
           ::setenv(nccl_recorder::kRecordingVariable, file().c_str(), 1);
           body();
         },
         ends);
   }
-  Told replayed(const Recording& recording) {
-    return told_by([&] { nccl_recorder::replay(recording, module_file("ddbench_nccl_profiler.so")); });
+  Recorded replayed(const Recording& recording) {
+    return recorded_by([&] { nccl_recorder::replay(recording, module_file("ddbench_nccl_profiler.so")); });
   }
   std::string error_of(const std::string& text) const {
     const std::filesystem::path broken = directory_.write("broken.jsonl", text);
@@ -86,18 +89,18 @@ class NcclRecording : public ::testing::Test {
     return 1;
   }
 
-  static Told read(const std::filesystem::path& spool) {
+  static Recorded read(const std::filesystem::path& spool) {
     const host::SpoolBatch batch = host::SpoolReader(spool).read();
     EXPECT_EQ(batch.dropped, 0u);
-    Told told;
+    Recorded spans;
     for (const Span& span : batch.spans) {
-      (span.kind == SpanKind::kNcclEvent ? told.events : told.host)
+      (span.kind == SpanKind::kNcclEvent ? spans.events : spans.host)
           .emplace_back(batch.new_names.at(span.name_id), span.begin_ns, span.end_ns, span.correlation,
                         span.bytes, span.step);
     }
     for (const host::Scalar& scalar : batch.scalars)
-      told.counters[batch.new_names.at(scalar.name_id)] = scalar.value;
-    return told;
+      spans.counters[batch.new_names.at(scalar.name_id)] = scalar.value;
+    return spans;
   }
 
   int programs_ = 0;
@@ -117,10 +120,10 @@ void expect_times(const TrueOperation& truth, std::int64_t begin_ns, std::int64_
 }
 
 /// One span for each operation with a reported channel, and no other one.
-void expect_events(const NcclTruth& truth, const Told& told) {
+void expect_events(const NcclTruth& truth, const Recorded& found) {
   using Key = std::tuple<std::string, std::uint64_t, std::uint64_t>;
-  std::map<Key, std::deque<Told::Row>> spans;
-  for (const Told::Row& row : told.events) {
+  std::map<Key, std::deque<Recorded::Row>> spans;
+  for (const Recorded::Row& row : found.events) {
     spans[{std::get<0>(row), std::get<3>(row), std::get<4>(row)}].push_back(row);
   }
   std::size_t wanted = 0;
@@ -134,12 +137,12 @@ void expect_events(const NcclTruth& truth, const Told& told) {
     expect_times(operation, std::get<1>(alike.front()), std::get<2>(alike.front()));
     alike.pop_front();
   }
-  EXPECT_EQ(told.events.size(), wanted);
+  EXPECT_EQ(found.events.size(), wanted);
 }
 
 /// When operations were enqueued, and the calls: all of it by callbacks, to the nanosecond.
-void expect_host_spans(const NcclTruth& truth, const Told& told) {
-  std::vector<Told::Row> wanted;
+void expect_host_spans(const NcclTruth& truth, const Recorded& found) {
+  std::vector<Recorded::Row> wanted;
   for (const auto& [name, begin_ns, end_ns] : truth.calls)
     wanted.emplace_back(name, begin_ns, end_ns, 0, 0, kNoStep);
   for (const TrueOperation& operation : truth.operations) {
@@ -147,22 +150,22 @@ void expect_host_spans(const NcclTruth& truth, const Told& told) {
     wanted.emplace_back("nccl_enqueue", operation.enqueued_ns, *operation.queued_ns, operation.key,
                         operation.bytes, kNoStep);
   }
-  std::vector<Told::Row> host = told.host;
+  std::vector<Recorded::Row> host = found.host;
   std::sort(host.begin(), host.end());
   std::sort(wanted.begin(), wanted.end());
   EXPECT_EQ(host, wanted);
 }
 
-void expect_told(const NcclTruth& truth, const Told& told) {
-  expect_events(truth, told);
-  expect_host_spans(truth, told);
-  EXPECT_EQ(told.counters.at("nccl.events"), static_cast<double>(truth.operations.size()));
-  EXPECT_EQ(told.counters.at("nccl.unfinished"), truth.unfinished);
-  EXPECT_EQ(told.counters.at("nccl.unpaired"), truth.unpaired);
-  EXPECT_EQ(told.counters.at("nccl.foreign_proxies"), truth.foreign_proxies);
-  EXPECT_EQ(told.counters.at("nccl.unknown_functions"), 0);
-  EXPECT_GE(told.counters.at("nccl.untimed"), truth.captured);
-  EXPECT_LE(told.counters.at("nccl.untimed"), truth.captured + truth.stale);
+void expect_recorded(const NcclTruth& truth, const Recorded& spans) {
+  expect_events(truth, spans);
+  expect_host_spans(truth, spans);
+  EXPECT_EQ(spans.counters.at("nccl.events"), static_cast<double>(truth.operations.size()));
+  EXPECT_EQ(spans.counters.at("nccl.unfinished"), truth.unfinished);
+  EXPECT_EQ(spans.counters.at("nccl.unpaired"), truth.unpaired);
+  EXPECT_EQ(spans.counters.at("nccl.foreign_proxies"), truth.foreign_proxies);
+  EXPECT_EQ(spans.counters.at("nccl.unknown_functions"), 0);
+  EXPECT_GE(spans.counters.at("nccl.untimed"), truth.captured);
+  EXPECT_LE(spans.counters.at("nccl.untimed"), truth.captured + truth.stale);
 }
 
 template <int kVersion>
@@ -170,15 +173,15 @@ class NcclRecordingOf : public NcclRecording {
  protected:
   /// The plug-in reports the same for the script and for the recording, to the nanosecond.
   NcclTruth round_trip() {
-    const Told live = recorded([] { NcclScript<kVersion>().run(); });
+    const Recorded live = recorded([] { NcclScript<kVersion>().run(); });
     const Recording recording(file());
     EXPECT_EQ(recording.threads(), 3u);
-    const Told again = replayed(recording);
+    const Recorded again = replayed(recording);
     EXPECT_EQ(again.events, live.events);
     EXPECT_EQ(again.host, live.host);
     EXPECT_EQ(again.counters, live.counters);
     const NcclTruth truth(recording);
-    expect_told(truth, again);
+    expect_recorded(truth, again);
     EXPECT_EQ(again.counters.at("nccl.untimed"), truth.captured + truth.stale);
     EXPECT_EQ(std::get<0>(live.events.at(0)), "nccl/all_reduce/RING/LL128/2/socket");
     return truth;
@@ -188,6 +191,7 @@ using NcclRecordingOf3 = NcclRecordingOf<3>;
 using NcclRecordingOf4 = NcclRecordingOf<4>;
 using NcclRecordingOf5 = NcclRecordingOf<5>;
 using NcclRecordingOf6 = NcclRecordingOf<6>;
+using NcclRecordingOf7 = NcclRecordingOf<7>;
 
 TEST_F(NcclRecordingOf3, ComesBackAsItWas) {
   const NcclTruth truth = round_trip();
@@ -222,6 +226,11 @@ TEST_F(NcclRecordingOf6, ComesBackAsItWas) {
   EXPECT_EQ(round_trip().operations.size(), 11u);
 }
 
+TEST_F(NcclRecordingOf7, ComesBackAsItWas) {
+  EXPECT_EQ(round_trip().operations.size(), 11u);
+  EXPECT_NE(testing::read_file(file()).find(R"("type":"KernelPhase")"), std::string::npos);
+}
+
 TEST_F(NcclRecordingOf5, HasEveryMemberByItsName) {
   recorded([] { NcclScript<5>().run(); });
   const std::string text = testing::read_file(file());
@@ -244,7 +253,7 @@ TEST_F(NcclRecordingOf5, HasEveryMemberByItsName) {
        R"("type":"P2pApi","parentObj":null,"rank":0,"func":"Send","count":1,"datatype":"ncclInt8","stream":null,)"
        R"("graphCaptured":false,"returned":32})",
        R"("type":"ProxyCtrl","parentObj":null,"rank":0,"returned":null})",
-       R"("type":4096,"parentObj":null,"rank":0,"returned":null})"}) {
+       R"("type":"CeColl","parentObj":null,"rank":0,"returned":null})"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }
@@ -271,7 +280,7 @@ TEST_F(NcclRecording, ThreadsMayCallAtOnce) {
   const NcclTruth truth(recording);
   EXPECT_EQ(truth.operations.size(), kThreads * kEach);
   EXPECT_EQ(truth.unfinished + truth.unpaired + truth.captured, 0);
-  expect_told(truth, replayed(recording));
+  expect_recorded(truth, replayed(recording));
 }
 
 TEST_F(NcclRecording, AFileOfAnotherProcessIsNotTouchedAndNothingElseChanges) {
@@ -279,12 +288,12 @@ TEST_F(NcclRecording, AFileOfAnotherProcessIsNotTouchedAndNothingElseChanges) {
   EXPECT_EQ(recorded([] { NcclScript<5>().run(); }).events.size(), 10u);
   EXPECT_EQ(testing::read_file(others), "of another rank");
   std::filesystem::remove(others);
-  EXPECT_EQ(told_by([] { NcclScript<5>().run(); }).events.size(), 10u) << "nobody asks for a recording";
+  EXPECT_EQ(recorded_by([] { NcclScript<5>().run(); }).events.size(), 10u) << "nobody asks for a recording";
   EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
 TEST_F(NcclRecording, WhatCannotBeWrittenEndsTheRecordingAndNothingElse) {
-  const Told told = recorded([] {
+  const Recorded spans = recorded([] {
     std::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};
     ::getrlimit(RLIMIT_FSIZE, &before);
@@ -293,7 +302,7 @@ TEST_F(NcclRecording, WhatCannotBeWrittenEndsTheRecordingAndNothingElse) {
     NcclScript<5>().run();
     ::setrlimit(RLIMIT_FSIZE, &before);
   });
-  EXPECT_EQ(told.events.size(), 10u);
+  EXPECT_EQ(spans.events.size(), 10u);
   EXPECT_EQ(std::filesystem::file_size(file()), 8'000u);
   EXPECT_GE(Recording(file()).calls().size(), 2u) << "the last line is cut short";
 }
@@ -312,7 +321,7 @@ TEST_F(NcclRecording, OfAKilledProgramHasWholeLines) {
   EXPECT_EQ(recording.calls().size(), 7u);
   const NcclTruth truth(recording);
   EXPECT_EQ(truth.unfinished, 1);
-  expect_told(truth, replayed(recording));
+  expect_recorded(truth, replayed(recording));
 }
 
 TEST_F(NcclRecording, APluginThatIsNotThereIsAnErrorOfInit) {
@@ -369,14 +378,14 @@ TEST_F(NcclRecording, OfRealGpusAreUnderstood) {
     SCOPED_TRACE(fixture.filename());
     const Recording recording(fixture);
     const NcclTruth truth(recording);
-    const Told told = replayed(recording);
-    expect_told(truth, told);
-    EXPECT_GT(told.events.size(), 0u) << "nothing was told of its kernels";
+    const Recorded spans = replayed(recording);
+    expect_recorded(truth, spans);
+    EXPECT_GT(spans.events.size(), 0u) << "no kernel was recorded";
     std::printf(
-        "%s: %zu calls of %zu threads, %zu operations, %zu told of; %d unfinished, %d unpaired, %d untimed\n",
+        "%s: %zu calls of %zu threads, %zu operations, %zu recorded; %d unfinished, %d unpaired, %d untimed\n",
         fixture.filename().c_str(), recording.calls().size(), recording.threads(), truth.operations.size(),
-        told.events.size(), truth.unfinished, truth.unpaired,
-        static_cast<int>(told.counters.at("nccl.untimed")));
+        spans.events.size(), truth.unfinished, truth.unpaired,
+        static_cast<int>(spans.counters.at("nccl.untimed")));
   }
 }
 

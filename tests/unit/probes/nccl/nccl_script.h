@@ -37,7 +37,7 @@ class NcclScript {
     start(half_, of_proxy(gathered));
     end(channel(half_, gathered, 0), 500'000);
     point_to_point();
-    what_is_told_twice();
+    what_is_reported_twice();
     if constexpr (kVersion >= 5) replays_of_a_graph();
     void* const behind = enqueue(world_, "AllReduce", 4, 1);
     end(channel(world_, behind, 0, -50'000'000), 0, -49'000'000);
@@ -171,12 +171,28 @@ class NcclScript {
     first_channel_ = channel(world_, coll, 0);
     void* const second = channel(world_, coll, 1);
     proxy_.make([&] { stop(proxy); });
+    if constexpr (kVersion >= 7) phase(second);
     end(second, 0);
     end(first_channel_, 10'000);
   }
+  void phase(void* of_channel) {
+    proxy_.make([&] {
+      Event event = of_type(kKernelPhase, of_channel);
+      event.kernelPhase = {1, kPhaseInitialSync, "initial_sync", gpu_timer(0)};
+      void* const handle = start(world_, event);
+      state(handle, kStateKernelPhaseStop, gpu_timer(0));
+      stop(handle);
+    });
+  }
   void* call(void* parent, bool captured) {
     Event api = of_type(kCollApi, parent);
-    api.collApi = {"AllReduce", 1'000, "ncclFloat32", 1, reinterpret_cast<void*>(0x55), captured};
+    auto& call = api.collApi;
+    call.func = "AllReduce";
+    call.count = 1'000;
+    call.datatype = "ncclFloat32";
+    call.root = 1;
+    call.stream = reinterpret_cast<void*>(0x55);
+    call.graphCaptured = captured;
     return start(world_, api);
   }
   static Event of_proxy(void* coll) {
@@ -206,7 +222,9 @@ class NcclScript {
     cuda_.make([&] {
       if constexpr (kVersion >= 5) {
         Event api = of_type(kP2pApi);
-        api.p2pApi = {"Send", 1, "ncclInt8", nullptr, false};
+        api.p2pApi.func = "Send";
+        api.p2pApi.count = 1;
+        api.p2pApi.datatype = "ncclInt8";
         start(world_, api);
         start(world_, of_type(4096));
       }
@@ -224,7 +242,7 @@ class NcclScript {
     end(channel(world_, handle, 3), 90'000);
   }
 
-  void what_is_told_twice() {
+  void what_is_reported_twice() {
     stop(first_channel_);
     channel(world_, first_, 0);
     stop(reinterpret_cast<void*>(0x60000000abcd0001));  // a channel that was never handed out

@@ -38,7 +38,7 @@ struct Followed {
   bool newer_began = false;
   bool over = false;
 
-  bool is_told() const { return truth.queued_ns && begun > 0 && begun >= channels && open == 0; }
+  bool is_reported() const { return truth.queued_ns && begun > 0 && begun >= channels && open == 0; }
 };
 
 struct HostCall {
@@ -59,7 +59,7 @@ class Walk {
       if (call.is(nccl_recorder::kStop)) stop(call);
       if (call.is(nccl_recorder::kFinalize)) finalize(call);
     }
-    for (Followed& told : followed_) end(told);
+    for (Followed& reported : followed_) end(reported);
     find_stale();
   }
 
@@ -89,30 +89,31 @@ class Walk {
   void add_operation(const RecordedCall& call) {
     const auto& fields = call.fields;
     const RecordedCall& init = calls_.at(call.reference("context").call.value());
-    Followed told;
-    told.type = call.type();
-    told.context = number(init);
-    told.truth.enqueued_ns = at_ns(call);
+    Followed reported;
+    reported.type = call.type();
+    reported.context = number(init);
+    reported.truth.enqueued_ns = at_ns(call);
     const bool names_communicator = fields.contains("commHash");
     const auto id =
         (names_communicator ? fields.at("commHash") : init.fields.at("communicator")).get<std::uint64_t>();
-    told.communicator =
+    reported.communicator =
         std::to_string(id) + " of rank " + (names_communicator ? fields : init.fields).at("rank").dump();
     const auto function = fields.at("func").get<std::string>();
-    NcclEvent& event = told.truth.event;
+    NcclEvent& event = reported.truth.event;
     event.function = nccl_function(function);
-    told.truth.bytes =
+    reported.truth.bytes =
         fields.at("count").get<std::uint64_t>() * kTypeBytes.at(fields.at("datatype").get<std::string>());
     if (function == "AllGather" || function == "ReduceScatter" || function == "AlltoAll") {
-      told.truth.bytes *= names_communicator ? 1 : init.fields.at("ranks").get<std::uint64_t>();
+      reported.truth.bytes *=
+          names_communicator ? 0 : init.fields.at("ranks").get<std::uint64_t>();  // not known: 0
     }
-    if (fields.contains("nChannels")) told.channels = fields.at("nChannels").get<int>();
-    if (told.type == kColl) {
+    if (fields.contains("nChannels")) reported.channels = fields.at("nChannels").get<int>();
+    if (reported.type == kColl) {
       event.algorithm = text(fields.at("algo"));
       event.protocol = text(fields.at("proto"));
       const int function_number = nccl_function_number(event.function);
       if (function_number != 0) {
-        told.truth.key =
+        reported.truth.key =
             collective_key(fold_communicator(id),
                            nccl_sequence(function_number, fields.at("seqNumber").get<std::uint64_t>()));
       }
@@ -120,10 +121,10 @@ class Walk {
     if (const Reference parent = call.reference("parentObj"); parent.call) {
       const RecordedCall& api = calls_.at(*parent.call);
       const bool is_call = api.type() == kCollApi || api.type() == kP2pApi;
-      told.truth.captured = is_call && api.fields.at("graphCaptured").get<bool>();
+      reported.truth.captured = is_call && api.fields.at("graphCaptured").get<bool>();
     }
     of_call_[number(call)] = followed_.size();
-    followed_.push_back(std::move(told));
+    followed_.push_back(std::move(reported));
   }
 
   static std::string text(const nccl_recorder::Json& field) {
@@ -147,49 +148,49 @@ class Walk {
     }
     const Reference parent = call.reference("parentObj");
     if (call.fields.at("parentObj").is_null()) return;
-    Followed* const told = find(parent);
-    if (told == nullptr) {
+    Followed* const reported = find(parent);
+    if (reported == nullptr) {
       truth_.unpaired += type == kKernelCh || type == kProxyOp;
       return;
     }
     of_call_[number(call)] = of_call_.at(*parent.call);
-    if (type == kProxyOp) ++told->proxies;
-    if (type == kNetPlugin) told->network = call.fields.at("id").get<std::int64_t>() >> 16;
-    if (type == kKernelCh) begin_channel(*told, call);
+    if (type == kProxyOp) ++reported->proxies;
+    if (type == kNetPlugin) reported->network = call.fields.at("id").get<std::int64_t>() >> 16;
+    if (type == kKernelCh) begin_channel(*reported, call);
   }
 
-  void begin_channel(Followed& told, const RecordedCall& call) {
-    if (told.begun == 0) {
+  void begin_channel(Followed& reported, const RecordedCall& call) {
+    if (reported.begun == 0) {
       // A communicator's operations run one after another.
-      const auto self = static_cast<std::size_t>(&told - followed_.data());
-      const auto [newest, is_first] = newest_.try_emplace(told.communicator, self);
+      const auto self = static_cast<std::size_t>(&reported - followed_.data());
+      const auto [newest, is_first] = newest_.try_emplace(reported.communicator, self);
       Followed& older = followed_[std::exchange(newest->second, self)];
       older.newer_began = !is_first;
-      if (!is_first && older.is_told()) end(older);
-      told.truth.begin_ns = at_ns(call);
+      if (!is_first && older.is_reported()) end(older);
+      reported.truth.begin_ns = at_ns(call);
     }
-    ++told.begun;
-    ++told.open;
+    ++reported.begun;
+    ++reported.open;
     const std::uint64_t timer = call.fields.value("pTimer", std::uint64_t{0});
     if (timer == 0) return;
-    see_timer(told, static_cast<std::int64_t>(timer), call);
-    told.first_timer = told.first_timer == 0 ? static_cast<std::int64_t>(timer)
-                                             : std::min(told.first_timer, static_cast<std::int64_t>(timer));
+    see_timer(reported, static_cast<std::int64_t>(timer), call);
+    reported.first_timer = reported.first_timer == 0 ? static_cast<std::int64_t>(timer)
+                                             : std::min(reported.first_timer, static_cast<std::int64_t>(timer));
   }
 
   void state(const RecordedCall& call) {
-    Followed* const told = find(call.reference("handle"));
+    Followed* const reported = find(call.reference("handle"));
     const auto& argument = call.fields.at("argument");
-    if (told == nullptr || call.fields.at("state") != kStateKernelChStop || argument.is_null()) return;
+    if (reported == nullptr || call.fields.at("state") != kStateKernelChStop || argument.is_null()) return;
     const auto timer = static_cast<std::int64_t>(argument.get<std::uint64_t>());
     if (timer == 0) return;
-    see_timer(*told, timer, call);
-    told->last_timer = std::max(told->last_timer, timer);
+    see_timer(*reported, timer, call);
+    reported->last_timer = std::max(reported->last_timer, timer);
   }
 
-  void see_timer(Followed& told, std::int64_t timer, const RecordedCall& call) {
-    told.has_timers = true;
-    if (!told.truth.captured) least_offset_ns_ = std::min(least_offset_ns_, at_ns(call) - timer);
+  void see_timer(Followed& reported, std::int64_t timer, const RecordedCall& call) {
+    reported.has_timers = true;
+    if (!reported.truth.captured) least_offset_ns_ = std::min(least_offset_ns_, at_ns(call) - timer);
   }
 
   void stop(const RecordedCall& call) {
@@ -201,19 +202,19 @@ class Walk {
     const std::uint64_t type = calls_.at(*handle.call).type();
     if (type == kGroupApi || type == kKernelLaunch) return end_host_call(*handle.call, type, at_ns(call));
     if (type != kColl && type != kP2p && type != kKernelCh) return;
-    Followed* const told = find(handle);
-    if (told == nullptr) {
+    Followed* const reported = find(handle);
+    if (reported == nullptr) {
       // What was never started has no handle of its own.
       truth_.unpaired += of_call_.contains(*handle.call);
       return;
     }
     if (type == kKernelCh) {
-      told->open = std::max(0, told->open - 1);
-      told->truth.end_ns = at_ns(call);
+      reported->open = std::max(0, reported->open - 1);
+      reported->truth.end_ns = at_ns(call);
     } else {
-      told->truth.queued_ns = at_ns(call);
+      reported->truth.queued_ns = at_ns(call);
     }
-    if (told->is_told() && (told->channels > 0 || told->newer_began)) end(*told);
+    if (reported->is_reported() && (reported->channels > 0 || reported->newer_began)) end(*reported);
   }
 
   void end_host_call(std::uint64_t started, std::uint64_t type, std::int64_t now) {
@@ -230,37 +231,37 @@ class Walk {
     const auto context = call.reference("context").call;
     if (!context) return;
     const bool is_last = --open_ == 0;
-    for (Followed& told : followed_) {
+    for (Followed& reported : followed_) {
       // Contexts of version 3 are those of no communicator.
-      if (is_last || (told.context == *context && call.version > 3)) end(told);
+      if (is_last || (reported.context == *context && call.version > 3)) end(reported);
     }
     std::erase_if(host_calls_, [&](const auto& one) { return is_last || one.second.context == context; });
   }
 
-  void end(Followed& told) {
-    if (told.over) return;
-    told.over = true;
-    truth_.unfinished += !told.is_told();
-    TrueOperation& truth = told.truth;
-    truth.event.channels = told.begun;
-    truth.event.transport = told.network == kNetInfiniband ? "infiniband"
-                            : told.network == kNetSocket   ? "socket"
-                            : told.proxies > 0             ? "proxy"
-                            : told.begun > 0               ? "direct"
+  void end(Followed& reported) {
+    if (reported.over) return;
+    reported.over = true;
+    truth_.unfinished += !reported.is_reported();
+    TrueOperation& truth = reported.truth;
+    truth.event.channels = reported.begun;
+    truth.event.transport = reported.network == kNetInfiniband ? "infiniband"
+                            : reported.network == kNetSocket   ? "socket"
+                            : reported.proxies > 0             ? "proxy"
+                            : reported.begun > 0               ? "direct"
                                                            : "";
-    truth.timed = told.first_timer != 0 && told.last_timer >= told.first_timer;
-    if (truth.captured && told.has_timers) {
+    truth.timed = reported.first_timer != 0 && reported.last_timer >= reported.first_timer;
+    if (truth.captured && reported.has_timers) {
       truth.duration_ns = 0;
       truth.timed = false;
       ++truth_.captured;
     } else if (truth.timed) {
-      truth.duration_ns = told.last_timer - told.first_timer;
-      truth.begin_ns = told.first_timer;  // and the least offset, once it is known
-      truth.latest_begin_ns = told.first_timer + least_offset_ns_ + now_ns_ / kMostDrift;
-    } else if (told.begun > 0 && truth.end_ns >= truth.begin_ns) {
+      truth.duration_ns = reported.last_timer - reported.first_timer;
+      truth.begin_ns = reported.first_timer;  // and the least offset, once it is known
+      truth.latest_begin_ns = reported.first_timer + least_offset_ns_ + now_ns_ / kMostDrift;
+    } else if (reported.begun > 0 && truth.end_ns >= truth.begin_ns) {
       truth.duration_ns = truth.end_ns - truth.begin_ns;
     }
-    first_timers_.push_back(told.first_timer);
+    first_timers_.push_back(reported.first_timer);
     truth_.operations.push_back(truth);
   }
 

@@ -50,7 +50,7 @@ TEST(GpuTotals, TheGpusOwnCounterIsTakenWhereThereIsOne) {
   EXPECT_DOUBLE_EQ(*gpu.energy_j(), 25);
 }
 
-TEST(GpuTotals, ThrottlingIsToldInWordsAndAsAShare) {
+TEST(GpuTotals, ThrottlingIsReportedInWordsAndAsAShare) {
   GpuTotals gpu;
   for (const std::uint64_t reasons :
        {0x1u, 0x4u, 0x4u | 0x20u, 0x2u}) {  // idle, power cap, and heat, clocks set
@@ -64,7 +64,7 @@ TEST(GpuTotals, ThrottlingIsToldInWordsAndAsAShare) {
   EXPECT_EQ(throttle_words(0x80), std::vector<std::string>{"power brake"});
 }
 
-TEST(GpuTotals, WhatNoSampleToldIsAbsent) {
+TEST(GpuTotals, WhatNoSampleReportedIsAbsent) {
   GpuTotals gpu;
   gpu.add(at(0, std::nullopt));
   EXPECT_FALSE(gpu.mean_utilisation());

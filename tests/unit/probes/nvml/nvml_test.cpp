@@ -8,7 +8,7 @@
 namespace ddbench::cuda {
 namespace {
 
-TEST(Nvml, WhatTheDriverTellsHasItsUnits) {
+TEST(Nvml, WhatTheDriverReportsHasItsUnits) {
   std::string why_not;
   const auto source = open_nvml(why_not);
   ASSERT_NE(source, nullptr) << why_not;
@@ -27,7 +27,7 @@ TEST(Nvml, WhatTheDriverTellsHasItsUnits) {
   EXPECT_GT(later.at_ns, busy.at_ns);
 }
 
-TEST(Nvml, WhatAGpuDoesNotTellIsMissing) {
+TEST(Nvml, WhatAGpuDoesNotShowIsMissing) {
   std::string why_not;
   const auto source = open_nvml(why_not);
   ASSERT_NE(source, nullptr) << why_not;

@@ -34,7 +34,7 @@ void record_surely(Recorder::Track& track, const Span& span) {
   while (!track.record(span)) std::this_thread::yield();
 }
 
-TEST_F(RecorderTest, SpoolTellsWhatWasRecorded) {
+TEST_F(RecorderTest, SpoolReportsWhatWasRecorded) {
   Recorder recorder(options());
   const std::uint32_t gemm = recorder.intern("gemm");
   const std::uint32_t relu = recorder.intern("relu");

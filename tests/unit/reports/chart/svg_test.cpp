@@ -270,7 +270,7 @@ TEST(Palette, CanBeSeenOnLightAndDarkPages) {
   }
 }
 
-TEST(Palette, TellsSeriesApartWithoutColour) {
+TEST(Palette, ReportsSeriesApartWithoutColour) {
   for (std::size_t i = 0; i < 8; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const Ink& a = ink_for("series", i);

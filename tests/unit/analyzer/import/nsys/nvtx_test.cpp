@@ -32,7 +32,7 @@ std::vector<std::uint64_t> steps_of(const std::string& name, const std::vector<s
     if (ranges.marks_step(text)) ranges.add(event);
   }
   RankBuilder builder("file");
-  ranges.tell(builder);
+  ranges.add_to(builder);
   std::vector<std::uint64_t> numbers;
   for (const Span& step : builder.finish().steps) numbers.push_back(step.bytes);
   return numbers;

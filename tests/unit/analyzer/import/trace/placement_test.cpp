@@ -22,7 +22,7 @@ TraceJob job_of(int ranks, int devices, int used, int world_size = 0) {
   return job;
 }
 
-TEST(Placement, IdsOfGpusTellWhereTheyRepeatWithAllGpusOfANode) {
+TEST(Placement, IdsOfGpusShowWhereTheyRepeatWithAllGpusOfANode) {
   const Placement placement = find_placement(job_of(16, 8, 8), 0);
   EXPECT_TRUE(placement.is_known);
   EXPECT_EQ(placement.per_node, 8);
@@ -30,13 +30,13 @@ TEST(Placement, IdsOfGpusTellWhereTheyRepeatWithAllGpusOfANode) {
   EXPECT_EQ(placement.node[8], 1);
 }
 
-TEST(Placement, OneTraceOfALargeJobTellsWithTheGpusThatItSees) {
+TEST(Placement, OneTraceOfALargeJobReportsWithTheGpusThatItSees) {
   const Placement placement = find_placement(job_of(1, 8, 8, 128), 0);
   EXPECT_TRUE(placement.is_known);
   EXPECT_EQ(placement.per_node, 8);
 }
 
-TEST(Placement, ProcessesThatSeeOnlyTheirOwnGpuDoNotTell) {
+TEST(Placement, ProcessesThatSeeOnlyTheirOwnGpuDoNotShow) {
   const Placement placement = find_placement(job_of(8, 1, 1), 0);
   EXPECT_FALSE(placement.is_known);
   EXPECT_EQ(placement.per_node, 8);
@@ -65,7 +65,7 @@ TEST(Placement, NodesOfOneNameAreNotOneNode) {
   EXPECT_EQ(find_placement(job, 4).per_node, 4) << "what is stated does not contradict such hosts";
 }
 
-TEST(Placement, HostsTellAlsoWhereRanksAreDealtOutInTurn) {
+TEST(Placement, HostsShowAlsoWhereRanksAreDealtOutInTurn) {
   TraceJob job = job_of(4, 1, 1);
   for (int rank = 0; rank < 4; ++rank) job.traces[static_cast<std::size_t>(rank)].info.host = rank % 2 == 0 ? "a" : "b";
   const Placement placement = find_placement(job, 0);

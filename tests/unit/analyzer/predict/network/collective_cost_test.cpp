@@ -125,7 +125,7 @@ TEST(CollectiveCost, ASpecifiedLinkTakesItsRateAndLatency) {
   EXPECT_NEAR(costs.cost("all_reduce", 1e6, {4, 1})->ns, ring(4, 1e6, 7000, 1), 1);
 }
 
-TEST(CollectiveCost, OneMeasuredSizeDoesNotTellOthers) {
+TEST(CollectiveCost, OneMeasuredSizeDoesNotShowOthers) {
   CollectiveCosts costs;
   costs.add("all_reduce", {{2, 1}, {{1e6, 5e5}}, 0});
   EXPECT_NEAR(costs.cost("all_reduce", 1e6, {2, 1})->ns, 5e5, 1e-6);

@@ -53,7 +53,7 @@ TEST(NcclModel, ATreeWinsWhereManyNodesSendLittle) {
   EXPECT_LT(of_512 / of_64, 1.7);  // log2: 9 hops instead of 6; a ring would take 8 times as long
 }
 
-TEST(NcclModel, WhatTheCatalogueDoesNotTellIsMissing) {
+TEST(NcclModel, WhatTheCatalogueDoesNotShowIsMissing) {
   Sku sku;
   sku.name = "Laptop";
   sku.gpu = "RTX";

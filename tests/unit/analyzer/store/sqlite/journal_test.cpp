@@ -9,6 +9,7 @@
 
 #include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_store.h"
+#include "analyzer/store/sqlite/migration.h"
 #include "sample_records.h"
 #include "temporary_directory.h"
 
@@ -64,6 +65,21 @@ TEST_F(JournalTest, WhatAKilledWriterLeftInItsLogIsKept) {
   EXPECT_EQ(check_store(copy).runs, 1);
   EXPECT_TRUE(check_store(copy).problems.empty());
   EXPECT_FALSE(fs::exists(copy.string() + "-wal"));
+}
+
+TEST_F(JournalTest, AStoreWhoseLogWasNeverMergedIsKnownAsOne) {
+  const fs::path copy = directory_ / "copy.db";
+  {
+    // The file itself does not say yet whose it is.
+    const Database log(file_, Access::kCreate);
+    log.execute("PRAGMA journal_mode = WAL");
+    log.execute(("PRAGMA application_id = " + std::to_string(kApplicationId) + "; CREATE TABLE a (b)").c_str());
+    for (const char* end : {"", "-wal"}) fs::copy_file(file_.string() + end, copy.string() + end);
+  }
+  leave_log_of(copy);
+  const Database merged(copy, Access::kExisting);
+  EXPECT_EQ(journal_of(merged), Journal::kRollback);
+  EXPECT_EQ(merged.integer("SELECT count(*) FROM a"), 0) << "its table is there";
 }
 
 TEST_F(JournalTest, AnotherProgramsDatabaseIsLeftAsItIs) {

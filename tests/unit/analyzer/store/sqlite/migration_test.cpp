@@ -65,7 +65,7 @@ TEST(Version1Store, IsReadAndMigratedByTodaysProgram) {
     EXPECT_EQ(store.ranks(run.id).at(0).parameter_hash, "hash");
     EXPECT_EQ(store.steps(run.id).at(0).partition.total_ns(), store.steps(run.id).at(0).duration_ns);
     EXPECT_EQ(store.collectives(run.id).at(0).function, "all_reduce");
-    EXPECT_EQ(store.collectives(run.id).at(0).manner, "");
+    EXPECT_EQ(store.collectives(run.id).at(0).nccl_algorithm, "");
     EXPECT_EQ(store.kernels(run.id).at(0).name, "linear");
     EXPECT_EQ(store.step_values(run.id, 0, "loss").at(0).second, 0.5);
     EXPECT_EQ(store.span_names(run.id, 0).at(0), "linear");

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_store.h"
 #include "temporary_directory.h"
 
@@ -63,7 +64,7 @@ TEST_F(KeptRunTest, SpoolsOfARunInItsStoreAreNeeded) {
 }
 
 TEST_F(KeptRunTest, SpoolsOfADeletedRunAreNotNeeded) {
-  store::RunStore::open(db_, store::OpenMode::kReadWrite).delete_run(id_);
+  store::prune_store(db_, std::vector{id_}, store::PruneWhat::kRuns);
   EXPECT_FALSE(is_needed(run_directory_));
 }
 

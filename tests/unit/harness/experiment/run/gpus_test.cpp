@@ -52,6 +52,18 @@ TEST_F(Gpus, SharingIsAllowedOnDemand) {
       << "check_device says that there is none";
 }
 
+TEST_F(Gpus, RanksThatShareASmallGpuAreJudgedByTheirTensors) {
+  EXPECT_EQ(cuda_reserve_bytes(4'000'000'000, 1), kCudaReserveBytes);
+  EXPECT_EQ(cuda_reserve_bytes(4'000'000'000, 4), 250'000'000);
+  EXPECT_EQ(cuda_reserve_bytes(80'000'000'000, 2), kCudaReserveBytes);
+  RunCase small = case_of(1, 4);
+  small.backend = "nccl";
+  small.work = ReferenceWorkload{"mlp", {{"hidden", "64"}}};
+  EXPECT_NO_THROW(check_gpu_memory(small, 4'000'000'000, 4));
+  std::get<ReferenceWorkload>(small.work).options["hidden"] = "16384,16384";
+  EXPECT_ERROR(ErrorCode::kEnvironment, "that 4 ranks share has room for 0.8 GB", check_gpu_memory(small, 4'000'000'000, 4));
+}
+
 TEST_F(Gpus, WhoSharesThem) {
   EXPECT_TRUE(shares_gpus(case_of(1, 3), machine_with(2), true));
   EXPECT_FALSE(shares_gpus(case_of(1, 2), machine_with(2), true));

@@ -37,17 +37,22 @@ TEST(SettleSku, NamesGetTheSpellingOfTheCatalogue) {
   EXPECT_TRUE(check_sku(none, catalogue, true).empty());
 }
 
+const auto kNotAsked = Measured<std::string>::missing("not asked");
+
 TEST(SettleSku, AMachineThatContradictsItIsNamed) {
   const auto catalogue = analyzer::SkuCatalogue::builtin();
   host::Machine machine;
   machine.cores = 4;
   RunCase run_case = on("Standard_NC24rs_v3", 4);
-  EXPECT_TRUE(contains(compare_with_machine(run_case, catalogue, machine, false).at(0), "this machine has no GPU"));
+  EXPECT_TRUE(contains(compare_with_machine(run_case, catalogue, machine, kNotAsked).at(0), "this machine has no GPU"));
   machine.gpus.resize(4);  // of which the models are not known
-  EXPECT_TRUE(compare_with_machine(run_case, catalogue, machine, false).empty());
+  EXPECT_TRUE(compare_with_machine(run_case, catalogue, machine, kNotAsked).empty());
   RunCase unnamed = on("", 1);
-  EXPECT_TRUE(compare_with_machine(unnamed, catalogue, machine, false).empty());
+  EXPECT_TRUE(compare_with_machine(unnamed, catalogue, machine, kNotAsked).empty());
   EXPECT_EQ(unnamed.sku, "");
+  machine.gpus.clear();
+  EXPECT_TRUE(contains(compare_with_machine(unnamed, catalogue, machine, std::string("Standard_ND96asr_v4")).at(0), "8 GPUs"));
+  EXPECT_EQ(unnamed.sku, "Standard_ND96asr_v4");
 }
 
 TEST(CloudMetadata, OnlyMachinesOfACloudAreAsked) {

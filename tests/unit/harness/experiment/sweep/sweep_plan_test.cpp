@@ -117,6 +117,7 @@ TEST(SweepCells, RefuseFieldsAndValuesThatAreNone) {
   EXPECT_NE(complaint({"colour", {"red"}}).find("colour"), std::string::npos);
   EXPECT_NE(complaint({"accumulate", {"1.5"}}).find("1.5"), std::string::npos);
   EXPECT_NE(complaint({"lr", {"fast"}}).find("fast"), std::string::npos);
+  EXPECT_NE(complaint({"requested_network", {"wifi"}, "--network"}).find("--network"), std::string::npos);
   EXPECT_NE(complaint({"lr", {"-1"}}).find("positive"), std::string::npos);
 }
 
@@ -154,6 +155,18 @@ TEST_F(StoredSweep, IsFoundAgainUntilItIsComplete) {
   EXPECT_EQ(worlds(missing_cells(store_, id, cells_)), (std::vector<std::pair<int, int>>{{2, 1}}));
   store_run(id, cells_[1], store::RunState::kDone);
   EXPECT_EQ(unfinished_sweep(store_, cells_), "");
+}
+
+TEST_F(StoredSweep, IsResumedWhetherOrNotTheMachineSaysItsSku) {
+  const std::string id = new_sweep_id(cells_);
+  SweepCell on_a_sku = cells_[0];
+  on_a_sku.run_case.sku = "Standard_ND96asr_v4";
+  store_run(id, on_a_sku, store::RunState::kDone);
+  EXPECT_EQ(unfinished_sweep(store_, cells_), id);
+  EXPECT_EQ(worlds(missing_cells(store_, id, cells_)), (std::vector<std::pair<int, int>>{{2, 1}}));
+  SweepCell other = cells_[0];
+  other.run_case.sku = "Standard_NC24rs_v3";
+  EXPECT_EQ(unfinished_sweep(store_, {other, cells_[1]}), "") << "a SKU that was named makes another sweep";
 }
 
 TEST_F(StoredSweep, ADifferentSweepIsNotContinued) {

@@ -1,3 +1,4 @@
+#include "harness/launch/control/key_value_bytes.h"
 #include "harness/launch/control/messages.h"
 
 #include <gtest/gtest.h>
@@ -42,10 +43,11 @@ TEST(Messages, KeepEveryField) {
   EXPECT_TRUE(heartbeat.collective.inside);
   EXPECT_EQ(heartbeat.collective.for_ns, 5'000'000'000);
   EXPECT_EQ(heartbeat.peak_memory_bytes, 1 << 30);
-  EXPECT_TRUE(heartbeat.told_to_end);
+  EXPECT_TRUE(heartbeat.sigterm_pending);
   EXPECT_EQ(heartbeat.collectives_ns, 77);
 
-  const Result result = round_trip(Result{2.5, 0.5, "abc", 7, 8, 3, 40, {1, 2, 3}});
+  const Result result = round_trip(Result{2.5, 0.5, "abc", 7, 8, 3, 40, {1, 2, 3}, "run a-b"});
+  EXPECT_EQ(result.shared_with, "run a-b");
   EXPECT_EQ(result.loss_first, 2.5);
   EXPECT_EQ(result.loss_last, 0.5);
   EXPECT_EQ(result.parameter_hash, "abc");
@@ -76,14 +78,14 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(times.windows[0].time_ns, 80);
   EXPECT_EQ(times.windows[0].pairs, 1u);
   EXPECT_EQ(times.windows[0].log_ratio, -0.25);
-  const Flight flight = round_trip(Flight{4, 2, 17, true, 99, {'\0', '\x7f', 'a'}});
+  const Flight flight = round_trip(Flight{4, 2, 17, true, true, 99, {'\0', '\x7f', 'a'}});
   EXPECT_EQ(flight.request, 4u);
   EXPECT_EQ(flight.processes, 2u);
   EXPECT_EQ(flight.pid, 17);
   EXPECT_TRUE(flight.is_stopped);
   EXPECT_EQ(flight.read_at_ns, 99);
   EXPECT_EQ(flight.ring, (collective::Bytes{'\0', '\x7f', 'a'}));
-  EXPECT_EQ(round_trip(TellFlights{5}).request, 5u);
+  EXPECT_EQ(round_trip(FlightRequest{5}).request, 5u);
   const RankOwnTime own = round_trip(RankOwnTime{6, -1, 7, 8});
   EXPECT_EQ(own.steps, 6u);
   EXPECT_EQ(own.compute_ns, -1);
@@ -93,6 +95,8 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(round_trip(ClockRead{{7, -8, 9}}).clock.offset_ns, -8);
   EXPECT_EQ(round_trip(Pong{5, -6}).reference_ns, -6);
   EXPECT_TRUE(std::holds_alternative<Finish>(decode(encode(Finish{}))));
+  EXPECT_EQ(round_trip(Turn{7}).number, 7);
+  EXPECT_EQ(round_trip(TurnsEnd{130}).exit_code, 130);
 }
 
 TEST(Messages, AnAssignmentCarriesTheWholeCase) {
@@ -137,17 +141,23 @@ TEST(Messages, BytesOfAKeyAreAnyBytes) {
   for (int byte = 0; byte < 256; ++byte) entry.value.push_back(static_cast<char>(byte));
   EXPECT_EQ(round_trip(entry).value, entry.value);
   EXPECT_TRUE(round_trip(KvValue{1, {}}).value.empty());
-  const KvParts parts{~std::uint64_t{0}, {entry.value, {}, {'x'}}};
-  EXPECT_EQ(round_trip(parts).parts, parts.parts);
+  const KvParts parts{~std::uint64_t{0}, {entry.value, {}, {'x'}}, "why"};
+  EXPECT_EQ(parts_of(round_trip(parts)), parts.parts);
+  EXPECT_EQ(round_trip(parts).error, "why");
   EXPECT_EQ(round_trip(parts).id, parts.id);
 }
 
 TEST(Messages, KeysThatAreCutShortAreRefused) {
   const std::string whole = encode(KvParts{1, {{'a', 'b'}, {'c'}}});
-  for (std::size_t length = 1; length < whole.size(); ++length) EXPECT_THROW(decode(whole.substr(0, length)), Error) << length;
-  EXPECT_THROW(decode(whole + "x"), Error);
+  const auto parts_in = [](const std::string& payload) { return parts_of(std::get<KvParts>(decode(payload))); };
+  for (std::size_t length = 1; length < whole.size(); ++length) EXPECT_THROW(parts_in(whole.substr(0, length)), Error) << length;
+  EXPECT_THROW(parts_in(whole + "x"), Error);
   EXPECT_THROW(decode(std::string("\x01\x05\x00key", 6)), Error);
-  EXPECT_THROW(decode(std::string("\x03") + std::string(8, '\0') + std::string(4, '\xff')), Error) << "4 billion parts";
+  EXPECT_THROW(parts_in(std::string("\x03") + std::string(13, '\0') + std::string(4, '\xff')), Error) << "4 billion parts";
+  const std::string large = encode(KvParts{1, {collective::Bytes(std::size_t{40} << 20)}});
+  EXPECT_LT(large.size(), 100'000U);
+  EXPECT_NO_THROW(decode(large)) << "a launcher that gets it unpacks nothing";
+  EXPECT_THROW(parts_in(large), Error);
   EXPECT_THROW(decode(R"({"type":"kv_set","key":"a","value":"00"})"), Error) << "these are no JSON any more";
 }
 
@@ -260,9 +270,9 @@ TEST(Messages, ValuesThatCannotBeTrueAreRefused) {
   refused(RankOwnTime{1, -2, 0, 0}, "the time of operators is -2");
   refused(RankOwnTime{1, 0, -1, 0}, "the time in the loader is -1");
   refused(RankOwnTime{1, 0, 0, -1}, "the time without a core is -1");
-  refused(Flight{1, 65, 0, false, 0, {}}, "the number of processes is 65");
-  refused(Flight{1, 1, 0, false, 0, collective::Bytes(Flight::kMostBytes + 1)}, "the size of a flight recorder is 4097");
-  refused(Flight{1, 1, 0, false, -1, {}}, "the time of a flight recorder is -1");
+  refused(Flight{1, 65, 0, false, false, 0, {}}, "the number of processes is 65");
+  refused(Flight{1, 1, 0, false, false, 0, collective::Bytes(Flight::kMostBytes + 1)}, "the size of a flight recorder is 4097");
+  refused(Flight{1, 1, 0, false, false, -1, {}}, "the time of a flight recorder is -1");
   refused(StepTimes{-1, {}}, "the time of the measured steps is -1");
   refused(StepTimes{1, {{0, 1, 0, 0}}}, "the number of steps is 0");
   refused(StepTimes{1, {{1, -1, 0, 0}}}, "the time of steps is -1");

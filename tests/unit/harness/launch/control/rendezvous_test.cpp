@@ -21,10 +21,14 @@ class RendezvousTest : public ::testing::Test {
 
   std::vector<std::pair<int, KvValue>> answers_;
   std::vector<std::pair<int, KvParts>> gathered_;
+  std::vector<std::pair<int, std::string>> blamed_;
   Rendezvous rendezvous_{[this](int rank, const Message& answer) {
     if (const auto* value = std::get_if<KvValue>(&answer)) answers_.emplace_back(rank, *value);
-    if (const auto* parts = std::get_if<KvParts>(&answer)) gathered_.emplace_back(rank, *parts);
-  }};
+    if (!std::holds_alternative<KvParts>(answer)) return;
+    KvParts received = std::get<KvParts>(decode(encode(answer)));
+    received.parts = parts_of(received);
+    gathered_.emplace_back(rank, std::move(received));
+  }, [this](int rank, const std::string& what) { blamed_.emplace_back(rank, what); }};
 };
 
 TEST_F(RendezvousTest, AnswersNowOrWhenTheKeyIsSet) {
@@ -58,6 +62,13 @@ TEST_F(RendezvousTest, AllValuesComeAtOnceWhenTheLastIsSet) {
   EXPECT_EQ(gathered_[1].second.parts, (std::vector<collective::Bytes>{{'b'}, {'c'}}));
   rendezvous_.gather(2, {7, "p/", 2, -1});
   EXPECT_EQ(gathered_.size(), 3u) << "who comes late is answered at once";
+  rendezvous_.set(1, {"p/1", {'d'}});
+  rendezvous_.gather(3, {8, "p/", 2, -1});
+  ASSERT_EQ(gathered_.size(), 4u);
+  EXPECT_EQ(gathered_[3].second.parts, (std::vector<collective::Bytes>{{'b'}, {'d'}})) << "what was gathered before does not stand for it";
+  rendezvous_.gather(3, {9, "p/", 1, -1});
+  ASSERT_EQ(gathered_.size(), 5u);
+  EXPECT_EQ(gathered_[4].second.parts, (std::vector<collective::Bytes>{{'b'}})) << "another number of keys";
 }
 
 TEST_F(RendezvousTest, AColumnIsWhatEachRankHasForOne) {
@@ -67,10 +78,24 @@ TEST_F(RendezvousTest, AColumnIsWhatEachRankHasForOne) {
   rendezvous_.gather(1, {1, "g/", 3, 1});
   ASSERT_EQ(gathered_.size(), 1u);
   EXPECT_EQ(gathered_[0].second.parts, (std::vector<collective::Bytes>{{'0', '1'}, {}, {'2', '1'}}));
-  rendezvous_.set(2, {"h/0", {'1', '2', '3'}});
-  rendezvous_.set(2, {"h/1", {'1', '2', '3'}});
-  rendezvous_.set(2, {"h/2", {'1', '2', '3'}});
-  EXPECT_THROW(rendezvous_.gather(1, {2, "h/", 3, 1}), Error) << "three bytes for two peers";
+}
+
+TEST_F(RendezvousTest, WhoSetWhatCannotBeCutIsBlamedAndAllWhoWaitAreAnswered) {
+  rendezvous_.gather(0, {1, "h/", 3, 0});
+  rendezvous_.gather(1, {2, "h/", 3, 1});
+  rendezvous_.set(0, {"h/0", {'0', '1', '0', '2'}});
+  rendezvous_.set(1, {"h/1", {'1', '2', '3'}});  // three bytes for two peers
+  EXPECT_NO_THROW(rendezvous_.set(2, {"h/2", {'2', '0', '2', '1'}})) << "whose key is whole, though it comes last";
+  ASSERT_EQ(gathered_.size(), 2u);
+  EXPECT_NE(gathered_[0].second.error.find("rank 1: its 3 bytes"), std::string::npos) << gathered_[0].second.error;
+  EXPECT_EQ(gathered_[1].first, 1);
+  EXPECT_EQ(gathered_[1].second.error, "") << "its own piece is empty whatever the others' are";
+  ASSERT_EQ(blamed_.size(), 1u);
+  EXPECT_EQ(blamed_[0].first, 1);
+  rendezvous_.gather(2, {3, "h/", 3, 2});
+  ASSERT_EQ(gathered_.size(), 3u) << "who comes late is answered, too";
+  EXPECT_TRUE(gathered_[2].second.parts.empty());
+  EXPECT_NE(gathered_[2].second.error, "");
 }
 
 TEST_F(RendezvousTest, APlaceBeyondTheKeysHasNoColumn) {

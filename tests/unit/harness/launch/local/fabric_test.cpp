@@ -61,7 +61,7 @@ TEST(Fabric, NodesReachEachOtherOverTheirOwnNetwork) {
   EXPECT_FALSE(facts.contains("network.link_rate"));
 }
 
-TEST(Fabric, NodesWithoutLinksShareALoopbackAndAreToldOfIt) {
+TEST(Fabric, NodesWithoutLinksShareALoopbackAndANoteSaysSo) {
   EXPECT_GT(measure(2, "", 4 << 20, Isolation::kPrivate), 0.0);
 }
 

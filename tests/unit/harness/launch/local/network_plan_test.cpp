@@ -31,7 +31,7 @@ TEST(NetworkPlan, ShapingIsAskedForInBits) {
             "qdisc replace dev eth0 root tbf rate 2500000000bit burst 156250b latency 20ms\n");
 }
 
-TEST(NetworkPlan, ReadsTheRateThatTcTells) {
+TEST(NetworkPlan, ReadsTheRateThatTcReports) {
   EXPECT_EQ(rate_from_qdisc("qdisc tbf 8001: root refcnt 3 rate 1Gbit burst 72Kb lat 20ms")->bits_per_s,
             1'000'000'000);
   EXPECT_EQ(
@@ -46,7 +46,7 @@ TEST(NetworkPlan, ReadsTheRateThatTcTells) {
   EXPECT_EQ(congestion_control_of("10.77.0.0/16 dev eth0 scope link src 10.77.0.1 \n"), "");
 }
 
-TEST(NetworkPlan, TellsNcclTheNetworkThatWasAskedFor) {
+TEST(NetworkPlan, ReportsNcclTheNetworkThatWasAskedFor) {
   EXPECT_EQ(network_settings(NetworkRequest::kEthernet).at("NCCL_IB_DISABLE"), "1");
   EXPECT_EQ(network_settings(NetworkRequest::kEthernet).at("NCCL_NET"), "Socket");
   EXPECT_EQ(network_settings(NetworkRequest::kInfiniBand).at("NCCL_NET"), "IB");

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <thread>
+#include <vector>
 
 namespace ddbench::launch {
 namespace {
@@ -17,12 +19,11 @@ TEST(Pinning, PhysicalCoresComeBeforeTheirSecondThreads) {
   EXPECT_EQ(order_by_physical_core({5, 9}, {5, 9}), (std::vector<int>{5, 9}));
 }
 
-TEST(Pinning, MoreRanksThanCoresGoRoundTheCores) {
-  const std::size_t cores = allowed_cores().size();
-  ASSERT_GE(cores, 1u);
-  const std::vector<int> assigned = assign_cores(static_cast<int>(3 * cores));
-  for (std::size_t rank = 0; rank < assigned.size(); ++rank)
-    EXPECT_EQ(assigned[rank], assigned[rank % cores]);
+TEST(Pinning, EveryAllowedCoreIsOrderedOnce) {
+  std::vector<int> ordered = ordered_cores();
+  ASSERT_FALSE(ordered.empty());
+  std::sort(ordered.begin(), ordered.end());
+  EXPECT_EQ(ordered, allowed_cores());
 }
 
 TEST(Pinning, AThreadRunsWhereItIsPinned) {

@@ -13,7 +13,7 @@ constexpr std::string_view kCancelled =
     "srun: error: n2: task 1: Exited with exit code 143\n"
     "slurmstepd-n1: error: *** STEP 1.0 ON n1 CANCELLED AT 2026-11-23T17:31:25 ***\n";
 
-TEST(SlurmJobEnd, WhatSlurmDidIsToldApart) {
+TEST(SlurmJobEnd, WhatSlurmDidIsDistinguished) {
   EXPECT_EQ(slurm_job_end(kCancelled).cause, Cause::kCancelled);
   EXPECT_EQ(slurm_job_end(kCancelled).job, "1");
   EXPECT_TRUE(is_still_running("JobId=1 JobName=a JobState=RUNNING Reason=None Restarts=0"));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "expect_error.h"
+#include "harness/launch/start/torchrun_variables.h"
 
 namespace ddbench::launch {
 namespace {
@@ -29,6 +30,27 @@ TEST(Placement, Torchrun) {
   EXPECT_EQ(placement.master_address, "node0");
   EXPECT_EQ(placement.master_port, 29400);
   EXPECT_EQ(placement.job, "job7");
+}
+
+TEST(Placement, HorovodrunWithItsOwnController) {
+  const Placement placement = read_placement({{"HOROVOD_RANK", "3"},
+                                              {"HOROVOD_SIZE", "4"},
+                                              {"HOROVOD_LOCAL_RANK", "1"},
+                                              {"HOROVOD_LOCAL_SIZE", "2"},
+                                              {"MASTER_ADDR", "node0"}});
+  EXPECT_EQ(placement.source, "Horovod");
+  EXPECT_EQ(placement.rank, 3);
+  EXPECT_EQ(placement.local_world_size, 2);
+  EXPECT_EQ(placement.master_address, "node0");
+  EXPECT_NE(message_of(ErrorCode::kBadInput, [] { read_placement({{"HOROVOD_RANK", "3"}}); }).find("HOROVOD_SIZE"), std::string::npos);
+}
+
+TEST(Placement, TensorFlowReadsWhatProgramsAreGiven) {
+  const std::vector<Endpoint> workers{{"10.0.0.1", 29501}, {"10.0.0.2", 29502}};
+  const Placement placement = read_placement({{"TF_CONFIG", tf_config(workers, 1)}});
+  EXPECT_EQ(placement.rank, 1);
+  EXPECT_EQ(placement.world_size, 2);
+  EXPECT_EQ(placement.master_address, "10.0.0.1");
 }
 
 TEST(Placement, KubeflowStartsOneProcessANode) {
@@ -122,7 +144,7 @@ TEST(Placement, TheFirstNodeOfAList) {
   EXPECT_EQ(first_of_nodes("n[007-9,11],m1"), "n007");
 }
 
-TEST(Placement, TensorFlowIsToldByTfConfig) {
+TEST(Placement, TensorFlowGetsTfConfig) {
   const auto config = [](const char* task) {
     return std::string(R"({"cluster": {"worker": ["10.0.0.5:2222", "10.0.0.6:2222"], "chief": ["10.0.0.4:2222"]}, "task": )") + task + "}";
   };

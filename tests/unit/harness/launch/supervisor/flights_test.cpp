@@ -2,14 +2,16 @@
 #include "harness/launch/supervisor/flights.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <limits>
 #include <set>
 
 #include "core/span.h"
-#include "harness/launch/supervisor/asked_flights.h"
-#include "harness/launch/worker/told_flights.h"
+#include "harness/launch/supervisor/flight_answers.h"
+#include "harness/launch/worker/own_flights.h"
 #include "temporary_directory.h"
 
 namespace ddbench::launch {
@@ -19,6 +21,10 @@ using namespace std::chrono_literals;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::uint16_t kGroup = 0x1234;
+
+std::vector<RankFlight> read_flights(const std::filesystem::path& folder, int ranks, bool per_node = false) {
+  return flights_of(read_process_flights(folder, ranks), ranks, per_node);
+}
 
 class Flights : public testing::Test {
  protected:
@@ -81,6 +87,16 @@ TEST_F(Flights, WhereAllHaveComeOnlyAStoppedOneIsNamed) {
   for (const int rank : {0, 1, 2}) write(rank, 7, true);
   EXPECT_FALSE(awaited());
   EXPECT_TRUE(awaited({{2}}).value_or("").starts_with("rank 2 is stopped (SIGSTOP or a debugger), in all_reduce #8 of group 1234 (all ranks)"));
+}
+
+TEST_F(Flights, ARunThatIsEndedHasAReasonInAnyCase) {
+  for (const int rank : {0, 1, 2}) write(rank, 7, true);
+  EXPECT_EQ(why_they_stand(read_flights(folder_.path(), 3), 6 * kSecond),
+            "all ranks of the group have entered all_reduce #8 of group 1234 (all ranks), ranks 0-2, but it has not ended for 5.0 s: the "
+            "network between the ranks may not deliver, or a kernel hangs");
+  write(1, 7, false);
+  EXPECT_TRUE(why_they_stand(read_flights(folder_.path(), 3), 6 * kSecond).starts_with("rank 1 did not come to all_reduce #8"));
+  EXPECT_TRUE(why_they_stand({}, 6 * kSecond).ends_with("the recorders do not show which rank is awaited"));
 }
 
 TEST_F(Flights, RanksThatComputeDoNotHang) {
@@ -147,15 +163,15 @@ TEST_F(Flights, NumbersOfNcclCountTheCallsOfOneFunction) {
                                                                             "(all ranks)"));
 }
 
-TEST_F(Flights, RanksElsewhereTellOfThemselvesOnTheLaunchersClock) {
+TEST_F(Flights, RanksElsewhereShowOfThemselvesOnTheLaunchersClock) {
   write(0, 40, true);
   write(1, 40, false, "rank1.78.flight");
-  AskedFlights asked;
+  FlightAnswers asked;
   EXPECT_FALSE(asked.asked());
-  const TellFlights question = asked.ask();
-  std::vector<Flight> told = told_flights(folder_.path(), question.request);
-  ASSERT_EQ(told.size(), 2U);
-  for (Flight& flight : told) {
+  const FlightRequest question = asked.ask();
+  std::vector<Flight> reported = own_flights(folder_.path(), question.request);
+  ASSERT_EQ(reported.size(), 2U);
+  for (Flight& flight : reported) {
     flight.read_at_ns = 6 * kSecond;
     EXPECT_FALSE(asked.has_answered(flight.pid == 77 ? 0 : 1));
     flight.processes = 1;  // each a rank of its own
@@ -166,19 +182,66 @@ TEST_F(Flights, RanksElsewhereTellOfThemselvesOnTheLaunchersClock) {
   EXPECT_TRUE(stands_still(flights, 5s, 106 * kSecond) && !stands_still(flights, 6s, 106 * kSecond));
   EXPECT_TRUE(who_is_awaited(flights, 106 * kSecond).value_or("").starts_with("rank 1 did not come to all_reduce #41"));
   asked.ask();
-  asked.take(0, told[0], 200 * kSecond);
+  asked.take(0, reported[0], 200 * kSecond);
   EXPECT_FALSE(asked.has_answered(0)) << "to the question before";
   EXPECT_EQ(asked.all().size(), 2U);
-  const std::vector<Flight> none = told_flights({}, 3);
+  const std::vector<Flight> none = own_flights({}, 3);
   ASSERT_EQ(none.size(), 1U);
-  asked.take(0, {2, 0, 0, false, 0, {}}, 1);
+  asked.take(0, {2, 0, 0, false, false, 0, {}}, 1);
   EXPECT_TRUE(asked.has_answered(0) && none[0].ring.empty());
-  for (int i = 0; i < 9; ++i) asked.take(1, {2, 2, 5, true, 0, {'x'}}, 1);
+  for (int i = 0; i < 9; ++i) asked.take(1, {2, 2, 5, true, false, 0, {'x'}}, 1);
   EXPECT_EQ(asked.all().size(), 2U) << "no more than it announced";
   EXPECT_EQ(flights_of(asked.all(), 2, false)[1].record.operations.size(), 0U);
 }
 
-TEST_F(Flights, WhatAProgramIsInIsToldWithHeartbeats) {
+TEST_F(Flights, OnlyCollectivesWhoseEndWouldBeReportedAreAReasonToEndARun) {
+  write(0, 40, false, "rank0.flight");
+  host::FlightRing* const ring = host::map_flight_ring((folder_.path() / "rank1.flight").c_str());
+  ASSERT_NE(ring, nullptr);
+  const auto place = ring->enter("nccl:all_reduce", collective_key(kGroup, 41), kSecond);
+  const auto flights = [&](bool is_over) {
+    auto read = read_flights(folder_.path(), 2);
+    for (RankFlight& flight : read) flight.is_over = is_over;
+    return read;
+  };
+  EXPECT_TRUE(stands_still_for_certain(flights(false), 5s, 6 * kSecond));
+  EXPECT_FALSE(stands_still_for_certain(flights(false), 6s, 6 * kSecond));
+  EXPECT_FALSE(stands_still_for_certain(flights(true), 5s, 6 * kSecond)) << "of a process that has ended";
+  ring->mark_end_unknown(place);
+  EXPECT_FALSE(stands_still_for_certain(flights(false), 5s, 6 * kSecond)) << "it may have ended long ago";
+  EXPECT_TRUE(stands_still(flights(false), 5s, 6 * kSecond)) << "but it may stand still";
+  for (std::uint64_t sequence = 42; sequence < 42 + host::FlightRing::kEntries; ++sequence)
+    ring->enter("nccl:all_reduce", collective_key(kGroup, sequence), kSecond);
+  EXPECT_TRUE(stands_still_for_certain(flights(false), 5s, 6 * kSecond)) << "the mark is of one collective";
+}
+
+TEST_F(Flights, AProcessThatHasEndedIsKnownByItsLock) {
+  const auto file = folder_.path() / "rank0.5.flight";
+  EXPECT_FALSE(host::has_writer_ended(file)) << "there is none";
+  int ready[2], end[2];
+  ASSERT_EQ(::pipe(ready) | ::pipe(end), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  char byte = 0;
+  if (child == 0) {
+    host::FlightRing* const ring = host::map_flight_ring(file.c_str());
+    if (ring != nullptr) ring->enter("all_reduce", collective_key(kGroup, 1), kSecond);
+    ::close(end[1]);
+    const bool has_ended = ::write(ready[1], &byte, 1) == 1 && ::read(end[0], &byte, 1) >= 0;
+    ::_exit(has_ended ? 0 : 1);
+  }
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_FALSE(host::has_writer_ended(file));
+  EXPECT_FALSE(read_process_flights(folder_.path(), 1).at(0).is_over);
+  for (const int fd : {end[0], end[1], ready[0], ready[1]}) ::close(fd);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(host::has_writer_ended(file));
+  EXPECT_TRUE(read_process_flights(folder_.path(), 1).at(0).is_over);
+}
+
+TEST_F(Flights, WhatAProgramIsInIsReportedWithHeartbeats) {
   EXPECT_TRUE(collectives_of_program(folder_.path()).function.empty());
   write(0, 3, true);
   write(0, 5, false, "rank0.78.flight");
@@ -193,13 +256,13 @@ TEST_F(Flights, OnlyTheLastCollectivesAreKeptAndLateEndsTouchNoOther) {
   const auto first = ring->enter(std::string(100, 'n'), collective_key(1, 1), 10);
   for (std::uint64_t sequence = 2; sequence <= 2 * host::FlightRing::kEntries; ++sequence) ring->enter("barrier", collective_key(1, sequence), 20);
   ring->leave(first, 30);
-  const auto record = host::read_flight(folder_.path() / "rank0.flight");
+  const auto record = host::parse_flight(host::flight_bytes(folder_.path() / "rank0.flight"));
   ASSERT_TRUE(record);
   ASSERT_EQ(record->operations.size(), host::FlightRing::kEntries);
   for (const host::FlightOperation& operation : record->operations) EXPECT_EQ(operation.end_ns, 0);
   for (std::uint16_t group = 1; group < 100; ++group) ring->add_group(group, 2);
   ring->add_group(1, 2);
-  EXPECT_EQ(host::read_flight(folder_.path() / "rank0.flight")->sizes.size(), host::FlightRing::kGroups);
+  EXPECT_EQ(host::parse_flight(host::flight_bytes(folder_.path() / "rank0.flight"))->sizes.size(), host::FlightRing::kGroups);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ TEST(RootCause, ADeathIsCertainAtOnce) {
   EXPECT_EQ(cause.verdict(kStart)->rank, 2);
 }
 
-TEST(RootCause, ADeathBeatsTheBrokenConnectionsThatWereToldBeforeIt) {
+TEST(RootCause, ADeathBeatsTheBrokenConnectionsThatWereReportedBeforeIt) {
   RootCause cause;
   cause.add(0, "connection reset", false, kStart);
   cause.add(1, "connection reset", false, kStart + 1ms);

@@ -83,6 +83,23 @@ TEST_F(OwnCommandTest, TheCaseIsTheRanksOwn) {
   EXPECT_EQ(assignment.run_case, *own_.run_case) << "labels included";
 }
 
+TEST_F(OwnCommandTest, ASecretDoesNotMakeAnotherCaseTheRanksOwn) {
+  Assignment assignment = honest_;
+  assignment.run_case.name = "a label";
+  assignment.run_case.sku = "Standard_ND96isr_H100_v5";
+  require_same_case(assignment, own_);
+  assignment.checkpoint_directory = "/elsewhere";  // rank 0 says where, to ranks that know it
+  require_same_case(assignment, own_);
+  assignment.run_case.lr = 0.25;
+  assignment.run_case.steps = 200;
+  const std::string why = message_of(ErrorCode::kBadInput, [&] { require_same_case(assignment, own_); });
+  EXPECT_NE(why.find("lr is 0.25 there and"), std::string::npos) << why;
+  EXPECT_NE(why.find("steps is 200 there and 100 here"), std::string::npos) << why;
+  EXPECT_EQ(why.find("DDBENCH_TOKEN"), std::string::npos) << why;
+  own_.run_case.reset();
+  require_same_case(assignment, own_);
+}
+
 TEST_F(OwnCommandTest, PlaceAndNumbersAreThoseOfTheEnvironment) {
   EXPECT_NE(refusal([](Assignment& a) { a.rank = 2; }), "");
   EXPECT_NE(refusal([](Assignment& a) { a.world_size = 8; }), "");

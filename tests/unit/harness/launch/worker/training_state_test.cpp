@@ -12,7 +12,7 @@ namespace {
 
 using test::message_of;
 
-TEST(TrainingState, TellsWhereTheTrainingIs) {
+TEST(TrainingState, ReportsWhereTheTrainingIs) {
   TrainingState state;
   EXPECT_EQ(state.snapshot().steps_completed, 0u);
   EXPECT_TRUE(std::isnan(state.snapshot().loss));
@@ -39,11 +39,11 @@ TEST(TrainingState, CountsTimeInCollectivesToTheEndOfTheStep) {
   }
   EXPECT_EQ(state.snapshot().collectives_ns, 0);
   state.on_step(0, 1);
-  const std::int64_t told_ns = state.snapshot().collectives_ns;
-  EXPECT_GE(told_ns, 4'000'000);
+  const std::int64_t recorded_ns = state.snapshot().collectives_ns;
+  EXPECT_GE(recorded_ns, 4'000'000);
   state.on_collective_end(2);  // a second end counts nothing
   state.on_step(1, 1);
-  EXPECT_EQ(state.snapshot().collectives_ns, told_ns);
+  EXPECT_EQ(state.snapshot().collectives_ns, recorded_ns);
 }
 
 TEST(TrainingState, LongNamesAreCutNotOverrun) {

@@ -57,7 +57,7 @@ class WorkerSessionTest : public ::testing::Test {
   std::optional<WorkerSession> session_;
 };
 
-TEST_F(WorkerSessionTest, FollowsTheLaunchersClockWhereItIsToldTo) {
+TEST_F(WorkerSessionTest, FollowsTheLaunchersClockWhereItsAssignmentSaysSo) {
   auto joined = std::async(std::launch::async, [&] { return session_->join(3, 10s); });
   expect<Hello>();
   Assignment assignment;

@@ -95,6 +95,7 @@ TEST_P(Resumed, GoesOnBitForBit) {
 INSTANTIATE_TEST_SUITE_P(All, Resumed,
                          testing::Values(Interrupted{"ddp", "sgd", 0.1, 1},
                                          Interrupted{"zero2", "adamw", 0.01, 3},
+                                         Interrupted{"zero3", "adamw", 0.01, 2},
                                          Interrupted{"ps", "lamb", 0.01, 1}),
                          [](const auto& instance) { return instance.param.strategy; });
 
@@ -212,7 +213,7 @@ TEST_F(Checkpoints, OfAnotherCaseIsRefusedWithWhatDiffers) {
       << message;
 }
 
-TEST_F(Checkpoints, ANameThatTellsOtherStepsIsNoGood) {
+TEST_F(Checkpoints, ANameThatReportsOtherStepsIsNoGood) {
   const test::TemporaryDirectory copy;
   fs::copy(newest(), copy.path() / "step-00000017", fs::copy_options::recursive);
   const std::string message = message_of([&] { find_checkpoint(copy.path(), checkpointed(1)); });
@@ -229,7 +230,7 @@ TEST_F(Checkpoints, NoneIsSaidSo) {
   }
 }
 
-TEST(CheckpointFiles, AreToldFromThoseOfOthersByTheirNames) {
+TEST(CheckpointFiles, AreDistinguishedFromThoseOfOthersByTheirNames) {
   for (const char* ours : {"step-00000010/", "step-00000010/parameters.safetensors",
                            "step-00000010/state-0.safetensors", "step-123456789/state-12.safetensors",
                            ".step-00000010.partial/", ".step-00000010.partial/state-1.safetensors"})

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "analyzer/store/maintenance/maintenance.h"
 #include "core/error.h"
 #include "sample_store_test.h"
 
@@ -182,7 +183,7 @@ TEST_F(Perfetto, SurvivesAnySpans) {
   const json trace = trace_of(store(), run.id);
   expect_sound(trace);
   EXPECT_EQ(trace["otherData"]["damaged_spans"], 2 * damaged);
-  store().delete_run(run.id);
+  store::prune_store(store().file(), std::vector{run.id}, store::PruneWhat::kRuns);
 }
 
 TEST_F(Perfetto, StopsWhenTheSinkThrowsAndRefusesAnUnknownRun) {

@@ -81,7 +81,7 @@ TEST(Prometheus, OfARunThatMustNotBeUsedOnlyItsStateIsKnown) {
   EXPECT_EQ(runs_prometheus({}), "");
 }
 
-TEST(LivePrometheus, TellsWhatIsKnownOfARunThatGoesOn) {
+TEST(LivePrometheus, ReportsWhatIsKnownOfARunThatGoesOn) {
   LiveFigures figures{"run1", "a\"b", 12, {}, {}, "", 1.5e9};
   std::string text = live_prometheus(figures);
   EXPECT_NE(text.find("ddbench_live_steps{run=\"run1\",name=\"a\\\"b\"} 12\n"), std::string::npos) << text;

@@ -1,0 +1,58 @@
+// How CUPTI's buffers come to the probe.
+#include <vector>
+
+#include "probes/cupti/cupti_probe.h"
+#include "probes/cupti/cupti_versions.h"
+
+namespace ddbench::cuda {
+
+void CuptiProbe::buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records) {
+  CuptiProbe* const probe = active.load();
+  *buffer = probe != nullptr ? probe->buffers_.take() : nullptr;
+  *bytes = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
+  if (*buffer == nullptr && probe != nullptr && !takes_a_refusal(probe->version_)) {
+    *buffer = probe->buffers_.take_to_discard();
+    *bytes = *buffer != nullptr ? BufferPool::kDiscardedBytes : 0;
+  }
+  *records = 0;  // as many as fit
+}
+
+void CuptiProbe::buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                                  std::size_t /*bytes*/, std::size_t valid_bytes) {
+  CuptiProbe* const probe = active.load();
+  if (probe != nullptr && buffer != nullptr) probe->take_buffer(context, stream, buffer, valid_bytes);
+}
+
+std::uint64_t CuptiProbe::note_dropped(CUcontext context, std::uint32_t stream) noexcept {
+  std::size_t dropped = 0;
+  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) != CUPTI_SUCCESS) return 0;
+  const std::lock_guard lock(mutex_);
+  dropped_records_ += dropped;
+  return dropped;
+}
+
+void CuptiProbe::take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                             std::size_t bytes) {
+  const std::uint64_t dropped = note_dropped(context, stream);
+  try {
+    std::vector<const CUpti_Activity*> records;
+    CUpti_Activity* record = nullptr;
+    while (cuptiActivityGetNextRecord(buffer, bytes, &record) == CUPTI_SUCCESS) records.push_back(record);
+    const bool is_used = buffers_.is_used(buffer);
+    if (is_used) call_names_.learn(records);
+    const std::lock_guard lock(mutex_);
+    if (!is_used) {
+      dropped_records_ += records.size();
+      records.clear();
+    }
+    if (recording_) recording_->add_buffer(context, stream, dropped, {buffer, bytes}, records);
+    if (ranges_.any()) spans_.expect_ranges();
+    spans_.convert(records);
+  } catch (...) {  // no memory: the recorder counts what it drops, and these are lost
+    const std::lock_guard lock(mutex_);
+    ++dropped_records_;
+  }
+  buffers_.give_back(buffer);
+}
+
+}  // namespace ddbench::cuda

@@ -1,0 +1,51 @@
+"""What is wrong with a run that ended well, but did not do what it was started for."""
+
+MEASURED_FOR_OVERHEAD = 40  # steps from which on the probes' cost has to be known
+MOST_OF_MOVEMENT = 0.25     # of what the loss moves may be allowed as a difference
+
+
+def option(arguments, name):
+    """The value of an option; None where it is not given."""
+    arguments = [str(argument) for argument in arguments]
+    return arguments[arguments.index(name) + 1] if name in arguments[:-1] else None
+
+
+def wrong_with_graph(run, arguments):
+    """On CUDA steps run in graphs, unless --cuda-graph off."""
+    if option(arguments, "--device") != "cuda":
+        return None
+    reported = run["environment"]["facts"].get("training.cuda_graph") or "the run does not state whether it used graphs"
+    if option(arguments, "--cuda-graph") == "off":
+        return f"captured though --cuda-graph off: {reported}" if reported.startswith("captured") else None
+    return None if reported.startswith("captured") else f"no CUDA graph: {reported}"
+
+
+def wrong_with_probes(run):
+    if run["steps"]["measured"] >= MEASURED_FOR_OVERHEAD and run["probe_overhead_percent"] is None:
+        return "what the probes cost is not known"
+    if not run["partition_ns"]["compute"]:
+        return "no compute was seen"
+    why = run["environment"]["facts"].get("cupti.unavailable")
+    return f"no kernels were recorded: {why}" if why else None
+
+
+def wrong_with_communication(run):
+    """Several ranks that never talk do not train one model."""
+    if run["run"]["world_size"] < 2 or run["communication_ns"]:
+        return None
+    return f"{run['run']['world_size']} ranks without any communication"
+
+
+def wrong_with(run, arguments):
+    """Texts; none for a run that is what its options say."""
+    found = [wrong_with_communication(run), wrong_with_probes(run)]
+    if "--" not in map(str, arguments):
+        found.append(wrong_with_graph(run, arguments))
+    return [text for text in found if text]
+
+
+def allowed_difference(reference, tolerance):
+    """Of a step's loss, relative: no more than a quarter of what the reference itself moves, because a wider bound would pass
+    a training that learns nothing. None where the reference hardly moves: it can show nothing."""
+    moved = (reference[0] - min(reference)) / max(abs(reference[0]), 0.1)
+    return min(tolerance, MOST_OF_MOVEMENT * moved) if moved > 0.01 else None
