@@ -96,6 +96,12 @@ def test_trace_is_sound_json(measured):
     assert flows and all(sum(e.get("bind_id") == f for e in events) == 2 for f in flows)
 
 
+def test_a_trace_of_some_ranks_and_steps(measured):
+    events = json.loads(measured.ok("report", "last", "--format", "perfetto", "--ranks", "1", "--steps", "3-4,9").stdout)["traceEvents"]
+    assert {e["pid"] for e in events} == {2}
+    assert {e["args"]["step"] for e in events if e["ph"] == "X"} == {3, 4, 9}
+
+
 def test_mlflow_reads_the_export(measured):
     mlflow = pytest.importorskip("mlflow", reason="no mlflow here: its export was checked for structure only")
     root = measured.tmp / "mlruns"
@@ -122,6 +128,12 @@ def test_mlflow_reads_the_export(measured):
 
 @pytest.mark.parametrize("arguments, words", [
     (["--format", "perfetto", "last-sweep"], ["sweep", "ddbench list"]),
+    (["--format", "perfetto", "--ranks", "0-2"], ["--ranks", "0-2", "0-1"]),
+    (["--format", "perfetto", "--ranks", "1-0"], ["--ranks", "1-0", "0-1"]),
+    (["--format", "perfetto", "--ranks", ""], ["--ranks", "0-1"]),
+    (["--format", "perfetto", "--steps", "0,14"], ["--steps", "0,14", "0-13", "2 are warm-up"]),
+    (["--format", "perfetto", "--steps", "last"], ["--steps", "last", "0-13"]),
+    (["--format", "html", "--steps", "1"], ["--steps", "perfetto", "html"]),
     (["--format", "mlflow"], ["-o"]),
     (["--format", "html", "--rows", "steps"], ["--rows", "html"]),
     (["--format", "docx"], ["docx", "html"]),

@@ -215,6 +215,17 @@ std::vector<StepRecord> RunStore::steps(const RunId& id) const {
   return rows_of_run<StepRecord>(impl_->database, kSelectSteps, impl_->run_key(id));
 }
 
+void RunStore::visit_steps(const RunId& id, const std::function<void(const StepRecord&)>& visit) const {
+  const std::int64_t key = impl_->run_key(id);
+  Statement rows = impl_->database.prepare(kSelectSteps);
+  rows.bind(key, key);
+  StepRecord step;
+  while (rows.step()) {
+    read_row(rows, step);
+    visit(step);
+  }
+}
+
 void RunStore::put_collectives(const RunId& id, std::span<const CollectiveRecord> collectives) {
   Transaction transaction(impl_->database);
   const std::int64_t key = impl_->run_key_to_write(id);

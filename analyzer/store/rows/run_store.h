@@ -92,6 +92,8 @@ class RunStore {
   RunId find_id(std::string_view id_or_part) const;
   std::vector<RankRecord> ranks(const RunId& id) const;  ///< ordered by rank
   std::vector<StepRecord> steps(const RunId& id) const;  ///< ordered by step, rank
+  /// The same, one at a time. `visit` may read the store.
+  void visit_steps(const RunId& id, const std::function<void(const StepRecord&)>& visit) const;
   std::vector<CollectiveRecord> collectives(const RunId& id) const;
   std::vector<KernelRecord> kernels(const RunId& id) const;
   /// The same of many runs, in the order of `ids` (each once), in a few queries for all of them.
@@ -100,6 +102,12 @@ class RunStore {
   /// Only those with first_step <= step <= last_step, so none of kNoStep; decodes only the chunks that may
   /// hold some.
   std::vector<Span> spans(const RunId& id, int rank, std::uint32_t first_step, std::uint32_t last_step) const;
+  /// All of a rank's spans in the order recorded, in pieces of one stored chunk (at most 16,384 spans): for what must not hold
+  /// them all. `visit` may read the store.
+  void visit_spans(const RunId& id, int rank, const std::function<void(std::span<const Span>)>& visit) const;
+  /// Only those with first_step <= step <= last_step.
+  void visit_spans(const RunId& id, int rank, std::uint32_t first_step, std::uint32_t last_step,
+                   const std::function<void(std::span<const Span>)>& visit) const;
   /// One more than the last step that a stored span of any rank is of, among `run_case.total_steps()`: how far there is
   /// something to read.
   std::uint32_t recorded_steps(const RunRecord& run) const;

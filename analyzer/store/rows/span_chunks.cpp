@@ -18,6 +18,9 @@ constexpr std::size_t kMostSpansAChunk = 16384;  // one segment of the codec
 // begins.
 constexpr std::int64_t kSmallChunkSpans = 4096;
 
+constexpr const char* kAllChunks =
+    "SELECT position, chunk FROM span_chunk WHERE run_key = ? AND rank = ? ORDER BY position";
+
 struct RankKey {
   std::int64_t run_key;
   int rank;
@@ -117,15 +120,13 @@ void RunStore::append_spans(const RunId& id, int rank, std::span<const Span> spa
 }
 
 std::vector<Span> RunStore::spans(const RunId& id, int rank) const {
-  const std::int64_t key = impl_->run_key(id);
   // Only a hint, and bounded by the number of rows whatever they say: runs are appended to while they are
   // read.
   Statement count = impl_->database.prepare(fmt::format(
       "SELECT total(min(span_count, {})) FROM span_chunk WHERE run_key = ? AND rank = ?", kMostSpansAChunk));
-  count.bind(key, rank).step();
-  Statement chunks = impl_->database.prepare(
-      "SELECT position, chunk FROM span_chunk WHERE run_key = ? AND rank = ? ORDER BY position");
-  chunks.bind(key, rank);
+  count.bind(impl_->run_key(id), rank).step();
+  Statement chunks = impl_->database.prepare(kAllChunks);
+  chunks.bind(impl_->run_key(id), rank);
   std::vector<Span> spans;
   spans.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, count.integer(0))));
   while (chunks.step())
@@ -135,20 +136,39 @@ std::vector<Span> RunStore::spans(const RunId& id, int rank) const {
 
 std::vector<Span> RunStore::spans(const RunId& id, int rank, std::uint32_t first_step,
                                   std::uint32_t last_step) const {
+  std::vector<Span> spans;
+  visit_spans(id, rank, first_step, last_step,
+              [&](std::span<const Span> piece) { spans.insert(spans.end(), piece.begin(), piece.end()); });
+  return spans;
+}
+
+void RunStore::visit_spans(const RunId& id, int rank, const std::function<void(std::span<const Span>)>& visit) const {
+  Statement chunks = impl_->database.prepare(kAllChunks);
+  chunks.bind(impl_->run_key(id), rank);
+  std::vector<Span> decoded;
+  while (chunks.step()) {
+    decoded.clear();
+    decode_row(chunks, 1, chunk_title(id, rank, chunks.integer(0), impl_->database), decoded);
+    visit(decoded);
+  }
+}
+
+void RunStore::visit_spans(const RunId& id, int rank, std::uint32_t first_step, std::uint32_t last_step,
+                           const std::function<void(std::span<const Span>)>& visit) const {
   Statement chunks = impl_->database.prepare(
       "SELECT position, chunk FROM span_chunk WHERE run_key = ? AND rank = ? AND first_step <= ? AND "
       "last_step >= ? "
       "ORDER BY position");
   chunks.bind(impl_->run_key(id), rank, last_step, first_step);
-  std::vector<Span> spans, decoded;
+  std::vector<Span> decoded;
   while (chunks.step()) {
     decoded.clear();
     decode_row(chunks, 1, chunk_title(id, rank, chunks.integer(0), impl_->database), decoded);
-    std::copy_if(decoded.begin(), decoded.end(), std::back_inserter(spans), [&](const Span& span) {
-      return span.step != kNoStep && span.step >= first_step && span.step <= last_step;
+    std::erase_if(decoded, [&](const Span& span) {
+      return span.step == kNoStep || span.step < first_step || span.step > last_step;
     });
+    visit(decoded);
   }
-  return spans;
 }
 
 std::uint32_t RunStore::recorded_steps(const RunRecord& run) const {

@@ -4,12 +4,16 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/run/run_summary.h"
 #include "analyzer/scaling/scaling.h"
 #include "core/error.h"
+#include "core/text/number_ranges.h"
 #include "harness/cli/analysis/report_subject.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/command.h"
@@ -33,6 +37,8 @@ struct ReportOptions {
   std::string reference = "last";
   std::string format;
   std::string rows = "runs";
+  std::optional<std::string> ranks;
+  std::optional<std::string> steps;
   std::string output = "-";
   std::string db;
 };
@@ -60,6 +66,31 @@ void write_csv(const store::RunStore& store, const ReportSubject& subject, const
   }
 }
 
+NumberRanges chosen(const char* option, const std::string& text, NumberRange valid, const std::string& of_what) {
+  if (auto numbers = number_ranges_from(text, valid)) return *std::move(numbers);
+  throw Error(ErrorCode::kBadInput, fmt::format("{} is \"{}\", but it must list numbers and ranges such as 0-3,8 within {}-{}, {}", option,
+                                                text, valid.first, valid.last, of_what));
+}
+
+/// Throws Error{kBadInput} where the run has no such ranks or steps.
+reports::TraceSelection trace_selection(const store::RunStore& store, const store::RunId& id, const ReportOptions& options) {
+  reports::TraceSelection selection;
+  if (options.ranks) {
+    const std::vector<store::RankRecord> ranks = store.ranks(id);
+    if (ranks.empty()) throw Error(ErrorCode::kBadInput, fmt::format("--ranks: run {} has no ranks that recorded anything", id));
+    selection.ranks = chosen("--ranks", *options.ranks, {ranks.front().rank, ranks.back().rank}, fmt::format("the ranks of run {}", id));
+  }
+  if (options.steps) {
+    const store::RunRecord run = store.run(id).value();
+    const std::int64_t steps = store.recorded_steps(run);
+    if (steps == 0)
+      throw Error(ErrorCode::kBadInput, fmt::format("--steps: run {} has no spans of steps (were they deleted with db prune --spans?)", id));
+    selection.steps = chosen("--steps", *options.steps, {0, steps - 1},
+                             fmt::format("the recorded steps of run {}, of which the first {} are warm-up", id, run.run_case.warmup));
+  }
+  return selection;
+}
+
 void write_run(const store::RunStore& store, const store::RunId& id, const ReportOptions& options,
                const reports::TextStyle& style, const reports::Sink& sink) {
   if (options.format == "html") {
@@ -69,7 +100,7 @@ void write_run(const store::RunStore& store, const store::RunId& id, const Repor
   } else if (options.format == "json") {
     sink(reports::run_json(analyzer::summarize(store, id, analyzer::SkuCatalogue::load())) + "\n");
   } else if (options.format == "perfetto") {
-    reports::write_perfetto(store, id, sink);
+    reports::write_perfetto(store, id, trace_selection(store, id, options), sink);
   } else {
     sink(reports::run_text(analyzer::summarize(store, id, analyzer::SkuCatalogue::load()), style));
   }
@@ -121,6 +152,10 @@ void check_options(const ReportOptions& options) {
   if (options.rows != "runs" && options.format != "csv") {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("--rows {} is for --format csv, not for {}", options.rows, options.format));
+  }
+  for (const auto& [option, value] : {std::pair("--ranks", &options.ranks), std::pair("--steps", &options.steps)}) {
+    if (*value && options.format != "perfetto")
+      throw Error(ErrorCode::kBadInput, fmt::format("{} is for --format perfetto, not for {}", option, options.format));
   }
   for (const auto& [format, example] : {std::pair("mlflow", "mlruns"), std::pair("chakra", "traces")}) {
     if (options.format == format && options.output == "-")
@@ -188,10 +223,13 @@ void add_report_command(CLI::App& app, Action& action) {
                    "With csv: a row for each of runs, steps (and ranks), or collectives")
       ->check(CLI::IsMember({"runs", "steps", "collectives"}))
       ->capture_default_str();
+  command->add_option("--ranks", options->ranks, "With perfetto: only these ranks, such as 0-3,8; waits stay relative to all ranks");
+  command->add_option("--steps", options->steps, "With perfetto: only these steps, counted from 0 with the warm-up, such as 20-29");
   add_db_option(*command, options->db);
   add_examples(*command, {{"report -o run.html", "the newest run as one page"},
                           {"report last-sweep --format markdown", "a scaling table for a pull request"},
                           {"report --format perfetto -o trace.json", "a trace for ui.perfetto.dev"},
+                          {"report --format perfetto --ranks 0-7 --steps 20-29 -o trace.json", "ten steps of eight ranks"},
                           {"report --format chakra -o traces", "MLCommons Chakra execution traces, a file a rank"},
                           {"report --format prometheus -o ddbench.prom", "gauges for Prometheus"},
                           {"report --format csv --rows steps -o steps.csv", "a row for each step and rank"}});

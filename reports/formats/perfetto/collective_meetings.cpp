@@ -8,7 +8,22 @@ bool can_be_shown(const Span& span) {
   return span.begin_ns <= span.end_ns;  // the store limits how far times may be from 0 (core/span_limits.h)
 }
 
-void CollectiveMeetings::add_rank(int rank, std::span<const Span> spans, const ClockMap& clock) {
+namespace {
+
+void arrive(Meeting& meeting, Meeting::Arrival arrival, bool is_shown) {
+  const bool is_new = arrival.rank != meeting.latest_rank;
+  meeting.latest_rank = arrival.rank;
+  meeting.ranks += is_new;
+  if (meeting.last.rank < 0 || arrival.at_ns >= meeting.last.at_ns) meeting.last = arrival;
+  if (!is_shown) return;
+  meeting.shown += is_new;
+  if (meeting.first_shown.rank < 0 || arrival.at_ns < meeting.first_shown.at_ns) meeting.first_shown = arrival;
+  if (meeting.last_shown.rank < 0 || arrival.at_ns >= meeting.last_shown.at_ns) meeting.last_shown = arrival;
+}
+
+}  // namespace
+
+void CollectiveMeetings::add(int rank, bool is_shown, std::span<const Span> spans, const ClockMap& clock) {
   for (const Span& span : spans) {
     if (!can_be_shown(span)) {
       ++damaged_;
@@ -20,22 +35,9 @@ void CollectiveMeetings::add_rank(int rank, std::span<const Span> spans, const C
     end_ns_ = any_ ? std::max(end_ns_, end_ns) : end_ns;
     any_ = true;
     if (span.kind != SpanKind::kCommunication || span.correlation == 0) continue;
-    const auto [found, is_new] = meetings_.try_emplace(span.correlation);
-    Meeting& meeting = found->second;
-    if (is_new) {
-      meeting = {begin_ns, begin_ns, rank, rank, rank, 1, static_cast<std::uint32_t>(meetings_.size())};
-      continue;
-    }
-    meeting.ranks += rank != meeting.latest_rank;
-    meeting.latest_rank = rank;
-    if (begin_ns < meeting.first_ns) {
-      meeting.first_ns = begin_ns;
-      meeting.first_rank = rank;
-    }
-    if (begin_ns >= meeting.last_ns) {
-      meeting.last_ns = begin_ns;
-      meeting.last_rank = rank;
-    }
+    Meeting& meeting = meetings_[span.correlation];
+    if (meeting.number == 0) meeting.number = static_cast<std::uint32_t>(meetings_.size());
+    arrive(meeting, {begin_ns, rank}, is_shown);
   }
 }
 

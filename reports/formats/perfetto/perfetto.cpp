@@ -4,12 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "reports/formats/perfetto/collective_meetings.h"
 #include "reports/formats/perfetto/lanes.h"
+#include "reports/formats/perfetto/slice_queue.h"
 #include "reports/text/phrases.h"
 #include "reports/text/safe_text.h"
 
@@ -21,8 +29,7 @@ using trace::Slice;
 using trace::Track;
 
 constexpr std::size_t kPiece = 1 << 16;
-constexpr int kThreadsOfAProcess =
-    10'000;  ///< Perfetto identifies threads by their number only, not by process and number
+constexpr int kThreadsOfAProcess = 10'000;
 
 /// Microseconds with three decimals, as the format requires; exact.
 std::string microseconds(std::int64_t time_ns) {
@@ -31,31 +38,51 @@ std::string microseconds(std::int64_t time_ns) {
 
 class TraceWriter {
  public:
-  TraceWriter(const store::RunStore& store, store::RunRecord run, const Sink& sink)
-      : store_(store), run_(std::move(run)), sink_(sink), ranks_(store.ranks(run_.id)) {}
+  TraceWriter(const store::RunStore& store, store::RunRecord run, const TraceSelection& selection, const Sink& sink)
+      : store_(store), run_(std::move(run)), selection_(selection), sink_(sink), ranks_(store.ranks(run_.id)) {}
 
-  void write() {
+  TraceCounts write() {
     for (const store::RankRecord& rank : ranks_) {
-      meetings_.add_rank(rank.rank, store_.spans(run_.id, rank.rank), rank.clock);
+      visit_spans(rank.rank, [&](std::span<const Span> spans) {
+        meetings_.add(rank.rank, is_shown(rank.rank), spans, rank.clock);
+      });
     }
+    counts_.collectives = meetings_.size();
     write_head();
-    for (const store::RankRecord& rank : ranks_) write_rank(rank);
+    for (const store::RankRecord& rank : ranks_) {
+      if (is_shown(rank.rank)) write_rank(rank);
+    }
     write_losses();
     write_end_of_run();
     text_ += "\n]}\n";
-    sink_(text_);
+    write_out();
+    return counts_;
   }
 
  private:
+  bool is_shown(int rank) const { return !selection_.ranks || selection_.ranks->contains(rank); }
+  bool is_shown_step(std::uint32_t step) const { return !selection_.steps || selection_.steps->contains(step); }
+
+  /// Of the chosen steps.
+  void visit_spans(int rank, const std::function<void(std::span<const Span>)>& visit) const {
+    if (!selection_.steps) return store_.visit_spans(run_.id, rank, visit);
+    for (const NumberRange& steps : selection_.steps->ranges())
+      store_.visit_spans(run_.id, rank, static_cast<std::uint32_t>(steps.first), static_cast<std::uint32_t>(steps.last), visit);
+  }
+
+  void write_out() {
+    counts_.largest_piece = std::max(counts_.largest_piece, text_.size());
+    sink_(text_);
+    text_.clear();
+  }
+
   template <typename... Arguments>
   void event(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     text_ += first_ ? "\n{" : ",\n{";
     first_ = false;
     fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
     text_ += '}';
-    if (text_.size() < kPiece) return;
-    sink_(text_);
-    text_.clear();
+    if (text_.size() >= kPiece) write_out();
   }
 
   // Process 0 is special to trace viewers.
@@ -82,29 +109,49 @@ class TraceWriter {
           json_string(fmt::format("rank {} (node {}{})", rank.rank, rank.node, host)));
     event(R"("ph":"M","name":"process_sort_index","pid":{},"tid":0,"ts":0,"args":{{"sort_index":{}}})",
           process, rank.rank);
-    const std::vector<Span> spans = store_.spans(run_.id, rank.rank);
     const std::vector<std::string> names = store_.span_names(run_.id, rank.rank);
-    for (const Track& track : trace::tracks_of(spans, rank.clock)) write_track(rank, track, names);
+    trace::Tracks tracks;
+    trace::SliceQueue queue([&](const Slice& slice) {
+      const auto [track, is_new] = tracks.place(slice);
+      if (is_new) write_track(process, track);
+      write_slice(rank.rank, track, slice, names);
+    });
+    visit_spans(rank.rank, [&](std::span<const Span> spans) {
+      for (const Span& span : spans) {
+        if (!trace::can_be_shown(span)) continue;
+        const std::int64_t begin_ns = rank.clock.to_reference(span.begin_ns);
+        queue.add({span, begin_ns, std::max(begin_ns, rank.clock.to_reference(span.end_ns))});
+      }
+    });
+    queue.flush();
+    counts_.most_waiting = std::max(counts_.most_waiting, queue.most_waited());
   }
 
-  void write_track(const store::RankRecord& rank, const Track& track, const std::vector<std::string>& names) {
-    const int process = process_of(rank.rank);
-    const std::int64_t thread = std::int64_t{process} * kThreadsOfAProcess + track.number;
+  // Perfetto identifies threads by their number only, not by process and number.
+  static std::int64_t thread_of(int process, const Track& track) {
+    return std::int64_t{process} * kThreadsOfAProcess + track.number();
+  }
+
+  void write_track(int process, const Track& track) {
+    const std::int64_t thread = thread_of(process, track);
     event(R"("ph":"M","name":"thread_name","pid":{},"tid":{},"ts":0,"args":{{"name":{}}})", process, thread,
-          json_string(track.name));
+          json_string(track.name()));
     event(R"("ph":"M","name":"thread_sort_index","pid":{},"tid":{},"ts":0,"args":{{"sort_index":{}}})",
-          process, thread, track.number);
-    for (const Slice& slice : track.slices) {
-      const Span& span = *slice.span;
-      const bool named = span.name_id < names.size() && !names[span.name_id].empty();
-      const std::string name = span.kind == SpanKind::kStep ? step_name(span)
-                               : named                      ? names[span.name_id]
-                                                            : std::string(to_string(span.kind));
-      event(R"("ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{}{},"args":{{{}}})",
-            json_string(name), to_string(span.kind), process, thread,
-            microseconds(slice.begin_ns - meetings_.origin_ns()), microseconds(slice.end_ns - slice.begin_ns),
-            flow_of(rank.rank, slice), arguments_of(slice));
-    }
+          process, thread, track.number());
+  }
+
+  void write_slice(int rank, const Track& track, const Slice& slice, const std::vector<std::string>& names) {
+    const Span& span = slice.span;
+    const int process = process_of(rank);
+    const bool named = span.name_id < names.size() && !names[span.name_id].empty();
+    const std::string name = span.kind == SpanKind::kStep ? step_name(span)
+                             : named                      ? names[span.name_id]
+                                                          : std::string(to_string(span.kind));
+    event(R"("ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{}{},"args":{{{}}})",
+          json_string(name), to_string(span.kind), process, thread_of(process, track),
+          microseconds(slice.begin_ns - meetings_.origin_ns()), microseconds(slice.end_ns - slice.begin_ns),
+          flow_of(rank, slice), arguments_of(slice));
+    ++counts_.slices;
   }
 
   std::string step_name(const Span& span) const {
@@ -113,18 +160,18 @@ class TraceWriter {
     return fmt::format("{}step {}", warmup ? "warm-up " : "", span.step);
   }
 
-  /// From the first rank that arrived over the others to the last one.
+  /// From the first shown rank that arrived over the others to the last one.
   std::string flow_of(int rank, const Slice& slice) const {
-    const Meeting* meeting = meetings_.find(*slice.span);
-    if (meeting == nullptr) return {};
-    const bool out = rank != meeting->last_rank;
-    const bool in = rank != meeting->first_rank;
+    const Meeting* meeting = meetings_.find(slice.span);
+    if (meeting == nullptr || meeting->shown < 2) return {};
+    const bool out = rank != meeting->last_shown.rank;
+    const bool in = rank != meeting->first_shown.rank;
     return fmt::format(R"(,"bind_id":"{:#x}"{}{})", meeting->number, in ? R"(,"flow_in":true)" : "",
                        out ? R"(,"flow_out":true)" : "");
   }
 
   std::string arguments_of(const Slice& slice) const {
-    const Span& span = *slice.span;
+    const Span& span = slice.span;
     std::string text;
     const auto add = [&](std::string_view key, const auto& value) {
       text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", key, value);
@@ -137,23 +184,26 @@ class TraceWriter {
       add("collective",
           fmt::format("\"{}:{}\"", span.correlation >> 48, span.correlation & 0xFFFF'FFFF'FFFFULL));
       add("ranks", meeting->ranks);
-      add("last_to_arrive", fmt::format("\"rank {}\"", meeting->last_rank));
-      add("peer_wait_us", microseconds(std::clamp<std::int64_t>(meeting->last_ns - slice.begin_ns, 0,
+      add("last_to_arrive", fmt::format("\"rank {}\"", meeting->last.rank));
+      add("peer_wait_us", microseconds(std::clamp<std::int64_t>(meeting->last.at_ns - slice.begin_ns, 0,
                                                                 slice.end_ns - slice.begin_ns)));
     }
     return text;
   }
 
   void write_losses() {
-    for (const store::StepRecord& step : store_.steps(run_.id)) {
-      const auto rank = std::find_if(ranks_.begin(), ranks_.end(),
-                                     [&](const auto& each) { return each.rank == step.rank; });
-      if (!std::isfinite(step.loss) || rank == ranks_.end()) continue;
+    std::map<int, const store::RankRecord*> ranks;
+    for (const store::RankRecord& rank : ranks_) {
+      if (is_shown(rank.rank)) ranks.emplace(rank.rank, &rank);
+    }
+    store_.visit_steps(run_.id, [&](const store::StepRecord& step) {
+      const auto rank = ranks.find(step.rank);
+      if (!std::isfinite(step.loss) || rank == ranks.end() || !is_shown_step(step.step)) return;
       const std::int64_t at_ns =
-          rank->clock.to_reference(step.begin_ns + step.duration_ns) - meetings_.origin_ns();
+          rank->second->clock.to_reference(step.begin_ns + step.duration_ns) - meetings_.origin_ns();
       event(R"("ph":"C","name":"loss","pid":{},"tid":0,"ts":{},"args":{{"loss":{:.9g}}})",
             process_of(step.rank), microseconds(std::max<std::int64_t>(at_ns, 0)), step.loss);
-    }
+    });
   }
 
   /// A mark at the end of a run that did not complete.
@@ -167,19 +217,21 @@ class TraceWriter {
 
   const store::RunStore& store_;
   store::RunRecord run_;
+  const TraceSelection& selection_;
   const Sink& sink_;
   std::vector<store::RankRecord> ranks_;
   trace::CollectiveMeetings meetings_;
+  TraceCounts counts_;
   std::string text_;
   bool first_ = true;
 };
 
 }  // namespace
 
-void write_perfetto(const store::RunStore& store, const store::RunId& id, const Sink& sink) {
+TraceCounts write_perfetto(const store::RunStore& store, const store::RunId& id, const TraceSelection& selection, const Sink& sink) {
   std::optional<store::RunRecord> run = store.run(id);
   if (!run) throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
-  TraceWriter(store, *std::move(run), sink).write();
+  return TraceWriter(store, *std::move(run), selection, sink).write();
 }
 
 }  // namespace ddbench::reports

@@ -102,7 +102,7 @@ void run_trace(benchmark::State& state) {
   std::size_t bytes = 0;
   std::size_t spans = 0;
   for (auto _ : state)
-    write_perfetto(sweep.store(), sweep.ids.back(), [&](std::string_view text) { bytes += text.size(); });
+    write_perfetto(sweep.store(), sweep.ids.back(), {}, [&](std::string_view text) { bytes += text.size(); });
   for (const store::RankRecord& rank : sweep.store().ranks(sweep.ids.back()))
     spans += sweep.store().spans(sweep.ids.back(), rank.rank).size();
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes));

@@ -150,7 +150,7 @@ TEST_P(Hostile, IsHarmlessEverywhere) {
     }
   }
   std::string trace;
-  write_perfetto(store_, id_, [&](std::string_view piece) { trace += piece; });
+  write_perfetto(store_, id_, {}, [&](std::string_view piece) { trace += piece; });
   EXPECT_TRUE(nlohmann::json::accept(trace));
   EXPECT_FALSE(has_control_in_lines(trace));
 }

@@ -9,6 +9,9 @@
 
 #include "analyzer/store/maintenance/maintenance.h"
 #include "core/error.h"
+#include "core/text/number_ranges.h"
+#include "reports/formats/perfetto/lanes.h"
+#include "reports/formats/perfetto/slice_queue.h"
 #include "sample_store_test.h"
 
 namespace ddbench::reports {
@@ -16,9 +19,9 @@ namespace {
 
 using nlohmann::json;
 
-json trace_of(const store::RunStore& store, const store::RunId& id) {
+json trace_of(const store::RunStore& store, const store::RunId& id, const TraceSelection& selection = {}) {
   std::string text;
-  write_perfetto(store, id, [&](std::string_view piece) { text += piece; });
+  write_perfetto(store, id, selection, [&](std::string_view piece) { text += piece; });
   return json::parse(text);
 }
 
@@ -152,6 +155,124 @@ TEST_F(Perfetto, HasLossCountersAndAMarkWhereTheRunFailed) {
   EXPECT_EQ(trace["otherData"]["state"], "failed");
 }
 
+std::set<std::int64_t> processes_of(const json& trace) {
+  std::set<std::int64_t> processes;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["pid"] != 0) processes.insert(event["pid"].get<std::int64_t>());  // 0: the run
+  }
+  return processes;
+}
+
+/// By rank, step and begin: a collective's wait.
+std::map<std::string, json> waits_of(const json& trace) {
+  std::map<std::string, json> waits;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X" || !event["args"].contains("peer_wait_us")) continue;
+    waits[event["pid"].dump() + "/" + event["args"]["collective"].dump()] = event["args"];
+  }
+  return waits;
+}
+
+TEST_F(Perfetto, ChosenRanksKeepTheirWaitsForAllRanks) {
+  const json all = trace_of(store(), ids()[3]);
+  const json some = trace_of(store(), ids()[3], {.ranks = NumberRanges({{1, 2}}), .steps = {}});
+  expect_sound(some);
+  EXPECT_EQ(processes_of(some), (std::set<std::int64_t>{2, 3}));
+  EXPECT_EQ(some["otherData"]["origin_ns"], all["otherData"]["origin_ns"]) << "traces of several ranks fit together";
+  const auto wanted = waits_of(all);
+  const auto waits = waits_of(some);
+  EXPECT_EQ(waits.size(), wanted.size() / 2);
+  for (const auto& [key, arguments] : waits) EXPECT_EQ(arguments, wanted.at(key)) << key;
+  std::map<std::string, int> begins, ends;
+  for (const json& event : some["traceEvents"]) {
+    if (!event.contains("bind_id")) continue;
+    begins[event["bind_id"]] += event.value("flow_out", false);
+    ends[event["bind_id"]] += event.value("flow_in", false);
+  }
+  EXPECT_EQ(begins.size(), 25u * 3);
+  for (const auto& [id, count] : begins) EXPECT_TRUE(count == 1 && ends[id] == 1) << "a flow leads to a rank that is not shown";
+}
+
+TEST_F(Perfetto, OneRankHasWaitsButNoFlows) {
+  const json one = trace_of(store(), ids()[3], {.ranks = NumberRanges({{3, 3}}), .steps = {}});
+  EXPECT_EQ(processes_of(one), (std::set<std::int64_t>{4}));
+  EXPECT_EQ(waits_of(one).size(), 25u * 3);
+  for (const json& event : one["traceEvents"]) EXPECT_FALSE(event.contains("bind_id"));
+}
+
+TEST_F(Perfetto, ChosenStepsAreWhole) {
+  const json trace = trace_of(store(), ids()[3], {.ranks = {}, .steps = NumberRanges({{4, 5}, {20, 20}})});
+  expect_sound(trace);
+  std::set<int> steps;
+  std::size_t slices = 0, losses = 0, wanted = 0;
+  for (const json& event : trace["traceEvents"]) {
+    losses += event["ph"] == "C";
+    if (event["ph"] != "X") continue;
+    ++slices;
+    steps.insert(event["args"]["step"].get<int>());
+  }
+  for (const int rank : {0, 1, 2, 3}) {
+    for (const Span& span : store().spans(ids()[3], rank)) wanted += span.step == 4 || span.step == 5 || span.step == 20;
+  }
+  EXPECT_EQ(steps, (std::set<int>{4, 5, 20}));
+  EXPECT_EQ(slices, wanted);
+  EXPECT_EQ(losses, 3u * 4);
+}
+
+TEST_F(Perfetto, HoldsOnlyABoundedPieceOfARank) {
+  store::RunRecord run;
+  run.id = "20261121T000000-000000aa";
+  store().create_run(run);
+  store::RankRecord record;
+  store().put_ranks(run.id, std::vector{record});
+  const std::size_t count = trace::SliceQueue::kMostWaiting + 5000;
+  std::vector<Span> spans(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    spans[i].begin_ns = static_cast<std::int64_t>(i) * 100;
+    spans[i].end_ns = spans[i].begin_ns + 50;
+    spans[i].kind = SpanKind::kHost;
+    spans[i].step = kNoStep;
+  }
+  store().append_spans(run.id, 0, spans, {});
+  std::size_t bytes = 0;
+  const TraceCounts counts = write_perfetto(store(), run.id, {}, [&](std::string_view piece) { bytes += piece.size(); });
+  EXPECT_EQ(counts.slices, count);
+  EXPECT_EQ(counts.most_waiting, trace::SliceQueue::kMostWaiting);
+  EXPECT_LT(counts.largest_piece, 70'000u);
+  EXPECT_GT(bytes, count * 80);
+  EXPECT_EQ(counts.collectives, 0u);
+  store::prune_store(store().file(), std::vector{run.id}, store::PruneWhat::kRuns);
+}
+
+trace::Slice slice_of(std::int64_t begin_ns, std::int64_t end_ns) {
+  Span span;
+  span.begin_ns = begin_ns;
+  span.end_ns = end_ns;
+  span.kind = SpanKind::kHost;
+  return {span, begin_ns, end_ns};
+}
+
+TEST(PerfettoSlices, ComeInOrderOfBeginTheLongestFirst) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> order;
+  trace::SliceQueue queue([&](const trace::Slice& slice) { order.emplace_back(slice.begin_ns, slice.end_ns); });
+  for (const auto& [begin, end] : {std::pair(5, 6), std::pair(0, 2), std::pair(0, 9), std::pair(3, 4)}) queue.add(slice_of(begin, end));
+  EXPECT_TRUE(order.empty());
+  queue.flush();
+  EXPECT_EQ(order, (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 9}, {0, 2}, {3, 4}, {5, 6}}));
+  EXPECT_EQ(queue.most_waited(), 4u);
+}
+
+TEST(PerfettoSlices, OneThatComesTooLateGetsATrackOfItsOwn) {
+  trace::Tracks tracks;
+  EXPECT_TRUE(tracks.place(slice_of(100, 200)).is_new);
+  EXPECT_FALSE(tracks.place(slice_of(120, 150)).is_new);
+  const auto late = tracks.place(slice_of(90, 300));
+  EXPECT_TRUE(late.is_new);
+  EXPECT_EQ(late.track.name(), "main 2");
+  EXPECT_FALSE(tracks.place(slice_of(210, 220)).is_new);
+  EXPECT_EQ(tracks.place(slice_of(215, 230)).track.name(), "main 2");
+}
+
 TEST_F(Perfetto, SurvivesAnySpans) {
   std::mt19937_64 random(5);
   store::RunRecord run;
@@ -187,10 +308,10 @@ TEST_F(Perfetto, SurvivesAnySpans) {
 }
 
 TEST_F(Perfetto, StopsWhenTheSinkThrowsAndRefusesAnUnknownRun) {
-  EXPECT_THROW(write_perfetto(store(), ids()[0],
+  EXPECT_THROW(write_perfetto(store(), ids()[0], {},
                               [](std::string_view) { throw Error(ErrorCode::kRunFailed, "disk full"); }),
                Error);
-  EXPECT_THROW(write_perfetto(store(), "nosuch", [](std::string_view) {}), Error);
+  EXPECT_THROW(write_perfetto(store(), "nosuch", {}, [](std::string_view) {}), Error);
 }
 
 }  // namespace
