@@ -24,10 +24,9 @@ namespace {
 constexpr int kMostThreads = 256;
 
 constexpr std::array<const char*, kCallNameCount> kNames = {
-    "all_reduce", "all_gather", "reduce_scatter",       "broadcast",         "reduce",
-    "gather",     "scatter",    "all_to_all",           "barrier",           "onednn",
-    "blas",       "step",       kFileOpenedName.data(), kCpuWaitMain.data(), kCpuWaitCommunication.data(),
-    kHookCost.data(), kDrainCost.data()};
+    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "gather", "scatter", "all_to_all", "barrier", "scan",
+    "neighbor_all_gather", "neighbor_all_to_all", "onednn", "blas", "step", kFileOpenedName.data(), kCpuWaitMain.data(),
+    kCpuWaitCommunication.data(), kHookCost.data(), kDrainCost.data()};
 
 using NameIds = std::array<std::uint32_t, kCallNameCount>;
 

@@ -20,6 +20,9 @@ enum class CallName : std::uint8_t {
   kScatter,
   kAllToAll,
   kBarrier,
+  kScan,
+  kNeighborAllGather,
+  kNeighborAllToAll,
   kOneDnn,
   kBlas,
   kStep,
@@ -29,7 +32,7 @@ enum class CallName : std::uint8_t {
   kHookCost,
   kDrainCost,
 };
-inline constexpr int kCallNameCount = 17;
+inline constexpr int kCallNameCount = 20;
 
 /// A collective as it is recorded; `correlation` as collective_key().
 struct Collective {

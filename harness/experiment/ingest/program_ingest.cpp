@@ -16,11 +16,13 @@
 #include "analyzer/program/recording_cost.h"
 #include "analyzer/run/applied_rate.h"
 #include "core/facts/facts.h"
+#include "core/program/mpi_report.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
 #include "core/text/quantity.h"
 #include "harness/experiment/ingest/program_spools.h"
 #include "harness/experiment/ingest/rank_checks.h"
+#include "harness/experiment/ingest/uncovered_mpi.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -49,7 +51,9 @@ class DeviceRecording {
   /// Joins a rank's kernels with the events of NCCL's profiler.
   void take(ProcessRecording& process) {
     join_.add(analyzer::join_nccl_events(process.spans.spans, process.spans.names));
-    for (const auto& [name, value] : process.counters) counters_[name] += value;
+    for (const auto& [name, value] : process.counters) {
+      if (!name.starts_with(kUncoveredMpiCalls)) counters_[name] += value;
+    }
     has_kernels_ |= std::any_of(process.spans.spans.begin(), process.spans.spans.end(),
                                 [](const Span& span) { return span.lane == Lane::kDeviceCompute; });
   }
@@ -247,12 +251,14 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
   std::vector<std::optional<std::vector<analyzer::CpuWaitReading>>> cpu_waits;
   std::vector<std::vector<analyzer::CostReading>> costs;
   DeviceRecording device;
+  UncoveredMpi mpi;
   recording.own_ranks = find_own_ranks(run.run_case, processes);
   const int own = run.run_case.nodes * recording.own_ranks.per_node;
   for (int rank = 0; rank < (own > 0 ? own : run.run_case.world_size()); ++rank) {
     ProcessRecording process = take_rank(processes, rank, recording.notes);
     recording.ranks.push_back({process.dropped, process.ended});
     device.take(process);
+    mpi.take(process);
     cpu_waits.push_back(analyzer::take_cpu_wait(process.spans));
     costs.push_back(analyzer::take_recording_cost(process.spans));
     ranks.push_back(std::move(process.spans));
@@ -273,6 +279,7 @@ ProgramRecording ingest_recordings(store::RunStore& store, const store::RunRecor
   describe_files(ranks, recording);
   describe_rank_inputs(ranks, recording);
   device.describe(recording);
+  mpi.describe(recording.notes);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (ranks[rank].spans.empty()) continue;
     store.append_spans(run.id, static_cast<int>(rank), ranks[rank].spans, ranks[rank].names);

@@ -1,12 +1,11 @@
-#include "probes/preload/mpi_communicators.h"
-
-#include <dlfcn.h>
+#include "probes/preload/mpi/communicators.h"
 
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <vector>
 
+#include "core/span.h"
 #include "core/text/text_hash.h"
 #include "probes/preload/communicators.h"
 #include "probes/preload/original.h"
@@ -17,16 +16,6 @@ namespace {
 using GroupOf = int(Handle, Handle*);
 using FreeGroup = int(Handle*);
 using TranslateRanks = int(Handle, int, const int*, Handle, int*);
-
-/// MPI_COMM_WORLD. Open MPI's is an object, which may lie in the program and not in its library (a copy
-/// relocation): where the whole program finds it. MPICH's is a number of its ABI.
-Handle world() {
-  void* found = ::dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
-  if (found == nullptr)
-    found = find_function_if_any("ompi_mpi_comm_world");  // loaded for itself alone, as Python does
-  if (found != nullptr) return static_cast<Handle>(found);
-  return reinterpret_cast<Handle>(std::uintptr_t{0x44000000});
-}
 
 /// The group of a communicator, freed with this object.
 class Group {
@@ -62,32 +51,55 @@ std::uint64_t hash_of_members(Handle communicator) {
   return hash;
 }
 
+/// Of a persistent collective: apart from the others of its communicator, by which one it is and how often it
+/// was started.
+constexpr std::uint64_t persistent_sequence(std::uint64_t initialised) noexcept {
+  return std::uint64_t{1} << 47 | (initialised & 0xF'FFFF) << 27 | 1;
+}
+
 // MPI asks that all ranks of a communicator call its collectives in one order, the nonblocking ones among
 // them: the n-th is the same on each. So are communicators of the same members made in one order.
 class Communicators {
  public:
   std::uint64_t key_of_next(Handle communicator) {
     const std::lock_guard lock(mutex_);
-    const auto [place, is_new] = uses_.try_emplace(communicator);
-    CommunicatorUse& use = place->second;
-    if (is_new) {
-      const std::uint64_t members = hash_of_members(communicator);
-      use.number = communicator_number(members, made_[members]++);
-      report_place(asked(find_question("PMPI_Comm_rank"), world()), asked(find_question("PMPI_Comm_size"), world()));
-      if (!is_between_groups(communicator)) use.ranks = static_cast<int>(size_of(communicator));
-    }
-    report_size(use);
+    CommunicatorUse& use = use_of(communicator).use;
     return collective_key(use.number, ++use.collectives);
+  }
+
+  std::uint64_t key_of_next_persistent(Handle communicator) {
+    const std::lock_guard lock(mutex_);
+    Known& known = use_of(communicator);
+    return collective_key(known.use.number, persistent_sequence(known.initialised++));
   }
 
   void forget(Handle communicator) {
     const std::lock_guard lock(mutex_);
-    uses_.erase(communicator);
+    known_.erase(same_word(communicator));
   }
 
  private:
+  struct Known {
+    CommunicatorUse use;
+    std::uint64_t initialised = 0;  // persistent collectives
+  };
+
+  Known& use_of(Handle communicator) {
+    const auto [place, is_new] = known_.try_emplace(same_word(communicator));
+    CommunicatorUse& use = place->second.use;
+    if (is_new) {
+      const std::uint64_t members = hash_of_members(communicator);
+      use.number = communicator_number(members, made_[members]++);
+      report_place(asked(find_question("PMPI_Comm_rank"), world()),
+                   asked(find_question("PMPI_Comm_size"), world()));
+      if (!is_between_groups(communicator)) use.ranks = static_cast<int>(size_of(communicator));
+    }
+    report_size(use);
+    return place->second;
+  }
+
   std::mutex mutex_;
-  std::map<Handle, CommunicatorUse> uses_;
+  std::map<Handle, Known> known_;
   std::map<std::uint64_t, std::uint64_t> made_;  // by members
 };
 
@@ -97,17 +109,6 @@ Communicators& communicators() {
 }
 
 }  // namespace
-
-// The program's MPI is one, and does not go away.
-Question* find_question(const char* function) {
-  return reinterpret_cast<Question*>(find_function(function));
-}
-
-int asked(Question* question, Handle about) {
-  int answer = 0;
-  question(about, &answer);
-  return answer;
-}
 
 bool is_between_groups(Handle communicator) {
   static Question* const test = find_question("PMPI_Comm_test_inter");
@@ -122,6 +123,10 @@ std::int64_t size_of(Handle communicator) {
 
 std::uint64_t key_of_next(Handle communicator) {
   return communicators().key_of_next(communicator);
+}
+
+std::uint64_t key_of_next_persistent(Handle communicator) {
+  return communicators().key_of_next_persistent(communicator);
 }
 
 void forget(Handle communicator) {
