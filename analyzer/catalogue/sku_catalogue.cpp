@@ -154,6 +154,7 @@ Measured<double> SkuCatalogue::peak_tflops(std::string_view name, const std::str
     return Peak::missing(found->gpu.empty() ? fmt::format("{} has no GPU", found->name)
                                             : fmt::format("the catalogue has no peaks of {}", found->gpu));
   }
+  if (precision.empty()) return Peak::missing("the precision of the run is not known");
   const auto peak = gpu->peak_tflops.find(precision);
   if (peak == gpu->peak_tflops.end()) {
     return Peak::missing(fmt::format("the catalogue has no {} peak of {}", precision, gpu->name));

@@ -46,6 +46,36 @@ def test_the_example_store_is_made_once_in_the_cache(tmp_path):
     assert {f.name.removeprefix(store.name) for f in store.parent.iterdir()} <= {"", "-wal", "-shm"}
 
 
+def fnv(content):
+    """The hash in the name of an example store."""
+    value = 0xCBF29CE484222325
+    for byte in content:
+        value = (value ^ byte) * 0x100000001B3 & 2**64 - 1
+    return f"demo-{value:016x}.db"
+
+
+def test_example_stores_of_other_versions_are_removed_if_nobody_has_changed_them(tmp_path):
+    cache = tmp_path / "cache" / "ddbench"
+    cache.mkdir(parents=True)
+    environment = dict(os.environ, XDG_CACHE_HOME=str(cache.parent), DDBENCH_DB=str(tmp_path / "x.db"), QT_QPA_PLATFORM="offscreen")
+    ours = b"SQLite format 3\0".ljust(68, b"\0") + b"DDBN" + b"an older version"
+    stale, changed = cache / fnv(ours), cache / fnv(ours + b"1")
+    stale.write_bytes(ours)
+    stale.with_name(stale.name + "-shm").write_bytes(b"index")
+    changed.write_bytes(ours + b"1 and a run of the user's")
+    logged = cache / fnv(ours + b"2")
+    logged.write_bytes(ours + b"2")
+    logged.with_name(logged.name + "-wal").write_bytes(b"a run of the user's")
+    other = cache / fnv(b"notes")
+    other.write_bytes(b"notes")
+    linked = cache / fnv(ours + b"3")
+    (tmp_path / "elsewhere").write_bytes(ours + b"3")
+    linked.symlink_to(tmp_path / "elsewhere")
+    store = opened(environment)
+    assert store.exists() and not stale.exists() and not stale.with_name(stale.name + "-shm").exists()
+    assert changed.exists() and logged.exists() and other.exists() and linked.is_symlink()
+
+
 def test_a_cache_that_cannot_be_written_and_two_stores_are_refused(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")

@@ -16,8 +16,8 @@ const std::map<std::string, FieldType>& case_fields();
 /// Why `text` is not a value of this type; empty when it is one.
 std::string wrong_with(FieldType type, std::string_view text);
 
-/// The case with these fields ("seed", "tags.team", ...), all others at their defaults. The texts have been
-/// checked.
+/// The case with these fields ("seed", "tags.team", ...), all others at their defaults; those that name how the engine
+/// trains (precision, strategy, device, backend, optimizer) are empty instead. The texts have been checked.
 RunCase case_from(const std::map<std::string, std::string>& fields);
 
 }  // namespace ddbench::imports

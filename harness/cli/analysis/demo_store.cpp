@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -43,7 +45,7 @@ std::string demo_content() {
 
 /// 0, or the errno of what failed. `name` ends in XXXXXX and becomes the new file's.
 int write_new_file(std::string_view content, std::string& name) {
-  const UniqueFd file(::mkstemp(name.data()));  // only its owner can read it
+  UniqueFd file(::mkstemp(name.data()));  // only its owner can read it
   if (file.get() < 0) return errno;
   while (!content.empty()) {
     const ssize_t written = ::write(file.get(), content.data(), content.size());
@@ -51,7 +53,8 @@ int write_new_file(std::string_view content, std::string& name) {
     if (written < 0) return errno;
     content.remove_prefix(static_cast<std::size_t>(written));
   }
-  return ::fsync(file.get()) == 0 ? 0 : errno;
+  if (::fsync(file.get()) != 0) return errno;
+  return ::close(file.release()) == 0 ? 0 : errno;
 }
 
 /// Under a name of its own first: whoever opens the dashboard at the same time never sees half a store. Logs of a
@@ -83,16 +86,56 @@ bool holds(const fs::path& file, const std::string& content) {
   }
 }
 
+std::string name_of(const std::string& content) {
+  return fmt::format("demo-{:016x}.db", hash_text(content));
+}
+
+/// An example store that we wrote and nobody has changed: its name is the hash of its content, which is a store of
+/// ddbench.
+bool is_unchanged_demo(const fs::path& file) {
+  constexpr std::string_view kSqlite{"SQLite format 3\0", 16};
+  constexpr std::string_view kDdbench = "DDBN";  // store::kApplicationId
+  constexpr std::size_t kApplicationIdAt = 68;
+  constexpr std::uintmax_t kLargest = 64 << 20;
+  constexpr std::size_t kLengthOfName = std::string_view("demo-0123456789abcdef.db").size();
+  const std::string name = file.filename().string();
+  std::error_code failed;
+  if (!name.starts_with("demo-") || name.size() != kLengthOfName) return false;
+  if (fs::symlink_status(file, failed).type() != fs::file_type::regular || fs::file_size(file, failed) > kLargest) return false;
+  const fs::path log = file.string() + "-wal";
+  if (fs::exists(log, failed) && fs::file_size(log, failed) != 0) return false;  // it has changes that are not in the file yet
+  try {
+    const std::string content = imports::read_file(file);
+    return content.size() > kApplicationIdAt && content.starts_with(kSqlite) &&
+           content.substr(kApplicationIdAt, kDdbench.size()) == kDdbench &&
+           name == name_of(content);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Those of other versions of ddbench. What cannot be removed stays: it is a cache.
+void remove_older_demos(const fs::path& newest) {
+  std::error_code failed;
+  for (fs::directory_iterator each(newest.parent_path(), failed), end; !failed && each != end; each.increment(failed)) {
+    const fs::path file = each->path();
+    if (file == newest || !is_unchanged_demo(file)) continue;
+    std::error_code ignored;
+    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(file.string() + ending, ignored);
+  }
+}
+
 }  // namespace
 
 fs::path demo_store() {
   const std::string content = demo_content();
   const fs::path folder = cache_folder();
-  const fs::path file = folder / fmt::format("demo-{:016x}.db", hash_text(content));
+  const fs::path file = folder / name_of(content);
   std::error_code failed;
   if (holds(file, content)) return file;
   fs::create_directories(folder, failed);
   write_store(content, file);
+  remove_older_demos(file);
   return file;
 }
 

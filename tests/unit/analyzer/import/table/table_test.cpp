@@ -37,6 +37,16 @@ TEST(Table, FieldsOfTheCaseMetricsAndTags) {
   EXPECT_NEAR(static_cast<double>(runs[0].steps.at(0).duration_ns), 16 * 32 / 4928.5 * 1e9, 1);
 }
 
+TEST(Table, WhatNoColumnStatesIsNotKnown) {
+  const RunCase none = read("gpus,step_time_ms,precision\n8,2.5,\n")[0].run.run_case;
+  for (const std::string& field : {none.device, none.backend, none.strategy, none.precision, none.optimizer}) EXPECT_EQ(field, "");
+  const RunCase some = read("gpus,step_time_ms,device,precision,optimizer\n8,2.5,cuda,fp16,adamw\n")[0].run.run_case;
+  EXPECT_EQ(some.device, "cuda");
+  EXPECT_EQ(some.precision, "fp16");
+  EXPECT_EQ(some.optimizer, "adamw");
+  EXPECT_EQ(some.backend, "");
+}
+
 TEST(Table, UnitsFromTheHeaderOrTheOptions) {
   EXPECT_EQ(read("step_time_ms\n2.5\n")[0].steps[0].duration_ns, 2'500'000);
   EXPECT_EQ(read("Step_Time [us]\n2.5\n")[0].steps[0].duration_ns, 2'500);
