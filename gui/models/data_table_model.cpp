@@ -18,11 +18,29 @@ QString heading(const std::string& title) {
 void DataTableModel::set_table(reports::DataTable table) {
   beginResetModel();
   table_ = std::move(table);
+  brief_.assign(table_.columns.size(), false);
   has_keys_.assign(table_.columns.size(), false);
   for (const std::vector<reports::DataCell>& row : table_.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) has_keys_[i] = has_keys_[i] || row[i].sort_by.has_value();
   }
   endResetModel();
+}
+
+void DataTableModel::set_brief(int column, bool brief) {
+  const auto at = static_cast<std::size_t>(column);
+  if (brief_[at] == brief) return;
+  brief_[at] = brief;
+  if (rowCount() > 0) Q_EMIT dataChanged(index(0, column), index(rowCount() - 1, column), {Qt::DisplayRole});
+}
+
+bool DataTableModel::has_brief(int column) const {
+  const auto at = static_cast<std::size_t>(column);
+  return std::any_of(table_.rows.begin(), table_.rows.end(),
+                     [at](const std::vector<reports::DataCell>& row) { return !row[at].brief.empty(); });
+}
+
+bool DataTableModel::is_brief() const {
+  return std::find(brief_.begin(), brief_.end(), true) != brief_.end();
 }
 
 int DataTableModel::rowCount(const QModelIndex& parent) const {
@@ -40,7 +58,7 @@ QVariant DataTableModel::data(const QModelIndex& index, int role) const {
   const bool numeric = table_.columns[column].numeric;
   const QString text = QString::fromStdString(cell.text);
   switch (role) {
-    case Qt::DisplayRole:
+    case Qt::DisplayRole: return brief_[column] && !cell.brief.empty() ? QString::fromStdString(cell.brief) : text;
     case Qt::EditRole: return text;
     case Qt::ToolTipRole: return cell.why.empty() ? text : QString::fromStdString(cell.why);
     case Qt::TextAlignmentRole:

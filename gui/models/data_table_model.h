@@ -21,6 +21,11 @@ class DataTableModel : public QAbstractTableModel {
   void set_table(reports::DataTable table);
   const reports::DataTable& table() const noexcept { return table_; }
 
+  /// Shows a column's cells by their brief forms, which the table's legend explains.
+  void set_brief(int column, bool brief);
+  bool has_brief(int column) const;  ///< some cell has a brief form
+  bool is_brief() const;             ///< some column shows them
+
   /// Columns that the user can edit; `edited` decides whether the text is accepted.
   std::vector<int> editable_columns;
   std::function<bool(int row, int column, const QString& text)> edited;
@@ -34,6 +39,7 @@ class DataTableModel : public QAbstractTableModel {
 
  private:
   reports::DataTable table_;
+  std::vector<bool> brief_;     ///< per column
   std::vector<bool> has_keys_;  ///< per column; a cell without a number as sort key is then a missing value
 };
 

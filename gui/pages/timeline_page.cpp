@@ -10,9 +10,11 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 
 #include "analyzer/attribution/summarize_step.h"
+#include "gui/charts/flow_layout.h"
 #include "gui/charts/ink_shapes.h"
 #include "gui/timeline/timeline_colors.h"
 #include "gui/timeline/timeline_totals.h"
@@ -41,7 +43,8 @@ SharedTimeline load_timeline(JobContext& context, const store::RunRecord& run) {
 
 QString legend_text(SpanKind kind) {
   static constexpr const char* kNames[] = {
-      "", "forward", "backward", "optimizer", "compute", "communication", "copy", "data wait", "host"};
+      "", "forward", "backward", "optimizer", "compute", "communication", "copy", "data wait", "host", "NCCL event"};
+  static_assert(std::size(kNames) == kSpanKindCount);
   return QStringLiteral("<span style=\"color:%1\">■</span> %2")
       .arg(color_of(kind).name(), QString::fromLatin1(kNames[static_cast<int>(kind)]));
 }
@@ -75,11 +78,12 @@ TimelinePage::TimelinePage(Workspace& workspace)
   row->addWidget(search_);
   row->addWidget(found_);
   row->addStretch(1);
-  make_legend(row);
-  row->addSpacing(10);
   row->addWidget(straggler);
   row->addWidget(all);
   column->addLayout(row);
+  auto* legend = new QWidget;
+  make_legend(*legend);
+  column->addWidget(legend);
   view_ = new TimelineView;
   column->addWidget(view_, 1);
   words_ = new QLabel;
@@ -100,13 +104,14 @@ TimelinePage::TimelinePage(Workspace& workspace)
   });
 }
 
-void TimelinePage::make_legend(QHBoxLayout* row) {
+void TimelinePage::make_legend(QWidget& legend) {
+  auto* row = new FlowLayout(12, 2);
+  legend.setLayout(row);
   for (int kind = 1; kind < kSpanKindCount; ++kind) {
     auto* label = new QLabel;
     label->setTextFormat(Qt::RichText);
     label->setObjectName(QStringLiteral("note"));
     legend_.push_back(label);
-    label->setContentsMargins(6, 0, 0, 0);
     row->addWidget(label);
   }
   color_legend();
@@ -180,6 +185,10 @@ void TimelinePage::show_words() {
                ? QStringLiteral("all ranks share one clock")
                : QStringLiteral("clocks of the ranks are aligned to ± %1")
                      .arg(duration_text(static_cast<double>(timeline.uncertainty_ns), 100));
+  if (!timeline.nodes.empty()) {
+    words += QStringLiteral(" · a node's row: the height of a colour is the share of its ranks, each counted once (compute before "
+                            "communication); click it, or C: collapse or expand; Shift+C: all nodes");
+  }
   const auto& names = timeline.names;
   if (std::find(names.begin(), names.end(), analyzer::kReducedName) != names.end())
     words += QStringLiteral(" · (reduced): sums of spans that were not sent");

@@ -6,7 +6,6 @@
 
 #include "gui/workspace/page.h"
 
-class QHBoxLayout;
 class QLabel;
 class QLineEdit;
 
@@ -29,7 +28,7 @@ class TimelinePage : public Page {
   void changeEvent(QEvent* event) override;
 
  private:
-  void make_legend(QHBoxLayout* row);
+  void make_legend(QWidget& legend);
   void color_legend();
   void show_legend_of(const struct Timeline& timeline);
   void search();

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "analyzer/predict/advice.h"
+#include "analyzer/predict/path/critical_path.h"
 #include "analyzer/predict/rebucket.h"
 #include "analyzer/predict/recording.h"
 #include "analyzer/predict/what_if_figure.h"
@@ -70,7 +71,7 @@ WhatIfPage::WhatIfPage(Workspace& workspace)
   add_run_box();
   throughput_ = new FigureCard;
   advice_ = new TableCard(QStringLiteral("What to change first"));
-  advice_->setMinimumHeight(210);
+  path_ = new TableCard(QStringLiteral("Critical path across ranks"));
   auto* controls = new QFrame;
   controls->setObjectName(QStringLiteral("card"));
   controls->setMinimumWidth(330);
@@ -82,7 +83,10 @@ WhatIfPage::WhatIfPage(Workspace& workspace)
   row->addWidget(throughput_, 3);
   row->addWidget(controls, 1);
   body()->addLayout(row, 3);
-  body()->addWidget(advice_, 2);
+  for (TableCard* card : {advice_, path_}) {
+    card->setMinimumHeight(210);
+    body()->addWidget(card, 2);
+  }
 }
 
 WhatIfPage::~WhatIfPage() = default;
@@ -151,7 +155,7 @@ void WhatIfPage::load() {
       [record = run->run()](JobContext& context) {
         return std::make_shared<const WhatIfStep>(load_step(context, record));
       },
-      [this](const std::shared_ptr<const WhatIfStep>& step) {
+      [this, record = run->run()](const std::shared_ptr<const WhatIfStep>& step) {
         step_ = step;
         if (!step->recording) {
           return show_message(QStringLiteral("This run cannot be replayed"), QString::fromStdString(step->recording.reason()),
@@ -171,6 +175,22 @@ void WhatIfPage::load() {
           advice_->set_words(QString::fromStdString(step->advice.reason()));
         }
         predict();
+        show_path(record);
+      });
+}
+
+/// By a job of its own: it reads operators, and the curve need not wait for them.
+void WhatIfPage::show_path(const store::RunRecord& run) {
+  using Path = Measured<analyzer::CriticalPath>;
+  start<std::shared_ptr<const Path>>(
+      "critical path",
+      [run](JobContext& context) { return std::make_shared<const Path>(analyzer::critical_path_of(context.store(), run)); },
+      [this](const std::shared_ptr<const Path>& path) {
+        reports::DataTable table = *path ? reports::path_data(**path) : reports::DataTable{};
+        std::vector<std::string> words{*path ? table.detail : path->reason()};
+        if (*path) words.insert(words.end(), (*path)->notes.begin(), (*path)->notes.end());
+        path_->set_words(joined(words));
+        path_->set_table(std::move(table));
       });
 }
 

@@ -17,7 +17,7 @@ class TableCard;
 struct WhatIfStep;
 
 /// Replays the recorded step of a run with other sizes, networks, batches and buckets, and shows which single
-/// change gains most.
+/// change gains most, and where the critical path across ranks lies.
 class WhatIfPage : public Page {
  public:
   explicit WhatIfPage(Workspace& workspace);
@@ -25,7 +25,9 @@ class WhatIfPage : public Page {
 
   FigureCard& throughput() noexcept { return *throughput_; }
   TableCard& advice() noexcept { return *advice_; }
+  TableCard& path() noexcept { return *path_; }
   QSlider& batch() noexcept { return *batch_.slider; }
+  QSlider& nodes() noexcept { return *nodes_.slider; }
 
  protected:
   void load() override;
@@ -40,11 +42,13 @@ class WhatIfPage : public Page {
   Control add_slider(QGridLayout& grid, int row, const QString& name, int low, int high);
   void make_controls(QGridLayout& grid);
   void show_values();
+  void show_path(const store::RunRecord& run);
   /// Redraws the curve with the changes set in the controls.
   void predict();
 
   FigureCard* throughput_;
   TableCard* advice_;
+  TableCard* path_;
   Control nodes_;
   Control bandwidth_;
   Control latency_;

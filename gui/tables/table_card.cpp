@@ -19,6 +19,7 @@ TableCard::TableCard(const QString& title, QWidget* parent) : QFrame(parent) {
   words_->setWordWrap(true);
   words_->hide();
   table_ = new TableView(title);
+  table_->on_fit = [this] { show_words(); };
   column->addWidget(title_);
   column->addWidget(words_);
   column->addWidget(table_, 1);
@@ -39,8 +40,18 @@ void TableCard::set_table(reports::DataTable table) {
 }
 
 void TableCard::set_words(const QString& words) {
-  words_->setText(words);
-  words_->setVisible(!words.isEmpty());
+  text_ = words;
+  show_words();
+}
+
+void TableCard::show_words() {
+  QStringList parts;
+  if (!text_.isEmpty()) parts << text_;
+  if (table_->cells().is_brief()) {
+    for (const std::string& line : table_->cells().table().legend) parts << QString::fromStdString(line);
+  }
+  words_->setText(parts.join(QStringLiteral(" · ")));
+  words_->setVisible(!parts.isEmpty());
 }
 
 }  // namespace ddbench::gui

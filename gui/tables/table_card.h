@@ -19,7 +19,11 @@ class TableCard : public QFrame {
   TableView& table() noexcept { return *table_; }
 
  private:
+  /// The words, and what brief cells mean where the table shows some.
+  void show_words();
+
   QLabel* title_;
+  QString text_;
   QLabel* words_;
   TableView* table_;
   QWidget* spare_;  ///< takes the room of an empty table

@@ -18,13 +18,10 @@ namespace ddbench::gui {
 namespace {
 
 constexpr int kColumnGap = 10;
+constexpr int kHeadingPadding = 8;  ///< of the style sheet
 constexpr int kNarrowestText = 96;
 constexpr int kNarrowestFirst = 150;  ///< what a row is about
 constexpr int kWidestColumn = 420;
-
-int narrowest(std::size_t column) {
-  return column == 0 ? kNarrowestFirst : kNarrowestText;
-}
 
 /// Missing values sort last in both directions.
 class CellSorter : public QSortFilterProxyModel {
@@ -75,9 +72,29 @@ void TableView::set_table(reports::DataTable table) {
   horizontalHeader()->setStretchLastSection(stretches);
   resizeColumnsToContents();
   natural_widths_.clear();
-  for (int i = 0; i < model_->columnCount(); ++i)
-    natural_widths_.push_back(std::max(sizeHintForColumn(i), horizontalHeader()->sectionSizeHint(i)));
+  brief_widths_.clear();
+  for (int i = 0; i < model_->columnCount(); ++i) {
+    natural_widths_.push_back(std::max(sizeHintForColumn(i), heading_width(i)));
+    brief_widths_.push_back(0);
+    if (!model_->has_brief(i)) continue;
+    model_->set_brief(i, true);
+    brief_widths_.back() = std::max(sizeHintForColumn(i), heading_width(i));
+    model_->set_brief(i, false);
+  }
   fit_columns();
+}
+
+/// In the heading's own font, without the room that Qt keeps for a sort indicator: our style draws none.
+int TableView::heading_width(int column) const {
+  horizontalHeader()->ensurePolished();
+  QFont font = horizontalHeader()->font();
+  font.setBold(true);  // of a selected column, and of all in our style
+  const QString title = model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+  return QFontMetrics(font).horizontalAdvance(title) + 2 * kHeadingPadding + 2;
+}
+
+int TableView::narrowest(int column) const {
+  return std::max(heading_width(column), column == 0 ? kNarrowestFirst : kNarrowestText);
 }
 
 void TableView::fit_columns() {
@@ -92,20 +109,29 @@ void TableView::fit_columns() {
     total += widths[i] = std::min(widths[i], kWidestColumn);
   }
   const int room = viewport()->width();
+  for (const std::size_t i : shown) {
+    const bool brief = total > room && brief_widths_[i] > 0;
+    model_->set_brief(static_cast<int>(i), brief);
+    if (!brief) continue;
+    total -= widths[i] - brief_widths_[i];
+    widths[i] = brief_widths_[i];
+  }
   const int gap = shown.empty() ? 0 : std::clamp((room - total) / static_cast<int>(shown.size()), 0, kColumnGap);
   int missing = total - room;
   while (missing > 0) {
     std::size_t widest = widths.size();
     for (const std::size_t i : shown) {
-      if (columns[i].numeric || widths[i] <= narrowest(i)) continue;
+      if (columns[i].numeric || widths[i] <= narrowest(static_cast<int>(i))) continue;
       if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
     }
     if (widest == widths.size()) break;
-    const int less = std::min(missing, widths[widest] - std::max(narrowest(widest), widths[widest] * 3 / 4));
+    const int less =
+        std::min(missing, widths[widest] - std::max(narrowest(static_cast<int>(widest)), widths[widest] * 3 / 4));
     widths[widest] -= std::max(less, 1);
     missing -= std::max(less, 1);
   }
   for (const std::size_t i : shown) setColumnWidth(static_cast<int>(i), widths[i] + gap);
+  if (on_fit) on_fit();
 }
 
 void TableView::resizeEvent(QResizeEvent* event) {
@@ -124,7 +150,7 @@ void TableView::copy(bool all) const {
     if (!all && !selectionModel()->isRowSelected(row)) continue;
     QStringList cells;
     for (int column = 0; column < sorted_->columnCount(); ++column) {
-      cells << sorted_->index(row, column).data().toString();
+      cells << sorted_->index(row, column).data(Qt::EditRole).toString();  // never the brief form
     }
     lines << cells.join(QLatin1Char('\t'));
   }

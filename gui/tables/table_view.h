@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QTableView>
+#include <functional>
 #include <vector>
 
 #include "gui/models/data_table_model.h"
@@ -15,8 +16,10 @@ class TableView : public QTableView {
   explicit TableView(const QString& accessible_name, QWidget* parent = nullptr);
 
   void set_table(reports::DataTable table);
-  /// Wide columns of text give up width until all shown columns are in view, as far as they can be read then.
+  /// Where there is no room for all shown columns, those with brief cells show these, and wide columns of text give up
+  /// width, as far as they can be read then.
   void fit_columns();
+  std::function<void()> on_fit;  ///< columns may show brief cells now, or no longer
   DataTableModel& cells() noexcept { return *model_; }
 
  protected:
@@ -28,7 +31,11 @@ class TableView : public QTableView {
   void copy(bool all) const;
   void save();
 
+  int heading_width(int column) const;
+  int narrowest(int column) const;
+
   std::vector<int> natural_widths_;
+  std::vector<int> brief_widths_;  ///< 0: a column has no brief cells
   DataTableModel* model_;
   QSortFilterProxyModel* sorted_;
 };

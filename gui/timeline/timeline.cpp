@@ -1,20 +1,13 @@
 #include "gui/timeline/timeline.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
 
 namespace ddbench::gui {
 namespace {
 
-constexpr std::size_t kFewestBuckets = 1 << 12;
-constexpr std::size_t kMostBuckets = 1 << 19;
-constexpr std::size_t kSpansABucket = 8;
-constexpr std::size_t kCoarsest = 512;  ///< buckets of the last level: fewer than any drawing has columns
 constexpr std::int64_t kShortestClass_ns = 1'000;
 
 std::size_t class_of(std::int64_t duration_ns) {
@@ -43,82 +36,17 @@ void sort_by_begin(SpanClass& all) {
   arrange(all.kind);
 }
 
-/// Nanoseconds that each kind covers of each bucket of the finest level.
-class Coverage {
- public:
-  Coverage(TimelineLane& lane, std::int64_t begin_ns, std::int64_t length_ns)
-      : lane_(lane), begin_ns_(begin_ns) {
-    const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(lane.spans / kSpansABucket, 1));
-    const std::size_t most = static_cast<std::size_t>(std::max<std::int64_t>(length_ns, 1));
-    buckets_ = std::clamp(wanted, std::min(kFewestBuckets, std::bit_ceil(most)), kMostBuckets);
-    const auto count = static_cast<std::int64_t>(buckets_);
-    lane.bucket_ns = std::max<std::int64_t>(1, (length_ns + count - 1) / count);
-    for (const SpanClass& each : lane.classes) {
-      for (const SpanKind kind : each.kind) seen_[static_cast<std::size_t>(kind)] = true;
-    }
-    for (std::size_t kind = 0; kind < seen_.size(); ++kind) {
-      if (!seen_[kind]) continue;
-      place_[kind] = lane.kinds.size();
-      lane.kinds.push_back(static_cast<SpanKind>(kind));
-    }
-    covered_ns_.assign(buckets_ * lane.kinds.size(), 0);
-  }
-
-  void add(std::int64_t begin_ns, std::int64_t end_ns, SpanKind kind) {
-    const std::size_t stride = lane_.kinds.size();
-    const std::size_t place = place_[static_cast<std::size_t>(kind)];
-    const std::int64_t from = begin_ns - begin_ns_;
-    const std::int64_t to = std::max(end_ns - begin_ns_, from + 1);  // a span of no length is still seen
-    const auto first = static_cast<std::size_t>(from / lane_.bucket_ns);
-    const auto last = std::min(static_cast<std::size_t>((to - 1) / lane_.bucket_ns), buckets_ - 1);
-    for (std::size_t bucket = first; bucket <= last; ++bucket) {
-      const std::int64_t start = static_cast<std::int64_t>(bucket) * lane_.bucket_ns;
-      const std::int64_t covered = std::min(to, start + lane_.bucket_ns) - std::max(from, start);
-      std::uint32_t& sum = covered_ns_[bucket * stride + place];
-      sum = static_cast<std::uint32_t>(
-          std::min<std::int64_t>(sum + covered, std::numeric_limits<std::uint32_t>::max()));
-    }
-  }
-
-  void finish() {
-    std::vector<std::uint8_t> level(covered_ns_.size());
-    for (std::size_t i = 0; i < level.size(); ++i) {
-      const std::int64_t share =
-          (static_cast<std::int64_t>(covered_ns_[i]) * 255 + lane_.bucket_ns - 1) / lane_.bucket_ns;
-      level[i] = static_cast<std::uint8_t>(std::min<std::int64_t>(share, 255));
-    }
-    lane_.covered.push_back(std::move(level));
-    const std::size_t stride = lane_.kinds.size();
-    for (std::size_t count = buckets_; count > kCoarsest && count % 2 == 0; count /= 2) {
-      const std::vector<std::uint8_t>& fine = lane_.covered.back();
-      std::vector<std::uint8_t> coarse(count / 2 * stride);
-      for (std::size_t bucket = 0; bucket < count / 2; ++bucket) {
-        for (std::size_t k = 0; k < stride; ++k) {
-          const int sum = fine[2 * bucket * stride + k] + fine[(2 * bucket + 1) * stride + k];
-          coarse[bucket * stride + k] =
-              static_cast<std::uint8_t>((sum + 1) / 2);  // rounded up, so that nothing vanishes
-        }
-      }
-      lane_.covered.push_back(std::move(coarse));
-    }
-  }
-
- private:
-  TimelineLane& lane_;
-  std::int64_t begin_ns_;
-  std::size_t buckets_ = 1;
-  std::array<bool, kSpanKindCount> seen_{};
-  std::array<std::size_t, kSpanKindCount> place_{};
-  std::vector<std::uint32_t> covered_ns_;
-};
-
 void build_coverage(TimelineLane& lane, std::int64_t begin_ns, std::int64_t end_ns) {
-  Coverage coverage(lane, begin_ns, end_ns - begin_ns);
+  KindsSeen kinds{};
+  for (const SpanClass& each : lane.classes) {
+    for (const SpanKind kind : each.kind) kinds[static_cast<std::size_t>(kind)] = true;
+  }
+  CoverageBuilder coverage(begin_ns, end_ns, lane.spans, kinds);
   for (const SpanClass& each : lane.classes) {
     for (std::size_t i = 0; i < each.size(); ++i)
       coverage.add(each.begin_ns[i], each.end_ns[i], each.kind[i]);
   }
-  coverage.finish();
+  static_cast<Coverage&>(lane) = coverage.finish();
 }
 
 const SpanClass& class_at(const Timeline& timeline, const SpanPlace& place) {
@@ -131,6 +59,11 @@ std::string Timeline::lane_title(std::size_t lane) const {
   std::string kind(to_string(lanes[lane].lane));
   std::replace(kind.begin(), kind.end(), '_', ' ');
   return "rank " + std::to_string(lanes[lane].rank) + " " + kind;
+}
+
+std::string Timeline::node_title(std::size_t node) const {
+  const TimelineNode& own = nodes[node];
+  return "node " + std::to_string(own.node) + " (" + std::to_string(own.ranks) + (own.ranks == 1 ? " rank)" : " ranks)");
 }
 
 TimelineBuilder::TimelineBuilder() {
@@ -198,7 +131,11 @@ Timeline TimelineBuilder::finish() {
     timeline_.begin_ns = timeline_.spans == 0 ? 0 : timeline_.begin_ns;
     timeline_.end_ns = timeline_.begin_ns + 1;
   }
+  std::stable_sort(timeline_.lanes.begin(), timeline_.lanes.end(), [](const TimelineLane& a, const TimelineLane& b) {
+    return a.node != b.node ? a.node < b.node : a.rank < b.rank;
+  });
   for (TimelineLane& lane : timeline_.lanes) build_coverage(lane, timeline_.begin_ns, timeline_.end_ns);
+  timeline_.nodes = nodes_of(timeline_);
   for (const auto& [step, begin] : step_begin_) timeline_.steps.push_back({step, begin});
   std::sort(timeline_.steps.begin(), timeline_.steps.end(),
             [](const StepMark& a, const StepMark& b) { return a.begin_ns < b.begin_ns; });

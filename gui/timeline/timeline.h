@@ -11,6 +11,8 @@
 
 #include "core/run_case/records.h"
 #include "core/span.h"
+#include "gui/timeline/timeline_coverage.h"
+#include "gui/timeline/timeline_nodes.h"
 #include "gui/timeline/timeline_stragglers.h"
 
 namespace ddbench::gui {
@@ -30,19 +32,13 @@ struct SpanClass {
 };
 inline constexpr std::int64_t kClassFactor = 16;
 
-/// A rank's execution lane. Beside its spans it stores, at several resolutions, how much of each time bucket
-/// each kind covers, so that drawing the whole run costs no more than drawing a small part.
-struct TimelineLane {
+/// A rank's execution lane: its spans, and its coverage from which it is drawn where spans are narrow.
+struct TimelineLane : Coverage {
   int rank = 0;
   int node = 0;
   Lane lane = Lane::kMain;
   std::size_t spans = 0;
   std::vector<SpanClass> classes;  ///< shortest spans first
-  std::vector<SpanKind> kinds;     ///< that occur
-  /// covered[level][bucket * kinds.size() + k]: share of the bucket that kinds[k] covers, 255 for the whole
-  /// bucket; any coverage at all is at least 1. A bucket of level n is bucket_ns << n long.
-  std::vector<std::vector<std::uint8_t>> covered;
-  std::int64_t bucket_ns = 1;
 };
 
 struct StepMark {
@@ -54,7 +50,8 @@ struct StepMark {
 struct Timeline {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 1;
-  std::vector<TimelineLane> lanes;  ///< by rank, then lane
+  std::vector<TimelineLane> lanes;  ///< by node, rank and lane
+  std::vector<TimelineNode> nodes;  ///< of which ranks are grouped; empty: they are not (nodes_of)
   std::vector<std::string> names;
   std::vector<StepMark> steps;
   std::vector<Straggler> stragglers;  ///< by time
@@ -64,6 +61,8 @@ struct Timeline {
 
   /// "rank 3 communication".
   std::string lane_title(std::size_t lane) const;
+  /// "node 1 (8 ranks)".
+  std::string node_title(std::size_t node) const;
 };
 
 /// Takes the spans rank by rank. Not thread-safe.

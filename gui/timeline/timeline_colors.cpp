@@ -91,4 +91,26 @@ void mix_columns(const std::vector<float>& shares, bool faint, QRgb* colors, int
   }
 }
 
+void stack_columns(const std::vector<float>& shares, bool faint, QImage& picture) {
+  std::array<QRgb, kSpanKindCount> inks;
+  for (int kind = 0; kind < kSpanKindCount; ++kind) {
+    const auto each = static_cast<SpanKind>(kind);
+    inks[static_cast<std::size_t>(kind)] = (faint ? faint_color_of(each) : color_of(each)).rgb();
+  }
+  picture.fill(theme().raised);
+  const int height = picture.height();
+  const qsizetype stride = picture.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb));
+  auto* const bottom = reinterpret_cast<QRgb*>(picture.bits()) + (height - 1) * stride;
+  for (int column = 0; column < picture.width(); ++column) {
+    const float* share = shares.data() + static_cast<std::size_t>(column) * kSpanKindCount;
+    float sum = 0;
+    int level = 0;
+    for (std::size_t kind = 0; kind < kSpanKindCount; ++kind) {
+      sum += share[kind];
+      const int above = static_cast<int>(std::min(sum, 1.0F) * static_cast<float>(height) + 0.5F);
+      for (; level < above; ++level) bottom[column - level * stride] = inks[kind];
+    }
+  }
+}
+
 }  // namespace ddbench::gui

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QColor>
+#include <QImage>
 #include <vector>
 
 #include "core/span.h"
@@ -21,5 +22,8 @@ QColor text_on(SpanKind kind);
 /// Colours of columns from the shares of the kinds (TimelineRow), mixed over the lane's own background.
 /// `faint`: a search is active; spans too small to be shown separately are dimmed.
 void mix_columns(const std::vector<float>& shares, bool faint, QRgb* colors, int columns);
+
+/// Draws shares that sum to at most 1 as stacks from the bottom, a column of the picture each, in the order of the kinds.
+void stack_columns(const std::vector<float>& shares, bool faint, QImage& picture);
 
 }  // namespace ddbench::gui

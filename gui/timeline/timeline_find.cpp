@@ -75,8 +75,9 @@ void TimelineView::reveal(const SpanPlace& place) {
   if (length / window * plot().width() < kOwnRectangle)
     window = std::max(length * plot().width() / 40, kNarrowestWindow_ns);
   show_window(begin + length / 2 - window / 2, begin + length / 2 + window / 2);
+  if (!timeline_->nodes.empty()) collapse(layout_.node_of_lane(*timeline_, place.lane), false);
   const double top = lane_top(place.lane);
-  if (top < plot().top() || top + lane_height() > plot().bottom()) scroll_lanes(top - plot().center().y());
+  if (top < plot().top() || top + row_height() > plot().bottom()) scroll_lanes(top - plot().center().y());
   select(place);
 }
 

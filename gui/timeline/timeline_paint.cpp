@@ -29,12 +29,19 @@ void TimelineView::paint_wide(QPainter& painter, const TimelineRow::Wide& wide, 
   painter.fillRect(QRectF(box.right() - 1, box.top(), 1, box.height()), theme().surface);
   if (box.width() < kRoomForName || box.height() < 12) return;
   painter.setPen(stands_out ? text_on(kind) : theme().muted);
-  const QString name = QString::fromStdString(timeline_->names[spans.name[wide.place.index]]);
-  const int room = static_cast<int>((box.width() - 8) / 6.2);
   // The name of a phase stays above its operators.
   const QRectF title = box.adjusted(4, 0, -2, has_inner ? kLeastRow - box.height() : 0);
   painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
-                   name.size() > room ? name.left(std::max(room - 1, 1)) + QStringLiteral("…") : name);
+                   shortened(spans.name[wide.place.index], box.width() - 8));
+}
+
+/// By the share of the name's width that there is room for: thousands of names a frame are not laid out to be cut.
+QString TimelineView::shortened(std::uint32_t name, double room) const {
+  const QString text = QString::fromStdString(timeline_->names[name]);
+  const auto width = static_cast<double>(name_widths_[name]);
+  if (width <= room) return text;
+  const auto letters = static_cast<qsizetype>(static_cast<double>(text.size()) * room / width);
+  return text.left(std::max<qsizetype>(letters - 1, 1)) + QStringLiteral("…");
 }
 
 void TimelineView::paint_lane(QPainter& painter, std::size_t lane, const QRectF& area) {
@@ -73,9 +80,10 @@ void TimelineView::paint_axis(QPainter& painter) const {
     painter.setPen(theme().grid);
     painter.drawLine(QPointF(x, 18), QPointF(x, area.bottom()));
     painter.setPen(theme().muted);
-    const QRectF label(x - 55, 2, 110, 15);
-    if (label.right() < width() + 20)
-      painter.drawText(label, Qt::AlignHCenter | Qt::AlignVCenter, duration_text(tick.value, resolution));
+    const QString text = duration_text(tick.value, resolution);
+    const double half = painter.fontMetrics().horizontalAdvance(text) / 2.0 + 2;
+    if (x + half < width())
+      painter.drawText(QRectF(x - half, 2, 2 * half, 15), Qt::AlignHCenter | Qt::AlignVCenter, text);
   }
 }
 
@@ -95,10 +103,11 @@ void TimelineView::paint_steps(QPainter& painter) const {
     if (x < free_from) continue;
     const bool warm_up = static_cast<int>(mark.step) < timeline_->warmup;
     const QString title = (warm_up ? QStringLiteral("warm-up %1") : QStringLiteral("step %1")).arg(mark.step);
-    if (x + 3 + painter.fontMetrics().horizontalAdvance(title) > area.right()) continue;
-    free_from = x + 64;
+    const int title_width = painter.fontMetrics().horizontalAdvance(title) + 2;
+    if (x + 3 + title_width > area.right()) continue;
+    free_from = x + 3 + title_width + 8;
     painter.setPen(theme().text);
-    painter.drawText(QRectF(x + 3, 21, 90, 15), Qt::AlignLeft | Qt::AlignVCenter, title);
+    painter.drawText(QRectF(x + 3, 21, title_width, 15), Qt::AlignLeft | Qt::AlignVCenter, title);
   }
 }
 
@@ -106,22 +115,16 @@ void TimelineView::paint_scene(QPainter& painter) {
   painter.fillRect(rect(), theme().surface);
   const QRectF area = plot();
   paint_axis(painter);
-  painter.setFont(font_of(kLaneTitle_px));
+  painter.setFont(font_of(kTitle_px));
   painter.save();
   painter.setClipRect(QRectF(0, area.top(), width(), area.height()));
-  const double height = lane_height();
-  for (std::size_t lane = 0; lane < timeline_->lanes.size(); ++lane) {
-    const double top = lane_top(lane);
-    if (top + height < area.top() || top > area.bottom()) continue;
-    paint_lane(painter, lane, QRectF(area.left(), top + 1, area.width(), height - 2));
-    const bool new_rank = lane == 0 || timeline_->lanes[lane].rank != timeline_->lanes[lane - 1].rank;
-    painter.setPen(new_rank ? theme().text : theme().muted);
-    painter.drawText(QRectF(4, top, area.left() - 10, height), Qt::AlignLeft | Qt::AlignVCenter,
-                     QString::fromStdString(timeline_->lane_title(lane)));
-    if (new_rank && lane > 0) {
-      painter.setPen(theme().border);
-      painter.drawLine(QPointF(0, top), QPointF(width(), top));
-    }
+  rows_drawn_ = 0;
+  const auto first = static_cast<std::size_t>(std::max(scroll_ / row_height(), 0.0));
+  for (std::size_t row = first; row < layout_.rows(); ++row) {
+    const double top = row_top(row);
+    if (top > area.bottom()) break;
+    paint_row(painter, row, top);
+    ++rows_drawn_;
   }
   painter.restore();
   paint_steps(painter);
@@ -131,7 +134,7 @@ QRectF TimelineView::area_of(const SpanPlace& place) const {
   const TimeWindow seen = window();
   const double from = seen.column_of(static_cast<double>(begin_of(*timeline_, place)));
   const double to = seen.column_of(static_cast<double>(end_of(*timeline_, place)));
-  return QRectF(plot().left() + from, lane_top(place.lane) + 1, std::max(to - from, 2.0), lane_height() - 2)
+  return QRectF(plot().left() + from, lane_top(place.lane) + 1, std::max(to - from, 2.0), row_height() - 2)
       .intersected(plot());
 }
 
@@ -174,6 +177,13 @@ void TimelineView::paint_overlays(QPainter& painter) const {
     const QRectF area = area_of(*selected_);
     if (!area.isEmpty())
       paint_callout(painter, {area, area.center(), tip_of(*selected_), true, 0}, QRectF(rect()));
+  }
+  if (hovered_node_) {
+    const double top = row_top(layout_.row_of_node(hovered_node_->node));
+    const double x = plot().left() + window().column_of(hovered_node_->at_ns);
+    paint_callout(painter, {QRectF(x, top, 1, row_height()), {x, top + row_height() / 2},
+                            tip_of_node(hovered_node_->node, hovered_node_->at_ns), true, 0},
+                  QRectF(rect()));
   }
   if (hovered_) {
     const QRectF area = area_of(*hovered_);

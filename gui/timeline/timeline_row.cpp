@@ -6,7 +6,7 @@
 namespace ddbench::gui {
 namespace {
 
-void add_share(std::vector<float>& shares, SpanKind kind, double from, double to, int columns) {
+void add_share(std::vector<float>& shares, SpanKind kind, double from, double to, int columns, double weight = 1) {
   from = std::max(from, 0.0);
   to = std::min(to, static_cast<double>(columns));
   if (to <= from) return;
@@ -14,15 +14,19 @@ void add_share(std::vector<float>& shares, SpanKind kind, double from, double to
   for (int column = static_cast<int>(from); column <= last; ++column) {
     const double covered = std::min(to, column + 1.0) - std::max(from, static_cast<double>(column));
     shares[static_cast<std::size_t>(column) * kSpanKindCount + static_cast<std::size_t>(kind)] +=
-        static_cast<float>(covered);
+        static_cast<float>(covered * weight);
   }
 }
 
 }  // namespace
 
-void TimelineRow::fill(const Timeline& timeline, std::size_t lane, const TimeWindow& window) {
+void TimelineRow::clear(const TimeWindow& window) {
   shares_.assign(static_cast<std::size_t>(window.columns) * kSpanKindCount, 0);
   wide_.clear();
+}
+
+void TimelineRow::fill(const Timeline& timeline, std::size_t lane, const TimeWindow& window) {
+  clear(window);
   const TimelineLane& own = timeline.lanes[lane];
   if (window.ns_per_column() >= static_cast<double>(own.bucket_ns)) {
     fill_from_coverage(own, timeline.begin_ns, window);
@@ -31,16 +35,28 @@ void TimelineRow::fill(const Timeline& timeline, std::size_t lane, const TimeWin
   }
 }
 
-void TimelineRow::fill_from_coverage(const TimelineLane& lane, std::int64_t begin_ns,
-                                     const TimeWindow& window) {
+void TimelineRow::fill_node(const Timeline& timeline, std::size_t node, const TimeWindow& window) {
+  clear(window);
+  const TimelineNode& own = timeline.nodes[node];
+  if (window.ns_per_column() >= static_cast<double>(own.mean.bucket_ns))
+    return fill_from_coverage(own.mean, timeline.begin_ns, window);
+  visit_busy_pieces(timeline, own, static_cast<std::int64_t>(window.begin_ns),
+                    static_cast<std::int64_t>(window.end_ns) + 1, [&](const BusyPiece& piece) {
+                      add_share(shares_, piece.kind, window.column_of(static_cast<double>(piece.begin_ns)),
+                                window.column_of(static_cast<double>(piece.end_ns)), window.columns, 1.0 / own.ranks);
+                    });
+}
+
+void TimelineRow::fill_from_coverage(const Coverage& own, std::int64_t begin_ns, const TimeWindow& window) {
+  if (own.kinds.empty()) return;
   std::size_t level = 0;
-  double bucket_ns = static_cast<double>(lane.bucket_ns);
-  while (level + 1 < lane.covered.size() && 2 * bucket_ns <= window.ns_per_column()) {
+  double bucket_ns = static_cast<double>(own.bucket_ns);
+  while (level + 1 < own.covered.size() && 2 * bucket_ns <= window.ns_per_column()) {
     ++level;
     bucket_ns *= 2;
   }
-  const std::vector<std::uint8_t>& covered = lane.covered[level];
-  const std::size_t stride = lane.kinds.size();
+  const std::vector<std::uint8_t>& covered = own.covered[level];
+  const std::size_t stride = own.kinds.size();
   const auto buckets = static_cast<std::int64_t>(covered.size() / stride);
   const double width = window.ns_per_column() / bucket_ns;
   for (int column = 0; column < window.columns; ++column) {
@@ -55,7 +71,7 @@ void TimelineRow::fill_from_coverage(const TimelineLane& lane, std::int64_t begi
           static_cast<float>((std::min(to, start + 1) - std::max(from, start)) / (255 * width));
       const std::uint8_t* cell = covered.data() + static_cast<std::size_t>(bucket) * stride;
       for (std::size_t k = 0; k < stride; ++k) {
-        shares[static_cast<std::size_t>(lane.kinds[k])] += static_cast<float>(cell[k]) * weight;
+        shares[static_cast<std::size_t>(own.kinds[k])] += static_cast<float>(cell[k]) * weight;
       }
     }
   }

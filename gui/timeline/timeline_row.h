@@ -33,6 +33,8 @@ class TimelineRow {
   };
 
   void fill(const Timeline& timeline, std::size_t lane, const TimeWindow& window);
+  /// What the node's ranks do in the mean: shares only, which sum to at most 1.
+  void fill_node(const Timeline& timeline, std::size_t node, const TimeWindow& window);
 
   /// Shares of column c: shares()[c * kSpanKindCount + kind].
   const std::vector<float>& shares() const noexcept { return shares_; }
@@ -40,8 +42,9 @@ class TimelineRow {
   const std::vector<Wide>& wide() const noexcept { return wide_; }
 
  private:
-  void fill_from_coverage(const TimelineLane& lane, std::int64_t begin_ns, const TimeWindow& window);
+  void fill_from_coverage(const Coverage& own, std::int64_t begin_ns, const TimeWindow& window);
   void fill_from_spans(const Timeline& timeline, std::size_t lane, const TimeWindow& window);
+  void clear(const TimeWindow& window);
   void nest();
 
   std::vector<float> shares_;

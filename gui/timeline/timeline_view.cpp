@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kNarrowestGutter = 148;
 constexpr double kAxisHeight = 40;
-constexpr double kLowestLane = 15;
-constexpr double kHighestLane = 46;
+constexpr double kLowestRow = 15;
+constexpr double kHighestRow = 46;
 constexpr double kTimelineZoomStep = 1.25;
 constexpr double kSpanReach = 3;  ///< pixels about a span that count as the span
 
@@ -47,24 +47,36 @@ TimelineView::TimelineView(QWidget* parent) : QWidget(parent) {
 
 void TimelineView::set_timeline(std::shared_ptr<const Timeline> timeline) {
   timeline_ = std::move(timeline);
+  layout_.reset(*timeline_);
   selected_.reset();
   hovered_.reset();
+  hovered_node_.reset();
   measured_.reset();
   filter_ = {};
   scroll_ = 0;
-  gutter_width_ = kNarrowestGutter;
-  const QFontMetricsF metrics(font_of(kLaneTitle_px));
-  for (std::size_t lane = 0; lane < timeline_->lanes.size(); ++lane) {
-    const double title_width = metrics.horizontalAdvance(QString::fromStdString(timeline_->lane_title(lane)));
-    gutter_width_ = std::max(gutter_width_, title_width + 12);
-  }
+  measure_texts();
+  QString rows = QStringLiteral("%1 spans on %2 lanes").arg(timeline_->spans).arg(timeline_->lanes.size());
+  if (!timeline_->nodes.empty()) rows += QStringLiteral(" of %1 nodes").arg(timeline_->nodes.size());
   setAccessibleDescription(
-      QStringLiteral("%1 spans on %2 lanes, %3 steps, %4 long")
-          .arg(timeline_->spans)
-          .arg(timeline_->lanes.size())
+      QStringLiteral("%1, %2 steps, %3 long")
+          .arg(rows)
           .arg(timeline_->steps.size())
           .arg(duration_text(static_cast<double>(timeline_->end_ns - timeline_->begin_ns), 1e5)));
   show_measured_steps();
+}
+
+/// In the font of this window: it differs between machines.
+void TimelineView::measure_texts() {
+  gutter_width_ = kNarrowestGutter;
+  const QFontMetricsF titles(font_of(kTitle_px));
+  const auto make_room = [&](const std::string& title) {
+    gutter_width_ = std::max(gutter_width_, titles.horizontalAdvance(QString::fromStdString(title)) + kTitleIndent + 14);
+  };
+  for (std::size_t lane = 0; lane < timeline_->lanes.size(); ++lane) make_room(timeline_->lane_title(lane));
+  for (std::size_t node = 0; node < timeline_->nodes.size(); ++node) make_room(timeline_->node_title(node));
+  name_widths_.clear();
+  for (const std::string& name : timeline_->names)
+    name_widths_.push_back(static_cast<float>(titles.horizontalAdvance(QString::fromStdString(name))));
 }
 
 /// Start and warm-up are long, and would press the steps together.
@@ -92,6 +104,7 @@ void TimelineView::show_window(double begin_ns, double end_ns) {
   begin_ns_ = std::clamp((begin_ns + end_ns - length) / 2, first, last - length);
   end_ns_ = begin_ns_ + length;
   hovered_.reset();
+  hovered_node_.reset();
   changed();
 }
 
@@ -113,25 +126,23 @@ void TimelineView::repaint_scene() {
   update();
 }
 
-double TimelineView::lane_height() const {
-  if (timeline_->lanes.empty()) return kHighestLane;
-  return std::clamp(plot().height() / static_cast<double>(timeline_->lanes.size()), kLowestLane,
-                    kHighestLane);
+double TimelineView::row_height() const {
+  if (layout_.rows() == 0) return kHighestRow;
+  return std::clamp(plot().height() / static_cast<double>(layout_.rows()), kLowestRow, kHighestRow);
 }
 
-double TimelineView::lane_top(std::size_t lane) const {
-  return plot().top() + static_cast<double>(lane) * lane_height() - scroll_;
+double TimelineView::row_top(std::size_t row) const {
+  return plot().top() + static_cast<double>(row) * row_height() - scroll_;
 }
 
-int TimelineView::lane_at(double y) const {
-  const double lane = std::floor((y - plot().top() + scroll_) / lane_height());
-  return y >= plot().top() && lane >= 0 && lane < static_cast<double>(timeline_->lanes.size())
-             ? static_cast<int>(lane)
-             : -1;
+std::optional<std::size_t> TimelineView::row_at(double y) const {
+  const double row = std::floor((y - plot().top() + scroll_) / row_height());
+  if (y < plot().top() || y > plot().bottom() || row < 0 || row >= static_cast<double>(layout_.rows())) return std::nullopt;
+  return static_cast<std::size_t>(row);
 }
 
 void TimelineView::scroll_lanes(double by) {
-  const double all = lane_height() * static_cast<double>(timeline_->lanes.size());
+  const double all = row_height() * static_cast<double>(layout_.rows());
   scroll_ = std::clamp(scroll_ + by, 0.0, std::max(0.0, all - plot().height()));
   repaint_scene();
 }
@@ -170,7 +181,10 @@ void TimelineView::changeEvent(QEvent* event) {
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {
   setFocus(Qt::MouseFocusReason);
-  if (event->button() != Qt::LeftButton || !plot().contains(event->position())) return;
+  if (event->button() != Qt::LeftButton) return;
+  if (const auto node = node_at(event->position().y()); node && event->position().x() < plot().left())
+    return collapse(*node, !layout_.is_collapsed(*node));
+  if (!plot().contains(event->position())) return;
   drag_from_ = event->position();
   dragged_ = false;
   measuring_ = event->modifiers() & Qt::ShiftModifier;
@@ -180,25 +194,37 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
   const QPointF at = event->position();
   const TimeWindow seen = window();
   const auto time_of = [&](double x) { return seen.time_at(x - plot().left()); };
-  if (drag_from_) {
-    dragged_ |= (at - *drag_from_).manhattanLength() > 4;
-    if (!dragged_) return;
-    if (measuring_) {
-      return measure(Measurement{static_cast<std::int64_t>(time_of(drag_from_->x())),
-                                 static_cast<std::int64_t>(time_of(at.x()))});
-    }
-    const double by = (drag_from_->x() - at.x()) * seen.ns_per_column();
-    scroll_lanes(drag_from_->y() - at.y());
-    drag_from_ = at;
-    return show_window(begin_ns_ + by, end_ns_ + by);
+  if (!drag_from_) return hover(at);
+  dragged_ |= (at - *drag_from_).manhattanLength() > 4;
+  if (!dragged_) return;
+  if (measuring_) {
+    return measure(Measurement{static_cast<std::int64_t>(time_of(drag_from_->x())),
+                               static_cast<std::int64_t>(time_of(at.x()))});
   }
-  const int lane = plot().contains(at) ? lane_at(at.y()) : -1;
-  std::unique_ptr<SpanPlace> place;
-  if (lane >= 0) {
-    place = span_at(*timeline_, static_cast<std::size_t>(lane), static_cast<std::int64_t>(time_of(at.x())),
-                    static_cast<std::int64_t>(kSpanReach * seen.ns_per_column()));
+  const double by = (drag_from_->x() - at.x()) * seen.ns_per_column();
+  scroll_lanes(drag_from_->y() - at.y());
+  drag_from_ = at;
+  show_window(begin_ns_ + by, end_ns_ + by);
+}
+
+void TimelineView::hover(QPointF at) {
+  hovered_.reset();
+  hovered_node_.reset();
+  const auto node = node_at(at.y());
+  if (node) {
+    setCursor(Qt::PointingHandCursor);
+  } else {
+    unsetCursor();
   }
-  hovered_ = place ? std::optional(*place) : std::nullopt;
+  const auto row = plot().contains(at) ? row_at(at.y()) : std::nullopt;
+  const TimeWindow seen = window();
+  const double time = seen.time_at(at.x() - plot().left());
+  if (row && node) hovered_node_ = NodePlace{*node, time};
+  if (row && !node) {
+    const auto place = span_at(*timeline_, layout_.row(*row).index, static_cast<std::int64_t>(time),
+                               static_cast<std::int64_t>(kSpanReach * seen.ns_per_column()));
+    if (place) hovered_ = *place;
+  }
   update();
 }
 
@@ -206,15 +232,16 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   const bool clicked = drag_from_ && !dragged_;
   drag_from_.reset();
   if (measuring_ && dragged_ && on_change) on_change();
-  if (clicked && event->button() == Qt::LeftButton) {
-    const std::optional<SpanPlace> place = hovered_;
-    hovered_.reset();
-    select(place);
-  }
+  if (!clicked || event->button() != Qt::LeftButton) return;
+  if (const auto node = node_at(event->position().y())) return collapse(*node, !layout_.is_collapsed(*node));
+  const std::optional<SpanPlace> place = hovered_;
+  hovered_.reset();
+  select(place);
 }
 
 void TimelineView::leaveEvent(QEvent*) {
   hovered_.reset();
+  hovered_node_.reset();
   update();
 }
 
@@ -239,14 +266,19 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
     case Qt::Key_Left: return show_window(begin_ns_ - length / 8, end_ns_ - length / 8);
     case Qt::Key_Right: return show_window(begin_ns_ + length / 8, end_ns_ + length / 8);
-    case Qt::Key_Up: return scroll_lanes(-2 * lane_height());
-    case Qt::Key_Down: return scroll_lanes(2 * lane_height());
+    case Qt::Key_Up: return scroll_lanes(-2 * row_height());
+    case Qt::Key_Down: return scroll_lanes(2 * row_height());
     case Qt::Key_Plus:
     case Qt::Key_Equal: return zoom(2, middle);
     case Qt::Key_Minus: return zoom(0.5, middle);
     case Qt::Key_Home: return show_all();
     case Qt::Key_N: go_to_match(event->modifiers() & Qt::ShiftModifier); return;
     case Qt::Key_S: go_to_straggler(event->modifiers() & Qt::ShiftModifier); return;
+    case Qt::Key_C: {
+      if (event->modifiers() & Qt::ShiftModifier) return collapse_all(!layout_.any_collapsed());
+      if (const auto node = current_node()) collapse(*node, !layout_.is_collapsed(*node));
+      return;
+    }
     case Qt::Key_M: {
       const auto at = static_cast<std::int64_t>(middle);
       return measure(measured_ ? Measurement{measured_->from_ns, at} : Measurement{at, at});

@@ -34,6 +34,7 @@ constexpr std::array kTimeline{Key{"Wheel, + and −", "zoom"},
                                Key{"Shift+drag, or M twice", "measure a time"},
                                Key{"N, Shift+N", "next or previous match of the search"},
                                Key{"S, Shift+S", "next or previous straggler: the last rank of a collective"},
+                               Key{"C, or click a node", "collapse or expand the ranks of a node; Shift+C: of all nodes"},
                                Key{"kind:forward relu", "searches by kind and name"},
                                Key{"Home", "show all"},
                                Key{"Escape", "clear selection and measurement"}};

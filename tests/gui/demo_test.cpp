@@ -4,7 +4,10 @@
 
 #include <QAbstractButton>
 #include <QComboBox>
+#include <QHeaderView>
 #include <QLabel>
+#include <QScrollArea>
+#include <QTableView>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -66,6 +69,42 @@ QStringList cut_texts(const QWidget& page) {
   return cut;
 }
 
+/// Headings that do not fit into their columns, provenances that are shortened, and what lies right of the view.
+QStringList cut_columns(const QWidget& page) {
+  QStringList cut;
+  for (const QTableView* table : page.findChildren<QTableView*>()) {
+    if (!table->isVisible()) continue;
+    const QHeaderView& header = *table->horizontalHeader();
+    const auto* model = table->model();
+    QFont font = header.font();
+    font.setBold(true);
+    const QFontMetrics headings(font);
+    const QFontMetrics cells(table->font());
+    for (int column = 0; column < model->columnCount(); ++column) {
+      if (header.isSectionHidden(column)) continue;
+      const QString title = model->headerData(column, Qt::Horizontal).toString();
+      if (headings.horizontalAdvance(title) > header.sectionSize(column)) cut << QStringLiteral("heading ") + title;
+      const bool is_main = table->accessibleName() != QStringLiteral("Chosen runs side by side");  // half a page wide
+      if (title != QStringLiteral("Provenance") || !is_main) continue;
+      if (table->columnViewportPosition(column) + header.sectionSize(column) > table->viewport()->width())
+        cut << QStringLiteral("outside: ") + title;
+      for (int row = 0; row < model->rowCount(); ++row) {
+        const QString text = model->index(row, column).data().toString();
+        if (cells.horizontalAdvance(text) > header.sectionSize(column)) cut << text;
+      }
+    }
+  }
+  return cut;
+}
+
+/// Pages that are wider than the window: their right edge is cut.
+bool is_too_wide(const QWidget& page) {
+  for (const QScrollArea* area : page.findChildren<QScrollArea*>()) {
+    if (area->isVisible() && area->widget() != nullptr && area->widget()->width() > area->viewport()->width()) return true;
+  }
+  return false;
+}
+
 /// Widgets of one parent that lie on each other.
 QStringList overlaps(const QWidget& page) {
   QStringList found;
@@ -107,6 +146,8 @@ TEST_F(Demo, NoTextIsCutAndNothingOverlapsInEitherSize) {
       const Page& page = open(i);
       const std::string name = page_title(static_cast<PageId>(i)).toStdString() + " " + std::to_string(size.width());
       EXPECT_EQ(cut_texts(page).join(QLatin1Char('\n')).toStdString(), "") << name;
+      EXPECT_EQ(cut_columns(page).join(QLatin1Char('\n')).toStdString(), "") << name;
+      EXPECT_FALSE(is_too_wide(page)) << name;
       EXPECT_EQ(overlaps(page).join(QLatin1Char('\n')).toStdString(), "") << name;
     }
   }
@@ -128,6 +169,8 @@ TEST_F(Demo, PublishedFiguresAreImportedWithTheirSourceAndOlderThanRecordedRuns)
     EXPECT_EQ(source->second.rfind("https://", 0), 0U) << source->second;
     const std::string shown = text_of(entry, RunColumn::kSource).toStdString();
     EXPECT_EQ(shown, source->second + " · SKU: " + run.run_case.tags.at("sku_is"));
+    EXPECT_EQ(run.run_case.device + run.run_case.backend + run.run_case.strategy + run.run_case.optimizer, "")
+        << run.id << ": its source does not state them";
     skus.insert(run.run_case.sku);
     networks.insert(run.environment.network);
     batches.insert(static_cast<int>(run.run_case.batch_per_gpu));

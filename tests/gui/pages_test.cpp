@@ -150,6 +150,11 @@ TEST_F(Pages, WhatIfRedrawsWhenASliderMoves) {
   EXPECT_EQ(figure.series[0].points.size(), figure.series[1].points.size());
   EXPECT_DOUBLE_EQ(figure.series[0].points.back().y, figure.series[1].points.back().y);
   EXPECT_GT(page.advice().table().cells().rowCount(), 0);
+  const auto& path = page.path().table().cells().table();
+  EXPECT_EQ(path.caption, "Critical path across ranks");
+  const RunEntry* run = window.workspace().current_run(window.workspace().subject);
+  ASSERT_NE(run, nullptr);
+  EXPECT_GE(path.rows.size(), static_cast<std::size_t>(run->run().run_case.world_size())) << "ranks, then collectives and operators";
   ASSERT_TRUE(page.batch().isEnabled());
   page.batch().setValue(3);
   settle(window);

@@ -1,6 +1,7 @@
 // The dashboard, drawn offscreen by the raster engine. Goals: a frame of the timeline with 10 M spans in 16
 // ms at every zoom (`of_16_ms` below 1); a store of 1,000 runs and 10 M spans shows its first useful page
-// within 1 s (`of_1_s`); each page of 5,000 runs within 2 s (`of_2_s`); 500 MB.
+// within 1 s (`of_1_s`); each page of 5,000 runs within 2 s (`of_2_s`); a frame of 2,048 ranks grouped by node in 8 ms
+// (`of_8_ms`); a slider of "What if" redraws in 100 ms (`of_100_ms`); 500 MB.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QImage>
+#include <QSlider>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -19,10 +21,12 @@
 
 #include "analyzer/import/table/table.h"
 #include "gui/charts/figure_card.h"
+#include "gui/pages/what_if_page.h"
 #include "gui/timeline/timeline_view.h"
 #include "gui/window/all_pages.h"
 #include "gui/window/main_window.h"
 #include "large_store.h"
+#include "sample_store.h"
 #include "temporary_directory.h"
 
 namespace ddbench::gui {
@@ -109,6 +113,111 @@ void timeline_frame(benchmark::State& state) {
   state.counters["slowest_ms"] = slowest_ms;
   state.counters["of_16_ms"] = slowest_ms / 16;
   state.counters["peak_MB"] = peak_mb();
+}
+
+/// Nodes of 8 ranks that train a few steps of 60 operators and 10 collectives.
+std::shared_ptr<const Timeline> cluster_of(int ranks) {
+  TimelineBuilder builder;
+  const std::vector<std::string> names{"linear_forward", "linear_backward", "all_reduce"};
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::vector<Span> spans;
+    for (std::uint32_t step = 0; step < 4; ++step) {
+      const std::int64_t begin = step * 20'000'000LL + rank % 16 * 50'000;
+      for (int i = 0; i < 60; ++i) {
+        Span span;
+        span.step = step;
+        span.kind = i < 20 ? SpanKind::kForward : SpanKind::kBackward;
+        span.name_id = i < 20 ? 0 : 1;
+        span.begin_ns = begin + i * 200'000;
+        span.end_ns = span.begin_ns + 190'000;
+        spans.push_back(span);
+        if (i < 20 || i % 4 != 0) continue;
+        span.kind = SpanKind::kCommunication;
+        span.lane = Lane::kCommunication;
+        span.name_id = 2;
+        span.end_ns = span.begin_ns + 1'100'000;
+        spans.push_back(span);
+      }
+    }
+    store::RankRecord record;
+    record.rank = rank;
+    record.node = rank / 8;
+    record.clock.shared_clock = true;
+    builder.add_rank(record, spans, names);
+  }
+  return std::make_shared<const Timeline>(builder.finish());
+}
+
+/// Frames of ranks that are grouped by node, collapsed or not, at 1/10^zoom of the run; 1920 x 1000 pixels.
+void timeline_of_nodes(benchmark::State& state) {
+  const double before_ms = cpu_ms();
+  const auto timeline = cluster_of(static_cast<int>(state.range(0)));
+  state.counters["build_ms"] = cpu_ms() - before_ms;
+  std::size_t bytes = 0;
+  for (const TimelineLane& lane : timeline->lanes) bytes += lane.bytes();
+  for (const TimelineNode& node : timeline->nodes) bytes += node.mean.bytes();
+  state.counters["drawing_MB"] = static_cast<double>(bytes) / 1e6;
+  state.counters["spans"] = static_cast<double>(timeline->spans);
+  TimelineView view;
+  view.resize(1920, 1000);
+  view.set_timeline(timeline);
+  view.collapse_all(state.range(1) == 0);
+  QImage frame(view.size(), QImage::Format_RGB32);
+  const double whole = static_cast<double>(timeline->end_ns - timeline->begin_ns);
+  const double length = whole * std::pow(10.0, -static_cast<double>(state.range(2)));
+  double slowest_ms = 0;
+  int turn = 0;
+  for (auto unused : state) {
+    const double begin =
+        static_cast<double>(timeline->begin_ns) + (whole - length) * (turn++ % kFramesATurn) / kFramesATurn;
+    const double frame_ms = cpu_ms();
+    view.show_window(begin, begin + length);
+    view.render(&frame);
+    slowest_ms = std::max(slowest_ms, cpu_ms() - frame_ms);
+  }
+  state.counters["rows_drawn"] = view.rows_drawn();
+  state.counters["slowest_ms"] = slowest_ms;
+  state.counters["of_8_ms"] = slowest_ms / 8;
+}
+
+/// From a slider's movement on the page What if to the redrawn curve, up to 512 nodes.
+void what_if_redraw(benchmark::State& state) {
+  const test::TemporaryDirectory directory;
+  {
+    auto store = store::RunStore::open(directory / "results.db", store::OpenMode::kReadWrite);
+    test::SampleRun run;
+    run.run_case.nodes = 4;
+    run.run_case.gpus_per_node = 2;
+    run.run_case.steps = 60;
+    test::add_sample_run(store, run);
+  }
+  MainWindow window({directory / "results.db", nullptr});
+  window.resize(1280, 800);
+  window.show();
+  const auto settle = [&] {
+    while (!window.is_settled()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    QApplication::processEvents();
+  };
+  while (window.workspace().runs->empty()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+  window.open_page(PageId::kWhatIf);
+  settle();
+  auto& page = static_cast<WhatIfPage&>(window.page(PageId::kWhatIf));
+  if (!page.error_text().isEmpty() || page.throughput().view().figure().series.empty())
+    return state.SkipWithError("the page shows no curve");
+  page.nodes().setValue(page.nodes().maximum());
+  settle();
+  double slowest_ms = 0;
+  int move = 0;
+  for (auto unused : state) {
+    QElapsedTimer timer;
+    timer.start();
+    page.batch().setValue(page.batch().minimum() + ++move % 7);
+    settle();
+    benchmark::DoNotOptimize(page.throughput().grab());
+    slowest_ms = std::max(slowest_ms, static_cast<double>(timer.nsecsElapsed()) / 1e6);
+  }
+  state.counters["slowest_ms"] = slowest_ms;
+  state.counters["of_100_ms"] = slowest_ms / 100;
 }
 
 /// From nothing to a window that shows the runs.
@@ -258,6 +367,12 @@ BENCHMARK(timeline_frame)
     ->ArgsProduct({{0, 1, 2, 3, 4, 5, 6}, {8, 64}})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(2 * kFramesATurn);
+BENCHMARK(timeline_of_nodes)
+    ->ArgNames({"ranks", "expanded", "zoom"})
+    ->ArgsProduct({{512, 2048}, {0, 1}, {0, 1, 2}})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(2 * kFramesATurn);
+BENCHMARK(what_if_redraw)->Unit(benchmark::kMillisecond)->Iterations(14);
 BENCHMARK(open_large_store)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK(open_page_of_5000_runs)
     ->ArgName("page")
