@@ -1,6 +1,7 @@
 #include "analyzer/clocks/causal_clocks.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace ddbench::analyzer {
 namespace {
@@ -9,6 +10,7 @@ constexpr std::int64_t kSecond_ns = 1'000'000'000;
 constexpr std::int64_t kWidest_ns = std::int64_t{1} << 40;  // 18 minutes
 // What a clock may wander within its second, against the correction at the first collective's time.
 constexpr std::int64_t kWander_ns = 1000;
+constexpr std::size_t kFewBounds = 1024;
 
 }  // namespace
 
@@ -22,13 +24,29 @@ void CausalClocks::bound(Second& second, const Attendance& ends, const Attendanc
   if (ends.rank == begins.rank) return;
   const std::int64_t slack_ns = readings_.to_reference(ends.rank, ends.end_ns) -
                                 readings_.to_reference(begins.rank, begins.begin_ns) + kWander_ns;
-  const auto [place, is_new] = second.bounds_ns.try_emplace({ends.rank, begins.rank}, slack_ns);
-  if (!is_new) place->second = std::min(place->second, slack_ns);
+  second.bounds.push_back({static_cast<std::uint32_t>(ends.rank), static_cast<std::uint32_t>(begins.rank), slack_ns});
+  // Doubles at most: each sort at least halves what came since the last one, or finds that many new pairs.
+  if (second.bounds.size() > 2 * second.tightest + kFewBounds) keep_tightest(second);
+}
+
+void CausalClocks::keep_tightest(Second& second) {
+  const auto order = [](const Bound& bound) { return std::tuple(bound.earlier, bound.later, bound.bound_ns); };
+  std::sort(second.bounds.begin(), second.bounds.end(), [&](const Bound& a, const Bound& b) { return order(a) < order(b); });
+  const auto same_ranks = [](const Bound& a, const Bound& b) { return a.ranks() == b.ranks(); };
+  second.bounds.erase(std::unique(second.bounds.begin(), second.bounds.end(), same_ranks), second.bounds.end());
+  second.tightest = second.bounds.size();
+}
+
+const CausalClocks::Bound* CausalClocks::find_bound(const Second& second, std::size_t earlier, std::size_t later) {
+  const std::pair ranks(static_cast<std::uint32_t>(earlier), static_cast<std::uint32_t>(later));
+  const auto found = std::lower_bound(second.bounds.begin(), second.bounds.end(), ranks,
+                                      [](const Bound& bound, const auto& wanted) { return bound.ranks() < wanted; });
+  return found != second.bounds.end() && found->ranks() == ranks ? &*found : nullptr;
 }
 
 CausalClocks::Second& CausalClocks::second_with(std::int64_t second, std::span<const Attendance> ranks) {
   const std::int64_t at_ns = readings_.to_reference(ranks.front().rank, ranks.front().begin_ns);
-  return seconds_.try_emplace(second, Second{.at_ns = at_ns, .bounds_ns = {}, .corrections = {}}).first->second;
+  return seconds_.try_emplace(second, Second{.at_ns = at_ns, .bounds = {}, .tightest = 0, .corrections = {}}).first->second;
 }
 
 void CausalClocks::add_all_pairs(std::int64_t second, std::span<const Attendance> ranks) {
@@ -68,9 +86,9 @@ bool CausalClocks::fits(Second& second, std::int64_t wider_ns) const {
   // other.
   for (std::size_t round = 0; round <= second.corrections.size(); ++round) {
     bool changed = false;
-    for (const auto& [pair, bound_ns] : second.bounds_ns) {
-      Range& a = second.corrections[pair.first];
-      Range& b = second.corrections[pair.second];
+    for (const auto& [earlier, later, bound_ns] : second.bounds) {
+      Range& a = second.corrections[earlier];
+      Range& b = second.corrections[later];
       if (a.high_ns + bound_ns < b.high_ns) {
         b.high_ns = a.high_ns + bound_ns;
         changed = true;
@@ -79,21 +97,23 @@ bool CausalClocks::fits(Second& second, std::int64_t wider_ns) const {
         a.low_ns = b.low_ns - bound_ns;
         changed = true;
       }
+      // Ranges only narrow: what is empty stays so.
+      if (a.low_ns > a.high_ns || b.low_ns > b.high_ns) return false;
     }
     if (!changed) break;
   }
-  return std::all_of(second.corrections.begin(), second.corrections.end(),
-                     [](const Range& range) { return range.low_ns <= range.high_ns; });
+  return true;
 }
 
 void CausalClocks::solve() {
   for (auto& [number, second] : seconds_) {
+    keep_tightest(second);
     std::int64_t wider_ns = 0;
     while (!fits(second, wider_ns)) {
       wider_ns = std::max<std::int64_t>(1, 2 * wider_ns);
       if (wider_ns < kWidest_ns) continue;
       // The bounds contradict each other, whatever the readings: the spans are damaged.
-      second.bounds_ns.clear();
+      second.bounds.clear();
       fits(second, 0);
       break;
     }
@@ -120,10 +140,8 @@ std::int64_t CausalClocks::uncertainty_ns(std::int64_t second, std::size_t rank,
   // Bounds on a's correction minus b's.
   std::int64_t most_ns = a.high_ns - b.low_ns;
   std::int64_t least_ns = a.low_ns - b.high_ns;
-  if (const auto bound = entry.bounds_ns.find({other, rank}); bound != entry.bounds_ns.end())
-    most_ns = std::min(most_ns, bound->second);
-  if (const auto bound = entry.bounds_ns.find({rank, other}); bound != entry.bounds_ns.end())
-    least_ns = std::max(least_ns, -bound->second);
+  if (const Bound* bound = find_bound(entry, other, rank)) most_ns = std::min(most_ns, bound->bound_ns);
+  if (const Bound* bound = find_bound(entry, rank, other)) least_ns = std::max(least_ns, -bound->bound_ns);
   const std::int64_t taken_ns = a.middle_ns() - b.middle_ns();
   return std::max<std::int64_t>({0, most_ns - taken_ns, taken_ns - least_ns});
 }

@@ -51,15 +51,24 @@ class CausalClocks {
     std::int64_t high_ns = 0;
     std::int64_t middle_ns() const noexcept { return low_ns + (high_ns - low_ns) / 2; }
   };
-  using Pair = std::pair<std::size_t, std::size_t>;
+  /// correction of `later` - correction of `earlier` is at most bound_ns
+  struct Bound {
+    std::uint32_t earlier = 0;
+    std::uint32_t later = 0;
+    std::int64_t bound_ns = 0;
+    std::pair<std::uint32_t, std::uint32_t> ranks() const noexcept { return {earlier, later}; }
+  };
   struct Second {
-    std::int64_t at_ns = 0;                  ///< of its first collective, on the reference clock
-    std::map<Pair, std::int64_t> bounds_ns;  ///< {a, b}: correction of b - correction of a is at most this
-    std::vector<Range> corrections;          ///< by rank
+    std::int64_t at_ns = 0;  ///< of its first collective, on the reference clock
+    std::vector<Bound> bounds;
+    std::size_t tightest = 0;        ///< the first so many are in order, one for each pair of ranks
+    std::vector<Range> corrections;  ///< by rank
   };
 
   Second& second_with(std::int64_t second, std::span<const Attendance> ranks);
   void bound(Second& second, const Attendance& ends, const Attendance& begins) const;
+  static void keep_tightest(Second& second);
+  static const Bound* find_bound(const Second& second, std::size_t earlier, std::size_t later);
   /// Narrows the corrections from the readings' uncertainty and `wider_ns`; returns false if no solution is
   /// left.
   bool fits(Second& second, std::int64_t wider_ns) const;

@@ -1,13 +1,12 @@
 #include "analyzer/clocks/clock_alignment.h"
 
-#include <algorithm>
-
 namespace ddbench::analyzer {
 
 ClockAlignment::ClockAlignment(std::span<const store::RankRecord> ranks) : known_(!ranks.empty()) {
   for (const store::RankRecord& rank : ranks) {
     const bool compared = rank.clock.shared_clock || rank.clock.start.at_ns != 0 || rank.clock.end.at_ns != 0;
     known_ = known_ && (compared || ranks.size() == 1);
+    exact_ = exact_ && rank.clock.uncertainty_ns() == 0;
     clocks_.push_back(rank.clock);
   }
 }
@@ -17,11 +16,6 @@ std::int64_t ClockAlignment::to_local(std::size_t rank, std::int64_t reference_n
   std::int64_t local_ns = reference_ns;
   for (int round = 0; round < 4; ++round) local_ns += reference_ns - to_reference(rank, local_ns);
   return local_ns;
-}
-
-bool ClockAlignment::is_exact() const noexcept {
-  return std::all_of(clocks_.begin(), clocks_.end(),
-                     [](const ClockMap& clock) { return clock.uncertainty_ns() == 0; });
 }
 
 std::int64_t ClockAlignment::uncertainty_ns(std::size_t rank, std::size_t other,

@@ -25,7 +25,7 @@ class ClockAlignment {
   std::int64_t to_local(std::size_t rank, std::int64_t reference_ns) const;
   std::size_t ranks() const noexcept { return clocks_.size(); }
   /// All ranks have one clock: no uncertainty.
-  bool is_exact() const noexcept;
+  bool is_exact() const noexcept { return exact_; }
   /// Uncertainty of a rank's time on the reference clock, at that time.
   std::int64_t uncertainty_at_reference_ns(std::size_t rank, std::int64_t reference_ns) const {
     return clocks_[rank].uncertainty_at_ns(to_local(rank, reference_ns));
@@ -36,6 +36,7 @@ class ClockAlignment {
  private:
   std::vector<ClockMap> clocks_;
   bool known_;
+  bool exact_ = true;
 };
 
 }  // namespace ddbench::analyzer

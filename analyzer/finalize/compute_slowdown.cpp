@@ -84,6 +84,24 @@ void ComputeSlowdown::add(std::size_t rank, std::span<const Span> spans, std::sp
   }
 }
 
+ComputeSlowdown::Sums& ComputeSlowdown::Sums::operator+=(const Sums& other) {
+  count += other.count;
+  share += other.share;
+  share_squared += other.share_squared;
+  log_time += other.log_time;
+  share_log_time += other.share_log_time;
+  time_ns += other.time_ns;
+  return *this;
+}
+
+void ComputeSlowdown::add(const ComputeSlowdown& other) {
+  communicates_ = communicates_ || other.communicates_;
+  for (const auto& [key, groups] : other.operators_) {
+    auto& sums = operators_[key];
+    for (std::size_t group = 0; group < kGroups; ++group) sums[group] += groups[group];
+  }
+}
+
 ComputeSlowdown::Fit ComputeSlowdown::fit_without(std::size_t left_out) const {
   double products = 0;
   double squares = 0;
@@ -92,12 +110,7 @@ ComputeSlowdown::Fit ComputeSlowdown::fit_without(std::size_t left_out) const {
     Sums all;
     for (std::size_t group = 0; group < kGroups; ++group) {
       if (group == left_out) continue;
-      all.count += groups[group].count;
-      all.share += groups[group].share;
-      all.share_squared += groups[group].share_squared;
-      all.log_time += groups[group].log_time;
-      all.share_log_time += groups[group].share_log_time;
-      all.time_ns += groups[group].time_ns;
+      all += groups[group];
     }
     if (all.count < 2) continue;
     const double weight = all.time_ns / all.count;

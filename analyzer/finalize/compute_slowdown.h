@@ -31,6 +31,9 @@ class ComputeSlowdown {
   void add(std::size_t rank, std::span<const Span> spans, std::span<const std::string> names,
            const StepRange& range);
 
+  /// Adds what another gathered.
+  void add(const ComputeSlowdown& other);
+
   /// 100 (e^b - 1). Missing, with the reason, where too few operators were seen both with and without.
   Measured<Estimate> percent() const;
 
@@ -43,6 +46,8 @@ class ComputeSlowdown {
     double log_time = 0;
     double share_log_time = 0;
     double time_ns = 0;
+
+    Sums& operator+=(const Sums& other);
   };
   using Operator = std::tuple<std::size_t, std::uint32_t, std::size_t>;  ///< rank, name id, place in the step
 

@@ -4,25 +4,27 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "analyzer/attribution/collective_join.h"
 #include "analyzer/attribution/collective_totals.h"
 #include "analyzer/attribution/nccl_join.h"
-#include "analyzer/attribution/partition.h"
-#include "analyzer/attribution/rank_timeline.h"
 #include "analyzer/clocks/clock_alignment.h"
 #include "analyzer/collectives/micro_records.h"
 #include "analyzer/collectives/micro_table.h"
 #include "analyzer/finalize/compute_slowdown.h"
-#include "analyzer/finalize/cpu_wait.h"
 #include "analyzer/finalize/kernel_totals.h"
 #include "analyzer/finalize/rank_facts.h"
+#include "analyzer/finalize/rank_rows.h"
 #include "analyzer/finalize/reported_values.h"
+#include "analyzer/finalize/unusable.h"
 #include "analyzer/run/contention.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
+#include "core/pipeline.h"
 #include "core/run_case/program_case.h"
 #include "core/span_limits.h"
 
@@ -30,8 +32,12 @@ namespace ddbench::analyzer {
 namespace {
 
 constexpr std::uint32_t kFirstRangeSteps = 64;
-constexpr std::uint64_t kSpansInARange = 1'000'000;  // of one rank: 48 MB
-constexpr std::uint32_t kLongestRangeSteps = 1 << 16;
+constexpr std::uint64_t kSpansUnderWay = 1'000'000;  // of the ranks that are worked on at a time: 48 MB
+constexpr std::uint64_t kFewestSpansOfARank = 65'536;  // fewer would decode a chunk of the store for several ranges
+constexpr std::uint64_t kPartsInARange = 4'000'000;    // of ranks in collectives: 250 MB
+constexpr std::uint64_t kRowsInARange = 1'000'000;     // of steps: 200 MB
+constexpr std::size_t kRowsAtOnce = 1 << 16;           // in a transaction: other writers wait for it
+constexpr std::size_t kMostThreads = 16;
 
 /// A run that was cut off has no rank rows yet: its spans are still read, with clocks never compared.
 std::vector<store::RankRecord> ranks_of(const store::RunStore& store, const store::RunRecord& run) {
@@ -43,13 +49,14 @@ std::vector<store::RankRecord> ranks_of(const store::RunStore& store, const stor
 
 class Finalizer {
  public:
-  Finalizer(store::RunStore& store, store::RunRecord run)
+  Finalizer(store::RunStore& store, store::RunRecord run, std::size_t threads)
       : store_(store),
         run_(std::move(run)),
         ranks_(ranks_of(store, run_)),
         clocks_(ranks_),
         members_(ranks_.size()),
-        slowdown_(run_.run_case.accumulate) {
+        slowdown_(slowdown_of_a_rank()),
+        threads_(threads > 0 ? threads : std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads)) {
     probed_steps_.resize(ranks_.size());
     communication_ns_.resize(ranks_.size());
     collectives_.set_clocks_known(clocks_.known());
@@ -59,9 +66,9 @@ class Finalizer {
     const auto planned = store_.recorded_steps(run_);
     StepRange range{0, kFirstRangeSteps - 1};
     while (!ranks_.empty()) {
-      const std::uint64_t spans = finalize_range(range);
-      if (spans == 0 && range.last >= planned) break;
-      const std::uint32_t steps = next_range_steps(range.last - range.first + 1, spans);
+      const RangeSize size = finalize_range(range);
+      if (size.most_spans == 0 && range.last >= planned) break;
+      const std::uint32_t steps = next_range_steps(range.last - range.first + 1, size);
       range = {range.last + 1, range.last + steps};
     }
     run_.environment.facts.merge(nccl_facts(nccl_));
@@ -73,96 +80,119 @@ class Finalizer {
   }
 
  private:
-  /// So that the fullest rank has about kSpansInARange in the next range.
-  static std::uint32_t next_range_steps(std::uint32_t steps, std::uint64_t spans) {
-    const std::uint64_t fitting = kSpansInARange * steps / std::max<std::uint64_t>(spans, 1);
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fitting, 1, kLongestRangeSteps));
+  struct RangeSize {
+    std::uint64_t most_spans = 0;  ///< of a rank
+    std::uint64_t parts = 0;       ///< CollectiveJoin::parts
+  };
+  /// So that memory stays bounded, however many ranks there are.
+  std::uint32_t next_range_steps(std::uint32_t steps, RangeSize size) const {
+    const std::uint64_t spans_of_a_rank = std::max<std::uint64_t>(kSpansUnderWay / threads_, kFewestSpansOfARank);
+    const std::uint64_t fitting = std::min({spans_of_a_rank * steps / std::max<std::uint64_t>(size.most_spans, 1),
+                                            kPartsInARange * steps / std::max<std::uint64_t>(size.parts, 1),
+                                            kRowsInARange / ranks_.size()});
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(fitting, 1));
   }
 
+  /// A rank's spans around a range as stored, then as they are analyzed.
+  struct Stored {
+    store::EncodedSpans spans;
+    std::vector<std::string> names;
+  };
   struct Loaded {
     std::vector<Span> spans;
     std::vector<std::string> names;
     NcclJoin nccl;
   };
-  Loaded load(std::size_t rank, StepRange range) const {
+  Stored read(std::size_t rank, StepRange range) const {
     const std::uint32_t before = range.first == 0 ? 0 : range.first - 1;
-    Loaded loaded{store_.spans(run_.id, ranks_[rank].rank, before, range.last + 1),
-                  store_.span_names(run_.id, ranks_[rank].rank),
-                  {}};
+    return {store_.encoded_spans(run_.id, ranks_[rank].rank, before, range.last + 1),
+            store_.span_names(run_.id, ranks_[rank].rank)};
+  }
+  Loaded load(Stored stored, StepRange range) const {
+    Loaded loaded{stored.spans.decode(), std::move(stored.names), {}};
     loaded.nccl = join_nccl_events(loaded.spans, loaded.names, range.first, range.last,
                                    static_cast<std::uint32_t>(run_.run_case.warmup));
     return loaded;
   }
 
-  /// Returns the largest number of spans that a rank has in the range.
-  std::uint64_t finalize_range(StepRange range) {
+  RangeSize finalize_range(StepRange range) {
     const auto warmup = static_cast<std::uint32_t>(run_.run_case.warmup);
     const StepRange measured{std::max(range.first, warmup), range.last};
     CollectiveJoin join(clocks_, members_, measured);
-    std::uint64_t most_spans = 0;
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      const auto [spans, names, nccl] = load(rank, range);
-      nccl_.add(nccl);
-      join.add_rank(rank, spans, names);
-      kernels_.add(spans, names, measured);
-      slowdown_.add(rank, spans, names, measured);
-      most_spans = std::max<std::uint64_t>(most_spans, spans.size());
-    }
-    if (most_spans == 0) return 0;
-    join.join();
+    RangeSize size;
+    const auto collect = [&](std::size_t rank, Stored stored) {
+      RankTotals totals{.loaded = load(std::move(stored), range), .collectives = {}, .kernels = {}, .slowdown = slowdown_of_a_rank()};
+      const auto& [spans, names, nccl] = totals.loaded;
+      totals.collectives = own_collectives(spans, measured);
+      totals.kernels.add(spans, names, measured);
+      totals.slowdown.add(rank, spans, names, measured);
+      return totals;
+    };
+    const auto add = [&](std::size_t rank, RankTotals totals) {
+      size.most_spans = std::max<std::uint64_t>(size.most_spans, totals.loaded.spans.size());
+      nccl_.add(totals.loaded.nccl);
+      join.add_rank(rank, totals.collectives, totals.loaded.names);
+      kernels_.add(totals.kernels);
+      slowdown_.add(totals.slowdown);
+    };
+    pipeline(ranks_.size(), threads_, [&](std::size_t rank) { return read(rank, range); }, collect, add);
+    size.parts = join.parts();
+    if (size.most_spans == 0) return size;
+    join.join(threads_);
     contradictions_ += join.contradictions();
     join.add_totals(collectives_);
     incomplete_collectives_ += join.incomplete();
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) finalize_rank(rank, range, join);
-    return most_spans;
+    finalize_ranks(range, join);
+    return size;
   }
 
-  void finalize_rank(std::size_t rank, StepRange range, const CollectiveJoin& join) {
-    RankTimeline timeline(load(rank, range).spans);
-    join.add_totals_of_rank(rank, timeline.spans(), collectives_);
-    damaged_spans_ += timeline.damaged(range);
-    const LastArrivals arrivals = join.last_arrivals(rank, timeline.spans());
-    const ReportedValues reported(store_, run_.id, ranks_[rank].rank);
-    const auto uncertainties_ns = join.wait_uncertainties_ns(rank);
+  /// What a rank adds to a range before the ranks' collectives are joined.
+  struct RankTotals {
+    Loaded loaded;
+    OwnCollectives collectives;
+    KernelTotals kernels;
+    ComputeSlowdown slowdown;
+  };
+  ComputeSlowdown slowdown_of_a_rank() const { return ComputeSlowdown(run_.run_case.accumulate); }
+
+  void finalize_ranks(StepRange range, const CollectiveJoin& join) {
+    using Input = std::pair<Stored, ReportedValues>;
+    const auto read_rank = [&](std::size_t rank) {
+      return Input(read(rank, range), ReportedValues(store_, run_.id, ranks_[rank].rank, range));
+    };
+    const auto rows_of = [&](std::size_t rank, Input input) {
+      RankRows rows = rank_rows(load(std::move(input.first), range).spans, range, join, rank, input.second);
+      for (store::StepRecord& record : rows.records) record.rank = ranks_[rank].rank;
+      return rows;
+    };
     std::vector<store::StepRecord> records;
-    for (std::size_t window = 0; window < timeline.windows().size(); ++window) {
-      if (!range.holds(timeline.windows()[window].step)) continue;
-      records.push_back(step_record(rank, timeline, window, arrivals, reported));
-      const auto uncertainty = uncertainties_ns.find(records.back().step);
-      if (records.back().probes_on && uncertainty != uncertainties_ns.end())
-        records.back().peer_wait_uncertainty_ns = uncertainty->second;
+    const auto add = [&](std::size_t rank, const RankRows& rows) {
+      join.add_totals_of_rank(rank, collectives_);
+      damaged_spans_ += rows.damaged_spans;
+      for (const store::StepRecord& record : rows.records) count(rank, record);
+      const auto first_measured = static_cast<std::uint32_t>(run_.run_case.warmup);
+      for (const std::uint32_t step : rows.with_cpu_wait) steps_with_cpu_wait_ += step >= first_measured;
+      records.insert(records.end(), rows.records.begin(), rows.records.end());
+    };
+    pipeline(ranks_.size(), threads_, read_rank, rows_of, add);
+    // In the order of the table: rank after rank, each would write all of its pages again.
+    std::stable_sort(records.begin(), records.end(), [](const store::StepRecord& a, const store::StepRecord& b) {
+      return std::pair(a.step, a.rank) < std::pair(b.step, b.rank);
+    });
+    for (std::span<const store::StepRecord> rest = records; !rest.empty();) {
+      const std::size_t rows = std::min(rest.size(), kRowsAtOnce);
+      store_.put_steps(run_.id, rest.first(rows));
+      rest = rest.subspan(rows);
     }
-    store_.put_steps(run_.id, records);
   }
 
-  store::StepRecord step_record(std::size_t rank, RankTimeline& timeline, std::size_t window,
-                                const LastArrivals& arrivals, const ReportedValues& reported) {
-    const StepWindow& step = timeline.windows()[window];
-    store::StepRecord record;
-    record.rank = ranks_[rank].rank;
-    record.step = step.step;
-    record.begin_ns = step.begin_ns;
-    record.duration_ns = step.end_ns - step.begin_ns;
-    record.probes_on = step.probes_on;
-    record.loss = reported.loss(step.step);
-    const bool measured = step.step >= static_cast<std::uint32_t>(run_.run_case.warmup);
-    measured_steps_ += measured;
+  void count(std::size_t rank, const store::StepRecord& record) {
     ++all_steps_;
-    if (!step.probes_on) return record;
-    PartitionedStep parts = partition_step(timeline.spans_in(window), step.begin_ns, step.end_ns, arrivals);
-    if (const std::optional<CpuWait> wait = reported.cpu_wait(step.step)) {
-      book_cpu_wait(*wait, parts);
-      steps_with_cpu_wait_ += measured;
-    }
-    record.partition = parts.partition;
-    record.communication_ns = parts.communication_ns;
-    record.overlap_ns = parts.overlap_ns;
-    record.peer_wait_ns = parts.peer_wait_ns;
-    if (measured) {
-      ++probed_steps_[rank];
-      communication_ns_[rank] = add_ns(communication_ns_[rank], parts.communication_ns);
-    }
-    return record;
+    if (record.step < static_cast<std::uint32_t>(run_.run_case.warmup)) return;
+    ++measured_steps_;
+    if (!record.probes_on) return;
+    ++probed_steps_[rank];
+    communication_ns_[rank] = add_ns(communication_ns_[rank], record.communication_ns);
   }
 
   std::vector<store::CollectiveRecord> collective_rows() const {
@@ -208,7 +238,7 @@ class Finalizer {
       return fmt::format("no measured step was recorded ({} warm-up and {} measured steps were asked for)",
                          run_.run_case.warmup, run_.run_case.steps);
     }
-    if (std::string reason = unrecognised_kernels(); !reason.empty()) return reason;
+    if (std::string reason = unrecognised_kernels(run_.environment.facts); !reason.empty()) return reason;
     for (std::size_t rank = 0; rank < ranks_.size() && ranks_.size() > 1; ++rank) {
       if (probed_steps_[rank] == 0 || communication_ns_[rank] != 0) continue;
       return fmt::format(
@@ -216,34 +246,7 @@ class Finalizer {
           "collectives, so its time cannot be divided into parts",
           ranks_[rank].rank, ranks_.size());
     }
-    return differing_replicas();
-  }
-
-  /// They would count as compute, in addition to the collectives that NCCL's profiler reported.
-  std::string unrecognised_kernels() const {
-    const Facts& facts = run_.environment.facts;
-    const auto alone = get_fact(facts, fact_key<"nccl.events_alone">);
-    const bool has_kernels =
-        has_fact(facts, fact_key<"cupti.records">) && !has_fact(facts, fact_key<"cupti.unavailable">);
-    if (!alone || !has_kernels) return {};
-    return fmt::format(
-        "NCCL's profiler reported {} collectives on ranks where CUPTI's records have no kernel that is "
-        "recognised as NCCL's: what of these is compute is not known",
-        *alone);
-  }
-
-  std::string differing_replicas() const {
-    const store::RankRecord* first = nullptr;
-    for (const store::RankRecord& rank : ranks_) {
-      if (rank.parameter_hash.empty()) continue;
-      if (first == nullptr) first = &rank;
-      if (rank.parameter_hash == first->parameter_hash) continue;
-      return fmt::format(
-          "replicas differ after the last step: the parameters of rank {} hash to {}, those of rank {} "
-          "to {}. Gradients were not averaged alike on all ranks",
-          first->rank, first->parameter_hash, rank.rank, rank.parameter_hash);
-    }
-    return {};
+    return differing_replicas(ranks_);
   }
 
   void store_verdict() {
@@ -290,18 +293,19 @@ class Finalizer {
   std::uint64_t damaged_spans_ = 0;
   std::uint64_t contradictions_ = 0;  ///< CausalClocks::contradictions
   NcclJoin nccl_;
+  std::size_t threads_;
 };
 
 }  // namespace
 
-void finalize_run(store::RunStore& store, const store::RunId& id) {
+void finalize_run(store::RunStore& store, const store::RunId& id, std::size_t threads) {
   std::optional<store::RunRecord> run = store.run(id);
   if (!run) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("run {} is not in {}: nothing can be analysed", id, store.file().string()));
   }
   if (is_micro(run->run_case)) return finalize_micro_run(store, *std::move(run));
-  Finalizer(store, *std::move(run)).finalize();
+  Finalizer(store, *std::move(run), threads).finalize();
 }
 
 }  // namespace ddbench::analyzer

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "analyzer/store/rows/run_store.h"
 
 namespace ddbench::analyzer {
@@ -18,6 +20,9 @@ namespace ddbench::analyzer {
 /// communication on any of them, when replicas differ after the last step, or when no measured step was
 /// recorded. Records unusable data in Environment::facts under "analysis." keys. The stored row is then newer
 /// than the caller's copy: read it again before updating it. Throws Error{kBadInput} when the run is unknown.
-void finalize_run(store::RunStore& store, const store::RunId& id);
+///
+/// Spans are decoded and partitioned on up to `threads` threads (0: one for each core, at most 16). The rows do not depend on their
+/// number. The store is used by the calling thread only.
+void finalize_run(store::RunStore& store, const store::RunId& id, std::size_t threads = 0);
 
 }  // namespace ddbench::analyzer

@@ -58,6 +58,16 @@ void KernelTotals::add(std::span<const Span> spans, std::span<const std::string>
   }
 }
 
+void KernelTotals::add(const KernelTotals& other) {
+  reduced_steps_ += other.reduced_steps_;
+  for (const auto& [key, total] : other.totals_) {
+    store::KernelRecord& record = totals_[key];
+    record.count += total.count;
+    record.total_ns = add_ns(record.total_ns, total.total_ns);
+    record.max_ns = std::max(record.max_ns, total.max_ns);
+  }
+}
+
 std::vector<store::KernelRecord> KernelTotals::records() const {
   std::vector<store::KernelRecord> records;
   for (const auto& [key, total] : totals_) {

@@ -18,6 +18,7 @@ class KernelTotals {
  public:
   /// Adds those spans that are marked with a step of `range`.
   void add(std::span<const Span> spans, std::span<const std::string> names, const StepRange& range);
+  void add(const KernelTotals& other);
   std::vector<store::KernelRecord> records() const;  ///< longest total first
   /// Over ranks.
   std::uint64_t reduced_steps() const noexcept { return reduced_steps_; }

@@ -20,10 +20,10 @@ double value_of(const std::vector<std::pair<std::uint32_t, double>>& values, std
 
 }  // namespace
 
-ReportedValues::ReportedValues(const store::RunStore& store, const store::RunId& run, int rank)
-    : loss_(store.step_values(run, rank, "loss")),
-      main_wait_ns_(store.step_values(run, rank, kCpuWaitMain)),
-      communication_wait_ns_(store.step_values(run, rank, kCpuWaitCommunication)) {}
+ReportedValues::ReportedValues(const store::RunStore& store, const store::RunId& run, int rank, StepRange range)
+    : loss_(store.step_values(run, rank, "loss", range.first, range.last)),
+      main_wait_ns_(store.step_values(run, rank, kCpuWaitMain, range.first, range.last)),
+      communication_wait_ns_(store.step_values(run, rank, kCpuWaitCommunication, range.first, range.last)) {}
 
 double ReportedValues::loss(std::uint32_t step) const {
   return value_of(loss_, step);

@@ -294,11 +294,13 @@ void RunStore::append_step_values(const RunId& id, int rank, std::string_view na
   transaction.commit();
 }
 
-std::vector<std::pair<std::uint32_t, double>> RunStore::step_values(const RunId& id, int rank,
-                                                                    std::string_view name) const {
+std::vector<std::pair<std::uint32_t, double>> RunStore::step_values(const RunId& id, int rank, std::string_view name,
+                                                                    std::uint32_t first_step,
+                                                                    std::uint32_t last_step) const {
   Statement statement = impl_->database.prepare(
-      "SELECT step, value FROM step_value WHERE run_key = ? AND rank = ? AND name = ? ORDER BY step");
-  statement.bind(impl_->run_key(id), rank, name);
+      "SELECT step, value FROM step_value WHERE run_key = ? AND rank = ? AND name = ? AND step BETWEEN ? AND ? "
+      "ORDER BY step");
+  statement.bind(impl_->run_key(id), rank, name, first_step, last_step);
   std::vector<std::pair<std::uint32_t, double>> step_values;
   while (statement.step()) {
     auto& [step, value] = step_values.emplace_back();

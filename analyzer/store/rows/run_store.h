@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/store/rows/encoded_spans.h"
 #include "analyzer/store/sqlite/open_mode.h"
 #include "core/run_case/records.h"
 #include "core/span.h"
@@ -111,10 +112,13 @@ class RunStore {
   /// One more than the last step that a stored span of any rank is of, among `run_case.total_steps()`: how far there is
   /// something to read.
   std::uint32_t recorded_steps(const RunRecord& run) const;
+  /// The same, to be decoded elsewhere: EncodedSpans::decode() needs no store and may run on any thread.
+  EncodedSpans encoded_spans(const RunId& id, int rank, std::uint32_t first_step, std::uint32_t last_step) const;
   std::vector<std::string> span_names(const RunId& id, int rank) const;
-  /// Ordered by step.
-  std::vector<std::pair<std::uint32_t, double>> step_values(const RunId& id, int rank,
-                                                            std::string_view name) const;
+  /// Those with first_step <= step <= last_step, ordered by step. kNoStep is the last step that there is.
+  std::vector<std::pair<std::uint32_t, double>> step_values(const RunId& id, int rank, std::string_view name,
+                                                            std::uint32_t first_step = 0,
+                                                            std::uint32_t last_step = kNoStep) const;
   std::vector<NamedBaseline> baselines() const;  ///< the newest version of each, by name
   /// Oldest first; empty when there is no such baseline.
   std::vector<NamedBaseline> baseline_versions(std::string_view name) const;

@@ -2,9 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
 #include <limits>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "analyzer/store/codec/span_codec.h"
+#include "analyzer/store/rows/encoded_spans.h"
 #include "analyzer/store/rows/run_store_impl.h"
 #include "analyzer/store/rows/stored_spans.h"
 #include "analyzer/store/sqlite/row_checksum.h"
@@ -21,23 +28,35 @@ constexpr std::int64_t kSmallChunkSpans = 4096;
 constexpr const char* kAllChunks =
     "SELECT position, chunk FROM span_chunk WHERE run_key = ? AND rank = ? ORDER BY position";
 
+// Those that may hold spans of steps from the fourth parameter to the third.
+constexpr const char* kChunksOfSteps =
+    "SELECT position, chunk FROM span_chunk WHERE run_key = ? AND rank = ? AND first_step <= ? AND last_step >= ? "
+    "ORDER BY position";
+
 struct RankKey {
   std::int64_t run_key;
   int rank;
 };
 
-void decode_row(const Statement& row, int blob_column, const std::string& what, std::vector<Span>& out) {
+void decode_chunk(std::span<const std::byte> chunk, const std::string& what, std::vector<Span>& out) {
   try {
-    decode_stored_spans(row.blob(blob_column), out);
+    decode_stored_spans(chunk, out);
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{} cannot be read: {}", what, error.message()),
                 error.native_code(), what);
   }
 }
 
-std::string chunk_title(const RunId& id, int rank, std::int64_t position, const Database& database) {
-  return fmt::format("chunk {} of the spans of rank {} of run {} in {}", position, rank, id,
-                     database.file().string());
+/// Of the spans from `from` on.
+void keep_steps(std::uint32_t first_step, std::uint32_t last_step, std::vector<Span>& spans, std::size_t from) {
+  const auto other = [&](const Span& span) {
+    return span.step == kNoStep || span.step < first_step || span.step > last_step;
+  };
+  spans.erase(std::remove_if(spans.begin() + static_cast<std::ptrdiff_t>(from), spans.end(), other), spans.end());
+}
+
+std::string chunk_title(const RunId& id, int rank, std::int64_t position, const std::filesystem::path& file) {
+  return fmt::format("chunk {} of the spans of rank {} of run {} in {}", position, rank, id, file.string());
 }
 
 void add_names(const Database& database, RankKey key, std::span<const std::string> names) {
@@ -107,7 +126,7 @@ void RunStore::append_spans(const RunId& id, int rank, std::span<const Span> spa
     position = last.integer(0) + 1;
     if (last.integer(1) < kSmallChunkSpans) {
       --position;
-      decode_row(last, 2, chunk_title(id, rank, position, database), joined);
+      decode_chunk(last.blob(2), chunk_title(id, rank, position, database.file()), joined);
       joined.insert(joined.end(), spans.begin(), spans.end());
       spans = joined;
     }
@@ -130,7 +149,7 @@ std::vector<Span> RunStore::spans(const RunId& id, int rank) const {
   std::vector<Span> spans;
   spans.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, count.integer(0))));
   while (chunks.step())
-    decode_row(chunks, 1, chunk_title(id, rank, chunks.integer(0), impl_->database), spans);
+    decode_chunk(chunks.blob(1), chunk_title(id, rank, chunks.integer(0), file()), spans);
   return spans;
 }
 
@@ -148,27 +167,44 @@ void RunStore::visit_spans(const RunId& id, int rank, const std::function<void(s
   std::vector<Span> decoded;
   while (chunks.step()) {
     decoded.clear();
-    decode_row(chunks, 1, chunk_title(id, rank, chunks.integer(0), impl_->database), decoded);
+    decode_chunk(chunks.blob(1), chunk_title(id, rank, chunks.integer(0), file()), decoded);
     visit(decoded);
   }
 }
 
 void RunStore::visit_spans(const RunId& id, int rank, std::uint32_t first_step, std::uint32_t last_step,
                            const std::function<void(std::span<const Span>)>& visit) const {
-  Statement chunks = impl_->database.prepare(
-      "SELECT position, chunk FROM span_chunk WHERE run_key = ? AND rank = ? AND first_step <= ? AND "
-      "last_step >= ? "
-      "ORDER BY position");
+  Statement chunks = impl_->database.prepare(kChunksOfSteps);
   chunks.bind(impl_->run_key(id), rank, last_step, first_step);
   std::vector<Span> decoded;
   while (chunks.step()) {
     decoded.clear();
-    decode_row(chunks, 1, chunk_title(id, rank, chunks.integer(0), impl_->database), decoded);
-    std::erase_if(decoded, [&](const Span& span) {
-      return span.step == kNoStep || span.step < first_step || span.step > last_step;
-    });
+    decode_chunk(chunks.blob(1), chunk_title(id, rank, chunks.integer(0), file()), decoded);
+    keep_steps(first_step, last_step, decoded, 0);
     visit(decoded);
   }
+}
+
+EncodedSpans RunStore::encoded_spans(const RunId& id, int rank, std::uint32_t first_step,
+                                     std::uint32_t last_step) const {
+  Statement chunks = impl_->database.prepare(kChunksOfSteps);
+  chunks.bind(impl_->run_key(id), rank, last_step, first_step);
+  EncodedSpans encoded(file(), id, rank, first_step, last_step);
+  while (chunks.step()) {
+    const std::span<const std::byte> chunk = chunks.blob(1);
+    encoded.add(chunks.integer(0), {chunk.begin(), chunk.end()});
+  }
+  return encoded;
+}
+
+std::vector<Span> EncodedSpans::decode() const {
+  std::vector<Span> spans;
+  for (const auto& [position, chunk] : chunks_) {
+    const std::size_t before = spans.size();
+    decode_chunk(chunk, chunk_title(run_, rank_, position, file_), spans);
+    keep_steps(first_step_, last_step_, spans, before);
+  }
+  return spans;
 }
 
 std::uint32_t RunStore::recorded_steps(const RunRecord& run) const {

@@ -77,6 +77,7 @@ TEST_F(FourRanks, GroupsHaveRowsAndBusBandwidthsOfTheirOwn) {
   EXPECT_DOUBLE_EQ(*summary.collectives[0].busbw_gb_per_s, algbw);        // 2 (2 - 1) / 2
   EXPECT_DOUBLE_EQ(*summary.collectives[2].busbw_gb_per_s, 1.5 * algbw);  // 2 (4 - 1) / 4
   EXPECT_TRUE(names_communicators(summary));
+  for (const store::StepRecord& step : store().steps(run_.id)) EXPECT_EQ(step.peer_wait_uncertainty_ns, 0) << "one clock";
 
   const CollectiveCurves curves = collective_curves(std::vector{summary});
   ASSERT_EQ(curves.curves.size(), 3u) << "no two communicators make one curve";

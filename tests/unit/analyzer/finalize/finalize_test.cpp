@@ -1,4 +1,8 @@
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "analyzer/run/run_summary.h"
 #include "core/error.h"
@@ -187,6 +191,39 @@ TEST_F(FinalizeRun, GivesTheSameRowsWhenCalledAgain) {
   EXPECT_EQ(store().collectives(run_.id).size(), 1u);
   ASSERT_EQ(store().kernels(run_.id).size(), kernels.size());
   EXPECT_EQ(store().kernels(run_.id)[0].total_ns, kernels[0].total_ns);
+}
+
+TEST_F(FinalizeRun, TheRowsDoNotDependOnTheNumberOfThreads) {
+  run_.set_world(4, 8);
+  for (std::size_t rank = 0; rank < 32; ++rank) {
+    run_.lag_us[rank] = static_cast<std::int64_t>(rank * 7 % 13);
+    run_.clock_offset_ns[rank] = static_cast<std::int64_t>(rank) * 1'000'003;
+  }
+  run_.clock_uncertainty_ns = 500;
+  run_.run_case.steps = 200;  // several ranges of steps
+  run_.store_into(store());
+  const auto rows_with = [&](std::size_t threads) {
+    finalize_run(store(), run_.id, threads);
+    std::vector<std::int64_t> values;
+    for (const store::StepRecord& step : store().steps(run_.id)) {
+      values.insert(values.end(), {step.rank, step.step, step.begin_ns, step.communication_ns, step.overlap_ns, step.peer_wait_ns,
+                                   step.peer_wait_uncertainty_ns, std::llround(1e6 * step.loss)});
+      values.insert(values.end(), step.partition.ns.begin(), step.partition.ns.end());
+    }
+    for (const store::CollectiveRecord& row : store().collectives(run_.id)) {
+      values.insert(values.end(), {static_cast<std::int64_t>(row.count), row.transfer_ns, row.duration_ns, row.peer_wait_ns,
+                                   row.transfer_uncertainty_ns, row.peer_wait_uncertainty_ns});
+    }
+    for (const store::KernelRecord& row : store().kernels(run_.id)) {
+      values.insert(values.end(), {static_cast<std::int64_t>(row.count), row.total_ns, row.max_ns});
+    }
+    return std::pair(values, stored().environment.facts);
+  };
+  const auto alone = rows_with(1);
+  ASSERT_EQ(store().steps(run_.id).size(), 32u * 205);
+  ASSERT_EQ(store().collectives(run_.id).at(0).count, 200u);
+  EXPECT_TRUE(rows_with(2) == alone);
+  EXPECT_TRUE(rows_with(11) == alone);
 }
 
 TEST_F(FinalizeRun, SumsKernelsOverMeasuredStepsOfAllRanks) {
