@@ -16,4 +16,5 @@
 # All sizes are runs of this one job, the case on 1 GPU first. It ends with the table of the curve.
 # The curve, and what it costs:  ddbench scaling --where name=ddbench-sweep-mlp
 set -eu
+ulimit -l unlimited 2>/dev/null || echo "memlock: $(ulimit -l) kB; InfiniBand may need more" >&2
 exec ddbench sweep --launcher srun --nodes 1,2 --gpus 4 --baseline --name ddbench-sweep-mlp

@@ -160,6 +160,82 @@ def test_kubeflow(bench):
                                                          "--", "./train")
 
 
+def test_trainjob(bench):
+    text = emitted(bench, "trainjob", *GPUS, "--network", "ib", "--job-memory", "64G", "--retries", 2)
+    schema = json.loads((ROOT / "tests/fixtures/job_schemas/trainjob.schema.json").read_text())
+    runtime, job = yaml.safe_load_all(text)
+    for part in (runtime, job):
+        jsonschema.Draft202012Validator(schema).validate(part)
+    assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
+    assert job["spec"]["trainer"] == {"numNodes": 2, "numProcPerNode": 4}
+    node = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]
+    container = node["template"]["spec"]["containers"][0]
+    assert node["backoffLimit"] == 2 and container["securityContext"]["capabilities"]["add"] == ["IPC_LOCK"]
+    script = container["command"][2].replace("$$", "$")
+    calls = arguments_of(bench, script, PET_NODE_RANK="1", PET_MASTER_ADDR="node-0", PET_MASTER_PORT="29400")
+    assert sorted(int(variables["RANK"]) for variables, _ in calls) == [4, 5, 6, 7]
+    refused = bench("run", "--emit", "trainjob", "--nodes", 2, "--gpus", 2, "--backend", "mpi", "--", "./train")
+    assert refused.returncode == 2 and "MPIJob" in refused.stderr
+
+
+RESOURCES = ["--nodes", 2, "--gpus", 4, "--job-memory", "64G", "--job-cpus", 8, "--job-env", "NCCL_IB_HCA=mlx5", "--job-env", "NOTE=a $b 'c'"]
+
+
+def test_jobs_get_memory_cores_variables_and_places(bench):
+    variables = {"NCCL_IB_HCA": "mlx5", "NOTE": "a $b 'c'"}
+    spec = document(bench, "kubeflow", *RESOURCES, "--shm-size", "16G", "--node-label", "pool=train", "--toleration", "nvidia.com/gpu:NoSchedule",
+                    "--toleration", "team=a")["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
+    container = spec["containers"][0]
+    assert container["resources"]["limits"] == {"nvidia.com/gpu": 4, "cpu": 32, "memory": "64Gi"}
+    assert variables.items() <= {v["name"]: v.get("value", "").replace("$$", "$") for v in container["env"]}.items()
+    assert {"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": "16Gi"}} in spec["volumes"]
+    (term,) = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchExpressions"] == [{"key": "pool", "operator": "In", "values": ["train"]}]
+    assert spec["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+                                   {"key": "team", "operator": "Equal", "value": "a"}]
+    service = document(bench, "compose", *RESOURCES, "--shm-size", "16G")["services"]["node1"]
+    assert (service["shm_size"], service["mem_limit"], service["cpus"]) == ("16g", "64g", 32)
+    assert variables.items() <= {k: str(v).replace("$$", "$") for k, v in service["environment"].items()}.items()
+    job = document(bench, "azureml", "--job-env", "A=b", "--shm-size", "512M")
+    assert job["environment_variables"]["A"] == "b" and job["resources"]["shm_size"] == "512m"
+    launcher = document(bench, "kubeflow", "--gpus", 2, "--backend", "mpi", "--job-env", "A=b", "--", "./train")["spec"]["mpiReplicaSpecs"]["Launcher"]
+    assert " -x A " in launcher["template"]["spec"]["containers"][0]["command"][2], "mpirun takes it to the workers"
+
+
+def test_sbatch_gets_time_cores_memory_and_variables(bench):
+    file = bench.tmp / "job.sh"
+    bench.ok("run", "--emit", "sbatch", "-o", file, *RESOURCES, "--job-time", "2:00:00", "--exclusive", "--network", "ib")
+    text = file.read_text()
+    for directive in "--cpus-per-task=8", "--mem=64G", "--time=2:00:00", "--exclusive":
+        assert f"#SBATCH {directive}\n" in text
+    assert "ulimit -l unlimited" in text
+    spy = text.replace("exec ddbench", "printenv NOTE NCCL_IB_HCA SRUN_CPUS_PER_TASK; true ddbench")
+    assert subprocess.run(["bash", "-c", spy], capture_output=True, text=True, check=True).stdout.splitlines() == ["a $b 'c'", "mlx5", "8"]
+    assert shutil.which("sbatch") is None or "unrecognized" not in subprocess.run(
+        ["sbatch", "--test-only", file], capture_output=True, text=True, check=False, timeout=120).stderr
+
+
+def test_a_template_of_the_site(bench):
+    template = bench.tmp / "site.sh"
+    template.write_text("#!/bin/bash\n#PBS -l select={{nodes}}:ngpus={{ gpus_per_node }}:mem={{memory}}\n{{environment}}{{command}}\n# ${{inputs.x}}\n")
+    text = emitted(bench, "sbatch", *RESOURCES, "--template", template)
+    assert text.startswith("#!/bin/bash\n#PBS -l select=2:ngpus=4:mem=64G\nexport NCCL_IB_HCA=mlx5\n")
+    assert "\nddbench run --launcher srun --nodes 2" in text and text.endswith("# ${{inputs.x}}\n")
+    template.write_text("# ours\n{{file}}")
+    assert emitted(bench, "compose", "--template", template) == "# ours\n" + emitted(bench, "compose")
+    template.write_text("a\n{{nodez}}\n")
+    refused = bench("run", "--emit", "sbatch", "--template", template)
+    assert refused.returncode == 2 and "line 2 has the placeholder {{nodez}}" in refused.stderr and "ranks_per_node" in refused.stderr
+
+
+@pytest.mark.parametrize("target, option", [("kubeflow", ["--exclusive"]), ("kubeflow", ["--job-memory", "64"]), ("kubeflow", ["--toleration", "a:b"]),
+                                            ("compose", ["--node-label", "a=b"]), ("sbatch", ["--shm-size", "1G"]), ("sbatch", ["--job-time", "1h"]),
+                                            ("sbatch", ["--job-env", "1=2"]), ("sbatch", ["--template", "/nosuch"]), ("azureml", ["--job-cpus", "2"])])
+def test_what_a_job_cannot_have_is_named(bench, target, option):
+    refused = bench("run", "--emit", target, *option)
+    assert refused.returncode == 2 and option[0] in refused.stderr
+
+
 def test_compose(bench):
     services = document(bench, "compose", *GPUS)["services"]
     assert list(services) == ["node0", "node1"]
@@ -338,7 +414,7 @@ def test_a_failed_rank_fails_its_node(bench):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["--emit", "pbs"], ["pbs", "azureml, sbatch, kubeflow or compose"]),
+    (["--emit", "pbs"], ["pbs", "azureml, sbatch, kubeflow, trainjob or compose"]),
     (["--emit", "compose", "--backend", "mpi", "--", "./train"], ["mpi", "compose"]),
     (["--emit", "compose", "--nodes", 2, "--backend", "mpi"], ["mpi", "compose"]),
     (["--emit", "azureml", "--nodes", 2, "--device", "cuda", "--backend", "mpi"], ["mpi", "nccl"]),

@@ -26,6 +26,15 @@ struct EmitOptions {
   int retries = 0;
   std::string rdma_resource;
   std::string pull_secret;
+  std::vector<std::string> job_env;  ///< "KEY=VALUE"
+  std::string template_file;
+  std::string memory;
+  std::string shared_memory;
+  int cpus = 0;
+  std::string time;
+  bool exclusive = false;
+  std::vector<std::string> node_labels;  ///< "KEY=VALUE"
+  std::vector<std::string> tolerations;  ///< "KEY[=VALUE][:EFFECT]"
 };
 
 void add_emit_options(CLI::App& command, EmitOptions& options);

@@ -91,6 +91,11 @@ std::string azureml(const Job& job) {
   document["environment"] = job.environment.empty() ? Document{{"image", image(job)}} : Document(job.environment);
   if (!is_serverless(job)) document["compute"] = "azureml:" + (job.compute.empty() ? "CLUSTER" : job.compute);
   document["resources"] = {{"instance_count", job.run_case.nodes}};
+  if (!job.resources.shared_memory.empty()) {
+    std::string size = job.resources.shared_memory;  // Docker's units
+    size.back() = size.back() == 'G' ? 'g' : 'm';
+    document["resources"]["shm_size"] = size;
+  }
   if (is_serverless(job)) {
     document["resources"]["instance_type"] = job.run_case.sku;
     document["queue_settings"] = {{"job_tier", job.tier == Tier::kLowPriority ? "spot" : "standard"}};
@@ -101,6 +106,7 @@ std::string azureml(const Job& job) {
   if (!job.mpi && !job.tensorflow) {
     document["environment_variables"]["LOCAL_WORLD_SIZE"] = std::to_string(processes_per_node(job));
   }
+  for (const auto& [key, value] : job.environment_variables) document["environment_variables"][key] = value;
   return explanation(job) + yaml(document);
 }
 

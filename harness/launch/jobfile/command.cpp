@@ -78,6 +78,12 @@ exit $status
                      job.run_case.nodes * processes_per_node(job), command_line(job, "env", default_store));
 }
 
+std::string exports(const Job& job) {
+  std::string lines;
+  for (const auto& [key, value] : job.environment_variables) lines += "export " + shell_words({key + "=" + value}) + "\n";
+  return lines;
+}
+
 std::string what_follows(const Job& job, const std::string& store) {
   std::string text;
   if (job.command == "sweep")

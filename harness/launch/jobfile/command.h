@@ -22,6 +22,9 @@ std::string command_line(const Job& job, const std::string& launcher, const std:
 /// that has the node's.
 std::string node_script(const Job& job, const std::string& node_rank, const std::string& default_store);
 
+/// "export KEY=VALUE" of each of the job's environment variables, a line each, for a shell.
+std::string exports(const Job& job);
+
 /// What to do when the job has ended, for the file's comment. `store`: where its results are then; empty: in the user's own.
 std::string what_follows(const Job& job, const std::string& store);
 

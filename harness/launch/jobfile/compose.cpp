@@ -21,6 +21,12 @@ Document gpus_of_node(const Job& job, int node) {
   return {{"resources", {{"reservations", {{"devices", Document::array({device})}}}}}};
 }
 
+/// "64G" as Compose and Docker write GiB.
+std::string lower(std::string memory) {
+  memory.back() = memory.back() == 'G' ? 'g' : 'm';
+  return memory;
+}
+
 Document service(const Job& job, int node) {
   Document service;
   service["image"] = image(job);
@@ -33,11 +39,14 @@ Document service(const Job& job, int node) {
     service["environment"]["NCCL_SOCKET_IFNAME"] = job.interface;
     service["environment"]["GLOO_SOCKET_IFNAME"] = job.interface;
   }
+  for (const auto& [key, value] : job.environment_variables) service["environment"][key] = with_doubled_dollars(value);
   service["command"] = {"bash", "-c", with_doubled_dollars(node_script(job, "NODE_RANK", kStore))};
   service["volumes"] = Document::array({"./results:/results"});
   service["stop_grace_period"] = "60s";
   // NCCL and data loaders share memory between processes: Docker's 64 MB end in a bus error.
-  service["shm_size"] = kSharedMemory;
+  service["shm_size"] = job.resources.shared_memory.empty() ? kSharedMemory : lower(job.resources.shared_memory);
+  if (!job.resources.memory.empty()) service["mem_limit"] = lower(job.resources.memory);
+  if (job.resources.cpus > 0) service["cpus"] = job.resources.cpus * processes_per_node(job);
   if (job.run_case.requested_network == NetworkRequest::kInfiniBand) service["devices"] = Document::array({"/dev/infiniband:/dev/infiniband"});
   if (job.run_case.requested_network == NetworkRequest::kInfiniBand) service["cap_add"] = Document::array({"IPC_LOCK"});
   service["ulimits"] = {{"memlock", -1}, {"stack", kStackBytes}};

@@ -10,6 +10,7 @@ namespace ddbench::job {
 std::string azureml(const Job& job);
 std::string sbatch(const Job& job);
 std::string kubeflow(const Job& job);
+std::string trainjob(const Job& job);
 std::string compose(const Job& job);
 
 }  // namespace ddbench::job

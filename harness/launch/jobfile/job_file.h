@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/run_case/run_case.h"
@@ -13,6 +14,7 @@ enum class Format {
   kAzureMl,   ///< command job of Azure Machine Learning's CLI v2
   kSbatch,    ///< batch script of Slurm
   kKubeflow,  ///< PyTorchJob of Kubeflow's training operator; MPIJob of its MPI operator for Job::mpi
+  kTrainJob,  ///< TrainJob of Kubeflow's trainer (v2), with a TrainingRuntime of its own
   kCompose,   ///< Docker Compose, a service a node
 };
 
@@ -23,6 +25,24 @@ struct Input {
 };
 
 enum class Tier { kDedicated, kLowPriority };
+
+/// A taint that the job's pods tolerate: "nvidia.com/gpu:NoSchedule", "pool=train:NoExecute".
+struct Toleration {
+  std::string key;
+  std::string value;   ///< empty: any
+  std::string effect;  ///< empty: any
+};
+
+/// What a node of the job gets beside its GPUs.
+struct Resources {
+  std::string memory;         ///< of a node: "64G", a number of GiB (M: MiB); empty: the scheduler's default
+  std::string shared_memory;  ///< the same for /dev/shm of containers; empty: as the format chooses
+  int cpus = 0;               ///< of a rank; 0: the scheduler's default
+  std::string time;           ///< Slurm: limit, as sbatch takes it; empty: the partition's
+  bool exclusive = false;     ///< Slurm: no other job on its nodes
+  std::vector<std::pair<std::string, std::string>> node_labels;  ///< Kubernetes: only nodes with these
+  std::vector<Toleration> tolerations;                           ///< Kubernetes
+};
 
 /// A case, and what a file needs to know beside it.
 struct Job {
@@ -46,9 +66,12 @@ struct Job {
   std::string pull_secret;           ///< Kubeflow: of the image's registry
   std::string partition;             ///< Slurm; empty: the cluster's default
   std::string account;               ///< Slurm; empty: the user's default
+  Resources resources;
+  std::vector<std::pair<std::string, std::string>> environment_variables;  ///< of every rank, in this order
+  std::string site_template;  ///< text of a site's own file with placeholders (site_template.h); empty: ddbench's
 };
 
-/// Of "azureml", "sbatch", "kubeflow", "compose"; anything else is an Error{kBadInput} that lists these.
+/// Of "azureml", "sbatch", "kubeflow", "trainjob", "compose"; anything else is an Error{kBadInput} that lists these.
 Format format_from(std::string_view name);
 
 /// Processes of ddbench that the scheduler starts on a node: one for TensorFlow, whose process has all GPUs of its node, else one for

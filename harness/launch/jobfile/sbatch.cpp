@@ -17,6 +17,10 @@ std::string directives(const Job& job) {
   add(fmt::format("--nodes={}", job.run_case.nodes));
   add(fmt::format("--ntasks-per-node={}", processes_per_node(job)));
   if (job.gpus) add(fmt::format("--gpus-per-node={}", job.run_case.gpus_per_node));
+  if (job.resources.cpus > 0) add(fmt::format("--cpus-per-task={}", job.resources.cpus));
+  if (!job.resources.memory.empty()) add("--mem=" + job.resources.memory);
+  if (!job.resources.time.empty()) add("--time=" + job.resources.time);
+  if (job.resources.exclusive) add("--exclusive");
   if (!job.partition.empty()) add("--partition=" + job.partition);
   if (!job.account.empty()) add("--account=" + job.account);
   add("--output=" + job_name(job) + "-%j.out");
@@ -60,10 +64,19 @@ exit $status
 )";
 }
 
+/// srun hands limits and variables of the batch shell to its tasks.
+std::string settings(const Job& job) {
+  std::string text;
+  if (job.run_case.requested_network == NetworkRequest::kInfiniBand)
+    text += "ulimit -l unlimited 2>/dev/null || echo \"memlock: $(ulimit -l) kB; InfiniBand may need more\" >&2\n";
+  if (job.resources.cpus > 0) text += fmt::format("export SRUN_CPUS_PER_TASK={}\n", job.resources.cpus);  // srun of 22.05 and later
+  return text + exports(job);
+}
+
 }  // namespace
 
 std::string sbatch(const Job& job) {
-  const std::string head = "#!/bin/bash\n" + directives(job) + "#\n" + explanation(job) + "set -eu\n";
+  const std::string head = "#!/bin/bash\n" + directives(job) + "#\n" + explanation(job) + "set -eu\n" + settings(job);
   const std::string command = command_line(job, "srun", "");
   // exec: the signal that Slurm sends to the batch shell is for ddbench.
   return is_restartable(job) ? head + start_again_at_the_limit(command) : head + "exec " + command + "\n";

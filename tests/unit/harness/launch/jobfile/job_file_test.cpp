@@ -60,6 +60,14 @@ TEST(JobFile, Kubeflow) {
   EXPECT_TRUE(matches_golden("job_program_kubeflow.yaml", job_file(Format::kKubeflow, program())));
 }
 
+TEST(JobFile, TrainJob) {
+  EXPECT_TRUE(matches_golden("job_training_trainjob.yaml", job_file(Format::kTrainJob, training())));
+  Job job = program();
+  EXPECT_THROW(job_file(Format::kTrainJob, job), Error) << "ranks of MPI";
+  job.mpi = false;
+  EXPECT_TRUE(matches_golden("job_program_trainjob.yaml", job_file(Format::kTrainJob, job)));
+}
+
 TEST(JobFile, Compose) {
   EXPECT_TRUE(matches_golden("job_training_compose.yaml", job_file(Format::kCompose, training())));
   Job job = program();
