@@ -141,6 +141,10 @@ void OverviewPage::make_comparison() {
   hint_->setWordWrap(true);
   hint_->setTextFormat(Qt::PlainText);
   table_ = new TableView(QStringLiteral("Chosen runs side by side"));
+  table_->on_fit = [this] {
+    const QString legend = table_->legend();
+    hint_->setText(legend.isEmpty() ? about_ : about_ + QStringLiteral(" · ") + legend);
+  };
   column->addWidget(panel_title_);
   column->addWidget(hint_);
   column->addWidget(table_, 1);
@@ -271,9 +275,7 @@ void OverviewPage::load_comparison() {
       "comparison", [chosen](JobContext& context) { return compare_chosen(context, chosen); },
       [this, by_hand](ComparedRuns result) {
         panel_title_->setText(result.title);
-        hint_->setText(
-            by_hand ? result.about
-                    : QStringLiteral("The newest runs. Choose others above: two are compared part by part."));
+        about_ = by_hand ? result.about : QStringLiteral("The newest runs. Choose others above: two are compared part by part.");
         table_->set_table(std::move(result.table));
         card_->set_figure(std::move(result.figure));
       });

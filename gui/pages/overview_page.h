@@ -74,6 +74,7 @@ class OverviewPage : public Page {
   ColumnChoice* columns_ = nullptr;
   QWidget* panel_ = nullptr;
   QLabel* hint_ = nullptr;
+  QString about_;  ///< what the hint says about the comparison
   QLabel* panel_title_ = nullptr;
   FigureCard* card_ = nullptr;
   TableView* table_ = nullptr;

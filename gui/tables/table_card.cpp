@@ -45,11 +45,8 @@ void TableCard::set_words(const QString& words) {
 }
 
 void TableCard::show_words() {
-  QStringList parts;
-  if (!text_.isEmpty()) parts << text_;
-  if (table_->cells().is_brief()) {
-    for (const std::string& line : table_->cells().table().legend) parts << QString::fromStdString(line);
-  }
+  QStringList parts{text_, table_->legend()};
+  parts.removeAll(QString());
   words_->setText(parts.join(QStringLiteral(" · ")));
   words_->setVisible(!parts.isEmpty());
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr int kColumnGap = 10;
 constexpr int kHeadingPadding = 8;  ///< of the style sheet
 constexpr int kNarrowestText = 96;
-constexpr int kNarrowestFirst = 150;  ///< what a row is about
+constexpr int kNarrowestFirst = 120;  ///< what a row is about
 constexpr int kWidestColumn = 420;
 
 /// Missing values sort last in both directions.
@@ -132,6 +132,13 @@ void TableView::fit_columns() {
   }
   for (const std::size_t i : shown) setColumnWidth(static_cast<int>(i), widths[i] + gap);
   if (on_fit) on_fit();
+}
+
+QString TableView::legend() const {
+  QStringList lines;
+  if (!model_->is_brief()) return {};
+  for (const std::string& line : model_->table().legend) lines << QString::fromStdString(line);
+  return lines.join(QStringLiteral(" · "));
 }
 
 void TableView::resizeEvent(QResizeEvent* event) {

@@ -19,6 +19,8 @@ class TableView : public QTableView {
   /// Where there is no room for all shown columns, those with brief cells show these, and wide columns of text give up
   /// width, as far as they can be read then.
   void fit_columns();
+  /// What brief cells mean; empty where none are shown.
+  QString legend() const;
   std::function<void()> on_fit;  ///< columns may show brief cells now, or no longer
   DataTableModel& cells() noexcept { return *model_; }
 

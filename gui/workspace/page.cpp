@@ -17,6 +17,8 @@
 namespace ddbench::gui {
 namespace {
 
+constexpr int kBoxFrame = 44;  ///< padding and arrow of a combo box
+
 QLabel* label(const char* name, const QString& text = {}) {
   auto* made = new QLabel(text);
   made->setObjectName(QString::fromLatin1(name));
@@ -169,8 +171,10 @@ void Page::fill_subject_box() {
   subject_box_->clear();
   const Subject shown = subject();
   const auto add = [&](const QString& text, Subject choice) {
-    subject_box_->addItem(text, static_cast<int>(choice.kind));
+    const int room = subject_box_->maximumWidth() - kBoxFrame;
+    subject_box_->addItem(subject_box_->fontMetrics().elidedText(text, Qt::ElideMiddle, room), static_cast<int>(choice.kind));
     const int last = subject_box_->count() - 1;
+    subject_box_->setItemData(last, text, Qt::ToolTipRole);
     subject_box_->setItemData(last, QString::fromStdString(choice.sweep_id), Qt::UserRole + 1);
     if (choice == shown) subject_box_->setCurrentIndex(last);
   };
