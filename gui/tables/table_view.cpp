@@ -20,7 +20,7 @@ namespace {
 constexpr int kColumnGap = 10;
 constexpr int kHeadingPadding = 8;  ///< of the style sheet
 constexpr int kNarrowestText = 96;
-constexpr int kNarrowestFirst = 120;  ///< what a row is about
+constexpr int kNarrowestFirst = 150;  ///< what a row is about
 constexpr int kWidestColumn = 420;
 
 /// Missing values sort last in both directions.
@@ -76,7 +76,7 @@ void TableView::set_table(reports::DataTable table) {
   for (int i = 0; i < model_->columnCount(); ++i) {
     natural_widths_.push_back(std::max(sizeHintForColumn(i), heading_width(i)));
     brief_widths_.push_back(0);
-    if (!model_->has_brief(i)) continue;
+    if (model_->table().legend.empty() || !model_->has_brief(i)) continue;  // nothing would explain them
     model_->set_brief(i, true);
     brief_widths_.back() = std::max(sizeHintForColumn(i), heading_width(i));
     model_->set_brief(i, false);
