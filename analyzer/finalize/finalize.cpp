@@ -31,7 +31,9 @@
 namespace ddbench::analyzer {
 namespace {
 
+constexpr std::uint64_t kFirstRangeRows = 65'536;       // of steps, while nothing is known of their spans
 constexpr std::uint32_t kFirstRangeSteps = 64;
+constexpr std::uint32_t kMostGrowth = 4;  // of a range over the one before: steps of a warm-up may hold less than others
 constexpr std::uint64_t kSpansUnderWay = 1'000'000;  // of the ranks that are worked on at a time: 48 MB
 constexpr std::uint64_t kFewestSpansOfARank = 65'536;  // fewer would decode a chunk of the store for several ranges
 constexpr std::uint64_t kPartsInARange = 4'000'000;    // of ranks in collectives: 250 MB
@@ -64,13 +66,20 @@ class Finalizer {
 
   void finalize() {
     const auto planned = store_.recorded_steps(run_);
-    StepRange range{0, kFirstRangeSteps - 1};
-    while (!ranks_.empty()) {
+    if (ranks_.empty()) return store_results();
+    const auto first = std::clamp<std::uint64_t>(kFirstRangeRows / ranks_.size(), 1, kFirstRangeSteps);
+    StepRange range{0, static_cast<std::uint32_t>(first) - 1};
+    for (;;) {
       const RangeSize size = finalize_range(range);
       if (size.most_spans == 0 && range.last >= planned) break;
       const std::uint32_t steps = next_range_steps(range.last - range.first + 1, size);
       range = {range.last + 1, range.last + steps};
     }
+    store_results();
+  }
+
+ private:
+  void store_results() {
     run_.environment.facts.merge(nccl_facts(nccl_));
     const std::vector<store::CollectiveRecord> rows = collective_rows();
     store_.put_collectives(run_.id, rows);
@@ -79,18 +88,19 @@ class Finalizer {
     store_verdict();
   }
 
- private:
   struct RangeSize {
-    std::uint64_t most_spans = 0;  ///< of a rank
-    std::uint64_t parts = 0;       ///< CollectiveJoin::parts
+    std::uint64_t most_spans = 0;  ///< of a rank, in the range and the steps beside it
+    std::uint64_t parts = 0;       ///< CollectiveJoin::parts, likewise
   };
-  /// So that memory stays bounded, however many ranks there are.
+  /// So that memory stays bounded, however many ranks there are. Depends on the run alone, not on the number of threads.
   std::uint32_t next_range_steps(std::uint32_t steps, RangeSize size) const {
-    const std::uint64_t spans_of_a_rank = std::max<std::uint64_t>(kSpansUnderWay / threads_, kFewestSpansOfARank);
-    const std::uint64_t fitting = std::min({spans_of_a_rank * steps / std::max<std::uint64_t>(size.most_spans, 1),
-                                            kPartsInARange * steps / std::max<std::uint64_t>(size.parts, 1),
-                                            kRowsInARange / ranks_.size()});
-    return static_cast<std::uint32_t>(std::max<std::uint64_t>(fitting, 1));
+    const std::uint64_t under_way = std::min<std::uint64_t>(ranks_.size(), kMostThreads);
+    const std::uint64_t spans_of_a_rank = std::max<std::uint64_t>(kSpansUnderWay / under_way, kFewestSpansOfARank);
+    const std::uint64_t read = std::uint64_t{steps} + 2;
+    const std::uint64_t fitting = std::min(spans_of_a_rank * read / std::max<std::uint64_t>(size.most_spans, 1),
+                                           kPartsInARange * read / std::max<std::uint64_t>(size.parts, 1));
+    const std::uint64_t most = std::min(std::uint64_t{steps} * kMostGrowth, kRowsInARange / ranks_.size());
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(std::min(fitting - std::min<std::uint64_t>(fitting, 2), most), 1));
   }
 
   /// A rank's spans around a range as stored, then as they are analyzed.

@@ -5,14 +5,14 @@
 
 #include "analyzer/store/rows/run_store.h"
 #include "core/error.h"
-#include "probes/recorder/signals_blocked.h"
+#include "core/signals_blocked.h"
 
 namespace ddbench::experiment {
 
 LifeSigns::LifeSigns(std::filesystem::path store, store::RunId run, std::chrono::milliseconds every)
     : store_(std::move(store)), run_(std::move(run)), every_(every) {
   try {
-    const host::SignalsBlocked blocked;
+    const SignalsBlocked blocked;
     thread_ = std::jthread([this](const std::stop_token& stop) { show(stop); });
   } catch (const std::system_error&) {
     // The ranks may have taken the last thread. What is stored between heartbeats is stored all the same.

@@ -10,8 +10,8 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/signals_blocked.h"
 #include "probes/nvml/gpu_monitor.h"
-#include "probes/recorder/signals_blocked.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -51,7 +51,7 @@ LiveLog::~LiveLog() {
 
 void LiveLog::start() {
   if (thread_.joinable() || refused_) return;
-  const host::SignalsBlocked blocked;
+  const SignalsBlocked blocked;
   try {
     thread_ = std::thread([this] { work(); });
   } catch (const std::system_error& error) {  // no more threads: the run goes on

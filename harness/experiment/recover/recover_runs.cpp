@@ -128,6 +128,9 @@ RecoveredRun recover_run(store::RunStore& store, store::RunRecord run, const std
                 fmt::format("run {} cannot be recovered: {}. What it measured stays in {}", id,
                             error.message(), path.string()),
                 error.native_code(), error.where());
+  } catch (...) {
+    if (directory) directory->keep();
+    throw;
   }
 }
 

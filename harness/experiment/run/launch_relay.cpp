@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "core/clock.h"
+#include "core/signals_blocked.h"
 #include "harness/experiment/ingest/program_progress.h"
-#include "probes/recorder/signals_blocked.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -87,7 +87,7 @@ void LaunchRelay::finish() {
 /// The first tick comes after the launcher has forked for the last time.
 void LaunchRelay::start_ingest() {
   try {
-    const host::SignalsBlocked blocked;
+    const SignalsBlocked blocked;
     ingesting_ = std::async(std::launch::async, [this] { ingest(); });
   } catch (const std::system_error&) {
     // There is no thread left: the ranks may have taken the last. It is done when this one asks for it.

@@ -1,6 +1,11 @@
 #include "core/pipeline.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -62,6 +67,44 @@ TEST(Pipeline, AnExceptionReachesTheCallerAfterTheThreadsHaveEnded) {
     EXPECT_EQ(running, 0);
   }
 }
+
+TEST(Pipeline, ItsThreadsTakeNoSignals) {
+  const auto blocks_interrupts = [](std::size_t, int) {
+    sigset_t blocked;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    return ::sigismember(&blocked, SIGINT) == 1;
+  };
+  pipeline(4, 2, [](std::size_t) { return 0; }, blocks_interrupts, [](std::size_t, bool blocks) { EXPECT_TRUE(blocks); });
+  EXPECT_FALSE(blocks_interrupts(0, 0)) << "the caller takes them again";
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which end the process where no thread can be made
+TEST(Pipeline, WorksOnTheCallingThreadWhereTheSystemMakesNoOther) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    // In the child alone, no thread's stack fits into the memory that is allowed.
+    constexpr rlim_t kMemory = rlim_t{4} << 30;
+    const rlimit limit{kMemory, kMemory};
+    pthread_attr_t stacks;
+    if (::setrlimit(RLIMIT_AS, &limit) != 0 || ::pthread_attr_init(&stacks) != 0 ||
+        ::pthread_attr_setstacksize(&stacks, 4 * kMemory) != 0 || ::pthread_setattr_default_np(&stacks) != 0)
+      ::_exit(2);
+    std::size_t sum = 0, elsewhere = 0;
+    const std::thread::id caller = std::this_thread::get_id();
+    const auto work = [&](std::size_t, std::size_t input) {
+      elsewhere += std::this_thread::get_id() != caller;
+      return input;
+    };
+    pipeline(10, 4, [](std::size_t i) { return i; }, work, [&](std::size_t, std::size_t i) { sum += i; });
+    ::_exit(sum == 45 && elsewhere == 0 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+#endif
 
 TEST(Pipeline, OfNothingDoesNothing) {
   const auto fail = [](std::size_t) -> int { throw std::logic_error("called"); };

@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-namespace ddbench::host {
+namespace ddbench {
 
 /// While it lives, the calling thread and the threads that it makes take no signals: those are for the
 /// threads that the program prepared for them. Made threads stay so; the calling one is as before afterwards.
@@ -21,4 +21,4 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-}  // namespace ddbench::host
+}  // namespace ddbench
