@@ -106,6 +106,17 @@ function(ddbench_add_module name)
   add_dependencies(programs ddbench_${name})
 endfunction()
 
+# ddbench_self_contained(<target>)
+# A shared object that is loaded into user programs exports nothing of the libraries in it, and brings its own libstdc++ and its own
+# parts of fmt: the program's environment (a container, conda) may have older ones, or none. The sanitizers need the shared libstdc++.
+function(ddbench_self_contained target)
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+  if(NOT DDBENCH_SANITIZE)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:ddbench_own_fmt>)
+    target_link_options(${target} PRIVATE -static-libstdc++ -Wl,--as-needed)
+  endif()
+endfunction()
+
 # ddbench_not_hot(<target>): compiles code that takes no run time without optimisation.
 function(ddbench_not_hot target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)

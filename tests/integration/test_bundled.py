@@ -2,12 +2,13 @@
 
 import importlib.util
 import json
+import pathlib
 import subprocess
 import sys
 import textwrap
 
 import pytest
-from conftest import ROOT
+from conftest import EXECUTABLE, ROOT
 
 PYTHON = sys.executable
 DDP = [PYTHON, ROOT / "tests/integration/programs/ddp_mlp.py"]
@@ -40,6 +41,26 @@ def test_each_library_calls_what_it_brings(bench):
     run = measured(bench, PYTHON, program, bundled(bench, 1), bundled(bench, 2))
     assert {(c["function"], c["bytes"]) for c in run["collectives"]} == {("gather", 800)}, "in and out of 2 ranks"
     assert {name for (name,) in bench.rows("select name from kernel where kind in ('forward', 'backward', 'optimizer', 'compute')")} == {"blas"}
+
+
+def test_an_environment_with_other_libraries_of_one_name(bench):
+    """What is loaded into programs needs no C++ library of theirs: one of the name that fmt has, and nothing of it."""
+    libraries = bench.tmp / "libraries"
+    libraries.mkdir()
+    for file in (pathlib.Path(EXECUTABLE).parents[1] / "lib/ddbench").glob("ddbench_*.so"):
+        if file.stem.startswith(("ddbench_inject", "ddbench_session", "ddbench_nccl_profiler")):
+            needed = subprocess.run(["readelf", "-d", file], check=True, capture_output=True, text=True).stdout
+            assert "libfmt" not in needed and "libstdc++" not in needed, file
+    subprocess.run(["cc", "-shared", "-xc", "/dev/null", "-o", libraries / "libfmt.so.9"], check=True)
+    source = bench.tmp / "gather.py"
+    source.write_text(textwrap.dedent("""
+        import ctypes, os, sys
+        library = ctypes.CDLL(sys.argv[1])
+        for step in range(1, 13):
+            library.gather_among(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), 400)
+        """))
+    run = measured(bench, "env", f"LD_LIBRARY_PATH={libraries}", PYTHON, source, bundled(bench, 1))
+    assert [c["function"] for c in run["collectives"]] == ["gather"]
 
 
 @needs_torch

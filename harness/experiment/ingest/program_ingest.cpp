@@ -20,6 +20,7 @@
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
 #include "core/text/quantity.h"
+#include "harness/experiment/ingest/loader_errors.h"
 #include "harness/experiment/ingest/program_spools.h"
 #include "harness/experiment/ingest/rank_checks.h"
 #include "harness/experiment/ingest/uncovered_mpi.h"
@@ -296,6 +297,7 @@ ProgramRecording ingest_program(store::RunStore& store, const store::RunRecord& 
                         read_spools(run_directory, is_program_per_node(run.run_case) ? FileNames::kOfNodes
                                                                                      : FileNames::kOfRanks));
   recording.transport = logged_transports(run_directory);
+  for (std::string& note : loader_errors(run_directory, run.run_case.world_size())) recording.notes.push_back(std::move(note));
   return recording;
 }
 
