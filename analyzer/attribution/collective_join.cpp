@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "core/pipeline.h"
 #include "core/span_limits.h"
+#include "core/threads/pipeline.h"
 
 namespace ddbench::analyzer {
 namespace {

@@ -24,9 +24,9 @@
 #include "analyzer/run/contention.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
-#include "core/pipeline.h"
 #include "core/run_case/program_case.h"
 #include "core/span_limits.h"
+#include "core/threads/pipeline.h"
 
 namespace ddbench::analyzer {
 namespace {

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/signals_blocked.h"
+#include "core/threads/signals_blocked.h"
 #include "probes/recorder/spool_format.h"
 
 namespace ddbench::host {

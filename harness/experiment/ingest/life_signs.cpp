@@ -5,7 +5,7 @@
 
 #include "analyzer/store/rows/run_store.h"
 #include "core/error.h"
-#include "core/signals_blocked.h"
+#include "core/threads/signals_blocked.h"
 
 namespace ddbench::experiment {
 

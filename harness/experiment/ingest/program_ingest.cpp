@@ -20,7 +20,7 @@
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
 #include "core/text/quantity.h"
-#include "harness/experiment/ingest/loader_errors.h"
+#include "harness/experiment/ingest/program_output.h"
 #include "harness/experiment/ingest/program_spools.h"
 #include "harness/experiment/ingest/rank_checks.h"
 #include "harness/experiment/ingest/uncovered_mpi.h"

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "harness/experiment/ingest/run_observer.h"
@@ -38,5 +39,9 @@ bool is_output_file(const std::string& relative_path);
 std::filesystem::path output_base(const std::filesystem::path& store);
 /// That of a run: <store>.logs/<run>, with a file rank<N>.log for each rank that printed something.
 std::filesystem::path output_directory(const std::filesystem::path& store, const store::RunId& run);
+
+/// A note for each reason why the dynamic linker could not load one of ddbench's libraries into the processes of a program: nothing of
+/// these processes is recorded. From what it printed at the begin of the ranks' output (rank<N>.log in `run_directory`).
+std::vector<std::string> loader_errors(const std::filesystem::path& run_directory, int ranks);
 
 }  // namespace ddbench::experiment

@@ -11,6 +11,11 @@
 #include "harness/experiment/ingest/launch_notes.h"
 
 namespace ddbench::experiment {
+namespace {
+
+constexpr std::size_t kSpansAtOnce = 1 << 16;  // 3 MB
+
+}  // namespace
 
 std::filesystem::path spool_file(const std::filesystem::path& run_directory, int rank) {
   return run_directory / fmt::format("rank{}.spool", rank);
@@ -42,16 +47,25 @@ void SpanIngest::skip_stored() {
   }
 }
 
-void SpanIngest::poll() {
+bool SpanIngest::poll() {
+  bool has_moved = false;
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
-    // Read until there is no more: a reader reports damage after it has returned everything before it.
-    for (bool more = true; more;) {
+    // A reader reports damage after it has returned everything before it, so that one read is not enough.
+    for (std::size_t moved = 0; moved < kSpansAtOnce;) {
       host::SpoolBatch batch;
       if (!read(rank, batch)) break;
-      more = !batch.spans.empty() || !batch.scalars.empty() || !batch.new_names.empty();
       move(rank, batch);
       if (shown_ns_) show_life();
+      if (batch.spans.empty() && batch.scalars.empty() && batch.new_names.empty()) break;
+      has_moved = true;
+      moved += std::max<std::size_t>(batch.spans.size(), 1);
     }
+  }
+  return has_moved;
+}
+
+void SpanIngest::drain() {
+  while (poll()) {
   }
 }
 
@@ -65,7 +79,7 @@ bool SpanIngest::read(int rank, host::SpoolBatch& batch) {
       if (!std::filesystem::exists(file, missing)) return false;
       spool.reader = std::make_unique<host::SpoolReader>(file);
     }
-    batch = spool.reader->read();
+    batch = spool.reader->read(kSpansAtOnce);
     spool.reader->check_rank(rank);
     return true;
   } catch (const Error& error) {

@@ -24,9 +24,12 @@ class SpanIngest {
   SpanIngest(store::RunStore& store, store::RunId run_id, std::filesystem::path run_directory,
              int world_size);
 
-  /// Moves everything that is complete in the spools now. Ranks that have not created their spool yet are
-  /// skipped. Throws Error of the store (disk full), or when a spool cannot be opened or read.
-  void poll();
+  /// Moves what is complete in the spools, at most about 65,000 spans of each rank: ranks that record faster than they are read hold
+  /// back neither the caller nor the other ranks. Ranks that have not created their spool yet are skipped. False if there was nothing
+  /// to move. Throws Error of the store (disk full), or when a spool cannot be opened or read.
+  bool poll();
+  /// poll() until there is nothing to move: when the ranks have ended.
+  void drain();
 
   /// Stores a heartbeat, every ten seconds at most; where the store does not take it, the next one may be
   /// stored. From the first call on, poll() does it too. Throws Error{kRunFailed} if the run is closed there:

@@ -10,7 +10,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/signals_blocked.h"
+#include "core/threads/signals_blocked.h"
 #include "probes/nvml/gpu_monitor.h"
 
 namespace ddbench::experiment {

@@ -53,7 +53,7 @@ void take_spools(store::RunStore& store, store::RunRecord& run, const fs::path& 
   if (is_program(run.run_case)) return take_program(store, run, directory);
   SpanIngest ingest(store, run.id, directory, run.run_case.world_size());
   ingest.skip_stored();
-  ingest.poll();
+  ingest.drain();
   add_notes(ingest.notes(), run.environment.facts);
 }
 

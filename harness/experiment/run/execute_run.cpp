@@ -128,7 +128,7 @@ class Execution {
   const RunCase& run_case() const { return started_.run_case; }
 
   void ingest_rest() {
-    ingest_.poll();
+    ingest_.drain();
     for (std::string& note : ingest_.notes()) outcome_.notes.push_back(std::move(note));
     for (store::RankRecord& rank : outcome_.ranks) {
       rank.dropped_spans = std::max(rank.dropped_spans, ingest_.dropped_spans(rank.rank));

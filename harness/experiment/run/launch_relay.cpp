@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "core/clock.h"
-#include "core/signals_blocked.h"
+#include "core/threads/signals_blocked.h"
 #include "harness/experiment/ingest/program_progress.h"
 
 namespace ddbench::experiment {
@@ -98,7 +98,9 @@ void LaunchRelay::start_ingest() {
 
 void LaunchRelay::ingest() {
   ingest_.show_life();
-  ingest_.poll();
+  const std::int64_t begin_ns = now_ns();
+  while (ingest_.poll() && now_ns() - begin_ns < kIngestEvery_ns) {
+  }
 }
 
 void LaunchRelay::take_ingested() {

@@ -79,7 +79,7 @@ class HostileSpools : public testing::Test {
   /// Of the engine's spools rank0.spool and rank1.spool.
   std::vector<std::string> finalized_notes() {
     SpanIngest ingest(store_, run_id_, directory_.path(), 2);
-    ingest.poll();
+    ingest.drain();
     analyzer::finalize_run(store_, run_id_);
     return ingest.notes();
   }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "probes/recorder/recorder.h"
+#include "probes/recorder/spool_writer.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -50,8 +51,8 @@ TEST_F(SpanIngestTest, MovesEachSpanAndValueOnceWithItsName) {
   const std::uint32_t second = recorder.intern("second");
   track.record(span_at(200, second));
   recorder.stop();
-  ingest.poll();
-  ingest.poll();
+  ingest.drain();
+  EXPECT_FALSE(ingest.poll());
 
   const std::vector<Span> spans = store_.spans(run_id_, 1);
   ASSERT_EQ(spans.size(), 2u);
@@ -63,6 +64,24 @@ TEST_F(SpanIngestTest, MovesEachSpanAndValueOnceWithItsName) {
             (std::vector<std::pair<std::uint32_t, double>>{{0, 2.5}}));
   EXPECT_TRUE(store_.spans(run_id_, 0).empty());
   EXPECT_EQ(ingest.stored_spans(), 2u);
+}
+
+TEST_F(SpanIngestTest, ARankThatRecordsFasterThanItIsReadDoesNotHoldBackTheOthers) {
+  constexpr std::size_t kMany = 200'000;  // of rank 0, as if it had recorded them since the last time
+  for (const int rank : {0, 1}) {
+    host::SpoolWriter writer(spool_file(folder_, rank), rank, run_id_);
+    writer.write_names(std::vector<std::string>{"operator"});
+    const std::vector<Span> spans(1000, span_at(100, 0));
+    for (std::size_t written = 0; written < (rank == 0 ? kMany : 1000); written += spans.size()) writer.write_spans(spans);
+    writer.write_end();
+    writer.close();
+  }
+  SpanIngest ingest(store_, run_id_, folder_, 2);
+  EXPECT_TRUE(ingest.poll());
+  EXPECT_LT(store_.spans(run_id_, 0).size(), kMany / 2);
+  EXPECT_EQ(store_.spans(run_id_, 1).size(), 1000u);
+  ingest.drain();
+  EXPECT_EQ(store_.spans(run_id_, 0).size(), kMany);
 }
 
 }  // namespace

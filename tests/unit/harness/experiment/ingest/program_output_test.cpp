@@ -1,4 +1,4 @@
-#include "harness/experiment/ingest/loader_errors.h"
+#include "harness/experiment/ingest/program_output.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "core/pipeline.h"
+#include "core/threads/pipeline.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

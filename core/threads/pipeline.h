@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/signals_blocked.h"
+#include "core/threads/signals_blocked.h"
 
 namespace ddbench {
 
