@@ -66,8 +66,8 @@ void add_memory_facts(const store::RunStore& store, const store::RunId& run,
   set_fact(facts, fact_key<"memory.device_peak_bytes">, most);
   set_fact(facts, fact_key<"memory.device_peak_of_ranks">, peaks);
   for (const FactKey<std::int64_t>& key : kMemoryUses) set_fact(facts, key, last(fullest, key.name));
-  set_count(facts, fact_key<"memory.device_reserved_bytes">,
-            last(fullest, fact_key<"memory.device_reserved_bytes">.name));
+  for (const auto& key : {fact_key<"memory.device_reserved_bytes">, fact_key<"memory.offloaded_bytes">})
+    set_count(facts, key, last(fullest, key.name));
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ Measured<DeviceMemory> device_memory_of(const store::RunRecord& run) {
     if (bytes > 0) memory.parts.emplace_back(name.substr(7, name.size() - 7 - 6), bytes);
   }
   memory.reserved_bytes = get_fact(facts, fact_key<"memory.device_reserved_bytes">).value_or(0);
+  memory.offloaded_bytes = get_fact(facts, fact_key<"memory.offloaded_bytes">).value_or(0);
   memory.predicted_bytes = get_fact(facts, fact_key<"memory.predicted_bytes">);
   return memory;
 }

@@ -39,6 +39,7 @@ struct DeviceMemory {
   std::vector<std::int64_t> bytes_of_ranks;  ///< one where all have as much
   std::vector<std::pair<std::string, std::int64_t>> parts;  ///< of that rank: {"parameters", ...}; without those of 0
   std::int64_t reserved_bytes = 0;           ///< by the driver for the allocator; 0: not known
+  std::int64_t offloaded_bytes = 0;          ///< of the optimizer, in the host's memory beside it; 0: none
   Measured<std::int64_t> predicted_bytes = Measured<std::int64_t>::missing("not stored");
 
   std::int64_t of_rank(std::size_t rank) const {

@@ -164,6 +164,8 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
     {"memory.device_reserved_bytes", kInteger, kThisRun, "B",
      "most memory that the driver kept for a rank's allocator; absent on CPUs"},
     {"memory.gradients_bytes", kInteger, kThisRun, "B", "gradients, with the sums of micro-batches"},
+    {"memory.offloaded_bytes", kInteger, kThisRun, "B",
+     "what the optimizer kept in the host's memory beside the device's, of the rank that had most of that; absent without offload"},
     {"memory.optimizer_bytes", kInteger, kThisRun, "B", "the optimizer's state"},
     {"memory.other_bytes", kInteger, kThisRun, "B", "all else"},
     {"memory.parameters_bytes", kInteger, kThisRun, "B", "parameters, with their copies in 16 bits"},

@@ -50,13 +50,13 @@ std::int64_t memory_per_rank_bytes(const RunCase& run_case) {
   check_supported(run_case);
   if (run_case.on_gpus()) {  // the rest is the GPU's, which refuses what it cannot hold
     const auto workload = workload::make_workload(run_case);
-    return kCudaProcessBytes + Loader::memory_bytes(run_case, workload->sample());
+    return kCudaProcessBytes + Loader::memory_bytes(run_case, workload->sample()) + offloaded_footprint(run_case);
   }
   const std::int64_t sockets_bytes = run_case.world_size() > 1 ? kRingSocketsBytes : 0;
   // Rank 0 gathers the values of a checkpoint: counted in equal parts for the ranks of its node.
   const bool gathers = run_case.checkpoint_every > 0 && strategy_info(run_case.strategy).shards_parameters;
   const std::int64_t gathered_bytes = gathers ? gathered_values_bytes(run_case) / run_case.gpus_per_node : 0;
-  return kProcessBytes + sockets_bytes + gathered_bytes + largest_footprint(run_case).total();
+  return kProcessBytes + sockets_bytes + gathered_bytes + largest_footprint(run_case).total() + offloaded_footprint(run_case);
 }
 
 StrategyTraffic strategy_traffic(const RunCase& run_case) {

@@ -9,6 +9,7 @@
 #include "core/text/quantity.h"
 #include "harness/model/architectures/registry.h"
 #include "harness/training/data/loader.h"
+#include "harness/training/optimizer/optimizer.h"
 #include "harness/training/optimizer/parameters.h"
 #include "harness/training/strategy/strategies.h"
 #include "harness/training/train.h"
@@ -73,6 +74,13 @@ device::MemoryByUse largest_footprint(const RunCase& run_case) {
   return largest;
 }
 
+std::int64_t offloaded_footprint(const RunCase& run_case) {
+  if (!is_offloaded(run_case)) return 0;
+  RunCase on_device = run_case;
+  on_device.strategy_options.erase("offload");
+  return offloaded_bytes(run_case, largest_footprint(on_device)[MemoryUse::kOptimizer] / optimizer_states(run_case.optimizer));
+}
+
 std::int64_t largest_batch(const RunCase& run_case, std::int64_t bytes) {
   const auto fits_with = [&](std::int64_t micro_batch) {
     RunCase changed = run_case;
@@ -100,6 +108,11 @@ std::vector<std::string> ways_to_fit(const RunCase& run_case, std::int64_t bytes
   std::get<ReferenceWorkload>(recomputing.work).options["recompute"] = "blocks";
   if (recomputing.work != run_case.work)
     add_way(recomputing, "-O recompute=blocks", bytes, ways);
+  if (run_case.on_gpus() && !is_offloaded(run_case)) {
+    RunCase changed = run_case;
+    changed.strategy_options["offload"] = "optimizer";
+    add_way(changed, "-S offload=optimizer", bytes, ways);
+  }
   if (run_case.world_size() > 1) {
     for (const char* strategy : {"zero1", "zero2", "zero3"}) {
       RunCase changed = run_case;

@@ -15,6 +15,9 @@ device::MemoryByUse footprint(const RunCase& run_case, int rank);
 /// The same of the rank that has most.
 device::MemoryByUse largest_footprint(const RunCase& run_case);
 
+/// What an offloaded optimizer of such a rank keeps in the host's memory; 0 without offload.
+std::int64_t offloaded_footprint(const RunCase& run_case);
+
 /// The largest batch_per_gpu of the case, a multiple of its micro-batches, whose footprint is at most `bytes`; 0 where not
 /// even one sample for each micro-batch fits. At most 2^24.
 std::int64_t largest_batch(const RunCase& run_case, std::int64_t bytes);

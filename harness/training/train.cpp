@@ -57,12 +57,15 @@ void record_probe_cost(host::Recorder& recorder, std::int64_t readings_ns, std::
 }
 
 /// What the device's allocator has given out, by use, at its peak so far.
-void record_memory(host::Recorder& recorder, const device::Device& device, std::uint32_t step) {
+void record_memory(host::Recorder& recorder, const device::Device& device, const Optimizer& optimizer, std::uint32_t step) {
   const device::MemoryByUse& peak = device.memory().peak();
   recorder.record_scalar(fact_key<"memory.device_peak_bytes">.name, step, static_cast<double>(peak.total()));
   for (std::size_t use = 0; use < device::kMemoryUses; ++use) {
     recorder.record_scalar(fmt::format("memory.{}_bytes", device::kMemoryUseNames[use]), step,
                            static_cast<double>(peak.bytes[use]));
+  }
+  if (const std::int64_t offloaded = optimizer.offloaded_bytes(); offloaded > 0) {
+    recorder.record_scalar(fact_key<"memory.offloaded_bytes">.name, step, static_cast<double>(offloaded));
   }
   if (const std::int64_t reserved = device.reserved_peak_bytes(); reserved > 0) {
     recorder.record_scalar(fact_key<"memory.device_reserved_bytes">.name, step, static_cast<double>(reserved));
@@ -218,7 +221,7 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
     ends = reached || end.is_last;
     if (step == first_step) {
       result.loss_first = loss;
-      record_memory(recorder, *device, step);
+      record_memory(recorder, *device, *optimizer, step);
     }
     result.loss_last = loss;
     recorder.record_scalar("loss", step, loss);
@@ -239,7 +242,7 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
   }
   recorder.set_enabled(true);
   record_probe_cost(recorder, run_queue.cost_ns() + links.cost_ns(), first_step, last_step, run_case.warmup);
-  record_memory(recorder, *device, last_step);
+  record_memory(recorder, *device, *optimizer, last_step);
   ParameterHash hash;
   strategy->read_values([&](std::size_t parameter, const float* values) {
     hash.add({values, static_cast<std::size_t>(specs[parameter].elements())});

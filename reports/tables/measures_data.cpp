@@ -77,6 +77,7 @@ void add_device_memory(const RunSummary& summary, DataTable& table) {
     if (memory->predicted_bytes)
       detail += fmt::format("; predicted {} without workspace", bytes_in_words(*memory->predicted_bytes));
     if (memory->reserved_bytes > 0) detail += fmt::format("; {} kept by the driver", bytes_in_words(memory->reserved_bytes));
+    if (memory->offloaded_bytes > 0) detail += fmt::format("; the optimizer's {} are in the host's memory", bytes_in_words(memory->offloaded_bytes));
     const bool on_host = summary.run.run_case.on_cpu();
     add_measure(table, on_host ? "tensor memory" : "GPU memory", bytes_in_words(memory->peak_bytes), std::move(detail));
   }

@@ -9,7 +9,7 @@ from test_launchers import finish, last_run, start
 
 CONFIG = {"train_batch_size": 32, "train_micro_batch_size_per_gpu": 8, "gradient_accumulation_steps": 2, "gradient_clipping": 1.0,
           "zero_optimization": {"stage": 3, "reduce_bucket_size": 50000, "overlap_comm": True,
-                                "offload_optimizer": {"device": "none"}, "stage3_max_live_parameters": "auto"},
+                                "offload_optimizer": {"device": "cpu"}, "stage3_max_live_parameters": "auto"},
           "bf16": {"enabled": "auto"}, "steps_per_print": 10,
           "optimizer": {"type": "AdamW", "params": {"lr": 0.002, "weight_decay": 0.01, "betas": [0.9, 0.999]}}}
 
@@ -25,7 +25,8 @@ def test_a_deepspeed_configuration_becomes_options(bench):
     run = json.loads(done.stdout)["run"]
     assert (run["strategy"], run["batch_per_gpu"], run["optimizer"], run["lr"]) == ("zero3", 16, "adamw", 0.002)
     assert run["bucket_bytes"] == 200000, "elements of float32"
-    assert json.loads(last_run(bench)["case_json"])["accumulate"] == 2
+    case = json.loads(last_run(bench)["case_json"])
+    assert case["accumulate"] == 2 and case["strategy_options"]["offload"] == "optimizer"
     for field in ("gradient_clipping", "optimizer.params.betas", "steps_per_print"):
         assert field in done.stderr
     assert "stage3_max_live_parameters" in done.stderr and "optimizer.params.lr" not in done.stderr
@@ -60,7 +61,8 @@ def test_contradictions_and_bad_files_name_their_fields(bench):
     assert "train_micro_batch_size_per_gpu" in refused("--global-batch", 64)
     assert "overlap_comm" in refused("-S", "overlap=off")
     assert "from 0 to 3" in refused(zero_optimization={"stage": 4})
-    assert "offload_optimizer.device is \"cpu\"" in refused(zero_optimization={"offload_optimizer": {"device": "cpu"}})
+    assert "offload_optimizer.device is \"nvme\"" in refused(zero_optimization={"offload_optimizer": {"device": "nvme"}})
+    assert "offload_param.device is \"cpu\"" in refused(zero_optimization={"offload_param": {"device": "cpu"}})
     assert "are both true" in refused(bf16={"enabled": True}, fp16={"enabled": True})
     assert "\"Lion\"; supported" in refused(optimizer={"type": "Lion"})
     assert "must be a whole number from 1" in refused(train_micro_batch_size_per_gpu=1.5)

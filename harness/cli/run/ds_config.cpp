@@ -118,14 +118,24 @@ void read_batch(Fields& fields, int ranks, DsConfig& config) {
                : fmt::format("is {}, which {} {} x {} ranks does not divide", *whole, kMicro, *micro, ranks));
 }
 
-void refuse_offload(Fields& fields, const std::string& part) {
-  const std::string field = "zero_optimization." + part + ".device";
-  const auto device = fields.word(field);
-  if (!device || *device == "none") return;
-  refuse(fields.file(), field,
-         fmt::format("is \"{}\": ddbench keeps parameters and the optimizer's state where it computes (on CPUs that is the host's memory). "
-                     "Set it to \"none\"",
-                     *device));
+/// The device that a part is offloaded to; "none" where it stays.
+std::string offloaded_to(Fields& fields, const std::string& part) {
+  return fields.word("zero_optimization." + part + ".device").value_or("none");
+}
+
+void read_offload(Fields& fields, DsConfig& config) {
+  const std::string optimizer = offloaded_to(fields, "offload_optimizer");
+  constexpr const char* kOptimizer = "zero_optimization.offload_optimizer.device";
+  if (optimizer == "cpu") config.options.push_back({kOptimizer, "--strategy-option", "offload=optimizer"});
+  else if (optimizer != "none") refuse(fields.file(), kOptimizer, fmt::format("is \"{}\": ddbench offloads to host memory only. Set it to \"cpu\" or \"none\"", optimizer));
+  const std::string parameters = offloaded_to(fields, "offload_param");
+  if (parameters != "none") {
+    refuse(fields.file(), "zero_optimization.offload_param.device",
+           fmt::format("is \"{}\": ddbench keeps parameters where it computes. Set it to \"none\"", parameters));
+  }
+  for (const char* const old : {"zero_optimization.cpu_offload", "zero_optimization.cpu_offload_params"}) {
+    if (fields.flag(old).value_or(false)) refuse(fields.file(), old, "is true, but ddbench reads offload_optimizer only. Set it to false");
+  }
 }
 
 void read_zero(Fields& fields, DsConfig& config) {
@@ -139,11 +149,7 @@ void read_zero(Fields& fields, DsConfig& config) {
   constexpr const char* kOverlap = "zero_optimization.overlap_comm";
   if (const auto overlap = fields.flag(kOverlap))
     config.options.push_back({kOverlap, "--strategy-option", *overlap ? "overlap=on" : "overlap=off"});
-  for (const char* const old : {"zero_optimization.cpu_offload", "zero_optimization.cpu_offload_params"}) {
-    if (fields.flag(old).value_or(false)) refuse(fields.file(), old, "is true, but ddbench does not offload. Set it to false");
-  }
-  refuse_offload(fields, "offload_optimizer");
-  refuse_offload(fields, "offload_param");
+  read_offload(fields, config);
 }
 
 void read_precision(Fields& fields, DsConfig& config) {

@@ -44,6 +44,7 @@ struct FitRow {
   RunCase run_case;
   std::string recompute;
   device::MemoryByUse memory;
+  std::int64_t host_bytes = 0;  ///< of an offloaded optimizer
   std::string refused;  ///< why the case cannot be
   std::int64_t largest_batch = 0;
 };
@@ -64,13 +65,14 @@ std::int64_t gpu_bytes(const FitOptions& options) {
 }
 
 FitRow fit_row(const RunCase& run_case, const std::string& recompute, std::int64_t room) {
-  FitRow row{run_case, recompute, {}, {}, 0};
+  FitRow row{run_case, recompute, {}, 0, {}, 0};
   auto& given_options = std::get<ReferenceWorkload>(row.run_case.work).options;
   if (recompute == "none") given_options.erase("recompute");
   else given_options["recompute"] = recompute;
   try {
     validate(row.run_case);
     row.memory = ddp::largest_footprint(row.run_case);
+    row.host_bytes = ddp::offloaded_footprint(row.run_case);
     row.largest_batch = ddp::largest_batch(row.run_case, room);
   } catch (const Error& error) {
     row.refused = error.message();
@@ -147,6 +149,8 @@ reports::DataTable table_of(const std::vector<FitRow>& all, const FitOptions& op
               {std::string(device::kMemoryUseNames[static_cast<std::size_t>(use)]), true},
               [=](const FitRow& row) { return bytes(row.memory[use]); });
   }
+  table.add(reports::any_row(rows, [](const FitRow& row) { return row.host_bytes > 0; }), {.title = "on the host", .numeric = true, .meaning = "of an offloaded optimizer, a rank"},
+            [=](const FitRow& row) { return bytes(row.host_bytes); });
   reports::DataTable data = std::move(table).of(rows);
   const RunCase& run_case = options.run_case;
   data.caption = fmt::format("{}, batch {} per GPU, {} on {} rank{}", work_name(run_case.work), run_case.batch_per_gpu, run_case.optimizer,
@@ -170,7 +174,7 @@ nlohmann::ordered_json json_of(const std::vector<FitRow>& rows, std::int64_t gpu
     for (std::size_t use = 0; use < device::kMemoryUses; ++use) parts[std::string(device::kMemoryUseNames[use])] = row.memory.bytes[use];
     json["rows"].push_back({{"workload", work_name(row.run_case.work)}, {"strategy", row.run_case.strategy}, {"precision", row.run_case.precision},
                             {"recompute", row.recompute}, {"accumulate", row.run_case.accumulate}, {"batch_per_gpu", row.run_case.batch_per_gpu},
-                            {"bytes", row.memory.total()}, {"fits", row.memory.total() <= room}, {"largest_batch", row.largest_batch}, {"parts", parts}});
+                            {"bytes", row.memory.total()}, {"fits", row.memory.total() <= room}, {"largest_batch", row.largest_batch}, {"parts", parts}, {"host_bytes", row.host_bytes}});
   }
   return json;
 }

@@ -67,19 +67,19 @@ std::vector<NamedTensor> Checkpointer::parameters() const {
 std::uint32_t Checkpointer::restore() {
   if (plan_.resume_from.empty()) return 0;
   const SafetensorsFile parameter_file(parameters_file(plan_.resume_from));
-  const auto read = [&](const SafetensorsFile& file, std::vector<NamedTensor> tensors) {
-    HostCopies copies(std::move(tensors), device_);
+  const auto read = [](const SafetensorsFile& file, std::vector<NamedTensor> tensors, device::Device& device) {
+    HostCopies copies(std::move(tensors), device);
     file.read(copies.tensors());
     copies.upload();
   };
   if (strategy_.source() == nullptr) {
-    read(parameter_file, parameters());
+    read(parameter_file, parameters(), device_);
   } else {
     parameter_file.read_each(parameters(), [this](std::size_t parameter, const void* values) {
       strategy_.set_values(parameter, static_cast<const float*>(values));
     });
   }
-  read(SafetensorsFile(state_file(plan_.resume_from, state_rank())), optimizer_.state());
+  read(SafetensorsFile(state_file(plan_.resume_from, state_rank())), optimizer_.state(), optimizer_.state_device());
   target_.restore(parameter_file.required(kRecentLosses));
   if (loss_scale_.wanted()) loss_scale_.restore(parameter_file.required(kLossScale));
   return steps_done_of(parameter_file);
@@ -112,7 +112,7 @@ void Checkpointer::write(std::uint32_t steps_done) {
     for (const NamedTensor& named : parameters()) bytes += named.tensor.bytes();
   }
   const auto span = probe_.host_span(SpanKind::kCopy, name_, bytes);
-  write_safetensors(state_file(folder, rank_), HostCopies(state, device_).download(), metadata);
+  write_safetensors(state_file(folder, rank_), HostCopies(state, optimizer_.state_device()).download(), metadata);
   const std::vector<std::vector<float>> gathered = gather_values();
   if (rank_ != 0) return;
   metadata[kRecentLosses] = target_.recent();

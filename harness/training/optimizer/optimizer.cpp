@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "harness/training/optimizer/offloaded.h"
 
 namespace ddbench::ddp {
 namespace {
@@ -45,9 +46,12 @@ class OptimizerBase : public Optimizer {
         probe_(probe),
         name_(probe.intern(run_case.optimizer)) {}
 
+  Device& state_device() override { return device_; }
+
  protected:
   auto span(std::size_t slice) {
-    return probe_.span(SpanKind::kOptimizer, name_, slices_[slice].value.bytes());
+    const std::int64_t bytes = slices_[slice].value.bytes();
+    return device_.is_host() ? probe_.host_span(SpanKind::kOptimizer, name_, bytes) : probe_.span(SpanKind::kOptimizer, name_, bytes);
   }
   void append_state(const StateVectors& vectors, const char* what, std::vector<NamedTensor>& state) const {
     for (std::size_t i = 0; i < slices_.size(); ++i) {
@@ -209,6 +213,17 @@ bool is_layerwise(std::string_view name) {
   return info_of(name).layerwise;
 }
 
+bool is_offloaded(const RunCase& run_case) {
+  const auto option = run_case.strategy_options.find("offload");
+  if (option == run_case.strategy_options.end() || option->second == "none") return false;
+  if (option->second == "optimizer") return true;
+  throw Error(ErrorCode::kBadInput, fmt::format("strategy {}: offload is \"{}\", but it must be none or optimizer", run_case.strategy, option->second));
+}
+
+std::int64_t offloaded_bytes(const RunCase& run_case, std::int64_t value_bytes) {
+  return is_offloaded(run_case) ? (optimizer_states(run_case.optimizer) + 2) * value_bytes : 0;
+}
+
 std::unique_ptr<Optimizer> make_optimizer(const RunCase& run_case, std::vector<Slice> slices, Device& device,
                                           Probe& probe) {
   const OptimizerInfo& info = info_of(run_case.optimizer);
@@ -217,7 +232,8 @@ std::unique_ptr<Optimizer> make_optimizer(const RunCase& run_case, std::vector<S
     throw Error(ErrorCode::kBadInput, fmt::format("optimizer {} needs whole parameters, but this rank has {}",
                                                   info.name, slice.name));
   }
-  return info.make(run_case, std::move(slices), device, probe);
+  const auto make_on = [&](std::vector<Slice> of, Device& where) { return info.make(run_case, std::move(of), where, probe); };
+  return is_offloaded(run_case) ? make_offloaded(std::move(slices), device, probe, make_on) : make_on(std::move(slices), device);
 }
 
 }  // namespace ddbench::ddp

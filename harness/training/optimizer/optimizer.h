@@ -36,12 +36,17 @@ class Optimizer {
   virtual void update(std::size_t slice, std::uint32_t updates, double lr) = 0;
   /// What a checkpoint must keep, "<slice>/<what>"; views that stay valid.
   virtual std::vector<NamedTensor> state() const = 0;
+  /// Whose memory the state is in.
+  virtual device::Device& state_device() = 0;
+  /// What it keeps in the host's memory for a device beside it (make_offloaded).
+  virtual std::int64_t offloaded_bytes() const { return 0; }
 };
 
 /// The optimizer that the case names: "sgd" and "adamw" as torch.optim.SGD and AdamW (beta 0.9 and 0.999),
 /// "lars" (You, Gitman, Ginsburg 2017; trust coefficient 0.001) and "lamb" (You et al. 2020). These two scale
 /// the step of each matrix by its norms; vectors are stepped plainly and without weight decay. They need
-/// whole parameters: throws Error{kBadInput} for a part. The memory of slices must outlive the optimizer.
+/// whole parameters: throws Error{kBadInput} for a part. The memory of slices must outlive the optimizer. Where the case
+/// offloads it, the host updates (offloaded.h).
 std::unique_ptr<Optimizer> make_optimizer(const RunCase& run_case, std::vector<Slice> slices,
                                           device::Device& device, workload::Probe& probe);
 
@@ -53,5 +58,9 @@ void check_optimizer(std::string_view name);
 int optimizer_states(std::string_view name);
 /// Whether it needs whole parameters.
 bool is_layerwise(std::string_view name);
+/// Whether the strategy option "offload" is "optimizer" rather than "none", its default. Throws Error{kBadInput} for another value.
+bool is_offloaded(const RunCase& run_case);
+/// Bytes that an offloaded optimizer keeps in the host's memory for values of this size in bytes: they, their gradients, its state.
+std::int64_t offloaded_bytes(const RunCase& run_case, std::int64_t value_bytes);
 
 }  // namespace ddbench::ddp

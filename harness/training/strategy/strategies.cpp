@@ -76,6 +76,10 @@ StrategyOption overlap_option() {
   return {"overlap", "on", "on: a bucket is reduced as soon as it is complete, beside backward; off: all after backward"};
 }
 
+StrategyOption offload_option() {
+  return {"offload", "none", "optimizer: its state and the values that it updates are in the host's memory, and the host updates them"};
+}
+
 bool overlaps(const RunCase& run_case) {
   const std::string overlap = strategy_text(run_case, "overlap", "on");
   if (overlap == "on" || overlap == "off") return overlap == "on";
@@ -90,7 +94,7 @@ std::int64_t sum_of(std::span<const std::int64_t> parameter_bytes) {
 }
 
 std::int64_t state_bytes(const RunCase& run_case, std::int64_t parameter_bytes) {
-  return optimizer_states(run_case.optimizer) * parameter_bytes;
+  return is_offloaded(run_case) ? 0 : optimizer_states(run_case.optimizer) * parameter_bytes;
 }
 
 std::int64_t accumulator_bytes(const RunCase& run_case, std::int64_t gradient_bytes) {

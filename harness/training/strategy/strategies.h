@@ -62,11 +62,13 @@ std::string strategy_text(const RunCase& run_case, const std::string& option, co
 /// what is neither "on" nor "off".
 StrategyOption overlap_option();
 bool overlaps(const RunCase& run_case);
+/// The option "offload" of strategies that have it (is_offloaded).
+StrategyOption offload_option();
 
 /// The traffic of a strategy in which every rank sends, and receives, as much.
 StrategyTraffic all_ranks_alike(std::string formula, double sent_bytes);
 std::int64_t sum_of(std::span<const std::int64_t> parameter_bytes);
-/// The memory of an optimizer's state, for parameters of this size in bytes.
+/// The device's memory for an optimizer's state, for parameters of this size in bytes.
 std::int64_t state_bytes(const RunCase& run_case, std::int64_t parameter_bytes);
 /// The memory that accumulation over micro-batches needs beside gradients of this size in bytes.
 std::int64_t accumulator_bytes(const RunCase& run_case, std::int64_t gradient_bytes);

@@ -137,10 +137,11 @@ device::MemoryByUse memory(const RunCase& run_case, const ParameterSizes& parame
 StrategyInfo ddp_strategy() {
   return {.name = "ddp",
           .description = "PyTorch DistributedDataParallel: buckets, all-reduce overlapped with backward",
-          .options = {{"hook", "none", "compression of gradients on the wire: none, fp16 or bf16"}, overlap_option()},
+          .options = {{"hook", "none", "compression of gradients on the wire: none, fp16 or bf16"}, overlap_option(), offload_option()},
           .check = [](const RunCase& run_case) {
             hook_of(run_case);
             overlaps(run_case);
+            is_offloaded(run_case);
           },
           .make = [](const StrategySite& site) -> std::unique_ptr<Strategy> {
             return std::make_unique<Ddp>(site);

@@ -159,6 +159,7 @@ device::MemoryByUse memory(const RunCase& run_case, const ParameterSizes& parame
 
 void check(const RunCase& run_case) {
   overlaps(run_case);
+  is_offloaded(run_case);
   check_shards(run_case);
 }
 
@@ -166,7 +167,7 @@ template <bool kShardsGradients>
 StrategyInfo zero_strategy(std::string name, std::string description) {
   return {.name = std::move(name),
           .description = std::move(description),
-          .options = {overlap_option()},
+          .options = {overlap_option(), offload_option()},
           .check = check,
           .make = [](const StrategySite& site) -> std::unique_ptr<Strategy> {
             return std::make_unique<Zero>(site, kShardsGradients);

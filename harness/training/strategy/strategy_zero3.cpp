@@ -268,9 +268,11 @@ StrategyInfo zero3_strategy() {
   return {.name = "zero3",
           .description = "DeepSpeed ZeRO stage 3, PyTorch FSDP: parameters are sharded too, and gathered for each use",
           .options = {{"overlap", "on",
-                       "on: the next bucket is gathered, and gradients are reduced, beside compute; off: a rank waits for each"}},
+                       "on: the next bucket is gathered, and gradients are reduced, beside compute; off: a rank waits for each"},
+                      offload_option()},
           .check = [](const RunCase& run_case) {
             overlaps(run_case);
+            is_offloaded(run_case);
             check_shards(run_case);
           },
           .make = [](const StrategySite& site) -> std::unique_ptr<Strategy> { return std::make_unique<Zero3>(site); },

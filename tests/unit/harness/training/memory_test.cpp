@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/error.h"
 #include "harness/model/architectures/registry.h"
 #include "harness/training/footprint.h"
 #include "probes/recorder/spool.h"
+#include "expect_error.h"
 #include "trained_ranks.h"
 
 namespace ddbench::ddp {
@@ -99,6 +101,34 @@ TEST(Zero3, TrainsBitForBitAsZero2AndKeepsAShareOfAll) {
       expect_predicted(zero3, run_case);
     }
   }
+}
+
+TEST(Offload, TrainsBitForBitWithoutTheStateOnTheDevice) {
+  for (const std::string strategy : {"ddp", "zero1", "zero2", "zero3"}) {
+    RunCase run_case = transformer_case(2);
+    run_case.optimizer = "adamw";
+    run_case.strategy = strategy;
+    const Trained plain = train_measured(run_case);
+    run_case.strategy_options = {{"offload", "optimizer"}};
+    const Trained offloaded = train_measured(run_case);
+    EXPECT_EQ(offloaded.curve.losses, plain.curve.losses) << strategy;
+    EXPECT_EQ(offloaded.curve.hash, plain.curve.hash) << strategy;
+    EXPECT_EQ(offloaded.memory[0][MemoryUse::kOptimizer], 0);
+    expect_predicted(offloaded, run_case);
+    EXPECT_EQ(static_cast<std::int64_t>(offloaded.scalars.at("memory.offloaded_bytes")), offloaded_footprint(run_case));
+    EXPECT_EQ(offloaded_footprint(run_case), 2 * plain.memory[0][MemoryUse::kOptimizer]) << "adamw: two states, values and gradients";
+  }
+}
+
+TEST(Offload, IsAWayToFitAGpu) {
+  RunCase run_case = transformer_case(2);
+  run_case.device = "cuda";
+  run_case.optimizer = "adamw";
+  const std::int64_t needed = largest_footprint(run_case).total();
+  const std::vector<std::string> ways = ways_to_fit(run_case, needed - 1);
+  EXPECT_NE(std::find_if(ways.begin(), ways.end(), [](const std::string& way) { return way.starts_with("-S offload=optimizer ("); }), ways.end());
+  run_case.strategy_options = {{"offload", "disk"}};
+  EXPECT_ERROR(ErrorCode::kBadInput, "offload is \"disk\", but it must be none or optimizer", largest_footprint(run_case));
 }
 
 TEST(Recompute, GivesTheSameTrainingInLessMemory) {

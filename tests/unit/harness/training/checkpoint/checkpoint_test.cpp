@@ -61,6 +61,7 @@ struct Interrupted {
   std::string optimizer;
   double lr;
   int accumulate;
+  std::map<std::string, std::string> options = {};
 };
 
 class Resumed : public testing::TestWithParam<Interrupted> {};
@@ -68,6 +69,7 @@ class Resumed : public testing::TestWithParam<Interrupted> {};
 TEST_P(Resumed, GoesOnBitForBit) {
   RunCase run_case = checkpointed(2);
   run_case.strategy = GetParam().strategy;
+  run_case.strategy_options = GetParam().options;
   run_case.optimizer = GetParam().optimizer;
   run_case.lr = GetParam().lr;
   run_case.accumulate = GetParam().accumulate;
@@ -95,6 +97,7 @@ TEST_P(Resumed, GoesOnBitForBit) {
 INSTANTIATE_TEST_SUITE_P(All, Resumed,
                          testing::Values(Interrupted{"ddp", "sgd", 0.1, 1},
                                          Interrupted{"zero2", "adamw", 0.01, 3},
+                                         Interrupted{"zero1", "adamw", 0.01, 1, {{"offload", "optimizer"}}},
                                          Interrupted{"zero3", "adamw", 0.01, 2},
                                          Interrupted{"ps", "lamb", 0.01, 1}),
                          [](const auto& instance) { return instance.param.strategy; });
