@@ -56,6 +56,20 @@ def test_an_overflow_of_fp16_on_one_rank_updates_nothing_on_any(bench, cuda):
     assert always == 0 and third == fourth != first
 
 
+@pytest.mark.parametrize("strategy", ["ddp", "zero2"])
+def test_an_offloaded_optimizer_trains_the_same(bench, cuda, strategy):
+    """The host's update differs from the device's in rounding only."""
+    options = ["--gpus", 2, "--steps", 9, "--optimizer", "adamw", "--strategy", strategy]
+    on_device = values(bench, cuda(*options))
+    offloaded = cuda(*options, "-S", "offload=optimizer")
+    assert values(bench, offloaded) == pytest.approx(on_device, rel=1e-5)
+    facts = offloaded["environment"]["facts"]
+    assert "memory.optimizer_bytes" not in facts or facts["memory.optimizer_bytes"] == "0"
+    assert int(facts["memory.offloaded_bytes"]) > 0
+    operators = {name for (name,) in bench.rows("select distinct kernel.name from kernel join run using (run_key) where id = ?", offloaded["run"]["id"])}
+    assert {"offload_gradients", "upload_values"} <= operators
+
+
 def test_two_ranks_train_with_a_graph_as_without(bench, cuda):
     graph, none = (cuda("--steps", 14, "--gpus", 2, "--cuda-graph", choice) for choice in ("auto", "off"))
     assert graph["environment"]["facts"]["training.cuda_graph"] == "captured from step 4"
