@@ -26,6 +26,8 @@ bool one_value_each(const Series& series) {
 
 std::vector<Offer> offers_of(const GroupComparison& comparison) {
   std::vector<Offer> offers;
+  std::map<std::pair<std::string, int>, std::set<int>> sizes;  // GPUs by value and nodes
+  for (const GroupRow& row : comparison.rows) sizes[{row.value, row.run_case.nodes}].insert(row.world_size);
   for (const GroupRow& row : comparison.rows) {
     if (!row.without_samples.empty()) continue;
     Offer offer;
@@ -34,6 +36,9 @@ std::vector<Offer> offers_of(const GroupComparison& comparison) {
     offer.gpus = row.world_size;
     offer.label = offer.sku.empty() ? fmt::format("{} nodes", offer.nodes)
                                     : fmt::format("{} x {}", offer.nodes, offer.sku);
+    if (sizes[{row.value, offer.nodes}].size() > 1)
+      offer.label += fmt::format(", {} {}", offer.gpus, offer.gpus == 1 ? "GPU" : "GPUs");
+    if (!row.variant.empty()) offer.label += ", " + row.variant;
     if (comparison.field != "sku") offer.label += fmt::format(", {} {}", comparison.field, row.value);
     offer.samples_per_s = row.samples_per_s;
     offer.provenance = row.provenance;

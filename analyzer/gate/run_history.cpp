@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -78,19 +80,24 @@ std::vector<Group> group_by_case(std::vector<RunMeasures> runs) {
   return ordered;
 }
 
+/// Workload and size, which each label has.
+std::tuple<std::string, int, int> work_and_size(const Group& group) {
+  const RunCase& run_case = group.runs.front().run.run_case;
+  return {work_name(run_case.work), run_case.nodes, run_case.gpus_per_node};
+}
+
 /// Fields whose values differ between groups: they distinguish the series. A field that a group lacks is
-/// empty there.
-std::set<std::string> distinguishing_fields(const std::vector<Group>& groups) {
+/// empty there. `groups` is not empty.
+std::set<std::string> distinguishing_fields(const std::vector<const Group*>& groups) {
   std::set<std::string> names;
-  if (groups.empty()) return names;
   const auto text = [](const Group& group, const std::string& name) {
     const auto found = group.fields.find(name);
     return found == group.fields.end() ? std::string() : found->second.text;
   };
-  for (const Group& group : groups) {
-    for (const auto* fields : {&group.fields, &groups.front().fields}) {
+  for (const Group* group : groups) {
+    for (const auto* fields : {&group->fields, &groups.front()->fields}) {
       for (const auto& [name, field] : *fields) {
-        if (text(group, name) != text(groups.front(), name)) names.insert(name);
+        if (text(*group, name) != text(*groups.front(), name)) names.insert(name);
       }
     }
   }
@@ -98,8 +105,8 @@ std::set<std::string> distinguishing_fields(const std::vector<Group>& groups) {
 }
 
 std::string label_of(const Group& group, const std::set<std::string>& distinguishing) {
-  const RunCase& run_case = group.runs.front().run.run_case;
-  std::string label = fmt::format("{}, {} x {}", work_name(run_case.work), run_case.nodes, run_case.gpus_per_node);
+  const auto [work, nodes, gpus] = work_and_size(group);
+  std::string label = fmt::format("{}, {} x {}", work, nodes, gpus);
   for (const std::string& name : distinguishing) {
     const auto field = group.fields.find(name);
     if (name == "workload" || name == "nodes" || name == "gpus_per_node") continue;
@@ -203,9 +210,12 @@ RunHistory run_history(std::vector<RunMeasures> runs, RunMetric metric, const Ch
   RunHistory history;
   history.metric = metric;
   const std::vector<Group> groups = group_by_case(std::move(runs));
-  const std::set<std::string> distinguishing = distinguishing_fields(groups);
+  std::map<std::tuple<std::string, int, int>, std::vector<const Group*>> alike;
+  for (const Group& group : groups) alike[work_and_size(group)].push_back(&group);
+  std::map<std::tuple<std::string, int, int>, std::set<std::string>> distinguishing;
+  for (const auto& [key, peers] : alike) distinguishing[key] = distinguishing_fields(peers);
   for (const Group& group : groups) {
-    history.series.push_back(series_of(group, metric, distinguishing, options));
+    history.series.push_back(series_of(group, metric, distinguishing[work_and_size(group)], options));
     note_edits(group, history.series.back().label, history.notes);
   }
   if (groups.empty()) history.notes.push_back("no finished run matches");

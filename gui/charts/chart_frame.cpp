@@ -16,6 +16,8 @@ using reports::svg::ValueAxis;
 
 constexpr std::size_t kMostOwnTicks = 8;
 constexpr double kTurnedRoom = 70;
+constexpr double kRowHeight = 12.5;   ///< least of a labelled row
+constexpr double kLeastPlot = 60;     ///< of columns over turned labels; below it, rows show more
 constexpr double kTitleRoom = 22;
 constexpr double kValueRoom = 18;     ///< of a value above a bar
 constexpr double kMarkerRoom = 0.03;  ///< share of the value axis, beyond marks at its end
@@ -169,7 +171,7 @@ void lay_out_rows(const Chart& chart, const QRectF& area, ChartFrame& frame) {
   frame.plot = area.adjusted(frame.band_label_room + kTickGap, 4, -value_room - 14, -38);
   frame.y_ticks = ticks_for(frame.y, chart.log_y, chart.log_y_unit,
                             std::clamp(static_cast<int>(frame.plot.width() / 80), 2, 8));
-  frame.label_every = labels_every(12.5, frame.band_size());
+  frame.label_every = labels_every(kRowHeight, frame.band_size());
 }
 
 void lay_out_columns(const Chart& chart, const QRectF& area, ChartFrame& frame) {
@@ -256,8 +258,10 @@ ChartFrame lay_out_frame(const Chart& chart, const QRectF& area, AxisRange x, Ax
   if (!chart.bands.empty() && chart.lines.empty() && !chart.log_y) {
     const double room = (area.width() - 60) / static_cast<double>(chart.bands.size());
     const bool fits = widest(band_ticks(chart)) + 8 <= room;
-    const bool rows_fit = static_cast<double>(chart.bands.size()) * 13 < area.height() - 42;
-    frame.horizontal = rows_fit && (chart.is_waterfall || chart.bands.size() <= 2 || !fits);
+    const bool rows_fit = static_cast<double>(chart.bands.size()) * kRowHeight <= area.height() - 42;
+    const double turned = std::min(widest(band_ticks(chart)), kTurnedRoom * 1.4) * 0.71 + 32;
+    const bool columns_fit = fits || area.height() - turned - kValueRoom >= kLeastPlot;
+    frame.horizontal = (rows_fit && (chart.is_waterfall || chart.bands.size() <= 2 || !fits)) || !columns_fit;
   }
   frame.horizontal ? lay_out_rows(chart, area, frame) : lay_out_columns(chart, area, frame);
   return frame;

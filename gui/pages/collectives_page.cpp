@@ -75,8 +75,8 @@ CollectivesPage::CollectivesPage(Workspace& workspace)
   // In tenths of the width: the table of collectives has more columns than the table of fits.
   grid->addWidget(bandwidth_, 0, 0, 1, 5);
   grid->addWidget(time_, 0, 5, 1, 5);
-  grid->addWidget(buckets_, 1, 0, 1, 6);
-  grid->addWidget(fits_, 1, 6, 1, 4);
+  grid->addWidget(buckets_, 1, 0, 1, 7);
+  grid->addWidget(fits_, 1, 7, 1, 3);
   grid->setRowStretch(0, 2);
   grid->setRowStretch(1, 1);
   for (int i = 0; i < 10; ++i) grid->setColumnStretch(i, 1);

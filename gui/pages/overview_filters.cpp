@@ -105,8 +105,9 @@ void OverviewPage::fill_filters() {
     const auto wanted = history_.current().equal.find(column);
     const QSignalBlocker quiet(box);
     box->clear();
-    box->addItem(QStringLiteral("Any ") +
-                 title_of(column).toLower().replace(QLatin1String("sku"), QLatin1String("SKU")));
+    const QString title = title_of(column);
+    const bool is_name = column == RunColumn::kSku || column == RunColumn::kSize;  // SKU, GPUs
+    box->addItem(QStringLiteral("Any ") + (is_name ? QString(title).replace(u'N', u'n') : title.toLower()));
     for (const QString& value : values) {
       box->addItem(value);
       if (wanted != history_.current().equal.end() && wanted->second == value)

@@ -36,6 +36,8 @@ struct RegressionsPage::Verdict {
 
 namespace {
 
+constexpr int kSeriesWidth = 620;
+
 QString joined(const std::vector<std::string>& sentences) {
   QStringList lines;
   for (const std::string& sentence : sentences) lines << QString::fromStdString(sentence);
@@ -123,13 +125,14 @@ RegressionsPage::RegressionsPage(Workspace& workspace)
   series_box_ = new QComboBox;
   series_box_->setAccessibleName(QStringLiteral("Case whose history is drawn"));
   series_box_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  series_box_->setMaximumWidth(620);
+  series_box_->setMaximumWidth(kSeriesWidth);
   add_control(metric_);
   add_control(series_box_);
   connect(metric_, &QComboBox::activated, this, [this] { reload(); });
   connect(series_box_, &QComboBox::activated, this, [this] { show_series(); });
 
   history_ = new FigureCard;
+  history_->setMinimumHeight(340);  // labels of runs are turned
   changes_ = new TableCard(QStringLiteral("Changes of level"));
   changes_->setMinimumHeight(150);
   auto* gate = new QFrame;
@@ -164,8 +167,8 @@ RegressionsPage::RegressionsPage(Workspace& workspace)
   }
   auto* top = new QHBoxLayout;
   top->setSpacing(14);
-  top->addWidget(history_, 3);
-  top->addWidget(changes_, 2);
+  top->addWidget(history_, 1);
+  top->addWidget(changes_, 1);
   body()->addLayout(top, 3);
   body()->addWidget(gate, 2);
 }
@@ -226,7 +229,11 @@ void RegressionsPage::load() {
         const QSignalBlocker quiet(series_box_);
         const QString before = series_box_->currentText();
         series_box_->clear();
-        for (const Series& series : series_) series_box_->addItem(series.label);
+        const QFontMetrics metrics = series_box_->fontMetrics();
+        for (const Series& series : series_) {
+          series_box_->addItem(metrics.elidedText(series.label, Qt::ElideMiddle, kSeriesWidth - 60));
+          series_box_->setItemData(series_box_->count() - 1, series.label, Qt::ToolTipRole);
+        }
         series_box_->setCurrentIndex(std::max(0, series_box_->findText(before)));
         show_series();
       });

@@ -105,6 +105,17 @@ bool is_too_wide(const QWidget& page) {
   return false;
 }
 
+/// Charts whose bars or lines have next to no room beside their labels.
+QStringList squashed(const QWidget& page) {
+  QStringList found;
+  for (FigureCard* card : cards_of(page)) {
+    if (!card->isVisible() || card->view().chart().empty()) continue;
+    const QRectF plot = card->view().QChartView::chart()->plotArea();
+    if (plot.height() < 60 || plot.width() < 120) found << QString::fromStdString(card->view().figure().title);
+  }
+  return found;
+}
+
 /// Widgets of one parent that lie on each other.
 QStringList overlaps(const QWidget& page) {
   QStringList found;
@@ -148,6 +159,7 @@ TEST_F(Demo, NoTextIsCutAndNothingOverlapsInEitherSize) {
       EXPECT_EQ(cut_texts(page).join(QLatin1Char('\n')).toStdString(), "") << name;
       EXPECT_EQ(cut_columns(page).join(QLatin1Char('\n')).toStdString(), "") << name;
       EXPECT_FALSE(is_too_wide(page)) << name;
+      EXPECT_EQ(squashed(page).join(QLatin1Char('\n')).toStdString(), "") << name;
       EXPECT_EQ(overlaps(page).join(QLatin1Char('\n')).toStdString(), "") << name;
     }
   }

@@ -148,7 +148,9 @@ class TableText {
 std::string heading(const DataTable& table, const Paint& paint, std::size_t width) {
   const std::string caption = visible(table.caption);
   const std::string detail = visible(table.detail);
-  std::string text = caption.empty() ? "" : paint(Tone::kStrong, fitted(caption, width));
+  std::string text;
+  for (const std::string& line : caption.empty() ? std::vector<std::string>() : wrapped(caption, width))
+    text += (text.empty() ? "" : "\n") + paint(Tone::kStrong, fitted(line, width));
   if (detail.empty()) return text.empty() ? text : text + "\n";
   if (!text.empty() && display_width(caption) + kColumnGap + display_width(detail) <= width)
     return text + "  " + paint(Tone::kFaint, detail) + "\n";

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "analyzer/comparison/compare_by.h"
 #include "analyzer/run/utilisation.h"
@@ -283,6 +285,22 @@ TEST(CompareBy, SkusBecomeOffersWithCosts) {
   const double samples_per_h = 16 * 64 / 0.1 * 3600;
   EXPECT_NEAR(costs.rows[1].usd_per_million_samples->value, 2 * 21.9576 / samples_per_h * 1e6, 1e-9);
   EXPECT_EQ(costs.rows[1].offer.label, "2 x p4d.24xlarge");
+}
+
+TEST(CompareBy, OffersOfOneSkuAreToldApart) {
+  ScratchStore scratch;
+  for (const int batch : {64, 128}) {
+    for (const int gpus : {1, 8}) {
+      StoredRun run = run_of(sized(1, gpus), 100);
+      run.run_case.sku = "p4d.24xlarge";
+      run.run_case.batch_per_gpu = batch;
+      add_run(scratch.get(), run);
+    }
+  }
+  std::set<std::string> labels;
+  for (const Offer& offer : offers_of(compare_by(scratch.get(), scratch.get().runs(), "sku"))) labels.insert(offer.label);
+  EXPECT_EQ(labels.size(), 4u);
+  EXPECT_TRUE(labels.contains("1 x p4d.24xlarge, 1 GPU, batch_per_gpu=64")) << *labels.begin();
 }
 
 TEST(CompareBy, WhatIsNotProvedIsNotLabelled) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
 #include "sample_runs.h"
@@ -62,6 +65,16 @@ TEST(RunHistory, KeepsCasesAndMachinesApart) {
   for (const HistorySeries& series : history.series) EXPECT_TRUE(series.changes.empty());
   EXPECT_EQ(history.series[0].label, "mlp, 2 x 2, fingerprint bbbb, link none");
   EXPECT_EQ(history.series[2].points.size(), 1u);
+}
+
+TEST(RunHistory, LabelsNameOnlyWhatSetsACaseApartFromOthersOfItsSize) {
+  std::vector<RunMeasures> runs = runs_with({10, 11, 12});
+  runs[0].run.run_case.nodes = 8;
+  runs[0].run.run_case.precision = "fp16";
+  runs[1].run.run_case.link = "1gbit";
+  std::set<std::string> labels;
+  for (const HistorySeries& series : run_history(runs, RunMetric::kStepTime).series) labels.insert(series.label);
+  EXPECT_EQ(labels, (std::set<std::string>{"mlp, 8 x 2", "mlp, 2 x 2, link 1gbit", "mlp, 2 x 2, link none"}));
 }
 
 TEST(RunHistory, OrdersByTimeAndCountsWhatWasNotMeasured) {
