@@ -38,7 +38,7 @@ std::vector<Offer> offers_of(const GroupComparison& comparison) {
                                     : fmt::format("{} x {}", offer.nodes, offer.sku);
     if (sizes[{row.value, offer.nodes}].size() > 1)
       offer.label += fmt::format(", {} {}", offer.gpus, offer.gpus == 1 ? "GPU" : "GPUs");
-    if (!row.variant.empty()) offer.label += ", " + row.variant;
+    offer.settings = row.variant;
     if (comparison.field != "sku") offer.label += fmt::format(", {} {}", comparison.field, row.value);
     offer.samples_per_s = row.samples_per_s;
     offer.provenance = row.provenance;

@@ -145,12 +145,13 @@ CostRow on_spot(const Offer& offer, const Sku& sku, const CostOptions& options) 
 /// The position of a row: time and money, or their substitutes without an amount of samples. Infinite: no
 /// position.
 Point place_of(const CostRow& row) {
-  if (!row.usd_per_million_samples) return {kInfinite, kInfinite, {}, row.offer.label};
-  if (row.usd) return {*row.hours, *row.usd, {}, row.offer.label};
+  const std::string name = row.offer.label + (row.offer.settings.empty() ? "" : ", ") + row.offer.settings;
+  if (!row.usd_per_million_samples) return {kInfinite, kInfinite, {}, name};
+  if (row.usd) return {*row.hours, *row.usd, {}, name};
   return {row.checkpoints.time_factor * kMillion / row.offer.samples_per_s / kSecondsAnHour,
           row.usd_per_million_samples->value,
           {},
-          row.offer.label};
+          name};
 }
 
 void mark_front(std::vector<CostRow>& rows) {

@@ -33,7 +33,8 @@ CheckpointPlan plan_checkpoints(const Interruptions& interruptions);
 
 /// A measured way to train: a number of nodes of a SKU and their samples/s.
 struct Offer {
-  std::string label;  ///< "4 x Standard_ND96asr_v4"
+  std::string label;          ///< "4 x Standard_ND96asr_v4"
+  std::string settings = {};  ///< what else sets it apart from other offers: "batch_per_gpu=64 precision=fp16"
   std::string sku;
   int nodes = 1;
   int gpus = 1;

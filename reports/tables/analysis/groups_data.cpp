@@ -78,6 +78,8 @@ DataTable costs_data(const CostTable& costs) {
   const CostRow* cheapest = costs.cheapest_in_time >= 0 ? &costs.rows[static_cast<std::size_t>(costs.cheapest_in_time)] : nullptr;
   TableOf<CostRow> table;
   table.add(true, {"offer"}, [](const CostRow& row) { return text_cell(row.offer.label); });
+  table.add(any_row(costs.rows, [](const CostRow& row) { return !row.offer.settings.empty(); }), {"settings"},
+            [](const CostRow& row) { return code_cell(row.offer.settings); });
   table.add(true, {"USD/h", true}, [](const CostRow& row) { return usd_cell(row.usd_per_h); });
   table.add(true, {"USD a million samples", true}, [](const CostRow& row) {
     const auto& million = row.usd_per_million_samples;

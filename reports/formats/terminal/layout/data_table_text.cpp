@@ -149,8 +149,9 @@ std::string heading(const DataTable& table, const Paint& paint, std::size_t widt
   const std::string caption = visible(table.caption);
   const std::string detail = visible(table.detail);
   std::string text;
-  for (const std::string& line : caption.empty() ? std::vector<std::string>() : wrapped(caption, width))
-    text += (text.empty() ? "" : "\n") + paint(Tone::kStrong, fitted(line, width));
+  const bool fits = display_width(caption) <= width;
+  for (const std::string& line : fits ? std::vector{caption} : wrapped(caption, width))
+    if (!line.empty()) text += (text.empty() ? "" : "\n") + paint(Tone::kStrong, fitted(line, width));
   if (detail.empty()) return text.empty() ? text : text + "\n";
   if (!text.empty() && display_width(caption) + kColumnGap + display_width(detail) <= width)
     return text + "  " + paint(Tone::kFaint, detail) + "\n";

@@ -298,9 +298,9 @@ TEST(CompareBy, OffersOfOneSkuAreToldApart) {
     }
   }
   std::set<std::string> labels;
-  for (const Offer& offer : offers_of(compare_by(scratch.get(), scratch.get().runs(), "sku"))) labels.insert(offer.label);
+  for (const Offer& offer : offers_of(compare_by(scratch.get(), scratch.get().runs(), "sku"))) labels.insert(offer.label + " " + offer.settings);
   EXPECT_EQ(labels.size(), 4u);
-  EXPECT_TRUE(labels.contains("1 x p4d.24xlarge, 1 GPU, batch_per_gpu=64")) << *labels.begin();
+  EXPECT_TRUE(labels.contains("1 x p4d.24xlarge, 1 GPU batch_per_gpu=64")) << *labels.begin();
 }
 
 TEST(CompareBy, WhatIsNotProvedIsNotLabelled) {
