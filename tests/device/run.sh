@@ -4,7 +4,8 @@
 #   tests    what is there; probes; NCCL between two ranks on one GPU; a first run of everything; operators and models, under
 #            compute-sanitizer, too; recordings; parity of training with the CPU, and of graphs
 #   speed    throughput of the engine, with and without graphs; 10,000 all-reduces joined with the events of NCCL's profiler
-#   pytorch  where python3 has torch: against PyTorch and its profiler, programs that ddbench did not write
+#   pytorch  against PyTorch and its profiler, programs that ddbench did not write; fails where python3 has no torch
+# Without a GPU: stand_in_pack.sh.
 # A step that skips, or passes without doing what it is for, fails (whole.py).
 # Writes into $OUT, 8 files at most: results.md (rows for RESULTS.md), log.txt (with the JSON of each run), parity.json, the store
 # results.db.gz, and recordings of CUPTI for tests/fixtures/cupti and of NCCL's calls for tests/fixtures/nccl.
@@ -161,7 +162,7 @@ run_tests() {
   sanitize memcheck '*LayerNorm*:*Softmax*:*Gelu*'
   sanitize racecheck '*LayerNorm*:*Softmax*'
   on_gpu "batches sent ahead" loader_test
-  if has torch; then
+  if has torch; then  # else the part pytorch fails
     program "a first program" 90 --warmup 1 -- python3 "$here/pytorch_gpt2.py" --layers 2 --batch 2 --sequence 256 --warmup 1 --steps 3
   fi
   parity "50 steps, losses against the CPU device" compare "$ddbench" "$pack/reference.json" "$out/parity.json"
@@ -187,7 +188,7 @@ run_speed() {
 }
 
 run_pytorch() {
-  has torch || { row "programs of PyTorch" "skipped: python3 has no torch"; return; }
+  has torch || { fail "programs of PyTorch" ": python3 has no torch: nothing was compared"; return; }
   step "PyTorch itself" 90 python3 -c "import torch; print(torch.__version__, torch.cuda.get_device_name())" || return
   step "PyTorch DDP: the same mlp, one rank" 60 python3 "$here/pytorch_ddp.py"
   step "a PyTorch step by ddbench and by torch.profiler, one rank" 120 python3 "$here/breakdown.py" "$ddbench" 1
@@ -196,6 +197,8 @@ run_pytorch() {
   if has pytorch_lightning; then
     # Two of its nodes on one GPU.
     program "Lightning over NCCL, two nodes" 120 --nodes 2 --gpus 1 --share-gpus --warmup 5 -- python3 "$here/lightning_mlp.py"
+  else
+    fail "Lightning over NCCL, two nodes" ": python3 has no pytorch_lightning"
   fi
   step "a PyTorch step by ddbench and by torch.profiler, two ranks" 180 python3 "$here/breakdown.py" "$ddbench" 2
 }

@@ -109,3 +109,38 @@ def test_a_part_ends_within_its_time():
 def test_without_a_gpu_the_script_says_so():
     done = subprocess.run(["bash", FOLDER / "run.sh"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 5 and "no GPU" in done.stderr
+
+
+STAND_INS = {  # for what run.sh calls: a GPU is there, a run never ends, a test skips, one passes
+    "nvidia-smi": "echo 'NVIDIA H100 80GB HBM3, 580.0'",
+    "compute-sanitizer": "echo '[  PASSED  ] 0 tests.'",
+    "ddbench": '[ "$1" = --version ] && exec echo ddbench 0\n[ "$1" = doctor ] && exec echo cuDNN\nexec sleep 1000',
+    "test_cupti_probe": "echo 'a kernel of 10 ms: recorded 10 ms'",
+    "nccl_test": "echo '[  SKIPPED ] Nccl.CollectivesAreRight'; echo '[  PASSED  ] 0 tests.'; echo '[  SKIPPED ] 1 test, listed below:'",
+    "operators_test": "echo '[  PASSED  ] 9 tests.'",
+    "workload_models_test": "exit 1",
+    "loader_test": "echo '[  PASSED  ] 9 tests.'",
+}
+
+
+@pytest.mark.parametrize("part, expected", [
+    ("tests", ["| versions | passed: /dev/shm", "no fused attention", "recorded 10 ms", "skipped, though there is a GPU", "not done after",
+               "not reached within"]),
+    ("speed", ["resnet50 bf16, batch 64 | FAILED: not done after", "all-reduces of two ranks", "not reached within"]),
+    ("pytorch", ["FAILED"]),
+])
+def test_a_part_ends_in_time_with_complete_results_whatever_hangs_skips_or_is_missing(tmp_path, part, expected):
+    pack, tools, out = tmp_path / "pack", tmp_path / "tools", tmp_path / "out"
+    for folder in (pack / "bin", tools):
+        folder.mkdir(parents=True)
+    for name, lines in STAND_INS.items():
+        file = (tools if name in ("nvidia-smi", "compute-sanitizer") else pack / "bin") / name
+        file.write_text(f"#!/bin/bash\n{lines}\n")
+        file.chmod(0o755)
+    environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}", OUT=str(out), PART_SECONDS="6")
+    done = subprocess.run([FOLDER / "run.sh", pack, part], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1, done.stderr
+    results = (out / "results.md").read_text()
+    for text in expected:
+        assert text in results, results
+    assert len(list(out.iterdir())) <= 8 and not (out / "step.txt").exists()
