@@ -54,6 +54,14 @@ def parts(log, word):
     return set(re.findall(rf"^--   {word} +([\w -]+\w)", log, re.MULTILINE))
 
 
+@pytest.mark.parametrize("words", [["--help"], ["-h"], []])
+def test_quickstart_explains_itself_and_builds_nothing(tmp_path, words):
+    shutil.copy(ROOT / "quickstart", tmp_path)
+    done = subprocess.run(["./quickstart", *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "./quickstart run --nodes 4 --gpus 4" in done.stdout
+    assert "#" not in done.stdout and [f.name for f in tmp_path.iterdir()] == ["quickstart"]
+
+
 def test_quickstart_finds_packages_that_were_installed_after_the_first_configure(tmp_path):
     clone = tmp_path / "clone"
     shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
