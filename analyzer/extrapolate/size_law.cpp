@@ -13,10 +13,10 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr double kCommonError = 0.003;      // error assumed for every model before any size tests it
+constexpr double kCommonError = 0.006;      // error assumed for every model before any size tests it
 constexpr double kOlderCountsLess = 0.5;    // weight of each next smaller size that judges
 constexpr double kSpreadFactor = 2;         // calibrated: see the header
-constexpr double kErrorPerDoubling = 0.02;  // calibrated: see the header
+constexpr double kErrorPerDoubling = 0.03;  // calibrated: see the header
 constexpr double kNormal95 = 1.959964;
 
 double keeps(double) {
@@ -28,30 +28,51 @@ double ring(double members) {
 double tree(double members) {
   return std::log2(members);
 }
+double line(double members) {
+  return members - 1;
+}
 
 /// How a model grows with the members of a collective.
 struct Growth {
   const char* name;
   double (*of)(double members);
   double prior;
-  std::size_t judges;  ///< sizes that must have judged it before it counts
+  std::size_t judges_in_node;  ///< sizes that must have judged it before it counts
+  std::size_t judges_in_network;
 };
-constexpr std::array<Growth, 3> kGrowths = {{
-    {"keeps its rate", keeps, 1, 0},
-    {"(n-1)/n", ring, 1, 0},
-    {"log2 n", tree, 0.05, 2},
+constexpr std::array<Growth, 4> kGrowths = {{
+    {"keeps its rate", keeps, 1, 0, 0},
+    {"(n-1)/n", ring, 1, 0, 0},
+    {"log2 n", tree, 0.3, 2, 1},
+    {"n-1", line, 0.05, 0, 1},
 }};
 
+/// Links of a node that cost a tenth of a step or more are rarer than a loader, host or batch that all GPUs
+/// share: the more the GPUs of a node lose, the likelier it is that their loss goes on growing with their
+/// number.
+double prior_of(const Growth& growth, const PathQuestion& question) {
+  if (growth.of != line || question.to.tier == SizeTier::kNetwork) return growth.prior;
+  const auto& [smaller, larger] = question.slope;
+  constexpr double kWithoutLoss = 0.03;
+  if (smaller.batch_per_gpu != larger.batch_per_gpu) return kWithoutLoss;
+  return std::min(3.0, kWithoutLoss * std::pow(larger.seconds / smaller.seconds, 10));
+}
+
 /// What `growth` adds from `from` to `to` on the line through two sizes; empty where these give no slope.
-std::optional<double> added(const Growth& growth, const std::pair<PathPoint, PathPoint>& slope, const PathPoint& from,
-                            const PathPoint& to) {
-  const auto at = [&](const PathPoint& point) { return growth.of(point.members(to.tier)) / point.batch_per_gpu; };
+/// Where it is extrapolated, more members cost no less: a size that is faster than a smaller one does not
+/// make the next one faster still.
+std::optional<double> added(const Growth& growth, const std::pair<PathPoint, PathPoint>& slope,
+                            const PathPoint& from, const PathPoint& to, bool extrapolated) {
+  const auto at = [&](const PathPoint& point) {
+    return growth.of(point.members(to.tier)) / point.batch_per_gpu;
+  };
   constexpr double kNothing = 1e-15;
   const double ahead = at(to) - at(from);
   if (std::abs(ahead) < kNothing) return 0.0;
   const double between = at(slope.second) - at(slope.first);
   if (std::abs(between) < kNothing) return std::nullopt;
-  return (slope.second.seconds - slope.first.seconds) / between * ahead;
+  const double cost = (slope.second.seconds - slope.first.seconds) / between;
+  return (extrapolated ? std::max(0.0, cost) : cost) * ahead;
 }
 
 /// Log errors of a model at the sizes of the path, each predicted from the two before it, in the path's order.
@@ -59,7 +80,7 @@ std::vector<double> errors_of(const Growth& growth, const std::vector<PathPoint>
   std::vector<double> errors;
   for (std::size_t i = 2; i < path.size(); ++i) {
     if (!joined(path[i - 1], path[i]) || !joined(path[i - 2], path[i])) continue;
-    const auto more = added(growth, {path[i - 2], path[i - 1]}, path[i - 1], path[i]);
+    const auto more = added(growth, {path[i - 2], path[i - 1]}, path[i - 1], path[i], true);
     if (more && path[i - 1].seconds + *more > 0)
       errors.push_back(std::log((path[i - 1].seconds + *more) / path[i].seconds));
   }
@@ -69,12 +90,13 @@ std::vector<double> errors_of(const Growth& growth, const std::vector<PathPoint>
 struct Judged {
   const Growth* growth = nullptr;
   double seconds = 0;
+  double prior = 0;
   double mean_square = 0;
   double weight = 0;
   Measured<double> error = Measured<double>::missing("fewer than three sizes of one tier");
 };
 
-Judged judged(const Growth& growth, const std::vector<double>& errors, double seconds) {
+Judged judged(const Growth& growth, double prior, const std::vector<double>& errors, double seconds) {
   double sum = 0;
   double weights = 0;
   double weight = 1;
@@ -84,26 +106,49 @@ Judged judged(const Growth& growth, const std::vector<double>& errors, double se
   }
   Judged result{&growth, seconds};
   result.mean_square = (sum + kCommonError * kCommonError) / (weights + 1);
-  result.weight = growth.prior / result.mean_square;
+  result.prior = prior;
   if (weights > 0) result.error = std::sqrt(sum / weights);
   return result;
 }
 
-/// The models that apply, with weights that sum to 1.
+/// Whether a size of the network was predicted from two smaller ones.
+bool is_network_judged(const PathQuestion& question) {
+  const std::vector<PathPoint>& path = question.elsewhere.empty() ? question.path : question.elsewhere;
+  return path.size() > 2 && path.back().tier == SizeTier::kNetwork &&
+         joined(path[path.size() - 2], path.back()) && joined(path[path.size() - 3], path.back());
+}
+
+/// Weights that sum to 1. That the links of a node cost nothing does not show that the network costs nothing:
+/// there, "keeps its rate" is no better than a ring until a size of the network judges it.
+void weigh(std::vector<Judged>& models, const PathQuestion& question) {
+  const auto is = [](double (*of)(double)) {
+    return [of](const Judged& model) { return model.growth->of == of; };
+  };
+  const auto kept = std::find_if(models.begin(), models.end(), is(keeps));
+  const auto ringed = std::find_if(models.begin(), models.end(), is(ring));
+  if (question.to.tier == SizeTier::kNetwork && !is_network_judged(question) && kept != models.end() &&
+      ringed != models.end())
+    kept->mean_square = std::max(kept->mean_square, ringed->mean_square);
+  double sum = 0;
+  for (const Judged& model : models) sum += model.prior / model.mean_square;
+  for (Judged& model : models) model.weight = model.prior / model.mean_square / sum;
+}
+
+/// The models that apply.
 std::vector<Judged> models_of(const PathQuestion& question) {
   const PathPoint& near = question.path[question.near];
   std::vector<Judged> models;
-  double sum = 0;
   for (const Growth& growth : kGrowths) {
     if (growth.of == keeps && question.inside) continue;
-    const std::vector<double> errors = errors_of(growth, question.path);
-    if (errors.size() < growth.judges) continue;
-    const auto more = added(growth, question.slope, near, question.to);
+    std::vector<double> errors = errors_of(growth, question.path);
+    for (const double error : errors_of(growth, question.elsewhere)) errors.push_back(error);
+    const bool network = question.to.tier == SizeTier::kNetwork;
+    if (errors.size() < (network ? growth.judges_in_network : growth.judges_in_node)) continue;
+    const auto more = added(growth, question.slope, near, question.to, !question.inside);
     if (!more || near.seconds + *more <= 0) continue;
-    models.push_back(judged(growth, errors, near.seconds + *more));
-    sum += models.back().weight;
+    models.push_back(judged(growth, prior_of(growth, question), errors, near.seconds + *more));
   }
-  for (Judged& model : models) model.weight /= sum;
+  weigh(models, question);
   return models;
 }
 

@@ -33,8 +33,8 @@ struct SizeQuestion {
 
 /// One way to carry a curve on, and how well it predicted sizes that were measured.
 struct SizeModel {
-  std::string name;    ///< "keeps its rate", "(n-1)/n", "log2 n"
-  double weight = 0;   ///< of all models of a prediction: they sum to 1
+  std::string name;   ///< "keeps its rate", "(n-1)/n", "log2 n", "n-1"
+  double weight = 0;  ///< of all models of a prediction: they sum to 1
   double samples_per_s = 0;
   /// Root mean square relative error when each measured size is predicted from the smaller ones; the larger a
   /// size, the more it counts.
@@ -56,14 +56,21 @@ struct SizePrediction {
 /// of F:
 /// - "keeps its rate": nothing is added beyond the nearest measured size;
 /// - "(n-1)/n": bytes that a ring moves (refdata: 2 (n-1)/n S beta), in GPUs of a node, or in nodes;
-/// - "log2 n": steps of a tree; it counts only where two or more measured sizes judge it.
+/// - "log2 n": steps of a tree, or waits for the slowest; it counts only where measured sizes judge it (two
+/// in a node, one
+///   with several nodes);
+/// - "n-1": messages of a ring, or a loader, host or batch that all GPUs share. Its weight in a node grows
+/// with what the
+///   measured sizes lose; with several nodes it counts only where a measured size judges it.
 /// Each goes through the two nearest sizes of the tier that the prediction moves in, so that sizes of another
-/// regime do not bend it. Models are averaged, in y, with weights inverse to their mean squared error at
-/// measured sizes, shrunk to a common one of 0.3% so that few sizes leave the weights nearly equal.
+/// regime do not bend it; where it extrapolates, more GPUs never make the others faster. Models are averaged,
+/// in y, with weights inverse to their mean squared error at measured sizes, shrunk to a common one of 0.6%
+/// so that few sizes leave the weights near their priors. Sizes of one node judge models of the network too,
+/// but cannot show that it costs nothing.
 ///
-/// The 95% interval adds the spread between the models, their error at measured sizes, the noise of repeated runs,
-/// and 2% for each doubling of GPUs. The last, and the factor 2 on the spread, are calibrated by back-tests over
-/// published curves (tests/bench/predict).
+/// The 95% interval adds the spread between the models, their error at measured sizes, the noise of repeated
+/// runs, and 3% for each doubling of GPUs. The last, the factor 2 on the spread, and the priors are
+/// calibrated by back-tests over published curves (tests/bench/predict).
 ///
 /// Missing, with a statement of what to measure, if the question needs a tier that the sizes do not cover: a
 /// second node where all ran on one node; another number of GPUs per node than was measured on several nodes.

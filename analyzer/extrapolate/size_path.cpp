@@ -71,14 +71,16 @@ std::vector<PathPoint> leading_to(const std::vector<PathPoint>& points, const Pa
   return path;
 }
 
-/// Two sizes of the network with another number of GPUs a node: the largest ones.
-bool slope_elsewhere(const std::vector<PathPoint>& points, std::pair<PathPoint, PathPoint>& slope) {
+/// Two or more sizes of the network with another number of GPUs a node, and the slope through the largest
+/// ones.
+bool slope_elsewhere(const std::vector<PathPoint>& points, PathQuestion& question) {
   std::map<int, std::vector<PathPoint>> by_node;
   for (const PathPoint& point : points) by_node[point.shape.gpus_per_node].push_back(point);
   for (auto group = by_node.rbegin(); group != by_node.rend(); ++group) {
     const std::vector<PathPoint>& sizes = group->second;
     if (sizes.size() < 2 || on_one_node(sizes.back())) continue;
-    slope = {sizes[sizes.size() - 2], sizes.back()};
+    question.slope = {sizes[sizes.size() - 2], sizes.back()};
+    question.elsewhere = sizes;
     return true;
   }
   return false;
@@ -131,7 +133,7 @@ Missing in_the_network(PathQuestion question, const std::vector<PathPoint>& poin
     question.slope = {question.path.back(), question.path.back()};
     return question;
   }
-  if (!slope_elsewhere(points, question.slope)) {
+  if (!slope_elsewhere(points, question)) {
     return Missing::missing(fmt::format("only {} nodes were measured: measure another number of nodes",
                                         question.path.back().shape.nodes));
   }

@@ -34,6 +34,8 @@ struct PathQuestion {
   /// What slopes go through, the point nearer to the asked size second. That is the near size itself, or nodes with
   /// another number of GPUs.
   std::pair<PathPoint, PathPoint> slope;
+  std::vector<PathPoint>
+      elsewhere;  ///< those nodes by their number, where `slope` goes through two of them; else empty
 };
 
 /// Whether a slope from `smaller` to `larger` lies in the tier of the larger one. One node is the network's first size.

@@ -104,6 +104,47 @@ TEST(SizeLaw, SmallSizesOfAnotherRegimeDoNotBendTheLargeOnes) {
   EXPECT_NEAR(found->samples_per_s * step(1, 128) / (128 * 64), 1, 0.01);
 }
 
+double weight_of(const SizePrediction& prediction, const char* name) {
+  for (const SizeModel& model : prediction.models) {
+    if (model.name == name) return model.weight;
+  }
+  return 0;
+}
+
+TEST(SizeLaw, WhatAllGpusOfANodeShareGoesOnCostingTime) {
+  // Published GPUs 1, 4, 8 of a node that share their host: 1, 0.80 and 0.65 of the rate of one alone.
+  const auto step = [](double g, double) { return 0.01 * (1 + 0.075 * (g - 1)); };
+  const auto few = predict(measured({{1, 1}, {1, 4}}, 64, step), {1, 8});
+  ASSERT_TRUE(few);
+  EXPECT_GT(few->interval.high, 8 * 64 / step(8, 1));
+  EXPECT_LT(few->interval.low, 8 * 64 / step(8, 1));
+  const auto judged = predict(measured({{1, 1}, {1, 2}, {1, 4}, {1, 8}}, 64, step), {1, 16});
+  ASSERT_TRUE(judged);
+  EXPECT_EQ(judged->models.front().name, "n-1");
+  EXPECT_NEAR(judged->samples_per_s * step(16, 1) / (16 * 64), 1, 0.01);
+  // A node that loses little rarely shares its host's limit.
+  const auto little =
+      predict(measured({{1, 1}, {1, 4}}, 64, [](double g, double) { return g > 1 ? 0.0101 : 0.01; }), {1, 8});
+  EXPECT_LT(weight_of(*little, "n-1"), 0.05);
+  EXPECT_GT(weight_of(*few, "n-1"), 0.1);
+}
+
+TEST(SizeLaw, ASizeThatIsFasterThanASmallerOneMakesNoLargerOneFasterStill) {
+  // One GPU alone with a slower kernel, as some published curves have it.
+  const auto found =
+      predict(measured({{1, 1}, {1, 4}}, 64, [](double g, double) { return g > 1 ? 0.0088 : 0.01; }), {1, 8});
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->samples_per_s, 8 * 64 / 0.0088, 1e-6);
+}
+
+TEST(SizeLaw, LinksOfANodeThatCostNothingDoNotMakeTheNetworkFree) {
+  const auto step = [](double, double k) { return 0.01 * (1 + 0.1 * (k - 1) / k); };
+  const auto found = predict(measured({{1, 1}, {1, 2}, {1, 4}, {1, 8}, {2, 8}}, 64, step), {8, 8});
+  ASSERT_TRUE(found);
+  EXPECT_GE(weight_of(*found, "(n-1)/n"), weight_of(*found, "keeps its rate") * 0.999);
+  EXPECT_NEAR(found->samples_per_s * step(8, 8) / (64 * 64), 1, 0.025);
+}
+
 TEST(SizeLaw, StrongScalingSharesTheStepsOverheadByFewerSamples) {
   // 1 ms a sample, 10 ms of ring a step, 1,024 samples a step in all.
   const auto step = [](double k) { return 0.001 * 1024 / k + 0.010 * (k - 1) / k; };
