@@ -111,6 +111,11 @@ void add_counted_facts(const store::RunStore& store, const store::RunId& run,
   add_memory_facts(store, run, ranks, facts);
   const auto peak = store.step_values(run, 0, "gemm_peak_tflops");
   if (!peak.empty()) set_fact(facts, fact_key<"device.gemm_peak_tflops">, peak.back().second);
+  for (const FactKey<double>& key :
+       {fact_key<"gradients.narrow_ns_per_mib">, fact_key<"gradients.widen_ns_per_mib">}) {
+    const auto values = store.step_values(run, 0, key.name);
+    if (!values.empty()) set_fact(facts, key, values.back().second);
+  }
   for (const FactKey<double>& key : kProbeCosts) {
     double sum = 0;
     std::size_t reports = 0;

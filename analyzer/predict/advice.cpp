@@ -65,7 +65,9 @@ class Adviser {
 
   /// The gain against a replay whose collectives come from the same source; empty where it is not known.
   std::optional<Advice> tried(const Trial& trial) {
-    if (const std::string why = why_not_changed(recording_, trial.what_if); !why.empty()) {
+    std::string why = why_not_changed(recording_, trial.what_if);
+    if (trial.what_if.half_gradients) why = why_not_halved(recording_, recording_.strategy, run_.run_case);
+    if (!why.empty()) {
       report_.not_known.push_back(trial.change + ": " + why);
       return {};
     }
@@ -105,8 +107,12 @@ class Adviser {
   /// One rank sends no gradients.
   bool reduces() const {
     return recording_.shape.gpus() > 1 &&
-           std::any_of(recording_.collectives.begin(), recording_.collectives.end(),
-                       reduces_gradients);
+           std::any_of(recording_.collectives.begin(), recording_.collectives.end(), reduces_gradients);
+  }
+
+  bool has_hook() const {
+    const auto hook = run_.run_case.strategy_options.find("hook");
+    return hook != run_.run_case.strategy_options.end() && hook->second != "none";
   }
 
   /// The best of some sizes.
@@ -142,16 +148,18 @@ class Adviser {
       trials.push_back({name, change, assumption, {}});
       set(trials.back());
     };
-    if (takes_hook(recording_.strategy) && reduces() && run_.run_case.precision == "fp32")
-      add("compression", "gradients sent in half precision (-S hook=fp16)", "converting them takes no time",
-          [](Trial& t) { t.what_if.bytes_factor = 0.5; });
+    if (recording_.strategy == "ddp" && reduces() && run_.run_case.precision == "fp32" && !has_hook())
+      add("compression", "gradients sent in half precision (-S hook=fp16)",
+          is_free(recording_.conversion) ? "converting them takes no time" : "",
+          [](Trial& t) { t.what_if.half_gradients = true; });
     if (recording_.shape.nodes > 1) {
       add("bandwidth", "network of twice the bandwidth", "", [](Trial& t) { t.per_byte = 0.5; });
       add("latency", "network of half the latency", "", [](Trial& t) { t.latency = 0.5; });
     }
     if (recording_.shape.gpus() > 1) {
-      add("stragglers", "no rank slower than the median rank", "", [](Trial& t) { t.what_if.without_stragglers = true; });
-      add("overlap", "collectives that begin as soon as their data is ready", "",
+      add("stragglers", "no rank slower than the median rank", "",
+          [](Trial& t) { t.what_if.without_stragglers = true; });
+      add("overlap", "ideal overlap: collectives begin as soon as their gradients are computed", "",
           [](Trial& t) { t.what_if.ideal_overlap = true; });
       add("accumulation", "4 micro-batches a step (accumulation)",
           "each of as many samples as a step has now; the larger batch trains as well", [](Trial& t) {

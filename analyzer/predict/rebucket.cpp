@@ -72,6 +72,7 @@ class Rewriter {
   RankStep rewritten(const RankStep& step, std::size_t collectives) {
     RankStep result;
     result.duration_ns = step.duration_ns;
+    result.backward_ns = step.backward_ns;
     result.start_delay_ns.assign(collectives, 0);
     result.end_share.assign(collectives, 1);
     since_ = 0;

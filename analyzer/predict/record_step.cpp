@@ -83,6 +83,23 @@ std::vector<Piece> pieces_of(std::span<const Span> spans, std::int64_t begin_ns,
   return pieces;
 }
 
+/// Length of the union of the backward pass's spans on the main lane.
+std::int64_t backward_ns(std::span<const Span> spans, std::int64_t begin_ns, std::int64_t end_ns) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> stretches;
+  for (const Span& span : spans) {
+    if (span.kind == SpanKind::kBackward && on_main_lane(span))
+      stretches.emplace_back(std::max(span.begin_ns, begin_ns), std::min(span.end_ns, end_ns));
+  }
+  std::sort(stretches.begin(), stretches.end());
+  std::int64_t sum = 0;
+  std::int64_t until = begin_ns;
+  for (const auto& [from, to] : stretches) {
+    sum += std::max<std::int64_t>(0, to - std::max(from, until));
+    until = std::max(until, to);
+  }
+  return sum;
+}
+
 std::int64_t covered_ns(const std::vector<RankCollective>& collectives, std::int64_t from, std::int64_t to) {
   std::int64_t covered = 0;
   std::int64_t until = from;
@@ -271,7 +288,9 @@ RankStep rank_step(std::span<const Span> spans, const std::vector<RankCollective
                    double slowdown, std::vector<WorkRange>* ranges) {
   EventWriter writer(collectives, place, slowdown, ranges);
   for (const Piece& piece : pieces_of(spans, begin_ns, end_ns)) writer.add(piece);
-  return writer.finish(begin_ns, end_ns);
+  RankStep step = writer.finish(begin_ns, end_ns);
+  step.backward_ns = static_cast<double>(backward_ns(spans, begin_ns, end_ns));
+  return step;
 }
 
 }  // namespace ddbench::analyzer

@@ -44,6 +44,20 @@ bool is_reduced(const std::vector<Span>& spans, const std::vector<std::string>& 
          });
 }
 
+Measured<HalfConversion> conversion_of(const store::RunRecord& run) {
+  if (!run.run_case.on_cpu() || run.provenance.has(Provenance::kImported)) return HalfConversion{};
+  const auto narrow = get_fact(run.environment.facts, fact_key<"gradients.narrow_ns_per_mib">);
+  const auto widen = get_fact(run.environment.facts, fact_key<"gradients.widen_ns_per_mib">);
+  if (!narrow || !widen) {
+    return Measured<HalfConversion>::missing(
+        "what converting gradients takes on its CPUs was not measured. Runs of reference workloads measure "
+        "it; of a program, "
+        "record a run with the hook");
+  }
+  constexpr double kMib = 1 << 20;
+  return HalfConversion{std::max(0.0, *narrow) / kMib, std::max(0.0, *widen) / kMib};
+}
+
 class Recorder {
  public:
   Recorder(const store::RunStore& store, const store::RunRecord& run, const std::vector<store::RankRecord>& ranks,
@@ -52,6 +66,7 @@ class Recorder {
     result_.run = run.id;
     result_.strategy = run.run_case.strategy;
     result_.shape = {run.run_case.nodes, run.run_case.gpus_per_node};
+    result_.conversion = conversion_of(run);
     set_samples(run);
     const auto slowdown = get_fact(run.environment.facts, fact_key<"analysis.compute_slowdown_percent">);
     if (slowdown) result_.slowdown = std::max(0.0, slowdown->value / 100);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/extrapolate/size_law.h"
+#include "core/measured.h"
 
 namespace ddbench::analyzer {
 
@@ -46,6 +47,7 @@ struct RankStep {
   /// before the last rank had arrived (the sender of a buffered message), so that this rank did not wait.
   std::vector<double> end_share;
   double duration_ns = 0;
+  double backward_ns = 0;  ///< of the passes, where spans separate forward and backward; else 0
 };
 
 /// One step of all ranks.
@@ -61,6 +63,16 @@ struct StepCollective {
   int bucket = -1;  ///< -1: no gradient bucket
 };
 
+/// What halving the bytes of gradients (-S hook=fp16) adds to a rank's own work, for a byte of the gradients
+/// as recorded.
+struct HalfConversion {
+  double narrow_ns = 0;  ///< before a collective begins
+  double widen_ns = 0;   ///< after the last one was waited for
+};
+inline bool is_free(const Measured<HalfConversion>& conversion) {
+  return conversion && conversion->narrow_ns + conversion->widen_ns == 0;
+}
+
 /// The measured steps of a run in a form that can be replayed. Every step has the same collectives.
 struct StepRecording {
   ClusterShape shape;
@@ -73,6 +85,8 @@ struct StepRecording {
   double samples_per_rank = 0;              ///< per step; 1 if the number is not known
   bool counts_samples = true;               ///< samples_per_rank is known
   double step_ns = 0;                       ///< as the run's step time has it
+  /// On GPUs nothing: they convert at the speed of their memory.
+  Measured<HalfConversion> conversion = Measured<HalfConversion>::missing("not recorded");
   std::vector<std::string> operator_names;
   std::vector<std::string> notes;
 };

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "analyzer/predict/rebucket.h"
 #include "analyzer/statistics/statistics.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -63,7 +65,51 @@ void accumulate(RankStep& step, int micro_batches) {
   step.events.insert(step.events.begin(), {StepAction::kWork, WorkKind::kPass, 0, earlier});
 }
 
+/// Gradients of a bucket are narrowed before its collective, and all are widened after the last one.
+void convert(RankStep& step, const std::vector<StepCollective>& collectives,
+             const HalfConversion& conversion) {
+  std::vector<StepEvent> events;
+  std::size_t waited_for = 0;  // events up to the last wait for gradients
+  std::vector<char> is_awaited(collectives.size());
+  double bytes = 0;
+  for (const StepEvent& event : step.events) {
+    const bool gradients =
+        event.action != StepAction::kWork && reduces_gradients(collectives[event.collective]);
+    if (gradients && event.action == StepAction::kIssue) {
+      const double own = collectives[event.collective].bytes;
+      bytes += own;
+      events.push_back({StepAction::kWork, WorkKind::kOptimizer, 0, own * conversion.narrow_ns});
+    }
+    events.push_back(event);
+    if (!gradients || event.action != StepAction::kWait || is_awaited[event.collective] != 0) continue;
+    is_awaited[event.collective] = 1;
+    waited_for = events.size();
+  }
+  const std::size_t at = waited_for == 0 ? events.size() : waited_for;
+  events.insert(events.begin() + static_cast<std::ptrdiff_t>(at),
+                {StepAction::kWork, WorkKind::kOptimizer, 0, bytes * conversion.widen_ns});
+  step.events = std::move(events);
+}
+
+void halve_gradients(StepRecording& recording) {
+  for (RecordedStep& step : recording.steps) {
+    for (RankStep& rank : step.ranks) convert(rank, recording.collectives, *recording.conversion);
+  }
+  for (StepCollective& collective : recording.collectives) {
+    if (reduces_gradients(collective)) collective.bytes /= 2;
+  }
+}
+
 }  // namespace
+
+std::string why_not_halved(const StepRecording& recording, const std::string& strategy,
+                           const RunCase& run_case) {
+  if (is_reference(run_case) && strategy != "ddp") return fmt::format("strategy {} has no hook", strategy);
+  if (const auto hook = run_case.strategy_options.find("hook");
+      hook != run_case.strategy_options.end() && hook->second != "none")
+    return fmt::format("the run itself had the hook {}", hook->second);
+  return recording.conversion ? "" : recording.conversion.reason();
+}
 
 std::string why_not_changed(const StepRecording& recording, const WhatIf& what_if) {
   if (recording.strategy != "zero3" || (!what_if.bucket_bytes && what_if.accumulate == 1)) return {};
@@ -75,15 +121,15 @@ std::string why_not_changed(const StepRecording& recording, const WhatIf& what_i
 
 StepRecording changed(const StepRecording& recording, const WhatIf& what_if) {
   require_positive(what_if.batch_factor, "the batch");
-  require_positive(what_if.bytes_factor, "the size of gradients");
   require_positive(what_if.compute_speed, "--compute-scale");
   require_positive(what_if.accumulate, "--accumulate");
-  if (const std::string why = why_not_changed(recording, what_if); !why.empty()) throw Error(ErrorCode::kBadInput, why);
+  if (what_if.half_gradients && !recording.conversion)
+    throw Error(ErrorCode::kBadInput, "gradients in half the bytes: " + recording.conversion.reason());
+  if (const std::string why = why_not_changed(recording, what_if); !why.empty())
+    throw Error(ErrorCode::kBadInput, why);
   StepRecording result =
       what_if.bucket_bytes ? rebucketed(recording, *what_if.bucket_bytes, kFirstBucketBytes) : recording;
-  for (StepCollective& collective : result.collectives) {
-    if (reduces_gradients(collective)) collective.bytes *= what_if.bytes_factor;
-  }
+  if (what_if.half_gradients) halve_gradients(result);
   result.samples_per_rank *= what_if.batch_factor;
   Factors factors{1, 1, 1, 1};
   of(factors, WorkKind::kPass) = what_if.batch_factor / what_if.compute_speed;
@@ -98,9 +144,10 @@ StepRecording changed(const StepRecording& recording, const WhatIf& what_if) {
       const double straggler = what_if.without_stragglers ? slower[rank] : 1;
       for (StepEvent& event : own.events) event.ns *= of(factors, event.work) * straggler;
       if (what_if.accumulate > 1) accumulate(own, what_if.accumulate);
-      if (what_if.ideal_overlap) std::fill(own.start_delay_ns.begin(), own.start_delay_ns.end(), 0.0);
+      own.backward_ns *= of(factors, WorkKind::kPass) * straggler / what_if.accumulate;
     }
   }
+  if (what_if.ideal_overlap) overlap_ideally(result);
   return result;
 }
 

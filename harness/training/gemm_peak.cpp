@@ -1,11 +1,11 @@
 #include "harness/training/gemm_peak.h"
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
 #include <vector>
 
 #include "core/clock.h"
+#include "harness/training/thread_time.h"
 
 namespace ddbench::ddp {
 namespace {
@@ -13,13 +13,6 @@ namespace {
 constexpr std::int64_t kRows = 768;
 constexpr std::int64_t kPatience_ns = 100'000'000;
 constexpr int kFewestProducts = 10;
-
-/// That this thread had a core: other ranks that share it must not make the core look slower.
-std::int64_t thread_time_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 #include "harness/training/footprint.h"
 #include "harness/training/gemm_peak.h"
 #include "harness/training/gradient_noise.h"
+#include "harness/training/half_conversion.h"
 #include "harness/training/injected_faults.h"
 #include "harness/training/optimizer/loss_scale.h"
 #include "harness/training/optimizer/optimizer.h"
@@ -70,6 +71,16 @@ void record_memory(host::Recorder& recorder, const device::Device& device, const
   if (const std::int64_t reserved = device.reserved_peak_bytes(); reserved > 0) {
     recorder.record_scalar(fact_key<"memory.device_reserved_bytes">.name, step, static_cast<double>(reserved));
   }
+}
+
+/// For predictions of `-S hook=fp16`.
+void record_half_conversion(host::Recorder& recorder, device::Device& device,
+                            const std::vector<workload::ParameterSpec>& specs, std::uint32_t step) {
+  std::int64_t bytes = 0;
+  for (const workload::ParameterSpec& spec : specs) bytes += spec.elements() * 4;
+  const HalfConversion conversion = measure_half_conversion(device, bytes);
+  recorder.record_scalar(fact_key<"gradients.narrow_ns_per_mib">.name, step, conversion.narrow_ns_per_mib);
+  recorder.record_scalar(fact_key<"gradients.widen_ns_per_mib">.name, step, conversion.widen_ns_per_mib);
 }
 
 /// One step's gradients: forward and backward of every micro-batch. Returns the mean loss of this rank.
@@ -185,6 +196,7 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
   if (rank == 0 && device->is_host()) {
     recorder.record_scalar("gemm_peak_tflops", first_step,
                            measure_gemm_peak_tflops(*device, workload::activation_type(run_case.precision)));
+    record_half_conversion(recorder, *device, specs, first_step);
   }
   device->forget_memory_peak();
   strategy->share_parameters();

@@ -28,7 +28,8 @@ void check_supported(const RunCase& run_case);
 /// kStep span has bucket 0 instead of kNoBucket, and it has no other spans. Steps are contiguous. With
 /// several ranks, one step of four has the scalars "gradient_square_local" (this rank's |g|^2 over its
 /// batch_per_gpu samples) and "gradient_square_mean" (its mean over ranks is |g|^2 of the averaged gradient).
-/// On a CPU, rank 0 has the scalar "gemm_peak_tflops" at its first step: what one rank could do at most.
+/// On a CPU, rank 0 has the scalar "gemm_peak_tflops" at its first step: what one rank could do at most; and
+/// "gradients.narrow_ns_per_mib" and "gradients.widen_ns_per_mib" (HalfConversion).
 /// With a target loss, rank 0 has "smoothed_loss", and training ends in the first measured step in which it
 /// has come down to the target. Every `checkpoint_every` steps a checkpoint is written to
 /// checkpoints.directory; its cost is the copy span "checkpoint" and the scalar "checkpoint_seconds". With

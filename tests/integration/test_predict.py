@@ -51,6 +51,8 @@ def test_a_specified_link_decides_where_it_is_slow(recorded):
     assert fast == pytest.approx(10 * slow, rel=0.15)  # 2.7 MB a step: 2.3 s and 0.23 s
     half = rates(at("--nodes", "2", "--link", "10mbit,50us", "-S", "hook=fp16"))[0]
     assert half == pytest.approx(2 * slow, rel=0.05)
+    assumed = " ".join(at("--nodes", "2", "--link", "10mbit,50us", "-S", "hook=fp16")["assumptions"])
+    assert "converting them takes" in assumed and "as measured in the run" in assumed
     many = at("--nodes", "2,64,4096", "--link", "10mbit,50us")
     assert [p["nodes"] for p in many["predictions"]] == [2, 64, 4096]
     steps = [p["step_time_ns"]["value"] for p in many["predictions"]]

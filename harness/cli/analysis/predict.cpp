@@ -17,6 +17,7 @@
 #include "analyzer/scaling/scaling_curve.h"
 #include "core/error.h"
 #include "core/run_case/program_case.h"
+#include "core/text/quantity.h"
 #include "harness/cli/analysis/network_costs.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/open_store.h"
@@ -118,6 +119,23 @@ void require_strategy(const std::string& name) {
   throw_bad(fmt::format("--strategy {}: the strategies are {}", name, names));
 }
 
+/// With the sentence that states its assumption.
+void set_half_gradients(const PredictCommand& command, const std::string& option, const RunCase& run_case,
+                        const analyzer::StepRecording& steps, analyzer::WhatIf& what_if,
+                        std::vector<std::string>& assumptions) {
+  const std::string& strategy = command.strategy.empty() ? run_case.strategy : command.strategy;
+  if (const std::string why = analyzer::why_not_halved(steps, strategy, run_case); !why.empty())
+    throw_bad(fmt::format("-S {}: {}", option, why));
+  what_if.half_gradients = true;
+  constexpr double kMib = 1 << 20;
+  assumptions.push_back(
+      "gradients are sent in half the bytes; converting them takes " +
+      (analyzer::is_free(steps.conversion)
+           ? "no time"
+           : fmt::format("{} a MiB, as measured in the run",
+                         quantity((steps.conversion->narrow_ns + steps.conversion->widen_ns) * kMib, "ns"))));
+}
+
 /// The changes, each with the sentence that states its assumption.
 analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_case, const analyzer::StepRecording& steps,
                               std::vector<std::string>& assumptions) {
@@ -137,11 +155,7 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
   for (const std::string& option : command.strategy_options) {
     if (option != "hook=fp16" && option != "hook=bf16")
       throw_bad(fmt::format("-S {}: hook=fp16 and hook=bf16 can be predicted", option));
-    if (const std::string& strategy = command.strategy.empty() ? run_case.strategy : command.strategy;
-        is_reference(run_case) && !analyzer::takes_hook(strategy))
-      throw_bad(fmt::format("-S {}: strategy {} has no hook", option, strategy));
-    what_if.bytes_factor = 0.5;
-    assumptions.push_back("gradients are sent in half the bytes; converting them takes no time");
+    set_half_gradients(command, option, run_case, steps, what_if, assumptions);
   }
   if (!command.strategy.empty() && command.strategy != run_case.strategy) {
     require_strategy(command.strategy);

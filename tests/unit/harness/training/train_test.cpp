@@ -88,6 +88,12 @@ TEST_F(OneRank, LossesAndTheCpusPeakAreSpooled) {
   EXPECT_EQ(peaks.front().step, 0U);
   EXPECT_GT(peaks.front().value, 1e-4) << "0.1 GFLOP/s: no CPU is that slow";
   EXPECT_LT(peaks.front().value, 10) << "10 TFLOP/s of float32: no core is that fast";
+  for (const char* conversion : {"gradients.narrow_ns_per_mib", "gradients.widen_ns_per_mib"}) {
+    const std::vector<host::Scalar> measured = named(batch, conversion);
+    ASSERT_EQ(measured.size(), 1U) << conversion;
+    EXPECT_GE(measured.front().value, 0) << conversion;
+    EXPECT_LT(measured.front().value, 1e9) << conversion << ": a second a MiB";
+  }
   const std::vector<host::Scalar> losses = named(batch, "loss");
   ASSERT_EQ(losses.size(), monitor_.losses.size());
   for (std::size_t step = 0; step < losses.size(); ++step) {
