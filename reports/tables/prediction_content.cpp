@@ -91,7 +91,7 @@ DataTable path_data(const analyzer::CriticalPath& path, std::size_t most) {
     if (part.path_ns > 0) table.detail += fmt::format(" {} {},", part.name, percent_in_words(share(part.path_ns)));
   }
   table.detail.back() = '.';
-  table.columns = {{"what"},
+  table.columns = {{.title = "what", .is_prose = true},
                    {"rank", true},
                    {"on the path", true, "of a step's time, mean over steps"},
                    {"share", true},

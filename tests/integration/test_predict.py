@@ -98,6 +98,7 @@ def test_the_critical_path_is_a_chain_through_the_step(recorded):
     (["-S", "hook=fp8"], "hook=fp8"),
     (["--strategy", "ps"], "record a run of ps"),
     (["--sku", "V100 SXM2"], "FROM:TO"),
+    (["--sku", "V100 SXM2:H100"], 'did you mean "H100'),
     (["--bucket-mb", "1e-9"], "--bucket-mb"),
     (["--batch-per-gpu", "99999999"], "16 times"),
     (["--network", "nothing"], "nothing"),

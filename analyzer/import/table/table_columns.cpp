@@ -7,6 +7,7 @@
 
 #include "analyzer/import/numbers.h"
 #include "analyzer/import/table/case_fields.h"
+#include "analyzer/import/table/column_names.h"
 #include "analyzer/import/table/report_csv.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
@@ -78,8 +79,10 @@ SetCell sample_rate(double RowValues::*member, const std::string& samples) {
 
 class Header {
  public:
-  Header(const TableOptions& options, const std::string& origin, int line, bool is_report)
-      : options_(options), origin_(origin), line_(line), is_report_(is_report) {}
+  Header(const TableOptions& options, const std::vector<std::string>& header, const std::string& origin, int line, bool is_report)
+      : options_(options), origin_(origin), line_(line), is_report_(is_report) {
+    for (const std::string& cell : header) given_.insert(split_unit(cell).name);
+  }
 
   Column column(const std::string& text) {
     ++number_;
@@ -89,6 +92,7 @@ class Header {
     if (const auto set = is_report_ ? report_csv_column(original) : std::nullopt) return {original, original, *set};
     const auto renamed = options_.rename.find(original);
     HeaderCell cell = split_unit(renamed == options_.rename.end() ? original : renamed->second);
+    if (renamed == options_.rename.end()) use_known_name(cell);
     for (const std::string& name : {original, cell.name}) {
       if (const auto unit = options_.units.find(name); unit != options_.units.end()) cell.unit = unit->second;
       seen_.insert(name);
@@ -120,6 +124,17 @@ class Header {
   }
 
  private:
+  /// Other words for a known column; not where the table has that column itself, or another that means it.
+  void use_known_name(HeaderCell& cell) const {
+    for (const std::string_view second : {"/sec", "/second"}) {
+      if (cell.unit.ends_with(second)) cell.unit.resize(cell.unit.size() - second.size() + 2);
+    }
+    const KnownColumn known = known_column(cell.name);
+    if (given_.count(known.name) != 0 || names_.count(known.name) != 0) return;
+    if (cell.unit.empty()) cell.unit = known.unit;
+    cell.name = known.name;
+  }
+
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(ErrorCode::kBadInput, fmt::format("{} line {}, column {}: {}", origin_, line_, number_, what),
                 0, origin_);
@@ -186,6 +201,7 @@ class Header {
   bool is_report_;
   int number_ = 0;
   bool has_metric_ = false;
+  std::set<std::string> given_;  ///< all headings, in lower case and without units
   std::set<std::string> names_;
   std::set<std::string> seen_;
 };
@@ -194,7 +210,7 @@ class Header {
 
 std::vector<Column> table_columns(const std::vector<std::string>& header, const TableOptions& options,
                                   const std::string& origin, int line) {
-  Header reader(options, origin, line, is_report_csv(header));
+  Header reader(options, header, origin, line, is_report_csv(header));
   std::vector<Column> columns;
   for (const std::string& cell : header) columns.push_back(reader.column(cell));
   reader.finish();

@@ -17,6 +17,7 @@
 #include "analyzer/scaling/scaling_curve.h"
 #include "core/error.h"
 #include "core/run_case/program_case.h"
+#include "core/text/nearest.h"
 #include "core/text/quantity.h"
 #include "harness/cli/analysis/network_costs.h"
 #include "harness/cli/options/command.h"
@@ -87,7 +88,14 @@ double sku_speed(const PredictCommand& command, const RunCase& run_case) {
   const auto peak = [&](const std::string& name) {
     const analyzer::Sku* sku = catalogue.find_sku(name);
     const analyzer::GpuPeaks* gpu = catalogue.find_gpu(sku == nullptr ? name : sku->gpu);
-    if (gpu == nullptr) throw_bad(fmt::format("--sku {}: the catalogue has no peaks of \"{}\"", command.sku, name));
+    if (gpu == nullptr) {
+      std::vector<std::string> names;
+      for (const analyzer::GpuPeaks& known : catalogue.gpus()) names.push_back(known.name);
+      for (const analyzer::Sku& known : catalogue.skus()) names.push_back(known.name);
+      const std::string meant = nearest(name, names);
+      throw_bad(fmt::format("--sku {}: the catalogue has no peaks of \"{}\"{}", command.sku, name,
+                            meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)));
+    }
     const auto found = gpu->peak_tflops.find(run_case.precision);
     if (found == gpu->peak_tflops.end())
       throw_bad(fmt::format("--sku {}: the catalogue has no {} peak of {}", command.sku, run_case.precision, gpu->name));

@@ -37,6 +37,27 @@ TEST(Table, FieldsOfTheCaseMetricsAndTags) {
   EXPECT_NEAR(static_cast<double>(runs[0].steps.at(0).duration_ns), 16 * 32 / 4928.5 * 1e9, 1);
 }
 
+TEST(Table, HeadingsOfPublishedTablesAreKnownByOtherWords) {
+  const auto runs = read("Num GPUs,node_num,batch size per GPU,images/sec,tensor-parallel,Model\n16,2,32,5120,8,resnet\n");
+  const RunCase& run_case = runs[0].run.run_case;
+  EXPECT_EQ(run_case.nodes, 2);
+  EXPECT_EQ(run_case.gpus_per_node, 8);
+  EXPECT_EQ(run_case.batch_per_gpu, 32);
+  EXPECT_EQ(run_case.strategy_options.at("tensor_parallel"), "8");
+  EXPECT_EQ(run_case.tags.at("Model"), "resnet");
+  EXPECT_EQ(runs[0].run.environment.facts.at("import.sample_unit"), "images");
+  const auto tokens = read("world_size,GPUs per node,tokens_per_second_per_gpu\n16,4,100\n");
+  EXPECT_EQ(tokens[0].run.run_case.nodes, 4);
+  EXPECT_EQ(tokens[0].steps[0].duration_ns, 10'000'000);
+  EXPECT_EQ(read("Throughput (img/sec),#GPUs,iteration time (ms)\n400,4,10\n")[0].run.run_case.world_size(), 4);
+  // The column of that name counts, and what else would mean it is a tag.
+  const auto both = read("gpus,world_size,step_time_ms\n8,4,1\n");
+  EXPECT_EQ(both[0].run.run_case.world_size(), 8);
+  EXPECT_EQ(both[0].run.run_case.tags.at("world_size"), "4");
+  // A column that the user renames is what it is renamed to.
+  EXPECT_EQ(read("num_gpus,step_time_ms\n8,1\n", {{{"num_gpus", "gpus_per_node"}}, {}})[0].run.run_case.gpus_per_node, 8);
+}
+
 TEST(Table, WhatNoColumnStatesIsNotKnown) {
   const RunCase none = read("gpus,step_time_ms,precision\n8,2.5,\n")[0].run.run_case;
   for (const std::string& field : {none.device, none.backend, none.strategy, none.precision, none.optimizer}) EXPECT_EQ(field, "");
