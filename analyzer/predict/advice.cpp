@@ -11,6 +11,7 @@
 #include "analyzer/predict/rebucket.h"
 #include "analyzer/predict/recording.h"
 #include "analyzer/statistics/moments.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -110,6 +111,16 @@ class Adviser {
            std::any_of(recording_.collectives.begin(), recording_.collectives.end(), reduces_gradients);
   }
 
+  /// As the case has it; of a program the largest bucket that was recorded.
+  double bucket_bytes() const {
+    if (is_reference(run_.run_case)) return static_cast<double>(run_.run_case.bucket_bytes);
+    double largest = 0;
+    for (const StepCollective& one : recording_.collectives) {
+      if (reduces_gradients(one)) largest = std::max(largest, one.bytes);
+    }
+    return largest;
+  }
+
   bool has_hook() const {
     const auto hook = run_.run_case.strategy_options.find("hook");
     return hook != run_.run_case.strategy_options.end() && hook->second != "none";
@@ -118,12 +129,12 @@ class Adviser {
   /// The best of some sizes.
   void try_buckets() {
     if (!reduces()) return;
-    const double now = static_cast<double>(run_.run_case.bucket_bytes);
+    const double now = bucket_bytes();
     std::optional<Advice> best;
     std::vector<TriedBucket> sizes = {{now, report_.step_ns.value}};
     for (const double megabytes : {0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0}) {
       if (std::abs(megabytes * kMegabyte - now) < 1) continue;
-      Trial trial{"bucket", fmt::format("buckets of {:g} MiB (now {:g} MiB)", megabytes, now / kMegabyte), "", {}};
+      Trial trial{"bucket", fmt::format("buckets of {:g} MiB (now {:.3g} MiB)", megabytes, now / kMegabyte), "", {}};
       trial.what_if.bucket_bytes = megabytes * kMegabyte;
       const std::size_t unknown = report_.not_known.size();
       const auto advice = tried(trial);

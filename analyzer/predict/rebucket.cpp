@@ -157,7 +157,7 @@ bool reduces_gradients(const StepCollective& collective) {
 StepRecording rebucketed(const StepRecording& recording, double bucket_bytes, double first_bytes) {
   const std::vector<Cut> cuts = cuts_of(recording.collectives, bucket_bytes, first_bytes);
   if (cuts.empty() || !(bucket_bytes > 0) || !std::isfinite(bucket_bytes))
-    throw Error(ErrorCode::kBadInput, "--bucket-mb: the run reduces no gradients in buckets, or the size is not above 0");
+    throw Error(ErrorCode::kBadInput, "--bucket-mb: no collective of the recorded steps is known to carry gradients, or the size is not above 0");
   StepRecording result = recording;
   if (are_recorded(cuts, recording.collectives)) return result;
   result.collectives.clear();

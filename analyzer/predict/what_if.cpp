@@ -108,6 +108,8 @@ std::string why_not_halved(const StepRecording& recording, const std::string& st
   if (const auto hook = run_case.strategy_options.find("hook");
       hook != run_case.strategy_options.end() && hook->second != "none")
     return fmt::format("the run itself had the hook {}", hook->second);
+  if (std::none_of(recording.collectives.begin(), recording.collectives.end(), reduces_gradients))
+    return "no collective of the recorded steps is known to carry gradients";
   return recording.conversion ? "" : recording.conversion.reason();
 }
 
