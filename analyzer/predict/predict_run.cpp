@@ -75,6 +75,32 @@ ClusterShape replayed_shape(const ClusterShape& shape) {
   return {std::max(1, static_cast<int>(kRanksBeyond / shape.gpus_per_node)), shape.gpus_per_node};
 }
 
+/// Own work of a rank in each recorded step, mean over ranks.
+std::vector<double> own_work_ns(const StepRecording& recording) {
+  std::vector<double> own_ns;
+  for (const RecordedStep& step : recording.steps) {
+    double sum = 0;
+    for (const RankStep& rank : step.ranks) {
+      for (const StepEvent& event : rank.events) sum += event.ns;
+    }
+    own_ns.push_back(sum / static_cast<double>(step.ranks.size()));
+  }
+  return own_ns;
+}
+
+/// Nodes that stand for several took the slowest of their steps: how much longer their ranks worked than ranks do. So much
+/// longer the ranks that are not replayed wait.
+double extra_work_ns(const std::vector<double>& own_ns, const ReplaySchedule& schedule, const Blocks& blocks) {
+  double slowest = 0;
+  for (const std::uint32_t step : schedule.recorded) slowest += own_ns[step];
+  double usual = 0;
+  double steps = 0;
+  for (const auto& [first, last] : blocks) {
+    for (std::size_t step = first; step < last; ++step, ++steps) usual += own_ns[step];
+  }
+  return std::max(0.0, slowest / static_cast<double>(schedule.recorded.size()) - usual / steps);
+}
+
 Blocks drawn(const Blocks& blocks, std::mt19937_64& random) {
   Blocks result;
   for (std::size_t i = 0; i < blocks.size(); ++i) result.push_back(blocks[random() % blocks.size()]);
@@ -177,6 +203,7 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
   const ClusterShape replayed = replayed_shape(shape);
   const double each = static_cast<double>(shape.nodes) / replayed.nodes;
   const std::size_t steps = steps_of_replicate(changed_steps, replayed, options);
+  const std::vector<double> own_ns = own_work_ns(changed_steps);
   std::mt19937_64 random(options.seed);
   ReplayPrediction result;
   result.shape = shape;
@@ -189,7 +216,7 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
         draw_schedule(own, static_cast<std::size_t>(replayed.nodes), steps, random(), each);
     const ReplayResult one = replay(changed_steps, replayed, schedule, transfers.ns);
     result.replicates_ns.push_back(one.step_ns);
-    waited += one.waited_ns;
+    waited += one.waited_ns + (each > 1 ? extra_work_ns(own_ns, schedule, own) : 0);
     result.lane_ns += one.lane_ns / static_cast<double>(options.replicates);
     result.arrival_ns += one.arrival_ns / static_cast<double>(options.replicates);
     if (i == 0 && !transfers.ns.empty())

@@ -61,7 +61,7 @@ struct PredictOptions {
 /// measure, if costs do not cover a collective, and for several ranks if the recording, of one rank, has no
 /// collectives; and for nodes of more than 65,536 ranks. Up to 65,536 ranks are replayed one by one. Beyond,
 /// each replayed node stands for several and takes the slowest of the blocks that they would draw (order
-/// statistics). The slowest rank is then as slow as it should be, but waits are too short.
+/// statistics). The slowest rank is then as slow as it should be; the others wait longer by what their own work is shorter.
 Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
                                         const ClusterShape& shape, const PredictOptions& options = {});
 

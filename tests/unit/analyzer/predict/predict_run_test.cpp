@@ -42,6 +42,8 @@ TEST(PredictStep, MoreRanksThanAreReplayedAreAsSlowAsTheSlowestOfThem) {
   // The slowest recorded step in every one, and twice 1,000 and 2,000 bytes at 1 byte/ns; replicates may lack the slowest block.
   EXPECT_NEAR(million->step_ns.value, 1097 + 6000, 4);
   EXPECT_DOUBLE_EQ(million->samples_per_s.value, 8 * 1e6 * 1e9 / million->step_ns.value);
+  // Most ranks do 1,049 of work and wait for the slowest one too.
+  EXPECT_NEAR(million->waited_ns, 6000 + 1097 - 1049, 6);
   const auto node = predict_step(steps, costs, {1, 70'000}, options);
   ASSERT_FALSE(node);
   EXPECT_NE(node.reason().find("several nodes"), std::string::npos) << node.reason();
