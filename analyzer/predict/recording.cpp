@@ -58,26 +58,6 @@ Measured<HalfConversion> conversion_of(const store::RunRecord& run) {
   return HalfConversion{std::max(0.0, *narrow) / kMib, std::max(0.0, *widen) / kMib};
 }
 
-/// A program's collectives do not name buckets. Those of gradients are the sums of a kilobyte or more that begin in the
-/// backward pass or after it, before the optimizer: they are numbered as DDP numbers its buckets.
-void number_buckets(LoadedStep& step) {
-  constexpr double kLeastBytes = 1024;
-  std::int64_t backward_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t optimizer_ns = step.end_ns;
-  for (const Span& span : step.spans) {
-    if (span.kind == SpanKind::kBackward) backward_ns = std::min(backward_ns, span.begin_ns);
-  }
-  for (const Span& span : step.spans) {
-    if (span.kind == SpanKind::kOptimizer && span.begin_ns > backward_ns) optimizer_ns = std::min(optimizer_ns, span.begin_ns);
-  }
-  int bucket = 0;
-  for (RankCollective& one : step.collectives) {
-    const bool sums = one.function == "all_reduce" || one.function == "reduce_scatter";
-    if (sums && one.bucket < 0 && one.bytes >= kLeastBytes && one.begin_ns >= backward_ns && one.begin_ns < optimizer_ns)
-      one.bucket = bucket++;
-  }
-}
-
 class Recorder {
  public:
   Recorder(const store::RunStore& store, const store::RunRecord& run, const std::vector<store::RankRecord>& ranks,
@@ -139,7 +119,7 @@ class Recorder {
       const std::span<const Span> inside = timeline.spans_in(window);
       LoadedStep loaded{{inside.begin(), inside.end()}, {}, step.begin_ns, step.end_ns};
       loaded.collectives = rank_collectives(loaded.spans, names, step.begin_ns, step.end_ns);
-      if (!is_reference(run_.run_case)) number_buckets(loaded);
+      if (!is_reference(run_.run_case)) number_buckets(loaded.spans, step.end_ns, loaded.collectives);
       if (!is_reduced(loaded.spans, names)) steps.emplace(step.step, std::move(loaded));
     }
     names_of_range_[place] = std::move(names);

@@ -72,4 +72,22 @@ std::vector<StepOperator> operators_in(std::span<const Span> spans, const std::v
   return result;
 }
 
+void number_buckets(std::span<const Span> spans, std::int64_t end_ns, std::vector<RankCollective>& collectives) {
+  constexpr double kLeastBytes = 1024;
+  std::int64_t backward_ns = end_ns;
+  std::int64_t optimizer_ns = end_ns;
+  for (const Span& span : spans) {
+    if (span.kind == SpanKind::kBackward) backward_ns = std::min(backward_ns, span.begin_ns);
+  }
+  for (const Span& span : spans) {
+    if (span.kind == SpanKind::kOptimizer && span.begin_ns > backward_ns) optimizer_ns = std::min(optimizer_ns, span.begin_ns);
+  }
+  int bucket = 0;
+  for (RankCollective& one : collectives) {
+    const bool sums = one.function == "all_reduce" || one.function == "reduce_scatter";
+    if (sums && one.bucket < 0 && one.bytes >= kLeastBytes && one.begin_ns >= backward_ns && one.begin_ns < optimizer_ns)
+      one.bucket = bucket++;
+  }
+}
+
 }  // namespace ddbench::analyzer

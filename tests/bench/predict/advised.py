@@ -2,7 +2,7 @@
 """What `ddbench advise` and `predict` say of single changes, against runs with these changes on this machine.
 
     tests/bench/predict/advised.py [DDBENCH] [--parts buckets,stragglers,changes] [--cases mlp:1gbit,...] [--rounds 3] [--fastest]
-                                  [--db FILE]
+                                  [--only hook=fp16,...] [--db FILE]
 
 Two nodes of one rank over a shaped link. All runs of a case take turns, round after round, so that what else the machine
 does hits all of them; a figure is the median over rounds. Start it on a quiet machine: the load is printed. On one that is
@@ -35,8 +35,8 @@ PACE_MS = 60
 
 
 class Bench:
-    def __init__(self, program, store, fastest):
-        self.program, self.store, self.fastest, self.micro_runs = program, store, fastest, {}
+    def __init__(self, program, store, fastest, only):
+        self.program, self.store, self.fastest, self.only, self.micro_runs = program, store, fastest, only, {}
 
     def __call__(self, *arguments, inject=""):
         environment = dict(os.environ, DDBENCH_INJECT=inject) if inject else os.environ
@@ -124,6 +124,7 @@ def changes(bench, workload, link, rounds):
                                                    {"arguments": ["--accumulate", "4"], "batch": 4}),
              "zero1": (["--strategy", "zero1"], {"arguments": ["--strategy", "zero1"]}),
              "mirrored": (["--strategy", "mirrored"], {"arguments": ["--strategy", "mirrored"]})}
+    asked = {what: how for what, how in asked.items() if not bench.only or what in bench.only}
     kinds = {"unchanged": {}, **{what: measured for what, (_, measured) in asked.items()}}
     runs, rates = in_turn(bench, workload, link, kinds, rounds)
     print(f"  measured unchanged: {rates['unchanged']:.1f} samples/s")
@@ -152,11 +153,13 @@ def main():
     parser.add_argument("--cases", default=CASES)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--fastest", action="store_true", help="of the rounds, instead of their median")
+    parser.add_argument("--only", help="of the changes, by name")
     parser.add_argument("--db", help="keep the runs in this store")
     options = parser.parse_args()
     measure = {"buckets": buckets, "stragglers": stragglers, "changes": changes}
     with tempfile.TemporaryDirectory() as directory:
-        bench = Bench(options.ddbench.resolve(), options.db or pathlib.Path(directory) / "advised.db", options.fastest)
+        bench = Bench(options.ddbench.resolve(), options.db or pathlib.Path(directory) / "advised.db", options.fastest,
+                      options.only.split(",") if options.only else [])
         for part in options.parts.split(","):
             results = []
             for case in options.cases.split(","):

@@ -54,6 +54,39 @@ TEST(CriticalPath, MeansOverBlocksAndOneRankAlone) {
   EXPECT_DOUBLE_EQ(path.ranks.at(0).steps_on_path, 1);
 }
 
+TEST(StepOperators, SumsOfTheBackwardPassAreTheBucketsOfAProgram) {
+  const auto span = [](SpanKind kind, std::int64_t begin, std::int64_t end) {
+    Span one;
+    one.kind = kind;
+    one.begin_ns = begin;
+    one.end_ns = end;
+    return one;
+  };
+  const std::vector<Span> spans = {span(SpanKind::kOptimizer, 0, 5), span(SpanKind::kForward, 10, 50), span(SpanKind::kBackward, 50, 100),
+                                   span(SpanKind::kOptimizer, 120, 130)};
+  const auto collective = [](const char* function, double bytes, std::int64_t begin) {
+    RankCollective one;
+    one.function = function;
+    one.bytes = bytes;
+    one.begin_ns = begin;
+    return one;
+  };
+  std::vector<RankCollective> collectives = {collective("all_reduce", 4096, 20), collective("all_reduce", 4096, 60),
+                                             collective("all_reduce", 4, 70),    collective("broadcast", 4096, 80),
+                                             collective("all_reduce", 4096, 110), collective("all_reduce", 4096, 125)};
+  const auto buckets = [&] {
+    std::vector<int> numbers;
+    for (const RankCollective& one : collectives) numbers.push_back(one.bucket);
+    return numbers;
+  };
+  auto unmarked = collectives;
+  number_buckets(spans, 140, collectives);
+  EXPECT_EQ(buckets(), (std::vector<int>{-1, 0, -1, -1, 1, -1})) << "statistics of the forward pass, a loss and what follows are none";
+  collectives = unmarked;
+  number_buckets({}, 140, collectives);
+  EXPECT_EQ(buckets(), std::vector<int>(6, -1)) << "where no pass is known";
+}
+
 TEST(StepOperators, TheInnermostSpanCounts) {
   const auto span = [](std::int64_t begin, std::int64_t end, std::uint32_t name) {
     Span one;
