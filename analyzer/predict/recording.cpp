@@ -45,7 +45,9 @@ bool is_reduced(const std::vector<Span>& spans, const std::vector<std::string>& 
 }
 
 Measured<HalfConversion> conversion_of(const store::RunRecord& run) {
-  if (!run.run_case.on_cpu() || run.provenance.has(Provenance::kImported)) return HalfConversion{};
+  const bool has_gpus = get_fact(run.environment.facts, fact_key<"gpu.count">).value_or(0) > 0;
+  const bool on_cpu = is_program(run.run_case) ? !has_gpus : run.run_case.on_cpu();
+  if (!on_cpu || run.provenance.has(Provenance::kImported)) return HalfConversion{};
   const auto narrow = get_fact(run.environment.facts, fact_key<"gradients.narrow_ns_per_mib">);
   const auto widen = get_fact(run.environment.facts, fact_key<"gradients.widen_ns_per_mib">);
   if (!narrow || !widen) {
