@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "analyzer/predict/replay.h"
 #include "analyzer/predict/step_recording.h"
 
 namespace ddbench::analyzer {
@@ -35,6 +38,12 @@ inline StepRecording recording(ClusterShape shape, std::vector<RankStep> ranks, 
     result.collectives.push_back({"all_reduce", 1000.0 * static_cast<double>(i + 1), static_cast<int>(i)});
   result.steps.push_back({5, std::move(ranks), std::move(transfer_ns)});
   return result;
+}
+
+/// The time of a replay of the first step.
+inline double step_of(const StepRecording& steps, ClusterShape shape = {1, 2}, std::vector<double> transfer_ns = {}) {
+  ReplaySchedule schedule{1, std::vector<std::uint32_t>(static_cast<std::size_t>(shape.nodes), 0)};
+  return replay(steps, shape, schedule, transfer_ns).step_ns;
 }
 
 }  // namespace ddbench::analyzer
