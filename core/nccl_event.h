@@ -34,6 +34,10 @@ struct NcclEvent {
 std::string nccl_event_name(const NcclEvent& event);  ///< "nccl/all_reduce/RING/LL128/8/socket"
 std::optional<NcclEvent> parse_nccl_event(std::string_view name);
 
+/// The name of a span of kind kNcclEvent with the key of a collective: its wait for the last rank, on the GPU's own
+/// clock, as NCCL's profiler reports it of symmetric kernels since version 7 of its interface.
+inline constexpr std::string_view kNcclInitialSync = "nccl_initial_sync";
+
 /// The suffix of the NCCL logs that ddbench requests: "rank0.1234.nccl.log".
 inline constexpr const char* kNcclLogSuffix = ".nccl.log";
 /// How it begins where a rank of a reference workload keeps the log in memory.

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "analyzer/attribution/communicators.h"
+#include "analyzer/attribution/nccl_waits.h"
 #include "core/name_table.h"
 
 namespace ddbench::analyzer {
@@ -177,6 +178,7 @@ void apply(Kernel& kernel, std::vector<std::string>& names, std::vector<Span>& a
     const bool is_part = kernel.events.size() > 1 && KernelsByTime::is_timed(event);
     span.begin_ns = is_part ? std::clamp(event.span.begin_ns, own.begin_ns, own.end_ns) : own.begin_ns;
     span.end_ns = is_part ? std::clamp(event.span.end_ns, span.begin_ns, own.end_ns) : own.end_ns;
+    span.reserved = own.reserved;  // device and stream
     if (own.step != kNoStep) span.step = own.step;
     if (own.bucket != kNoBucket) span.bucket = own.bucket;
     if (own.correlation != 0) {
@@ -244,10 +246,12 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
     const auto size = sizes.find(CommunicatorMembers::number_of(span.correlation));
     return kind_of(function, span.bytes, size == sizes.end() || span.correlation == 0 ? 0 : size->second);
   };
+  const NcclWaits waits_ns = take_nccl_waits(spans, names);
   std::vector<Event> events = take_events(spans, names);
   std::vector<Kernel> kernels = kernels_of(spans, names, events, join);
   if (events.empty()) {
     number(kernels, join);
+    join.all_there_ns = all_there(waits_ns, spans);
     return join;
   }
   // Events that state when they ran are matched first.
@@ -278,6 +282,7 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
     apply(kernel, names, added);
   }
   spans.insert(spans.end(), added.begin(), added.end());
+  join.all_there_ns = all_there(waits_ns, spans);
   return join;
 }
 

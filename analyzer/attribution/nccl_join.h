@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/facts/facts.h"
@@ -26,6 +27,9 @@ struct NcclJoin {
   /// How NCCL performed each kind of collective: "all_reduce 4194304 B on 4 ranks" -> "RING LL128, 8
   /// channels, socket".
   std::map<std::string, std::set<std::string>> algorithms;
+  /// By key, where the GPU reported it (kNcclInitialSync): when the last rank was there, on this rank's clock.
+  /// Of the rank that was joined; add() leaves them out.
+  std::unordered_map<std::uint64_t, std::int64_t> all_there_ns;
 
   void add(const NcclJoin& other);
 };

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "analyzer/attribution/radix_sort.h"
+#include "core/program/device_span.h"
 #include "core/error.h"
 #include "core/span_limits.h"
 
@@ -129,7 +130,7 @@ PartitionedStep partition_step(std::span<const Span> spans, std::int64_t begin_n
     if (span.begin_ns >= end_ns || span.end_ns <= begin_ns || span.end_ns < span.begin_ns) continue;
     if (span.kind == SpanKind::kCommunication) {
       result.peer_wait_ns = add_ns(result.peer_wait_ns, add_collective(span, last_arrivals, boundaries));
-    } else if (const StepPart part = part_of(span.kind); part != StepPart::kIdle) {
+    } else if (const StepPart part = part_of(span.kind); part != StepPart::kIdle && !is_device_wait(span)) {
       boundaries.add(span.begin_ns, span.end_ns, part);
     }
   }

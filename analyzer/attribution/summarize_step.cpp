@@ -7,6 +7,8 @@
 #include <array>
 #include <functional>
 
+#include "core/program/device_span.h"
+
 namespace ddbench::analyzer {
 namespace {
 
@@ -49,7 +51,7 @@ class Sweep {
     const std::size_t kind = place_of(span.kind);
     const std::int64_t from_ns = std::max(span.begin_ns, begin_ns_);
     const std::int64_t to_ns = std::min(span.end_ns, end_ns_);
-    if (kind == kNobody || from_ns >= to_ns) return;
+    if (kind == kNobody || from_ns >= to_ns || is_device_wait(span)) return;
     boundaries_.push_back({from_ns, kind, 1});
     boundaries_.push_back({to_ns, kind, -1});
   }

@@ -171,7 +171,8 @@ class Finalizer {
       return Input(read(rank, range), ReportedValues(store_, run_.id, ranks_[rank].rank, range));
     };
     const auto rows_of = [&](std::size_t rank, Input input) {
-      RankRows rows = rank_rows(load(std::move(input.first), range).spans, range, join, rank, input.second);
+      Loaded loaded = load(std::move(input.first), range);
+      RankRows rows = rank_rows(std::move(loaded.spans), range, join, rank, input.second, loaded.nccl.all_there_ns);
       for (store::StepRecord& record : rows.records) record.rank = ranks_[rank].rank;
       return rows;
     };
@@ -179,6 +180,8 @@ class Finalizer {
     const auto add = [&](std::size_t rank, const RankRows& rows) {
       join.add_totals_of_rank(rank, collectives_);
       damaged_spans_ += rows.damaged_spans;
+      wait_by_phases_ns_ = add_ns(wait_by_phases_ns_, rows.wait_by_phases_ns);
+      wait_by_clocks_ns_ = add_ns(wait_by_clocks_ns_, rows.wait_by_clocks_ns);
       for (const store::StepRecord& record : rows.records) count(rank, record);
       const auto first_measured = static_cast<std::uint32_t>(run_.run_case.warmup);
       for (const std::uint32_t step : rows.with_cpu_wait) steps_with_cpu_wait_ += step >= first_measured;
@@ -264,6 +267,8 @@ class Finalizer {
     set_count(facts, fact_key<"analysis.incomplete_collectives">, incomplete_collectives_);
     set_count(facts, fact_key<"analysis.damaged_spans">, damaged_spans_);
     set_count(facts, fact_key<"analysis.clock_contradictions">, contradictions_);
+    set_count(facts, fact_key<"nccl.peer_wait_by_phases_ns">, static_cast<std::uint64_t>(wait_by_phases_ns_));
+    set_count(facts, fact_key<"nccl.peer_wait_by_clocks_ns">, static_cast<std::uint64_t>(wait_by_clocks_ns_));
     set_count(facts, fact_key<"analysis.reduced_steps">, kernels_.reduced_steps());
     note_contention();
     add_counted_facts(store_, run_.id, ranks_, facts);
@@ -301,6 +306,8 @@ class Finalizer {
   std::uint64_t all_steps_ = 0;                 ///< likewise, warm-up included
   std::uint64_t incomplete_collectives_ = 0;
   std::uint64_t damaged_spans_ = 0;
+  std::int64_t wait_by_phases_ns_ = 0;  ///< RankRows
+  std::int64_t wait_by_clocks_ns_ = 0;
   std::uint64_t contradictions_ = 0;  ///< CausalClocks::contradictions
   NcclJoin nccl_;
   std::size_t threads_;

@@ -19,7 +19,7 @@ constexpr std::array kDeviceCounters{
     fact_key<"cupti.overhead_ns">,    fact_key<"nccl.unfinished">,       fact_key<"nccl.unpaired">,
     fact_key<"nccl.foreign_proxies">, fact_key<"nccl.unknown_functions">, fact_key<"nccl.unknown_bytes">,
     fact_key<"nccl.with_phases">,     fact_key<"nccl.initial_sync_ns">,  fact_key<"nccl.final_sync_ns">,
-    fact_key<"cupti.filtered_windows">};
+    fact_key<"cupti.filtered_windows">, fact_key<"cupti.hardware_events">};
 
 constexpr std::array kProbeCosts{fact_key<"probe_cost.spans">, fact_key<"probe_cost.push_ns">,
                                  fact_key<"probe_cost.drain_ns">, fact_key<"probe_cost.readings_ns">};
@@ -37,7 +37,8 @@ constexpr auto kWithoutKernels = fact_key<"cupti.unavailable">;
 /// same NCCL settings: such facts are taken from rank 0.
 bool is_heard(const ReportedFact& fact, bool from_rank_0) {
   const bool is_of_all =
-      fact.key == fact_key<"training.cuda_graph">.name || fact.key == fact_key<"nccl.no_kernel_events">.name ||
+      fact.key == fact_key<"training.cuda_graph">.name || fact.key == fact_key<"cupti.detail">.name ||
+      fact.key == fact_key<"cupti.shared_with">.name || fact.key == fact_key<"nccl.no_kernel_events">.name ||
       find_fact(fact.key)->key == "nccl.NCCL_*";
   return is_of_all ? from_rank_0
                    : fact.key == kWithoutKernels.name || fact.key == fact_key<"cpu_wait.unavailable">.name;

@@ -1,11 +1,13 @@
 #include "analyzer/finalize/rank_rows.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "analyzer/attribution/partition.h"
 #include "analyzer/attribution/rank_timeline.h"
 #include "analyzer/finalize/cpu_wait.h"
+#include "core/span_limits.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -28,14 +30,27 @@ store::StepRecord step_record(RankTimeline& timeline, std::size_t window, const 
   return record;
 }
 
+/// Adds a collective that both know.
+void compare_waits(const Span& span, StepRange range, const LastArrivals& all_there_ns, const LastArrivals& arrivals,
+                   RankRows& rows) {
+  if (all_there_ns.empty() || span.kind != SpanKind::kCommunication || !range.holds(span.step)) return;
+  const auto by_phases = all_there_ns.find(span.correlation);
+  const auto by_clocks = arrivals.find(span.correlation);
+  if (by_phases == all_there_ns.end() || by_clocks == arrivals.end()) return;
+  rows.wait_by_phases_ns = add_ns(rows.wait_by_phases_ns, by_phases->second - span.begin_ns);
+  rows.wait_by_clocks_ns = add_ns(rows.wait_by_clocks_ns, std::clamp<std::int64_t>(by_clocks->second - span.begin_ns, 0, span.duration_ns()));
+}
+
 }  // namespace
 
 RankRows rank_rows(std::vector<Span> spans, StepRange range, const CollectiveJoin& join, std::size_t rank,
-                   const ReportedValues& reported) {
+                   const ReportedValues& reported, const LastArrivals& all_there_ns) {
   RankTimeline timeline(std::move(spans));
   RankRows rows;
   rows.damaged_spans = timeline.damaged(range);
-  const LastArrivals arrivals = join.last_arrivals(rank);
+  LastArrivals arrivals = join.last_arrivals(rank);
+  for (const Span& span : timeline.spans()) compare_waits(span, range, all_there_ns, arrivals, rows);
+  for (const auto& [key, at_ns] : all_there_ns) arrivals[key] = at_ns;
   const auto uncertainties_ns = join.wait_uncertainties_ns(rank);
   for (std::size_t window = 0; window < timeline.windows().size(); ++window) {
     const StepWindow& step = timeline.windows()[window];

@@ -103,10 +103,12 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
     {"nic.*.state", kText, kEnvironment, "", "\"up\" or \"down\""},
     {"nvidia.driver", kText, kEnvironment, "", "version of NVIDIA's driver"},
     // GPU and NCCL probes
+    {"cupti.detail", kText, kEnvironment, "", "\"graph\": launches of CUDA graphs were recorded as wholes (--gpu-detail); absent where nodes were"},
     {"cupti.dropped_records", kInteger, kEnvironment, "", "records that CUPTI dropped; absent when 0"},
     {"cupti.filtered_windows", kInteger, kEnvironment, "",
      "probe-off windows in which CUPTI went on recording: versions before 13.1 Update 1 mix up the launches of graphs "
      "when recording begins again. Their steps include its cost; absent when 0"},
+    {"cupti.hardware_events", kInteger, kEnvironment, "", "ranks whose kernels the GPU's own event system timed (Blackwell); absent when 0"},
     {"cupti.invalid_times", kInteger, kEnvironment, "", "records of CUPTI with impossible times"},
     {"cupti.newer_records", kInteger, kEnvironment, "",
      "version of CUPTI, where its records are newer than those that this build knows"},
@@ -114,6 +116,7 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
     {"cupti.recording_errors", kInteger, kEnvironment, "", "buffers of CUPTI that could not be read"},
     {"cupti.records", kInteger, kEnvironment, "", "records of CUPTI"},
     {"cupti.refused_buffers", kInteger, kEnvironment, "", "buffers that CUPTI did not get"},
+    {"cupti.shared_with", kText, kEnvironment, "", "the tool beside which ddbench used CUPTI"},
     {"cupti.unavailable", kText, kEnvironment, "", "why no kernels were recorded, and on how many ranks"},
     {"cupti.without_range", kInteger, kEnvironment, "", "kernels outside of all ranges of ddbench"},
     {"nccl.NCCL_*", kText, kEnvironment, "", "a setting of NCCL"},
@@ -130,6 +133,11 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
      "kernels of NCCL that were joined by their order"},
     {"nccl.kernels_without_event", kInteger, kEnvironment, "", "kernels of NCCL without a collective"},
     {"nccl.no_kernel_events", kText, kEnvironment, "", "why NCCL was not asked for the times of its kernels"},
+    {"nccl.peer_wait_by_clocks_ns", kInteger, kThisRun, "ns",
+     "peer wait of the collectives behind nccl.peer_wait_by_phases_ns, by the ranks' clocks, to compare; absent when 0"},
+    {"nccl.peer_wait_by_phases_ns", kInteger, kThisRun, "ns",
+     "peer wait that NCCL reported by the GPU's clock (2.31, symmetric kernels), which steps use; of the collectives that "
+     "the ranks' clocks compare too; sum over collectives and ranks; absent when 0"},
     {"nccl.transport", kList, kNetwork, "", "transports that NCCL reported"},
     {"nccl.unfinished", kInteger, kEnvironment, "", "collectives of NCCL that did not end"},
     {"nccl.unknown_bytes", kInteger, kEnvironment, "",

@@ -4,6 +4,9 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
+
+#include "core/program/device_span.h"
 
 namespace ddbench::gui {
 namespace {
@@ -58,7 +61,7 @@ const SpanClass& class_at(const Timeline& timeline, const SpanPlace& place) {
 std::string Timeline::lane_title(std::size_t lane) const {
   std::string kind(to_string(lanes[lane].lane));
   std::replace(kind.begin(), kind.end(), '_', ' ');
-  return "rank " + std::to_string(lanes[lane].rank) + " " + kind;
+  return "rank " + std::to_string(lanes[lane].rank) + " " + kind + queue_title(lanes[lane].queue);
 }
 
 std::string Timeline::node_title(std::size_t node) const {
@@ -84,7 +87,7 @@ void TimelineBuilder::add_rank(const store::RankRecord& rank, std::span<const Sp
   for (const std::string& name : names) names_of_rank.push_back(name_index(name));
   const std::uint32_t unnamed = name_index("");
   timeline_.uncertainty_ns = std::max(timeline_.uncertainty_ns, rank.clock.uncertainty_ns());
-  std::map<Lane, TimelineLane> lanes;
+  std::map<std::pair<Lane, std::uint32_t>, TimelineLane> lanes;  // by lane, and device with stream
   for (const Span& span : spans) {
     const std::int64_t begin = rank.clock.to_reference(span.begin_ns);
     const std::int64_t end = rank.clock.to_reference(std::max(span.end_ns, span.begin_ns));
@@ -95,7 +98,7 @@ void TimelineBuilder::add_rank(const store::RankRecord& rank, std::span<const Sp
       if (!is_new) found->second = std::min(found->second, begin);
       continue;
     }
-    TimelineLane& lane = lanes[span.lane];
+    TimelineLane& lane = lanes[{span.lane, span.reserved}];
     const std::size_t index = class_of(end - begin);
     if (lane.classes.size() <= index) lane.classes.resize(index + 1);
     SpanClass& own = lane.classes[index];
@@ -111,7 +114,8 @@ void TimelineBuilder::add_rank(const store::RankRecord& rank, std::span<const Sp
   for (auto& [which, lane] : lanes) {
     lane.rank = rank.rank;
     lane.node = rank.node;
-    lane.lane = which;
+    lane.lane = which.first;
+    lane.queue = which.second;
     std::erase_if(lane.classes, [](const SpanClass& each) { return each.size() == 0; });
     for (SpanClass& each : lane.classes) {
       sort_by_begin(each);

@@ -37,6 +37,7 @@ struct TimelineLane : Coverage {
   int rank = 0;
   int node = 0;
   Lane lane = Lane::kMain;
+  std::uint32_t queue = 0;  ///< of a GPU (device_queue)
   std::size_t spans = 0;
   std::vector<SpanClass> classes;  ///< shortest spans first
 };
@@ -50,7 +51,7 @@ struct StepMark {
 struct Timeline {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 1;
-  std::vector<TimelineLane> lanes;  ///< by node, rank and lane
+  std::vector<TimelineLane> lanes;  ///< by node, rank, lane, and device and stream
   std::vector<TimelineNode> nodes;  ///< of which ranks are grouped; empty: they are not (nodes_of)
   std::vector<std::string> names;
   std::vector<StepMark> steps;
@@ -59,7 +60,7 @@ struct Timeline {
   std::int64_t uncertainty_ns = 0;  ///< of the alignment of two ranks' clocks, at worst
   int warmup = 0;
 
-  /// "rank 3 communication".
+  /// "rank 3 communication", "rank 3 device compute GPU 1 stream 7".
   std::string lane_title(std::size_t lane) const;
   /// "node 1 (8 ranks)".
   std::string node_title(std::size_t node) const;

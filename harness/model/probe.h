@@ -32,13 +32,13 @@ class QueuedSpans {
   /// Returns what end() takes.
   std::size_t begin(const Span& span, Of of) noexcept {
     if (muted_) return 0;
-    if (kernels_ == nullptr) return stamp(of);
+    if (by_stamps_) return stamp(of);
     kernels_->push({span.kind, span.step, span.bucket, span.bytes, span.correlation});
     return 0;
   }
   void end(const Span& span, Of of, std::size_t begin) {
     if (muted_) return;
-    if (kernels_ == nullptr) {
+    if (by_stamps_) {
       spans_.push_back({span, begin, stamp(of)});
     } else {
       kernels_->pop();
@@ -61,9 +61,11 @@ class QueuedSpans {
   void begin_capture(bool records) noexcept {
     std::swap(spans_, uncaptured_);
     muted_ = !records;
+    by_stamps_ = kernels_ == nullptr || !kernels_->records_graph_nodes();
   }
   std::vector<QueuedSpan> end_capture() {
     muted_ = false;
+    by_stamps_ = kernels_ == nullptr;
     std::vector<QueuedSpan> captured = std::move(spans_);
     spans_ = std::exchange(uncaptured_, {});
     return captured;
@@ -86,6 +88,7 @@ class QueuedSpans {
   cuda::CudaProbe* const kernels_;
   bool enabled_ = true;
   bool muted_ = false;
+  bool by_stamps_ = kernels_ == nullptr;  ///< or by the kernels that the probe sees
   std::vector<QueuedSpan> spans_;
   std::vector<QueuedSpan> uncaptured_;  // of before a capture
   std::vector<std::int64_t> times_ns_;
@@ -163,7 +166,7 @@ class Probe {
   }
 
   /// While the device's queue is captured, in a step that is recorded: spans of operators are those of no run
-  /// yet, and end_capture() gives them back. Empty where a CudaProbe records, or unless `records`: then
+  /// yet, and end_capture() gives them back. Empty where a CudaProbe records the nodes of graphs, or unless `records`: then
   /// nothing is to be recorded of the graph.
   void begin_capture(bool records) noexcept { queue_->begin_capture(records); }
   std::vector<QueuedSpan> end_capture() { return queue_->end_capture(); }

@@ -13,6 +13,12 @@ namespace ddbench::cuda {
 /// What the device does for the calls that a thread makes between push() and pop().
 using Range = inject::Range;
 
+/// The variable that holds "graph" where one span for each launch of a graph is enough, instead of one for
+/// each of its nodes: it costs less.
+inline constexpr const char* kGpuDetailVariable = "DDBENCH_GPU_DETAIL";
+/// The variable that holds "0" where CUPTI is to time kernels without the hardware's help (Blackwell).
+inline constexpr const char* kHardwareEventsVariable = "DDBENCH_CUPTI_HES";
+
 /// What a probe recorded, and what it could not use.
 struct ProbeCounters {
   std::uint64_t records = 0;           ///< that CUPTI delivered
@@ -45,6 +51,11 @@ class CudaProbe {
   virtual void push(const Range& range) noexcept = 0;
   virtual void pop() noexcept = 0;
 
+  /// Whether what a graph runs is recorded node by node. If not (kGpuDetailVariable), time it by events.
+  virtual bool records_graph_nodes() const noexcept { return true; }
+  /// Before the first probe-off window: graphs will be captured. Some versions of CUPTI then go on recording
+  /// in such windows, and what they record is left out.
+  virtual void expect_graphs() noexcept {}
   /// Between true and false: work that is captured into a graph takes the ranges that are pushed meanwhile,
   /// by one thread. When the graph runs, its work has their kind, bucket and bytes; the step is that of the
   /// range around its launch, and the key of a collective is the sum of both correlations. Returns false if

@@ -23,6 +23,7 @@ using KernelRecord = CUpti_ActivityKernel9;
 using MemcpyRecord = CUpti_ActivityMemcpy5;
 using OverheadRecord = CUpti_ActivityOverhead2;
 #endif
+using GraphRecord = CUpti_ActivityGraphTrace2;
 using MemsetRecord = CUpti_ActivityMemset4;
 using PeerCopyRecord = CUpti_ActivityMemcpyPtoP4;
 using MarkerRecord = CUpti_ActivityMarker2;
@@ -48,6 +49,8 @@ class ActivitySpans {
   void convert(std::span<const CUpti_Activity* const> records);
   /// Ranges were pushed: work is held back until its call is reported, even if no range was reported yet.
   void expect_ranges() noexcept { ranges_in_use_ = true; }
+  /// What is added to times of records. Those of records converted so far stay.
+  void set_clock_offset_ns(std::int64_t offset_ns) noexcept { clock_offset_ns_ = offset_ns; }
   /// What is held back will not become clearer.
   void finish();
 
@@ -61,6 +64,7 @@ class ActivitySpans {
     std::uint32_t call = 0;  ///< correlation id
     std::uint64_t node = 0;  ///< of the graph that it is part of; 0 outside of one
     bool is_communication = false;
+    bool is_graph = false;  ///< as a whole
   };
 
   void note_call(std::uint32_t call, std::uint64_t external_id);
@@ -69,6 +73,7 @@ class ActivitySpans {
   bool add_calls(std::span<const CUpti_Activity* const> records);  ///< whether there were any
   void convert_record(const CUpti_Activity& record);
   void convert_kernel(const KernelRecord& kernel);
+  void convert_graph(const GraphRecord& graph);
   void convert_api(const CUpti_ActivityAPI& call);
   void convert_marker(const MarkerRecord& marker);
   template <typename Record>
@@ -87,6 +92,7 @@ class ActivitySpans {
   const Sink sink_;
   ProbeCounters counters_;
   bool ranges_in_use_ = false;
+  std::int64_t clock_offset_ns_ = 0;
   // Two generations: the older one is forgotten when the younger one is full.
   std::unordered_map<std::uint32_t, std::uint64_t> calls_;
   std::unordered_map<std::uint32_t, std::uint64_t> older_calls_;

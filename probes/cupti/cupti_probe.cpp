@@ -2,13 +2,13 @@
 
 #include <cxxabi.h>
 
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "core/clock.h"
+#include "core/facts/facts.h"
 #include "probes/cupti/cupti.h"
 #include "probes/cupti/cupti_versions.h"
 #include "probes/preload/session/nccl_plugin.h"
@@ -56,17 +56,10 @@ std::uint64_t CUPTIAPI timestamp() {
   return static_cast<std::uint64_t>(now_ns());
 }
 
-/// `holder`: the subscriber that CUPTI has; empty where it does not say.
-std::string in_words(CUptiResult result, const char* what, const std::string& holder = {}) {
-  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-    return "another tool (" +
-           (holder.empty() ? "Nsight, compute-sanitizer, a debugger or a profiler of the program" : holder) +
-           ") holds CUPTI";
-  }
-  const char* text = nullptr;
-  cuptiGetResultString(result, &text);
-  return std::string("CUPTI cannot ") + what + ": " + (text != nullptr ? text : "unknown error") + " (" +
-         std::to_string(static_cast<int>(result)) + ")";
+/// Whether $DDBENCH_GPU_DETAIL asks for one record for each graph instead of one for each of its nodes.
+bool wants_whole_graphs() {
+  const char* const detail = std::getenv(kGpuDetailVariable);
+  return detail != nullptr && std::string_view(detail) == "graph";
 }
 
 /// "void gemm<float>(...)" of "_Z4gemmIfEv...", and no longer than a table can show.
@@ -84,7 +77,7 @@ std::string readable(std::string_view name) {
 
 /// So that they are stored with the run, under these names.
 void record_counters(const ProbeCounters& counters, std::uint32_t version, std::uint64_t filtered_windows,
-          host::Recorder& recorder) noexcept try {
+                     bool has_hardware_events, host::Recorder& recorder) noexcept try {
   const auto scalar = [&recorder](const char* name, std::uint64_t count) {
     recorder.record_scalar(name, 0, static_cast<double>(count));
   };
@@ -95,6 +88,7 @@ void record_counters(const ProbeCounters& counters, std::uint32_t version, std::
   scalar("cupti.without_range", counters.without_range);
   scalar("cupti.overhead_ns", counters.overhead_ns);
   if (filtered_windows != 0) scalar("cupti.filtered_windows", filtered_windows);
+  if (has_hardware_events) scalar("cupti.hardware_events", 1);
   if (has_newer_records(version, CUPTI_API_VERSION)) scalar("cupti.newer_records", version);
   if (counters.recording_errors != 0) scalar("cupti.recording_errors", counters.recording_errors);
 } catch (...) {  // no memory: the spans are recorded
@@ -106,6 +100,7 @@ std::atomic<CuptiProbe*> CuptiProbe::active{nullptr};
 
 CuptiProbe::CuptiProbe(host::Recorder& recorder)
     : recorder_(recorder),
+      whole_graphs_(wants_whole_graphs()),
       buffers_(0, kMostBuffers),
       spans_([this](std::uint64_t id) { return ranges_.find(id, found_range_) ? &found_range_ : nullptr; },
              [this](std::int64_t at_ns) {
@@ -132,56 +127,48 @@ CuptiProbe::~CuptiProbe() {
   stop();
 }
 
-CUptiResult CuptiProbe::subscribe(std::string& holder) {
-#if CUPTI_API_VERSION >= 130000
-  std::array<char, 2 * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> name{};
-  CUpti_SubscriberParams parameters{};
-  parameters.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
-  parameters.subscriberName = "ddbench";
-  parameters.oldSubscriberName = name.data();
-  parameters.oldSubscriberSize = name.size();
-  const CUptiResult result = cuptiSubscribe_v2(&subscriber_, graph_callback, this, &parameters);
-  name.back() = '\0';
-  holder = name.data();
-  return result;
-#else
-  holder.clear();
-  return cuptiSubscribe(&subscriber_, graph_callback, this);
-#endif
-}
-
 void CuptiProbe::start() {
   cuptiGetVersion(&version_);
+  unavailable_ = cupti_.take(graph_callback, this);
+  if (!unavailable_.empty()) return;
   const auto check = [this](CUptiResult result, const char* what) {
-    if (result != CUPTI_SUCCESS && unavailable_.empty()) unavailable_ = in_words(result, what);
+    if (result != CUPTI_SUCCESS && unavailable_.empty()) unavailable_ = cupti_failure(result, what);
     return unavailable_.empty();
   };
-  std::string holder;
-  if (const CUptiResult result = subscribe(holder); result != CUPTI_SUCCESS) {
-    unavailable_ = in_words(result, "be taken", holder);
-    return;
-  }
   recording_ = open_recording();
-  const bool is_ready =
-      check(cuptiActivityRegisterTimestampCallback(timestamp), "use ddbench's clock") &&
-      check(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed), "hand out records") &&
-      check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "record kernels");
-  if (!is_ready) {
-    cuptiUnsubscribe(subscriber_);
-    return;
-  }
+  trace_in_hardware();
+  const bool is_ready = check(cupti_.receive(buffer_requested, buffer_completed, timestamp), "hand out records") &&
+                        check(cupti_.enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true), "record kernels");
+  if (!is_ready) return cupti_.end();
+  spans_.set_clock_offset_ns(cupti_.clock_offset_ns());
   enable(true);
   enabled_ = true;
+  report_subscription();
   inject::note_kernels_recorded(true);
   flusher_ = std::thread([this] { flush_now_and_then(); });
 }
 
+/// Blackwell's hardware can time kernels without instrumentation. Other GPUs refuse.
+void CuptiProbe::trace_in_hardware() noexcept {
+#if CUPTI_API_VERSION >= 130000
+  const char* const chosen = std::getenv(kHardwareEventsVariable);
+  if (cupti_.is_shared() || (chosen != nullptr && std::string_view(chosen) == "0")) return;
+  has_hardware_events_ = cuptiActivityEnableHWTrace(1) == CUPTI_SUCCESS;
+#endif
+}
+
+void CuptiProbe::report_subscription() {
+  if (cupti_.is_shared()) recorder_.intern(reported(fact_key<"cupti.shared_with">, cupti_.holder()));
+  if (whole_graphs_) recorder_.intern(reported(fact_key<"cupti.detail">, "graph"));
+}
+
 void CuptiProbe::enable(bool on) noexcept {
-  for (const CUpti_ActivityKind kind : kKinds) on ? cuptiActivityEnable(kind) : cuptiActivityDisable(kind);
+  for (const CUpti_ActivityKind kind : kKinds) cupti_.enable(kind, on);
+  if (whole_graphs_) cupti_.enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, on);
   if (!on) return;
   // After the kinds: enabling one enables all its calls.
-  for (const auto call : kNoisyRuntime) cuptiActivityEnableRuntimeApi(call, 0);
-  for (const auto call : kNoisyDriver) cuptiActivityEnableDriverApi(call, 0);
+  for (const auto call : kNoisyRuntime) cupti_.leave_out(call);
+  for (const auto call : kNoisyDriver) cupti_.leave_out(call);
 }
 
 void CuptiProbe::push(const Range& range) noexcept {
@@ -191,7 +178,7 @@ void CuptiProbe::push(const Range& range) noexcept {
   if (!unavailable_.empty()) return;
   const std::uint64_t id = ranges_.add(range);
   if (recording_) recording_->add_range(id, range);
-  cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, id);
+  cupti_.push(id);
 }
 
 void CuptiProbe::pop() noexcept {
@@ -199,16 +186,16 @@ void CuptiProbe::pop() noexcept {
   inject::pop_thread_range();
   captured_ranges_.pop();
   if (!unavailable_.empty()) return;
-  std::uint64_t id = 0;
-  cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id);
+  cupti_.pop();
 }
 
 void CuptiProbe::set_enabled(bool enabled) noexcept {
   if (!unavailable_.empty() || stopped_ || enabled_.exchange(enabled) == enabled) return;
   // Graphs that were captured would get wrong launches: what is not wanted is left out instead.
-  const bool filters = enabled ? is_filtering_.load() : has_captured_ && !may_begin_again(version_);
+  const bool filters = enabled ? is_filtering_.load() : expects_graphs_ && !may_begin_again(version_);
   is_filtering_ = filters && !enabled;
   if (!filters) enable(enabled);
+  has_paused_ = has_paused_ || !filters;
   // The recorder accepts nothing while it is off: earlier activity that a later flush returned would be lost.
   if (!enabled) flush();
   if (filters) keep_out(!enabled);
@@ -241,7 +228,7 @@ ProbeCounters CuptiProbe::stop() noexcept {
   counters.dropped_records = dropped_records_;
   counters.refused_buffers = buffers_.refused();
   if (recording_) counters.recording_errors = recording_->errors();
-  if (is_first) record_counters(counters, version_, off_windows_.count(), recorder_);
+  if (is_first) record_counters(counters, version_, off_windows_.count(), has_hardware_events_, recorder_);
   return counters;
 }
 
@@ -256,7 +243,7 @@ void CuptiProbe::let_go() noexcept {
   }
   stopping_.notify_all();
   if (flusher_.joinable()) flusher_.join();
-  cuptiUnsubscribe(subscriber_);
+  cupti_.end();
   active.store(nullptr);
   if (recording_) recording_->end();
 }
@@ -267,8 +254,16 @@ void CuptiProbe::flush_now_and_then() {
   while (!stopping_.wait_for(lock, kFlushPeriod, [this] { return is_stopping_; })) {
     lock.unlock();
     flush_all(0);
+    follow_clock();
     lock.lock();
   }
+}
+
+void CuptiProbe::follow_clock() noexcept {
+  if (!cupti_.is_shared()) return;
+  const std::int64_t offset_ns = cupti_.clock_offset_ns();
+  const std::lock_guard lock(mutex_);
+  spans_.set_clock_offset_ns(offset_ns);
 }
 
 void CuptiProbe::record(const Span& span, std::string_view name) {

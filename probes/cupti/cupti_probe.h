@@ -19,6 +19,7 @@
 #include "probes/cupti/collective_times.h"
 #include "probes/cupti/off_windows.h"
 #include "probes/cupti/range_table.h"
+#include "probes/cupti/subscription.h"
 
 namespace ddbench::cuda {
 
@@ -31,6 +32,8 @@ class CuptiProbe final : public CudaProbe {
   const std::string& unavailable() const noexcept override { return unavailable_; }
   void push(const Range& range) noexcept override;
   void pop() noexcept override;
+  bool records_graph_nodes() const noexcept override { return !whole_graphs_; }
+  void expect_graphs() noexcept override { expects_graphs_ = true; }
   bool follow_capture(bool follow) noexcept override;
   void set_enabled(bool enabled) noexcept override;
   void flush() noexcept override;
@@ -38,11 +41,13 @@ class CuptiProbe final : public CudaProbe {
 
  private:
   void start();
-  CUptiResult subscribe(std::string& holder);
+  void trace_in_hardware() noexcept;
+  void report_subscription();
   void enable(bool on) noexcept;
   void keep_out(bool begins) noexcept;
   void flush_now_and_then();
   void flush_all(std::uint32_t flags) noexcept;
+  void follow_clock() noexcept;
   void let_go() noexcept;
   std::uint64_t note_dropped(CUcontext context, std::uint32_t stream) noexcept;
   void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes);
@@ -61,9 +66,12 @@ class CuptiProbe final : public CudaProbe {
   std::atomic<bool> stopped_ = false;
   std::atomic<bool> enabled_ = false;
   std::uint32_t version_ = 0;               ///< of the CUPTI that runs
-  std::atomic<bool> has_captured_ = false;  ///< graphs
+  const bool whole_graphs_;                   ///< one record for each graph's launch
+  bool has_hardware_events_ = false;
+  std::atomic<bool> expects_graphs_ = false;  ///< captured ones, or some that will be
+  std::atomic<bool> has_paused_ = false;      ///< the recording of kernels was ended once
   std::atomic<bool> is_filtering_ = false;  ///< in a probe-off window in which CUPTI goes on recording
-  CUpti_SubscriberHandle subscriber_ = nullptr;
+  Subscription cupti_;
   BufferPool buffers_;
   RangeTable ranges_;
   CollectiveTimes collective_times_;

@@ -1,5 +1,6 @@
 // In which ranges the nodes of captured graphs are captured.
 #include "probes/cupti/cupti_probe.h"
+#include "probes/cupti/cupti_versions.h"
 
 namespace ddbench::cuda {
 namespace {
@@ -11,11 +12,13 @@ constexpr CUpti_CallbackIdResource kNodeCallbacks[] = {CUPTI_CBID_RESOURCE_GRAPH
 
 bool CuptiProbe::follow_capture(bool follow) noexcept {
   if (!unavailable_.empty() || stopped_) return false;
+  // Kernels of a graph would be mixed up: recording has been ended and begun again already.
+  if (follow && has_paused_ && !may_begin_again(version_)) return false;
   captured_ranges_.follow(follow);
-  if (follow) has_captured_ = true;
+  if (follow) expects_graphs_ = true;
   bool all = true;
   for (const CUpti_CallbackIdResource id : kNodeCallbacks) {
-    all = cuptiEnableCallback(follow ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id) == CUPTI_SUCCESS &&
+    all = cuptiEnableCallback(follow ? 1 : 0, cupti_.handle(), CUPTI_CB_DOMAIN_RESOURCE, id) == CUPTI_SUCCESS &&
           all;
   }
   return all;

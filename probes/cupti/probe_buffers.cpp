@@ -24,8 +24,7 @@ void CuptiProbe::buffer_completed(CUcontext context, std::uint32_t stream, std::
 }
 
 std::uint64_t CuptiProbe::note_dropped(CUcontext context, std::uint32_t stream) noexcept {
-  std::size_t dropped = 0;
-  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) != CUPTI_SUCCESS) return 0;
+  const std::size_t dropped = cupti_.take_dropped(context, stream);
   const std::lock_guard lock(mutex_);
   dropped_records_ += dropped;
   return dropped;
@@ -37,7 +36,7 @@ void CuptiProbe::take_buffer(CUcontext context, std::uint32_t stream, std::uint8
   try {
     std::vector<const CUpti_Activity*> records;
     CUpti_Activity* record = nullptr;
-    while (cuptiActivityGetNextRecord(buffer, bytes, &record) == CUPTI_SUCCESS) records.push_back(record);
+    while (cupti_.next_record(buffer, bytes, &record) == CUPTI_SUCCESS) records.push_back(record);
     const bool is_used = buffers_.is_used(buffer);
     if (is_used) call_names_.learn(records);
     const std::lock_guard lock(mutex_);

@@ -78,6 +78,10 @@ void OperationSpans::event(const Operation& operation, const DeviceClock& clock)
   const NcclEvent event{std::string(operation.function), operation.algorithm, operation.protocol, channels,
                         std::string(operation.transport())};
   record(span, operation, nccl_event_name(event));
+  if (operation.has_phases() && operation.initial_sync_end > operation.begin_timer) {
+    span.end_ns = span.begin_ns + static_cast<std::int64_t>(operation.initial_sync_end - operation.begin_timer);
+    record(span, operation, std::string(kNcclInitialSync));
+  }
 }
 
 void OperationSpans::call(const Operation& operation) {

@@ -32,6 +32,7 @@ struct Communicator {
   std::uint64_t id = 0;
   int ranks = 1;  ///< 0: not known, as version 3 does not report it
   int rank = 0;
+  bool is_open = false;
   Handle newest;              ///< of its operations that have begun
   std::uint64_t open_flight = 0;  ///< of the newest collective without events of its end; 0: none
   Handle last;                ///< of its operations, the last that was enqueued
@@ -85,6 +86,10 @@ struct Operation {
   bool all_reported() const noexcept {
     if (enqueued_end_ns == 0 || !with_kernels) return enqueued_end_ns != 0;
     return channels_begun > 0 && channels_open == 0 && (channels_begun >= channels || newer_ended);
+  }
+  /// Whether its time is split, on the GPU's own clock.
+  bool has_phases() const noexcept {
+    return !untimed && begin_timer != 0 && (initial_sync_end != 0 || final_sync_begin != 0);
   }
   /// Nothing will follow. Of a send or receive NCCL skips the channels whose part is empty, but counts them.
   bool complete() const noexcept {

@@ -33,6 +33,9 @@ bool Plugin::kernels_report() const noexcept {
 
 void Plugin::apply_mask() noexcept {
   conditions_.kernels_are_recorded = inject::kernels_are_recorded();
+  conditions_.communicators = static_cast<int>(std::count_if(
+      communicators_.begin(), communicators_.end(),
+      [](const auto& communicator) { return communicator->is_open && communicator->ranks != 1; }));
   recorded_.without_kernels(why_no_kernel_events(conditions_));
   const int value = paused_ || !window_is_on_ ? 0 : wanted_events(conditions_);
   if (mask_ != nullptr) __atomic_store_n(mask_, value, __ATOMIC_RELAXED);
@@ -64,6 +67,8 @@ void* Plugin::open(int interface, std::uint64_t communicator, int ranks, int ran
   Communicator& opened = *communicators_.emplace_back(std::make_unique<Communicator>(std::move(named)));
   if (communicator != 0) recorded_.communicator(opened);  // not reported in version 3
   ++open_;  // after what may throw: NCCL does not close what could not be opened
+  opened.is_open = true;
+  apply_mask();
   return &opened;
 } catch (...) {  // NCCL's program runs on without its measurement
   return nullptr;
@@ -120,6 +125,8 @@ void Plugin::close(void* context) noexcept try {
   if (context == nullptr) return;
   const std::lock_guard lock(mutex_);
   end_open_flight(*static_cast<Communicator*>(context));
+  static_cast<Communicator*>(context)->is_open = false;
+  apply_mask();
   // With the last one end those that only events of version 3 have named.
   const bool is_last = --open_ == 0;
   finish_all(is_last ? nullptr : static_cast<const Communicator*>(context));

@@ -273,8 +273,7 @@ void Plugin::finish(Operation& operation) {
 
 /// The split of a symmetric kernel's time, on the GPU's own clock.
 void Plugin::note_phases(const Operation& operation) noexcept {
-  const bool is_timed = !operation.untimed && operation.begin_timer != 0;
-  if (!is_timed || (operation.initial_sync_end == 0 && operation.final_sync_begin == 0)) return;
+  if (!operation.has_phases()) return;
   ++counters_.with_phases;
   if (operation.initial_sync_end > operation.begin_timer) {
     counters_.initial_sync_ns += operation.initial_sync_end - operation.begin_timer;

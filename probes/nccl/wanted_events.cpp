@@ -29,6 +29,7 @@ std::string_view why_no_kernel_events(const EventConditions& conditions) noexcep
   if (conditions.shared_memory_bytes != 0 && conditions.shared_memory_bytes <= kTooSmall) {
     return "/dev/shm has no more than 64 MiB (docker run --shm-size=1g, or --ipc=host)";
   }
+  if (conditions.kernels_are_recorded && conditions.communicators <= 1) return "CUPTI records the kernels";
   return {};
 }
 

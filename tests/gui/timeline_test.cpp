@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "core/program/device_span.h"
 #include "gui/timeline/timeline_view.h"
 #include "gui_window.h"
 
@@ -50,6 +51,24 @@ double covered_ns(const Truth& truth, Lane lane, SpanKind kind, double from, dou
                              std::max(from, static_cast<double>(span.begin_ns)));
   }
   return sum;
+}
+
+TEST(TimelineRows, EachDeviceAndStreamHasARow) {
+  std::vector<Span> spans(3);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    spans[i].begin_ns = 1'000;
+    spans[i].end_ns = 2'000;
+    spans[i].kind = SpanKind::kCompute;
+    spans[i].lane = i == 2 ? Lane::kMain : Lane::kDeviceCompute;
+    spans[i].reserved = i == 2 ? 0 : device_queue(i, 7);
+  }
+  TimelineBuilder builder;
+  builder.add_rank({}, spans, std::vector<std::string>{"gemm"});
+  const Timeline timeline = builder.finish();
+  ASSERT_EQ(timeline.lanes.size(), 3U);
+  EXPECT_EQ(timeline.lane_title(0), "rank 0 main");
+  EXPECT_EQ(timeline.lane_title(1), "rank 0 device compute GPU 0 stream 7");
+  EXPECT_EQ(timeline.lane_title(2), "rank 0 device compute GPU 1 stream 7");
 }
 
 TEST(TimelineRows, CoverWhatTheSpansCoverAtEveryScale) {

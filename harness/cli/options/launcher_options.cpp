@@ -4,10 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <cstdlib>
 
 #include "core/error.h"
 #include "harness/cli/options/run_options.h"
 #include "harness/launch/remote/started_rank.h"
+#include "probes/cuda/cuda_probe.h"
 
 namespace ddbench::cli {
 namespace {
@@ -61,6 +63,10 @@ void add_launcher_options(CLI::App& app, LauncherCommandOptions& options) {
       "Span data that ranks of built-in workloads send from other machines: all; sampled (full spans of 1 step in "
       "16 and of slow steps, and what the step partition and the collectives need of the rest); auto (sampled from 32 ranks)")
       ->capture_default_str();
+  add("--gpu-detail", options.gpu_detail,
+      "What is recorded of CUDA graphs: kernel (each of their kernels, the default) or graph (each launch as a whole, which costs "
+      "less; collectives that a program has in graphs are then not seen, and built-in workloads time their operators by events)")
+      ->check(CLI::IsMember({"kernel", "graph"}));
   app.add_flag("--share-gpus", options.launcher.share_gpus,
                "local: let ranks share GPUs where there are fewer; the run is marked oversubscribed")
       ->group("Launcher");
@@ -79,6 +85,7 @@ void resolve(LauncherCommandOptions& options, RunCase& run_case) {
   launcher.start_deadline =
       std::chrono::milliseconds(static_cast<std::int64_t>(options.start_timeout_s * 1000));
   launcher.spans = sent_spans(options.spans);
+  if (!options.gpu_detail.empty()) ::setenv(cuda::kGpuDetailVariable, options.gpu_detail.c_str(), 1);  // ranks inherit it
   launcher.hosts = options.hosts.empty() ? std::vector<std::string>() : text_list(options.hosts, "--hosts");
   std::string arguments = options.arguments;
   launcher.arguments = arguments.empty() ? std::vector<std::string>() : CLI::detail::split_up(arguments);

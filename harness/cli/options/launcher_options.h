@@ -19,6 +19,7 @@ struct LauncherCommandOptions {
   std::string name = "auto";
   std::string hosts;  ///< "a,b:4"
   std::string spans = "auto";
+  std::string gpu_detail;  ///< "": as $DDBENCH_GPU_DETAIL has it
   std::string arguments;  ///< one string, as a shell would split it
   double start_timeout_s = 120;
   launch::LauncherOptions launcher;  ///< after resolve()

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/attribution/nccl_join.h"
+#include "analyzer/attribution/nccl_waits.h"
 #include "analyzer/finalize/program_cpu_wait.h"
 #include "analyzer/program/program_steps.h"
 #include "analyzer/program/recording_cost.h"
@@ -51,7 +52,9 @@ class DeviceRecording {
  public:
   /// Joins a rank's kernels with the events of NCCL's profiler.
   void take(ProcessRecording& process) {
-    join_.add(analyzer::join_nccl_events(process.spans.spans, process.spans.names));
+    const analyzer::NcclJoin join = analyzer::join_nccl_events(process.spans.spans, process.spans.names);
+    analyzer::keep_nccl_waits(join.all_there_ns, process.spans.spans, process.spans.names);
+    join_.add(join);
     for (const auto& [name, value] : process.counters) {
       if (!name.starts_with(kUncoveredMpiCalls)) counters_[name] += value;
     }

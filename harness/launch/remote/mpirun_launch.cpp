@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "core/error.h"
 #include "harness/launch/remote/remote_launch.h"
 #include "harness/launch/trust/run_token.h"
+#include "probes/cuda/cuda_probe.h"
 
 namespace ddbench::launch {
 namespace {
@@ -65,6 +67,7 @@ RemoteJob mpirun_job(const RunCase& run_case, const std::string& executable, con
   for (const char* variable : {kLauncherVariable, kTokenVariable}) {
     job.command.insert(job.command.end(), {"-x", variable});
   }
+  if (std::getenv(cuda::kGpuDetailVariable) != nullptr) job.command.insert(job.command.end(), {"-x", cuda::kGpuDetailVariable});
   job.command.insert(job.command.end(), options.arguments.begin(), options.arguments.end());
   job.command.insert(job.command.end(), {executable, "worker"});
   job.listen = report_endpoint(options, first_host);

@@ -56,6 +56,8 @@ class EngineProbe final : public CudaProbe {
   const std::string& unavailable() const noexcept override { return probe_->unavailable(); }
   void push(const cuda::Range& range) noexcept override { probe_->push(range); }
   void pop() noexcept override { probe_->pop(); }
+  bool records_graph_nodes() const noexcept override { return probe_->records_graph_nodes(); }
+  void expect_graphs() noexcept override { probe_->expect_graphs(); }
   bool follow_capture(bool follow) noexcept override { return probe_->follow_capture(follow); }
   void pause_nccl_events(bool paused) noexcept override {
     is_paused_ = paused;

@@ -10,7 +10,7 @@ namespace ddbench::probe {
 /// What the modules ddbench_cuda_probe.so and, for it, ddbench_cupti_probe.so make, and in which version.
 using CudaProbeFactory = std::unique_ptr<cuda::CudaProbe>(host::Recorder& recorder);
 inline constexpr const char* kCudaProbeFile = "ddbench_cuda_probe.so";
-inline constexpr const char* kCudaProbeInterface = "cuda_probe/4";
+inline constexpr const char* kCudaProbeInterface = "cuda_probe/5";
 
 /// Starts recording the activity of this process's GPUs into `recorder`, which must outlive it; NCCL's
 /// profiler plug-in records there, too, as long as the probe lives. Make it before the first communicator.

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "core/program/device_span.h"
+
 namespace ddbench::reports::trace {
 namespace {
 
@@ -15,9 +17,10 @@ int group_of(const Span& span) {
   return span.kind == SpanKind::kStep ? kStepsGroup : 1 + static_cast<int>(span.lane);
 }
 
-std::string track_name(int group, std::size_t position) {
+std::string track_name(int group, std::uint32_t queue, std::size_t position) {
   const std::string_view name = group == kStepsGroup ? "steps" : to_string(static_cast<Lane>(group - 1));
-  return position == 0 ? std::string(name) : fmt::format("{} {}", name, position + 1);
+  const std::string title = std::string(name) + queue_title(queue);
+  return position == 0 ? title : fmt::format("{} {}", title, position + 1);
 }
 
 }  // namespace
@@ -34,12 +37,13 @@ bool Track::take(const Slice& slice) {
 
 Tracks::Place Tracks::place(const Slice& slice) {
   const int group = group_of(slice.span);
-  std::vector<Track>& tracks = groups_[group];
+  const std::uint32_t queue = group == kStepsGroup ? 0 : slice.span.reserved;
+  std::vector<Track>& tracks = groups_[{group, queue}];
   for (Track& track : tracks) {
     if (track.take(slice)) return {track};
   }
   const std::size_t position = tracks.size();
-  Track& track = tracks.emplace_back(track_name(group, position), group * kTracksOfAGroup + static_cast<int>(position));
+  Track& track = tracks.emplace_back(track_name(group, queue, position), group * kTracksOfAGroup + tracks_of_group_[group]++);
   track.take(slice);
   return {track, true};
 }

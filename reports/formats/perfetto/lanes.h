@@ -36,7 +36,7 @@ class Track {
   bool is_empty_ = true;
 };
 
-/// The tracks of one rank: the steps, then the lanes; a lane whose spans overlap without nesting becomes several tracks
+/// The tracks of one rank: the steps, then the lanes, those of GPUs by device and stream (device_queue); a lane whose spans overlap without nesting becomes several tracks
 /// ("main", "main 2"). Holds no slices.
 class Tracks {
  public:
@@ -48,7 +48,8 @@ class Tracks {
   Place place(const Slice& slice);
 
  private:
-  std::map<int, std::vector<Track>> groups_;
+  std::map<std::pair<int, std::uint32_t>, std::vector<Track>> groups_;  // by lane, and device with stream
+  std::map<int, int> tracks_of_group_;
 };
 
 }  // namespace ddbench::reports::trace

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/program/device_span.h"
 #include "core/error.h"
 #include "reports/formats/perfetto/collective_meetings.h"
 #include "reports/formats/perfetto/lanes.h"
@@ -179,7 +180,7 @@ class TraceWriter {
     if (span.step != kNoStep) add("step", span.step);
     if (span.kind == SpanKind::kStep) add("probes", span.bucket == kNoBucket ? "\"on\"" : "\"off\"");
     if (span.bytes > 0) add("bytes", span.bytes);
-    if (span.bucket != kNoBucket && span.kind != SpanKind::kStep) add("bucket", span.bucket);
+    if (span.bucket != kNoBucket && span.kind != SpanKind::kStep && !is_device_wait(span)) add("bucket", span.bucket);
     if (const Meeting* meeting = meetings_.find(span)) {
       add("collective",
           fmt::format("\"{}:{}\"", span.correlation >> 48, span.correlation & 0xFFFF'FFFF'FFFFULL));

@@ -26,6 +26,30 @@ void notify_subscriber(CUpti_CallbackIdResource id, CUpti_GraphData graph) {
   callback(user, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
+#if CUPTI_API_VERSION >= 130000
+/// As of 13.2 a byte follows the members that 13.0 has.
+bool asks_to_share(const CUpti_SubscriberParams* parameters) {
+  constexpr std::size_t kByte = CUpti_SubscriberParams_STRUCT_SIZE;
+  return parameters != nullptr && parameters->structSize > kByte && reinterpret_cast<const char*>(parameters)[kByte] == 1;
+}
+#endif
+
+CUptiResult subscribe_beside(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* user) {
+  {
+    const std::lock_guard lock(state_mutex());  // a question that may be asked: no refusal
+    if (!state().holder_shares) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  }
+  return answer("cuptiSubscribe_v2", [&](State& now) {
+    if (subscriber == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (now.has_subscriber) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    now.has_subscriber = now.is_shared = true;
+    now.callback = callback;
+    now.user = user;
+    *subscriber = the_subscriber();
+    return CUPTI_SUCCESS;
+  });
+}
+
 /// How many callbacks a domain has; 0: it is none that ddbench uses.
 std::uint32_t callbacks_of(CUpti_CallbackDomain domain) {
   switch (domain) {
@@ -71,6 +95,7 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_Ca
 #if CUPTI_API_VERSION >= 130000
 CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
                                        void* user, CUpti_SubscriberParams* parameters) {
+  if (asks_to_share(parameters)) return subscribe_beside(subscriber, callback, user);
   const CUptiResult result = cuptiSubscribe(subscriber, callback, user);
   if (result != CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || parameters == nullptr) return result;
   const std::lock_guard lock(state_mutex());
@@ -122,12 +147,16 @@ CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint
     work = state().when_asked_for_a_name;
   }
   if (work) work();
-  return answer("cuptiGetCallbackName", [&](State&) {
+  return answer("cuptiGetCallbackName", [&](State& now) {
     const bool has_names = domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
     if (name == nullptr || !has_names || id == 0 || id >= callbacks_of(domain)) {
       return CUPTI_ERROR_INVALID_PARAMETER;
     }
     static std::set<std::string> names;  // they stay where they are
+    if (const auto own = now.names.find(id); own != now.names.end() && domain == CUPTI_CB_DOMAIN_RUNTIME_API) {
+      *name = names.insert(own->second).first->c_str();
+      return CUPTI_SUCCESS;
+    }
     *name = names.insert((domain == CUPTI_CB_DOMAIN_DRIVER_API ? "driver_" : "runtime_") + std::to_string(id))
                 .first->c_str();
     return CUPTI_SUCCESS;

@@ -53,6 +53,27 @@ void be_held_by(const std::string& name) {
   state().holder = name;
 }
 
+void be_shared_with(const std::string& name) {
+  const std::lock_guard lock(state_mutex());
+  state().holder = name;
+  state().holder_shares = true;
+}
+
+void be_blackwell() {
+  const std::lock_guard lock(state_mutex());
+  state().is_blackwell = true;
+}
+
+bool times_in_hardware() {
+  const std::lock_guard lock(state_mutex());
+  return state().times_in_hardware;
+}
+
+void name_call(CUpti_CallbackId runtime, const std::string& name) {
+  const std::lock_guard lock(state_mutex());
+  state().names[runtime] = name;
+}
+
 void when_asked_for_a_name(std::function<void()> work) {
   const std::lock_guard lock(state_mutex());
   state().when_asked_for_a_name = std::move(work);

@@ -61,6 +61,17 @@ std::size_t calls(const std::string& function);
 void be_version(std::uint32_t version);
 /// Somebody else has subscribed, under this name.
 void be_held_by(const std::string& name);
+/// Likewise, and it allows others (CUPTI 13.3): the client's times are then those of shared_time(), and its
+/// calls those that name a subscriber.
+void be_shared_with(const std::string& name);
+/// The time of CUPTI's own clock, which runs kSharedClockBehind_ns behind now_ns().
+std::uint64_t shared_time();
+inline constexpr std::int64_t kSharedClockBehind_ns = 123'456'789'000;
+/// The GPU is one whose hardware times kernels (cuptiActivityEnableHWTrace).
+void be_blackwell();
+bool times_in_hardware();
+/// What cuptiGetCallbackName() calls a function of the runtime.
+void name_call(CUpti_CallbackId runtime, const std::string& name);
 /// Called by cuptiGetCallbackName().
 void when_asked_for_a_name(std::function<void()> work);
 

@@ -21,9 +21,14 @@ struct State {
   void* user = nullptr;
   bool has_subscriber = false;
   std::string holder;  ///< another subscriber
+  bool holder_shares = false;   ///< and allows others
+  bool is_shared = false;       ///< the client's subscription is beside it
+  bool is_blackwell = false;
+  bool times_in_hardware = false;
   std::uint32_t version = CUPTI_API_VERSION;
   int beginnings = 0;  ///< how often the recording of kernels was enabled
   std::function<void()> when_asked_for_a_name;
+  std::map<CUpti_CallbackId, std::string> names;  ///< of calls of the runtime
   std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> callbacks;
 
   CUpti_BuffersCallbackRequestFunc request = nullptr;

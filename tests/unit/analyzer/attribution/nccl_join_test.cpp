@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "analyzer/attribution/nccl_waits.h"
 #include "analyzer/program/program_steps.h"
 
 namespace ddbench::analyzer {
@@ -53,6 +54,28 @@ TEST_F(NcclJoinTest, AKernelGetsTheKeyAndBytesOfTheEventBesideIt) {
   EXPECT_EQ(spans_[0].begin_ns, 1'000) << "CUPTI's times are better";
   EXPECT_EQ(spans_[0].end_ns, 9'000);
   EXPECT_EQ(names_[spans_[0].name_id], "all_reduce");
+}
+
+TEST_F(NcclJoinTest, WhatTheGpuSaysOfTheWaitForTheLastRankIsPlacedInTheKernelAndCanBeStoredAgain) {
+  const auto wait = [&](std::uint64_t sequence, std::int64_t begin, std::int64_t ns) {
+    Span span = event("all_reduce", begin, begin + ns, sequence);
+    span.name_id = id(std::string(kNcclInitialSync));
+    return span;
+  };
+  // The events' clock is 500 ns late; the second one waited longer than its kernel took.
+  spans_ = {kernel("all_reduce", 1'000, 9'000), kernel("all_reduce", 10'000, 19'000),
+            event("all_reduce", 1'500, 9'500, 0), event("all_reduce", 10'500, 19'500, 1),
+            wait(0, 1'500, 3'000),                wait(1, 10'500, 9'500)};
+  NcclJoin result = join();
+  EXPECT_EQ(result.joined, 2u) << "a wait is no collective";
+  ASSERT_EQ(spans_.size(), 2u);
+  EXPECT_EQ(result.all_there_ns, (AllThere{{spans_[0].correlation, 4'000}, {spans_[1].correlation, 19'000}}));
+  const AllThere before = result.all_there_ns;
+  keep_nccl_waits(before, spans_, names_);
+  EXPECT_EQ(spans_.size(), 4u);
+  result = join();
+  EXPECT_EQ(spans_.size(), 2u);
+  EXPECT_EQ(result.all_there_ns, before);
 }
 
 TEST_F(NcclJoinTest, FunctionsThatRunBesideEachOtherAreDistinguished) {

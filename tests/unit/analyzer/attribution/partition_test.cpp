@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "core/program/device_span.h"
 #include "core/error.h"
 
 namespace ddbench::analyzer {
@@ -150,6 +151,16 @@ TEST(PartitionStep, FollowsThePriorityOfThePartsWhereAllAreBusy) {
   EXPECT_EQ(got.communication_ns, 60);
   EXPECT_EQ(got.overlap_ns, 40);
   EXPECT_EQ(got.peer_wait_ns, 60);
+}
+
+TEST(PartitionStep, AThreadThatWaitsForAGpuDoesNothing) {
+  Span wait = make_span(SpanKind::kHost, 10, 60);
+  wait.bucket = kDeviceWait;
+  const std::vector<Span> spans = {wait, make_span(SpanKind::kHost, 0, 20), make_span(SpanKind::kCompute, 30, 50)};
+  const PartitionedStep result = partition_step(spans, 0, 100, {});
+  EXPECT_EQ(result.partition[StepPart::kHost], 20);
+  EXPECT_EQ(result.partition[StepPart::kOtherCompute], 20);
+  EXPECT_EQ(result.partition[StepPart::kIdle], 60);
 }
 
 TEST(PartitionStep, SplitsACollectiveAtItsLastArrival) {

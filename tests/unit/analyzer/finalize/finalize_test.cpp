@@ -6,6 +6,7 @@
 
 #include "analyzer/run/run_summary.h"
 #include "core/error.h"
+#include "core/nccl_event.h"
 #include "finalize_fixture.h"
 
 namespace ddbench::analyzer {
@@ -34,6 +35,28 @@ TEST_F(FinalizeRun, PartitionsEachStepOfEachRank) {
     EXPECT_DOUBLE_EQ(step.loss, 2 - 0.01 * step.step + 0.5 * step.rank);
   }
   EXPECT_TRUE(stored().valid);
+}
+
+TEST_F(FinalizeRun, WaitsByTheGpusClockHavePrecedenceAndAreComparedWithThoseOfTheRanksClocks) {
+  run_.store_into(store());
+  std::vector<std::string> names = kSyntheticNames;
+  names.emplace_back(kNcclInitialSync);
+  std::vector<Span> waits;
+  for (Span span : run_.spans_of(0)) {
+    if (span.kind != SpanKind::kCommunication) continue;
+    span.kind = SpanKind::kNcclEvent;
+    span.name_id = static_cast<std::uint32_t>(names.size() - 1);
+    span.end_ns = span.begin_ns + 5 * kUs;
+    waits.push_back(span);
+  }
+  store().append_spans(run_.id, 0, waits, names);
+  finalize_run(store(), run_.id);
+  for (const store::StepRecord& step : store().steps(run_.id)) {
+    EXPECT_EQ(step.peer_wait_ns, (step.rank == 0 ? 5 : 0) * kUs);
+    EXPECT_EQ(step.partition.total_ns(), step.duration_ns);
+  }
+  EXPECT_EQ(stored().environment.facts.at("nccl.peer_wait_by_phases_ns"), "175000") << "of 35 steps";
+  EXPECT_EQ(stored().environment.facts.at("nccl.peer_wait_by_clocks_ns"), "105000");
 }
 
 TEST_F(FinalizeRun, JoinsCollectivesOnAlignedClocks) {

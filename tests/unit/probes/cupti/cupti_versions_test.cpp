@@ -2,9 +2,11 @@
 #include "probes/cupti/cupti_versions.h"
 
 #include <cstddef>
+#include <cstdlib>
 #include <future>
 
 #include "core/clock.h"
+#include "core/program/device_span.h"
 #include "cupti_life.h"
 #include "probes/cupti/off_windows.h"
 
@@ -176,6 +178,124 @@ TEST_F(CuptiVersions, WhoHoldsCuptiIsNamed) {
   const CuptiProbe probe(recorder_);
   EXPECT_EQ(probe.unavailable(), "another tool (CUPTI for PyTorch) holds CUPTI");
   cupti::reset();
+}
+
+TEST_F(CuptiVersions, AGraphThatIsExpectedIsNotMixedUpByAWindowBeforeItsCapture) {
+  cupti::be_version(kOf130);
+  CuptiProbe probe(recorder_);
+  probe.expect_graphs();
+  probe.set_enabled(false);  // the first step of a run that goes on
+  EXPECT_FALSE(cupti::enabled_kinds().empty());
+  probe.set_enabled(true);
+  EXPECT_TRUE(probe.follow_capture(true));
+  EXPECT_TRUE(probe.follow_capture(false));
+}
+
+TEST_F(CuptiVersions, WhatCannotBeToldApartIsNotCaptured) {
+  for (const std::uint32_t version : {kOf130, kOf131Update1}) {
+    cupti::reset();
+    cupti::be_version(version);
+    CuptiProbe probe(recorder_);
+    probe.set_enabled(false);
+    probe.set_enabled(true);
+    EXPECT_EQ(probe.follow_capture(true), version == kOf131Update1);
+    probe.follow_capture(false);
+  }
+}
+
+TEST_F(CuptiVersions, ASecondSubscriberRecordsBesideTheFirstWhereCuptiAllowsIt) {
+  cupti::be_shared_with("CUPTI for PyTorch");
+  std::int64_t before_ns = 0;
+  std::int64_t after_ns = 0;
+  {
+    CuptiProbe probe(recorder_);
+    ASSERT_EQ(probe.unavailable(), "");
+    EXPECT_TRUE(cupti::records_call(CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000));
+    EXPECT_FALSE(cupti::records_call(CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020));
+    probe.push({SpanKind::kBackward, 3, kNoBucket, 0, 0});
+    before_ns = now_ns();
+    const std::uint64_t at = cupti::shared_time();
+    after_ns = now_ns();
+    cupti::deliver(call(1, at, at + 10));
+    cupti::deliver(cupti::Records().add(kernel("gradient", 1, at, at + 1'000)));
+    cupti::drop(2);
+    cupti::deliver(call(2, at, at + 10));
+    probe.pop();
+    EXPECT_EQ(probe.stop().dropped_records, 2u);
+  }
+  EXPECT_EQ(cupti::calls("cuptiActivityRegisterTimestampCallback"), 0u) << "it would set the clock of both";
+  const Span gradient = recorded()["gradient"];
+  EXPECT_EQ(gradient.kind, SpanKind::kBackward);
+  EXPECT_EQ(gradient.duration_ns(), 1'000);
+  constexpr std::int64_t kUncertain_ns = 50'000'000;  // of the clocks' comparison on a busy machine
+  EXPECT_GT(gradient.begin_ns, before_ns - kUncertain_ns);
+  EXPECT_LT(gradient.begin_ns, after_ns + kUncertain_ns);
+  cupti::reset();
+}
+
+TEST_F(CuptiVersions, BlackwellTimesItsKernelsItself) {
+  CuptiProbe(recorder_).stop();
+  EXPECT_FALSE(cupti::times_in_hardware()) << "no other GPU can";
+  cupti::reset();
+  cupti::be_blackwell();
+  ::setenv(kHardwareEventsVariable, "0", 1);
+  CuptiProbe(recorder_).stop();
+  EXPECT_FALSE(cupti::times_in_hardware()) << "not wanted";
+  ::unsetenv(kHardwareEventsVariable);
+  CuptiProbe(recorder_).stop();
+  EXPECT_TRUE(cupti::times_in_hardware());
+  EXPECT_EQ(recorded().scalars.at("cupti.hardware_events"), 1);
+}
+
+TEST_F(CuptiVersions, GraphsAsWholesAreOneSpanEachAndTheEnginesAreLeftToItsEvents) {
+  ::setenv(kGpuDetailVariable, "graph", 1);
+  CuptiProbe probe(recorder_);
+  ::unsetenv(kGpuDetailVariable);
+  EXPECT_FALSE(probe.records_graph_nodes());
+  EXPECT_TRUE(cupti::enabled_kinds().contains(CUPTI_ACTIVITY_KIND_GRAPH_TRACE));
+  const auto launch = [](std::uint32_t number) {
+    GraphRecord graph{};
+    graph.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+    graph.deviceId = 1;
+    graph.streamId = 7;
+    cupti::deliver(call(number, 10 * number, 10 * number + 1));
+    cupti::deliver(cupti::Records().add(timed(graph, number, 100 * number, 100 * number + 50)));
+  };
+  launch(1);
+  {
+    const ScopedRange range(&probe, {SpanKind::kCompute, 4, kNoBucket, 0, 0});
+    launch(2);
+  }
+  probe.stop();
+  const Span graph = recorded()["graph"];
+  EXPECT_EQ(graph.begin_ns, 100);
+  EXPECT_EQ(graph.kind, SpanKind::kCompute);
+  EXPECT_EQ(graph.reserved, device_queue(1, 7));
+}
+
+TEST_F(CuptiVersions, EachDeviceAndStreamIsAQueueAndWaitsAreNoWork) {
+  cupti::name_call(CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, "cudaStreamSynchronize");
+  CuptiProbe probe(recorder_);
+  KernelRecord first = kernel("first", 1, 10, 20);
+  first.deviceId = 0;
+  first.streamId = 7;
+  KernelRecord second = kernel("second", 2, 10, 20);
+  second.deviceId = 1;
+  second.streamId = 7;
+  auto copy = transfer<MemcpyRecord>(CUPTI_ACTIVITY_KIND_MEMCPY, 512, 3, 30, 40);
+  copy.deviceId = 1;
+  copy.streamId = 9;
+  copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+  cupti::deliver(cupti::Records().add(first).add(second).add(copy));
+  cupti::deliver(call(4, 50, 60, CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020));
+  cupti::deliver(call(5, 60, 70));
+  probe.stop();
+  const RecordedSpans read = recorded();
+  EXPECT_EQ(read["first"].reserved, device_queue(0, 7));
+  EXPECT_EQ(read["second"].reserved, device_queue(1, 7));
+  EXPECT_EQ(read["memcpy_to_device"].reserved, device_queue(1, 9));
+  EXPECT_TRUE(is_device_wait(read["cudaStreamSynchronize"]));
+  EXPECT_FALSE(is_device_wait(read["runtime_211"]));
 }
 
 TEST_F(CuptiVersions, CopiesHaveADirectionAndThoseOfACollectiveAreCommunication) {

@@ -49,6 +49,7 @@ class NcclDriver : public ::testing::Test {
 
   struct Recorded {
     std::vector<Span> events;  ///< of kind kNcclEvent
+    std::vector<Span> waits;   ///< likewise, for the last rank
     std::vector<Span> host;
     std::vector<NcclEvent> names;            ///< of the events
     std::map<std::string, double> counters;  ///< counted in the test
@@ -62,6 +63,10 @@ class NcclDriver : public ::testing::Test {
     for (const Span& span : batch.spans) {
       if (span.kind != SpanKind::kNcclEvent) {
         result.host.push_back(span);
+        continue;
+      }
+      if (batch.new_names.at(span.name_id) == kNcclInitialSync) {
+        result.waits.push_back(span);
         continue;
       }
       result.events.push_back(span);

@@ -14,7 +14,7 @@ constexpr int kKernels = static_cast<int>(kKernelCh | kProxyOp | kKernelPhase | 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
 TEST(NcclWanted, KernelsReportOnlyWhereTheyAreNeededAndDoNoHarm) {
-  const EventConditions usual{5, kGiB, false, false, false, std::nullopt};
+  const EventConditions usual{5, kGiB, false, 1, false, false, std::nullopt};
   EXPECT_EQ(why_no_kernel_events(usual), "");
   EXPECT_EQ(wanted_events(usual) & kKernels, static_cast<int>(kKernelCh | kProxyOp | kNetPlugin));
   const auto expect_none = [](const EventConditions& conditions, const char* word) {
@@ -24,7 +24,9 @@ TEST(NcclWanted, KernelsReportOnlyWhereTheyAreNeededAndDoNoHarm) {
   };
   EventConditions other = usual;
   other.kernels_are_recorded = true;
-  EXPECT_EQ(why_no_kernel_events(other), "") << "events are joined with kernels by their times";
+  expect_none(other, "CUPTI");
+  other.communicators = 2;
+  EXPECT_EQ(why_no_kernel_events(other), "") << "whose kernels overtake each other";
   other = usual;
   other.shared_memory_bytes = 64u << 20;
   expect_none(other, "/dev/shm");
@@ -37,7 +39,7 @@ TEST(NcclWanted, KernelsReportOnlyWhereTheyAreNeededAndDoNoHarm) {
   other = usual;
   other.chosen = false;
   expect_none(other, kKernelEventsVariable);
-  other = {4, 64u << 20, true, true, false, true};
+  other = {4, 64u << 20, true, 1, true, false, true};
   EXPECT_EQ(why_no_kernel_events(other), "") << "chosen";
   other = usual;
   other.interface = 7;
@@ -128,6 +130,28 @@ TEST_F(NcclDriverWithoutKernels, WhereCuptiRecordsTheKernelsNoTimeIsMissing) {
   const Recorded all = recorded();
   EXPECT_EQ(all.events.size(), 1u);
   EXPECT_EQ(all.counters.at("nccl.untimed"), 0) << "the kernel's times are those of the collective";
+}
+
+TEST_F(NcclDriver, WhereCuptiRecordsTheKernelsOfOneCommunicatorTheyAreNotAskedFor) {
+  if (shared_memory_bytes() <= (64u << 20)) GTEST_SKIP() << "/dev/shm is too small to ask for kernels at all";
+  ::unsetenv(kKernelEventsVariable);
+  inject::note_kernels_recorded(true);
+  Comm5 first(version_5(), 0x41, 4, 0);
+  EXPECT_EQ(first.mask & kKernels, 0);
+  first.stop(first.coll("AllReduce", 0, 10, 2));
+  {
+    Comm5 alone(version_5(), 0x42, 1, 0);
+    EXPECT_EQ(alone.mask & kKernels, 0) << "a world of one has no kernels of NCCL";
+    alone.finalize();
+  }
+  Comm5 second(version_5(), 0x43, 2, 0);
+  EXPECT_NE(second.mask & static_cast<int>(kKernelCh), 0) << "which kernel is whose is seen by their times";
+  second.finalize();
+  first.finalize();
+  inject::note_kernels_recorded(false);
+  const Recorded all = recorded();
+  EXPECT_EQ(all.counters.at("nccl.untimed"), 0);
+  EXPECT_EQ(all.counters.at("nccl.unfinished"), 0);
 }
 
 TEST_F(NcclDriver, AfterACapturedCollectiveNoMoreKernelsAreAskedFor) {
@@ -288,6 +312,10 @@ TEST_F(NcclDriver, Version7SplitsASymmetricKernel) {
   comm.finalize();
   const Recorded all = recorded();
   ASSERT_EQ(all.events.size(), 2u);
+  ASSERT_EQ(all.waits.size(), 1u) << "of the first";
+  EXPECT_EQ(all.waits[0].duration_ns(), 500);
+  EXPECT_EQ(all.waits[0].begin_ns, all.events[0].begin_ns);
+  EXPECT_EQ(all.waits[0].correlation, all.events[0].correlation);
   EXPECT_EQ(all.events[0].duration_ns(), 2'000);
   EXPECT_EQ(all.names[0], (NcclEvent{"all_reduce", "LL", "", 2, "direct"}));
   EXPECT_EQ(all.counters.at("nccl.unfinished"), 0);

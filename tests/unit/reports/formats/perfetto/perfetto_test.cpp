@@ -1,3 +1,4 @@
+#include "core/program/device_span.h"
 #include "reports/formats/perfetto/perfetto.h"
 
 #include <gtest/gtest.h>
@@ -271,6 +272,23 @@ TEST(PerfettoSlices, OneThatComesTooLateGetsATrackOfItsOwn) {
   EXPECT_EQ(late.track.name(), "main 2");
   EXPECT_FALSE(tracks.place(slice_of(210, 220)).is_new);
   EXPECT_EQ(tracks.place(slice_of(215, 230)).track.name(), "main 2");
+}
+
+TEST(PerfettoSlices, EachDeviceAndStreamHasATrackOfItsOwn) {
+  trace::Tracks tracks;
+  const auto kernel = [](std::uint32_t device, std::int64_t begin_ns, std::int64_t end_ns) {
+    trace::Slice slice = slice_of(begin_ns, end_ns);
+    slice.span.lane = Lane::kDeviceCompute;
+    slice.span.reserved = device_queue(device, 7);
+    return slice;
+  };
+  const int first = tracks.place(kernel(0, 0, 100)).track.number();
+  const auto other = tracks.place(kernel(1, 0, 100));
+  EXPECT_TRUE(other.is_new);
+  EXPECT_EQ(other.track.name(), "device compute GPU 1 stream 7");
+  EXPECT_NE(other.track.number(), first);
+  EXPECT_FALSE(tracks.place(kernel(0, 150, 160)).is_new);
+  EXPECT_FALSE(tracks.place(kernel(1, 120, 130)).is_new) << "one GPU knows nothing of the other";
 }
 
 TEST_F(Perfetto, SurvivesAnySpans) {
