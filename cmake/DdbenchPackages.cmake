@@ -68,7 +68,8 @@ set(CPACK_DEBIAN_GUI_PACKAGE_DEPENDS "ddbench (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_GUI_DESCRIPTION "The dashboard of ddbench: speedup curves, where each step goes,
 timelines, networks, SKUs and regressions, in a Qt window. Distributed under
 GPL-3.0.")
-set(CPACK_DEBIAN_CUDA_PACKAGE_NAME ddbench-cuda)
+set(CPACK_DEBIAN_CUDA_PACKAGE_NAME "ddbench-cuda${CUDAToolkit_VERSION_MAJOR}")
+set(CPACK_DEBIAN_CUDA_PACKAGE_PROVIDES ddbench-cuda)
 set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "ddbench (= ${PROJECT_VERSION}), libc6, libgcc-s1, libstdc++6")
 # CUDA, cuDNN and NCCL come from archives with names of their own, or without packages.
 set(CPACK_DEBIAN_CUDA_PACKAGE_SHLIBDEPS OFF)

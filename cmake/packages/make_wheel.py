@@ -128,7 +128,8 @@ def bundle(tree, modules, licences):
                 add_licence(name, path, licences)
     for binary in binaries:
         is_program = binary.parent.name == "bin"
-        own = "$ORIGIN/../" + str(of_programs.relative_to(tree)) if is_program else "$ORIGIN:$ORIGIN/libs:$ORIGIN/module_libs"
+        near = [f"$ORIGIN{up}{folder}" for up in ("", "/..") for folder in ("", "/libs", "/module_libs")]  # or from lib/ddbench/cuda13
+        own = "$ORIGIN/../" + str(of_programs.relative_to(tree)) if is_program else ":".join(near)
         run("patchelf", "--set-rpath", own, binary)
     libraries = [*of_programs.iterdir(), *of_modules.iterdir()]
     for library in libraries:

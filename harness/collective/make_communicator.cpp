@@ -22,7 +22,8 @@ module::ModuleRequest request_of(std::string_view backend) {
             .interface = kCommunicatorInterface,
             .purpose = "the nccl backend",
             .build_package = "the CUDA Toolkit and NCCL",
-            .runtime_package = "NCCL (libnccl.so.2), or name its folder in LD_LIBRARY_PATH"};
+            .runtime_package = "NCCL (libnccl.so.2), or name its folder in LD_LIBRARY_PATH",
+            .needs_cuda = true};
   }
   if (backend == "mpi") {
     return {.file = "ddbench_collective_mpi.so",

@@ -23,7 +23,8 @@ module::ModuleRequest request_of(std::string_view name) {
             .build_package = "the CUDA Toolkit and cuDNN",
             .runtime_package =
                 "cuBLASLt and cuDNN 9 of the CUDA version that ddbench was built with, or name their "
-                "folders in LD_LIBRARY_PATH"};
+                "folders in LD_LIBRARY_PATH",
+            .needs_cuda = true};
   }
   throw Error(ErrorCode::kBadInput, fmt::format("device \"{}\" is not known; devices: cpu, cuda", name));
 }

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
+#include "core/files/cuda_folders.h"
 #include "core/error.h"
 
 namespace ddbench::module {
@@ -45,6 +47,25 @@ const ModuleEntry& entry_of(const ModuleRequest& request, const fs::path& file) 
   return *reinterpret_cast<ModuleEntryFunction>(symbol)();
 }
 
+void* factory_of(const ModuleRequest& request, const fs::path& file) {
+  const ModuleEntry& entry = entry_of(request, file);
+  if (entry.layout == kEntryLayout && request.interface == entry.interface) return entry.factory;
+  throw Error(ErrorCode::kEnvironment,
+              fmt::format("{} cannot be used: {} comes from another version of ddbench. Build or install ddbench again so "
+                          "that the executable and its modules match.",
+                          request.purpose, file.string()),
+              0, "open " + file.string());
+}
+
+std::vector<fs::path> files_of(const ModuleRequest& request, const fs::path& directory) {
+  std::vector<fs::path> files;
+  for (const fs::path& folder : request.needs_cuda ? cuda_folders(directory, cuda_of_driver()) : std::vector{directory}) {
+    std::error_code unreadable;
+    if (fs::exists(folder / request.file, unreadable)) files.push_back(folder / request.file);
+  }
+  return files;
+}
+
 }  // namespace
 
 std::vector<fs::path> module_directories() {
@@ -67,19 +88,15 @@ std::vector<fs::path> module_directories() {
 
 void* open_factory(const ModuleRequest& request, const std::vector<fs::path>& directories) {
   for (const fs::path& directory : directories) {
-    const fs::path file = directory / request.file;
-    std::error_code unreadable;
-    if (!fs::exists(file, unreadable)) continue;
-    const ModuleEntry& entry = entry_of(request, file);
-    if (entry.layout != kEntryLayout || request.interface != entry.interface) {
-      throw Error(ErrorCode::kEnvironment,
-                  fmt::format("{} cannot be used: {} comes from another version of ddbench. Build or install "
-                              "ddbench again so "
-                              "that the executable and its modules match.",
-                              request.purpose, file.string()),
-                  0, "open " + file.string());
+    std::optional<Error> first;
+    for (const fs::path& file : files_of(request, directory)) {
+      try {
+        return factory_of(request, file);
+      } catch (const Error& error) {  // the libraries of another version of CUDA may be there
+        if (!first) first = error;
+      }
     }
-    return entry.factory;
+    if (first) throw Error(*first);
   }
   throw Error(
       ErrorCode::kEnvironment,

@@ -29,13 +29,15 @@ struct ModuleRequest {
   std::string purpose;          ///< "the cpu device"
   std::string build_package;    ///< what must be installed when ddbench is built: "libdnnl-dev"
   std::string runtime_package;  ///< what must be installed when it runs: "libdnnl2 or libdnnl3"
+  bool needs_cuda = false;      ///< there may be one for each version of CUDA (core/files/cuda_folders.h)
 };
 
 /// Where modules are looked for, in this order: $DDBENCH_MODULE_DIR, ../lib/ddbench beside the executable's
 /// folder, the same under the configured library folder, and the folder of `cmake --install`.
 std::vector<std::filesystem::path> module_directories();
 
-/// Opens the first module `request.file` in `directories` and returns its factory; the module stays open
+/// Opens the first module `request.file` in `directories` and returns its factory. Of those for several versions
+/// of CUDA in one directory it is the newest that the driver and this machine's libraries fit. The module stays open
 /// until the process ends. Throws Error{kEnvironment} stating what to install when the module or a library
 /// that it needs is missing, or when it comes from another version of ddbench. Thread-safe.
 void* open_factory(const ModuleRequest& request, const std::vector<std::filesystem::path>& directories);

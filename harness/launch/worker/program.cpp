@@ -50,7 +50,7 @@ void set_injected_libraries(const std::string& preload) {
   set("INTEL_LIBITTNOTIFY64", kLibrary);
   if (::access("/dev/nvidiactl", F_OK) != 0) return set("NVTX_INJECTION64_PATH", kLibrary);
   set("CUDA_INJECTION64_PATH", "ddbench_inject_cuda.so");
-  set("NVTX_INJECTION64_PATH", "ddbench_inject_cupti.so");
+  set("NVTX_INJECTION64_PATH", "ddbench_inject_cuda.so");
 }
 
 /// The dynamic linker would silently take such a path for several, or for another one; Python one with a colon.

@@ -10,7 +10,7 @@ namespace ddbench::probe {
 inline CudaProbeFactory* open_cupti() {
   return module::open_module<CudaProbeFactory>({"ddbench_cupti_probe.so", kCudaProbeInterface,
                                                 "the probe of CUDA kernels", "the CUDA Toolkit 12 or later",
-                                                "the CUPTI of the CUDA Toolkit"});
+                                                "the CUPTI of the CUDA Toolkit", true});
 }
 
 }  // namespace ddbench::probe

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 
+#include "core/files/cuda_folders.h"
 #include "core/error.h"
 #include "harness/device/device.h"
 #include "harness/device/gpu/gpu_of_rank.h"
@@ -56,6 +57,51 @@ TEST(Module, FileThatDoesNotLoadNamesTheFileAndThePackage) {
       << error.message();
   EXPECT_NE(error.message().find("install libx"), std::string::npos) << error.message();
 }
+
+/// Folders of modules for versions of CUDA, in the order in which they are tried.
+class CudaFolders : public testing::Test {
+ protected:
+  CudaFolders() {
+    for (const char* const name : {"cuda12", "cuda13", "cuda9", "cudax", "python"}) fs::create_directories(folder_ / name);
+  }
+  ~CudaFolders() override { fs::remove_all(folder_); }
+  std::vector<std::string> order(int driver, int preferred = 0) const {
+    std::vector<std::string> names;
+    for (const fs::path& place : cuda_folders(folder_, driver, preferred)) {
+      names.push_back(place == folder_ ? "." : place.filename().string());
+    }
+    return names;
+  }
+  const fs::path folder_ = fs::path(testing::TempDir()) / ("ddbench_cuda_folders_" + std::to_string(getpid()));
+};
+
+TEST_F(CudaFolders, TheNewestThatTheDriverKnowsComesFirst) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(order(13), (Names{"cuda13", "cuda12", "cuda9", "."}));
+  EXPECT_EQ(order(12), (Names{"cuda12", "cuda9", "cuda13", "."}));
+  EXPECT_EQ(order(0), (Names{"cuda13", "cuda12", "cuda9", "."})) << "without a driver none can be used";
+  EXPECT_EQ(order(13, 12), (Names{"cuda12", "cuda13", "cuda9", "."})) << "the program's own";
+  EXPECT_EQ(cuda_folders("/nowhere", 13), (std::vector<fs::path>{"/nowhere"}));
+}
+
+#ifdef DDBENCH_WITH_ONEDNN
+/// Builds for CUDA 12 and 13 in one prefix, on a machine that has the libraries of 12 alone. The CPU's module stands
+/// for one that loads.
+TEST_F(CudaFolders, AVersionWhoseLibrariesAreMissingMakesWayForTheNext) {
+  const std::string file = "ddbench_device_cpu.so";
+  const fs::path built = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib/ddbench" / file;
+  std::ofstream(folder_ / "cuda13" / file) << "no libcublasLt.so.13";
+  fs::create_symlink(built, folder_ / "cuda12" / file);
+  ModuleRequest request = request_for(file);
+  request.needs_cuda = true;
+  EXPECT_NE(open_factory(request, {folder_}), nullptr);
+  request.needs_cuda = false;
+  EXPECT_NE(error_of([&] { open_factory(request, {folder_}); }).message().find("is not in this build"), std::string::npos);
+  fs::remove(folder_ / "cuda12" / file);
+  request.needs_cuda = true;
+  EXPECT_NE(error_of([&] { open_factory(request, {folder_}); }).message().find("cuda13"), std::string::npos);
+}
+#endif
 
 TEST(Module, ChosenDirectoryComesFirst) {
   ASSERT_EQ(setenv("DDBENCH_MODULE_DIR", "/chosen/by/user", 1), 0);
