@@ -55,13 +55,16 @@ StepGraphs::StepGraphs(const RunCase& run_case, device::Device& device, Communic
       recorder_(recorder),
       probe_(probe),
       clock_(clock),
-      kernels_(cuda::if_it_records(kernels)),
+      launches_(cuda::if_it_records(kernels)),
+      kernels_(launches_ != nullptr && launches_->records_graph_nodes() ? launches_ : nullptr),
       nccl_events_(kernels),
       capture_(device.graph_capture()),
       track_(capture_ != nullptr ? &recorder.track(Lane::kCommunication) : nullptr),
       all_reduce_name_(recorder.intern("all_reduce")),
       failures_(device, communication),
       wanted_(capture_ != nullptr) {
+  // Before the first probe-off window: a run that goes on may begin with one.
+  if (wanted_ && kernels_ != nullptr && why_no_graph(run_case, true).empty()) kernels_->expect_graphs();
   collective::QueuedCollectives* const queued = communication_.collectives().queued();
   if (queued == nullptr) return;
   queued->on_give_up([this] {
@@ -189,7 +192,7 @@ bool StepGraphs::run(const workload::Batch& batch, const MicroBatchKind& kind) {
   RecordedCollectives& collectives = communication_.collectives();
   captured.first = collectives.reserve(captured.collectives.size());
   {
-    const ScopedRange range(probed ? kernels_ : nullptr, {SpanKind::kCompute, probe_.step(), kNoBucket, 0,
+    const ScopedRange range(probed ? launches_ : nullptr, {SpanKind::kCompute, probe_.step(), kNoBucket, 0,
                                                           collectives.key(captured.first)});
     captured.graph->launch();
   }

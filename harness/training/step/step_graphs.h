@@ -94,7 +94,8 @@ class StepGraphs {
   host::Recorder& recorder_;
   workload::Probe& probe_;
   StepClock& clock_;
-  cuda::CudaProbe* const kernels_;      // nullptr where none are recorded
+  cuda::CudaProbe* const launches_;     // nullptr where no kernels are recorded
+  cuda::CudaProbe* const kernels_;      // likewise, and where those of graphs are not
   cuda::CudaProbe* const nccl_events_;  // nullptr where none are either
   device::GraphCapture* const capture_;
   host::Recorder::Track* const track_;  // for times that stamps measure
