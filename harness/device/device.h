@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,6 +107,13 @@ class Device : public NetworkOperators {
   /// parameter -= lr / correction1 * m / (sqrt(v) / sqrt(correction2) + epsilon).
   virtual void adamw(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
                      const AdamSettings& settings, float lr) = 0;
+  /// adamw() of each, which do not overlap: with a queue, in as few pieces of work as it can.
+  struct AdamTensors {
+    Tensor parameter, gradient, m, v;
+  };
+  virtual void adamw_each(std::span<const AdamTensors> tensors, const AdamSettings& settings, float lr) {
+    for (const AdamTensors& each : tensors) adamw(each.parameter, each.gradient, each.m, each.v, settings, lr);
+  }
   /// The direction of a LAMB step (You et al. 2020), m and v as in adamw; `gradient` becomes
   /// (m / correction1) / (sqrt(v / correction2) + epsilon) + weight_decay * parameter.
   virtual void lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m,
@@ -146,7 +154,7 @@ void check_device(std::string_view name);
 std::string best_device();
 
 /// What the modules of devices export (ddbench/module/module.h).
-inline constexpr const char* kDeviceInterface = "device/5";
+inline constexpr const char* kDeviceInterface = "device/6";
 struct DeviceModule {
   std::unique_ptr<Device> (*make)(const DeviceOptions& options);
   void (*check)();

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <array>
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "harness/device/cuda/cudnn/convolutions.h"
 #include "harness/device/cuda/cudnn/fused_attention.h"
+#include "harness/device/cuda/kernels/kernels.h"
 #include "harness/device/cuda/kernels/scratch.h"
 #include "harness/device/cuda/matrix_products.h"
 #include "harness/device/cuda/stamps.h"
@@ -100,6 +103,7 @@ class CudaDevice final : public Device {
            const SgdSettings& settings) override;
   void adamw(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
              const AdamSettings& settings, float lr) override;
+  void adamw_each(std::span<const AdamTensors> tensors, const AdamSettings& settings, float lr) override;
   void lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
                       const AdamSettings& settings) override;
   void add_scaled(const Tensor& source, float factor, const Tensor& destination) override;
@@ -132,6 +136,11 @@ class CudaDevice final : public Device {
   const gpu::Stream upload_stream_;
   const gpu::Event queued_;    // work queued before the last upload_ahead()
   const gpu::Event uploaded_;  // the last upload ahead
+  struct AdamTable {  // of adamw_each(): what is in the GPU's memory
+    std::vector<AdamPiece> pieces;
+    Buffer memory;
+  };
+  std::map<const void*, AdamTable> adam_tables_;  // by the first parameter
   Buffer squares_;             // the sum, and partial sums behind it
 };
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "harness/device/cuda/cuda_device.h"
 #include "harness/device/cuda/kernels/kernels.h"
 #include "harness/device/expect.h"
@@ -69,6 +71,11 @@ void CudaDevice::layer_norm_backward(const Tensor& x, const Tensor& scale, const
                  {"dshift", dshift, 1, x.columns},
                  {"dx", dx, x.rows, x.columns, x.type}});
   expect_activations(kName, x);
+  const std::int64_t partials = std::max(layer_norm_scratch(x.rows, x.columns), column_scratch(x.rows, x.columns));
+  if (cuda::layer_norm_backward(stream_.get(), x, scale, statistics, dy, write, dscale, dshift, dx_write, dx,
+                                scratch_.floats(partials))) {
+    return;
+  }
   layer_norm_parameters(stream_.get(), x, statistics, dy, write, dscale, dshift,
                         scratch_.floats(column_scratch(x.rows, x.columns)));
   layer_norm_input(stream_.get(), x, scale, statistics, dy, dx_write, dx);

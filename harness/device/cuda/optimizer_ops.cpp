@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "harness/device/cuda/cuda_device.h"
 #include "harness/device/cuda/kernels/kernels.h"
 #include "harness/device/expect.h"
@@ -19,6 +22,32 @@ void CudaDevice::adamw(const Tensor& parameter, const Tensor& gradient, const Te
                        const AdamSettings& settings, float lr) {
   expect_alike("adamw", {{"parameter", parameter}, {"gradient", gradient}, {"m", m}, {"v", v}});
   cuda::adamw(stream_.get(), parameter, gradient, m, v, settings, lr);
+}
+
+void CudaDevice::adamw_each(std::span<const AdamTensors> tensors, const AdamSettings& settings, float lr) {
+  std::vector<AdamPiece> pieces;
+  for (const AdamTensors& one : tensors) {
+    expect_alike("adamw", {{"parameter", one.parameter}, {"gradient", one.gradient}, {"m", one.m}, {"v", one.v}});
+    const auto at = [](const Tensor& tensor, std::int64_t first) { return static_cast<float*>(tensor.data) + first; };
+    for (std::int64_t first = 0; first < one.parameter.elements(); first += kAdamPiece) {
+      pieces.push_back({at(one.parameter, first), at(one.gradient, first), at(one.m, first), at(one.v, first),
+                        std::min(kAdamPiece, one.parameter.elements() - first)});
+    }
+  }
+  if (pieces.empty()) return;
+  AdamTable& table = adam_tables_[pieces.front().parameter];
+  if (table.pieces != pieces) {  // once, as a rule
+    const auto bytes = static_cast<std::int64_t>(pieces.size() * sizeof(AdamPiece));
+    synchronize();  // what is queued may read the old one
+    table.memory = allocate(bytes, MemoryUse::kWorkspace);
+    table.pieces = std::move(pieces);
+    gpu::check(cudaMemcpyAsync(table.memory.data(), table.pieces.data(), static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice,
+                               stream_.get()),
+               "copy from the host");
+    synchronize();
+  }
+  cuda::adamw_each(stream_.get(), static_cast<const AdamPiece*>(table.memory.data()),
+                   static_cast<std::int64_t>(table.pieces.size()), settings, lr);
 }
 
 void CudaDevice::lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m,

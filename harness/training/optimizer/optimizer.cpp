@@ -49,10 +49,10 @@ class OptimizerBase : public Optimizer {
   Device& state_device() override { return device_; }
 
  protected:
-  auto span(std::size_t slice) {
-    const std::int64_t bytes = slices_[slice].value.bytes();
+  auto span_of(std::int64_t bytes) {
     return device_.is_host() ? probe_.host_span(SpanKind::kOptimizer, name_, bytes) : probe_.span(SpanKind::kOptimizer, name_, bytes);
   }
+  auto span(std::size_t slice) { return span_of(slices_[slice].value.bytes()); }
   void append_state(const StateVectors& vectors, const char* what, std::vector<NamedTensor>& state) const {
     for (std::size_t i = 0; i < slices_.size(); ++i) {
       state.push_back({fmt::format("{}/{}", slices_[i].name, what), vectors[i]});
@@ -127,6 +127,18 @@ class AdamW : public OptimizerBase {
     device_.adamw(slices_[slice].value, slices_[slice].gradient, m_[slice], v_[slice],
                   settings(updates, weight_decay_), static_cast<float>(lr));
   }
+  void update_each(std::size_t first, std::size_t end, std::uint32_t updates, double lr) override {
+    // On a host each parameter has a span of its own; there is nothing to gain.
+    if (device_.is_host() || first == end) return Optimizer::update_each(first, end, updates, lr);
+    std::vector<Device::AdamTensors> tensors;
+    std::int64_t bytes = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      tensors.push_back({slices_[i].value, slices_[i].gradient, m_[i], v_[i]});
+      bytes += slices_[i].value.bytes();
+    }
+    const auto timed = span_of(bytes);
+    device_.adamw_each(tensors, settings(updates, weight_decay_), static_cast<float>(lr));
+  }
   std::vector<NamedTensor> state() const override {
     std::vector<NamedTensor> state;
     append_state(m_, "m", state);
@@ -151,6 +163,9 @@ class AdamW : public OptimizerBase {
 class Lamb final : public AdamW {
  public:
   using AdamW::AdamW;
+  void update_each(std::size_t first, std::size_t end, std::uint32_t updates, double lr) override {
+    Optimizer::update_each(first, end, updates, lr);
+  }
   void update(std::size_t slice, std::uint32_t updates, double lr) override {
     const auto timed = span(slice);
     const Slice& layer = slices_[slice];

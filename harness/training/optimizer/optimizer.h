@@ -34,6 +34,10 @@ class Optimizer {
   virtual ~Optimizer() = default;
   /// `updates`: how many the slice had before.
   virtual void update(std::size_t slice, std::uint32_t updates, double lr) = 0;
+  /// The same of the slices from `first` on up to `end`, in as few pieces of work as the device allows.
+  virtual void update_each(std::size_t first, std::size_t end, std::uint32_t updates, double lr) {
+    for (std::size_t slice = first; slice < end; ++slice) update(slice, updates, lr);
+  }
   /// What a checkpoint must keep, "<slice>/<what>"; views that stay valid.
   virtual std::vector<NamedTensor> state() const = 0;
   /// Whose memory the state is in.

@@ -96,7 +96,7 @@ void Strategy::finish_backward() {
 }
 
 void Strategy::update(Optimizer& optimizer, std::uint32_t updates, double lr) {
-  for (std::size_t slice = 0; slice < slices_.size(); ++slice) optimizer.update(slice, updates, lr);
+  optimizer.update_each(0, slices_.size(), updates, lr);
 }
 
 bool Strategy::unscale(float scale) {

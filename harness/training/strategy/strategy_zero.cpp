@@ -33,7 +33,8 @@ class Zero final : public Strategy {
   void update(Optimizer& optimizer, std::uint32_t updates, double lr) override {
     std::size_t slice = 0;
     for (std::size_t i = 0; i < shards_.size(); ++i) {
-      for (; slice < shards_[i].slices_end; ++slice) optimizer.update(slice, updates, lr);
+      optimizer.update_each(slice, shards_[i].slices_end, updates, lr);
+      slice = shards_[i].slices_end;
       submit([values = elements(shards_[i].values), share = elements(shards_[i].own_values),
               where = place(i)](RecordedCollectives& collectives) {
         collectives.all_gather(share, values, where);

@@ -66,12 +66,6 @@ void sum_columns(cudaStream_t stream, std::int64_t rows, std::int64_t columns, f
   });
 }
 
-/// The column of element i.
-__device__ std::int64_t column_of(std::int64_t i, std::int64_t columns) {
-  if ((i >> 32) == 0) return static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(columns);
-  return i % columns;
-}
-
 template <typename T>
 void sum_rows(cudaStream_t stream, const Tensor& x, GradientWrite write, const Tensor& sums, float* scratch) {
   const T* const in = elements_of<T>(x);

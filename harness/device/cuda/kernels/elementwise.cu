@@ -3,6 +3,7 @@
 
 #include "harness/device/cuda/kernels/kernels.h"
 #include "harness/device/cuda/kernels/number.cuh"
+#include "harness/device/cuda/kernels/packs.cuh"
 
 namespace ddbench::device::cuda {
 namespace {
@@ -31,11 +32,12 @@ void convert(cudaStream_t stream, const Tensor& source, float factor, GradientWr
              const Tensor& destination) {
   const From* const from = elements_of<From>(source);
   To* const to = elements_of<To>(destination);
-  const float keep = write == GradientWrite::kAccumulate ? 1.0F : 0.0F;
-  each(stream, source.elements(), [=] __device__(std::int64_t i) {
-    const float value = factor * load(from, i);
-    store(to, i, keep != 0.0F ? value + load(to, i) : value);
-  });
+  if (write == GradientWrite::kAccumulate) {
+    map(stream, source.elements(), [=] __device__(float x, float y) { return factor * x + y; }, to, from,
+        static_cast<const To*>(to));
+  } else {
+    map(stream, source.elements(), [=] __device__(float x) { return factor * x; }, to, from);
+  }
 }
 
 template <typename From>
@@ -48,22 +50,6 @@ void convert_from(cudaStream_t stream, const Tensor& source, float factor, Gradi
   }
 }
 
-__global__ void square_partials(const float* values, std::int64_t n, double* partials) {
-  double sum = 0;
-  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x; i < n;
-       i += static_cast<std::int64_t>(gridDim.x) * kThreads) {
-    sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-  }
-  const double total = sum_of_threads(sum);
-  if (threadIdx.x == 0) partials[blockIdx.x] = total;
-}
-
-__global__ void add_partials(const double* partials, int count, double* sum) {
-  static_assert(kSquareBlocks <= kThreads);
-  const double total = sum_of_threads(static_cast<int>(threadIdx.x) < count ? partials[threadIdx.x] : 0.0);
-  if (threadIdx.x == 0) *sum += total;
-}
-
 }  // namespace
 
 void fill(cudaStream_t stream, const Tensor& destination, float value) {
@@ -73,7 +59,7 @@ void fill(cudaStream_t stream, const Tensor& destination, float value) {
 
 void scale(cudaStream_t stream, const Tensor& values, float factor) {
   float* const to = elements_of<float>(values);
-  each(stream, values.elements(), [=] __device__(std::int64_t i) { to[i] *= factor; });
+  map(stream, values.elements(), [=] __device__(float x) { return x * factor; }, to, static_cast<const float*>(to));
 }
 
 void add(cudaStream_t stream, const Tensor& x, const Tensor& y) {
@@ -83,14 +69,37 @@ void add(cudaStream_t stream, const Tensor& x, const Tensor& y) {
   });
 }
 
+/// A column is found without a division of 64 bits, which takes dozens of instructions, and moved on by a pack.
+template <typename T>
+__global__ void add_bias_packs(std::int64_t packs, std::uint32_t columns, const float* bias, bool cuts, T* y) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t pack = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; pack < packs; pack += stride) {
+    const std::int64_t first = pack * kPack;
+    const std::uint32_t column = column_of(first, columns);
+    float values[kPack];
+    load_pack(static_cast<const T*>(y), first, values);
+    DDBENCH_UNROLL
+    for (int i = 0; i < kPack; ++i) {
+      const float value = values[i] + (bias != nullptr ? bias[column + static_cast<std::uint32_t>(i)] : 0.0F);
+      values[i] = cuts && !(value > 0.0F) ? 0.0F : value;
+    }
+    store_pack(y, first, values);
+  }
+}
+
 template <typename T>
 void add_bias_to(cudaStream_t stream, const Tensor& bias, Activation activation, const Tensor& y) {
   const float* const added = elements_of<float>(bias);
   T* const out = elements_of<T>(y);
   const std::int64_t columns = y.columns;
   const bool cuts = activation == Activation::kRelu;
+  if (columns % kPack == 0 && are_packs(out)) {
+    const std::int64_t packs = y.elements() / kPack;
+    launch(stream, blocks_for(packs), kThreads, add_bias_packs<T>, packs, static_cast<std::uint32_t>(columns), added, cuts, out);
+    return;
+  }
   each(stream, y.elements(), [=] __device__(std::int64_t i) {
-    const float value = load(out, i) + (added != nullptr ? added[i % columns] : 0.0F);
+    const float value = load(out, i) + (added != nullptr ? added[column_of(i, columns)] : 0.0F);
     store(out, i, cuts && !(value > 0.0F) ? 0.0F : value);
   });
 }
@@ -103,9 +112,8 @@ template <typename T>
 void cut_off(cudaStream_t stream, const Tensor& y, const Tensor& dy) {
   const T* const out = elements_of<T>(y);
   T* const gradient = elements_of<T>(dy);
-  each(stream, y.elements(), [=] __device__(std::int64_t i) {
-    if (!(load(out, i) > 0.0F)) store(gradient, i, 0.0F);
-  });
+  map(stream, y.elements(), [=] __device__(float value, float slope) { return value > 0.0F ? slope : 0.0F; }, gradient, out,
+      static_cast<const T*>(gradient));
 }
 
 void relu_backward(cudaStream_t stream, const Tensor& y, const Tensor& dy) {
@@ -116,7 +124,7 @@ template <typename T>
 void gelu_forward_of(cudaStream_t stream, Gelu form, const Tensor& x, const Tensor& y) {
   const T* const in = elements_of<T>(x);
   T* const out = elements_of<T>(y);
-  each(stream, x.elements(), [=] __device__(std::int64_t i) { store(out, i, gelu(form, load(in, i))); });
+  map(stream, x.elements(), [=] __device__(float value) { return gelu(form, value); }, out, in);
 }
 
 void gelu_forward(cudaStream_t stream, Gelu form, const Tensor& x, const Tensor& y) {
@@ -128,8 +136,8 @@ void gelu_backward_of(cudaStream_t stream, Gelu form, const Tensor& x, const Ten
   const T* const in = elements_of<T>(x);
   const T* const gradient = elements_of<T>(dy);
   T* const out = elements_of<T>(dx);
-  each(stream, x.elements(),
-       [=] __device__(std::int64_t i) { store(out, i, load(gradient, i) * gelu_slope(form, load(in, i))); });
+  map(stream, x.elements(), [=] __device__(float value, float slope) { return slope * gelu_slope(form, value); }, out, in,
+      gradient);
 }
 
 void gelu_backward(cudaStream_t stream, Gelu form, const Tensor& x, const Tensor& dy, const Tensor& dx) {
@@ -145,59 +153,8 @@ void convert(cudaStream_t stream, const Tensor& source, float factor, GradientWr
   }
 }
 
-void sgd(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& velocity,
-         const SgdSettings& settings) {
-  float* const w = elements_of<float>(parameter);
-  const float* const g = elements_of<float>(gradient);
-  float* const u = elements_of<float>(velocity);
-  each(stream, parameter.elements(), [=] __device__(std::int64_t i) {
-    const float decayed = g[i] + settings.weight_decay * w[i];
-    u[i] = settings.momentum * u[i] + settings.trust_ratio * decayed;
-    w[i] -= settings.lr * u[i];
-  });
-}
-
-void adamw(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& m,
-           const Tensor& v, const AdamSettings& settings, float lr) {
-  float* const w = elements_of<float>(parameter);
-  const float* const g = elements_of<float>(gradient);
-  float* const first = elements_of<float>(m);
-  float* const second = elements_of<float>(v);
-  const float keep = 1.0F - lr * settings.weight_decay;
-  const float step = lr / settings.correction1;
-  const float root = 1.0F / std::sqrt(settings.correction2);
-  each(stream, parameter.elements(), [=] __device__(std::int64_t i) {
-    first[i] = settings.beta1 * first[i] + (1.0F - settings.beta1) * g[i];
-    second[i] = settings.beta2 * second[i] + (1.0F - settings.beta2) * g[i] * g[i];
-    w[i] = w[i] * keep - step * first[i] / (sqrtf(second[i]) * root + settings.epsilon);
-  });
-}
-
-void lamb_direction(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& m,
-                    const Tensor& v, const AdamSettings& settings) {
-  const float* const w = elements_of<float>(parameter);
-  float* const g = elements_of<float>(gradient);
-  float* const first = elements_of<float>(m);
-  float* const second = elements_of<float>(v);
-  const float scale1 = 1.0F / settings.correction1;
-  const float root = 1.0F / std::sqrt(settings.correction2);
-  each(stream, parameter.elements(), [=] __device__(std::int64_t i) {
-    first[i] = settings.beta1 * first[i] + (1.0F - settings.beta1) * g[i];
-    second[i] = settings.beta2 * second[i] + (1.0F - settings.beta2) * g[i] * g[i];
-    const float direction = first[i] * scale1 / (sqrtf(second[i]) * root + settings.epsilon);
-    g[i] = direction + settings.weight_decay * w[i];
-  });
-}
-
 void add_scaled(cudaStream_t stream, const Tensor& source, float factor, const Tensor& destination) {
   convert<float, float>(stream, source, factor, GradientWrite::kAccumulate, destination);
-}
-
-void add_squares(cudaStream_t stream, const Tensor& values, double* partials, double* sum) {
-  const std::int64_t wanted = (values.elements() + kThreads - 1) / kThreads;
-  const int blocks = static_cast<int>(wanted < kSquareBlocks ? wanted : kSquareBlocks);
-  launch(stream, blocks, kThreads, square_partials, elements_of<float>(values), values.elements(), partials);
-  launch(stream, 1, kThreads, add_partials, partials, blocks, sum);
 }
 
 }  // namespace ddbench::device::cuda

@@ -24,13 +24,27 @@ void gelu_backward(cudaStream_t stream, Gelu form, const Tensor& x, const Tensor
 /// destination = factor * source + (0 or destination), of any two types of numbers.
 void convert(cudaStream_t stream, const Tensor& source, float factor, GradientWrite write,
              const Tensor& destination);
+void add_scaled(cudaStream_t stream, const Tensor& source, float factor, const Tensor& destination);
+
+// optimizers.cu
 void sgd(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& velocity,
          const SgdSettings& settings);
 void adamw(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& m,
            const Tensor& v, const AdamSettings& settings, float lr);
+/// adamw() of pieces of vectors, in one launch. The table of pieces is in the GPU's memory; each has at most
+/// kAdamPiece elements.
+struct AdamPiece {
+  float* parameter = nullptr;
+  const float* gradient = nullptr;
+  float* m = nullptr;
+  float* v = nullptr;
+  std::int64_t elements = 0;
+  friend bool operator==(const AdamPiece&, const AdamPiece&) = default;
+};
+inline constexpr std::int64_t kAdamPiece = 1 << 15;
+void adamw_each(cudaStream_t stream, const AdamPiece* pieces, std::int64_t count, const AdamSettings& settings, float lr);
 void lamb_direction(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& m,
                     const Tensor& v, const AdamSettings& settings);
-void add_scaled(cudaStream_t stream, const Tensor& source, float factor, const Tensor& destination);
 
 /// Adds to *sum; `partials` has room for kSquareBlocks.
 inline constexpr int kSquareBlocks = 256;
@@ -48,15 +62,23 @@ void batch_norm_backward(cudaStream_t stream, const Tensor& x, const Tensor& y, 
                          Activation activation, const BatchStatistics& statistics, const Tensor& dy,
                          GradientWrite write, const Tensor& dscale, const Tensor& dshift, const Tensor& dx,
                          float* scratch);
-/// For layer normalization, whose row kernels are in rows.cu.
+/// For layer normalization of more columns than layer_norm_backward() takes.
 void layer_norm_parameters(cudaStream_t stream, const Tensor& x, const Tensor& statistics, const Tensor& dy,
                            GradientWrite write, const Tensor& dscale, const Tensor& dshift, float* scratch);
 
-// rows.cu: a block a row
+// layer_norm.cu
 void layer_norm_forward(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& shift,
                         float epsilon, const Tensor& statistics, const Tensor& y);
+/// dx, dscale and dshift in one pass over x and dy; false, and nothing was done, for more columns than a block
+/// can hold. `partials` has room for layer_norm_scratch() floats.
+std::int64_t layer_norm_scratch(std::int64_t rows, std::int64_t columns);
+bool layer_norm_backward(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& statistics,
+                         const Tensor& dy, GradientWrite write, const Tensor& dscale, const Tensor& dshift,
+                         GradientWrite dx_write, const Tensor& dx, float* partials);
 void layer_norm_input(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& statistics,
                       const Tensor& dy, GradientWrite write, const Tensor& dx);
+
+// rows.cu: a block a row
 /// `losses` has room for rows + 1 floats. A label that is none makes the loss NaN.
 void softmax_cross_entropy(cudaStream_t stream, const Tensor& logits, const Tensor& labels,
                            const Tensor& loss, float scale, const Tensor& dlogits, float* losses);

@@ -7,56 +7,6 @@
 namespace ddbench::device::cuda {
 namespace {
 
-unsigned blocks_of(std::int64_t rows) {
-  return static_cast<unsigned>(rows);
-}
-
-template <typename T>
-__global__ void layer_norm_row(const T* x, std::int64_t columns, const float* scale, const float* shift,
-                               float epsilon, float* statistics, T* y) {
-  const std::int64_t row = blockIdx.x;
-  const T* const in = x + row * columns;
-  float sum = 0;
-  for (std::int64_t i = threadIdx.x; i < columns; i += blockDim.x) sum += load(in, i);
-  const float mean = block_sum(sum) / static_cast<float>(columns);
-  float squares = 0;
-  for (std::int64_t i = threadIdx.x; i < columns; i += blockDim.x) {
-    const float distance = load(in, i) - mean;
-    squares += distance * distance;
-  }
-  const float inverse = 1.0F / sqrtf(block_sum(squares) / static_cast<float>(columns) + epsilon);
-  for (std::int64_t i = threadIdx.x; i < columns; i += blockDim.x) {
-    store(y + row * columns, i, (load(in, i) - mean) * inverse * scale[i] + shift[i]);
-  }
-  if (threadIdx.x == 0) {
-    statistics[2 * row] = mean;
-    statistics[2 * row + 1] = inverse;
-  }
-}
-
-template <typename T>
-__global__ void layer_norm_input_row(const T* x, std::int64_t columns, const float* scale,
-                                     const float* statistics, const T* dy, bool accumulate, T* dx) {
-  const std::int64_t row = blockIdx.x;
-  const std::int64_t first = row * columns;
-  const float mean = statistics[2 * row];
-  const float inverse = statistics[2 * row + 1];
-  float sum = 0;
-  float product = 0;
-  for (std::int64_t i = threadIdx.x; i < columns; i += blockDim.x) {
-    const float gradient = load(dy, first + i) * scale[i];
-    sum += gradient;
-    product += gradient * (load(x, first + i) - mean) * inverse;
-  }
-  const float mean_gradient = block_sum(sum) / static_cast<float>(columns);
-  const float mean_product = block_sum(product) / static_cast<float>(columns);
-  for (std::int64_t i = threadIdx.x; i < columns; i += blockDim.x) {
-    const float normal = (load(x, first + i) - mean) * inverse;
-    const float value = inverse * (load(dy, first + i) * scale[i] - mean_gradient - normal * mean_product);
-    store(dx, first + i, accumulate ? value + load(dx, first + i) : value);
-  }
-}
-
 /// 1 / labels that count, or 0 where none does.
 __global__ void share_of_labels(const std::int32_t* labels, std::int64_t rows, float* share) {
   float counted = 0;
@@ -80,12 +30,20 @@ __global__ void cross_entropy_row(const T* logits, const std::int32_t* labels, s
     return;
   }
   const float of_label = load(in, label);  // before any of `out` is written
+  // Largest and sum in one pass: a thread's sum follows its own largest (Milakov, Gimelshein 2018).
   float most = -INFINITY;
-  for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) most = fmaxf(most, load(in, i));
-  const float largest = block_largest(most);
   float part = 0;
-  for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) part += expf(load(in, i) - largest);
-  const float sum = block_sum(part);
+  for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) {
+    const float value = load(in, i);
+    if (value > most) {
+      part = part * expf(most - value) + 1.0F;
+      most = value;
+    } else if (value != -INFINITY) {
+      part += expf(value - most);
+    }
+  }
+  const float largest = block_largest(most);
+  const float sum = block_sum(part != 0.0F ? part * expf(most - largest) : 0.0F);
   const float scaled_share = *share * scale;
   const float factor = scaled_share / sum;
   for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) {
@@ -186,33 +144,7 @@ __global__ void softmax_backward_row(const float* scores, const float* statistic
   }
 }
 
-/// Whole warps, as many as have something to do.
-int threads_for(std::int64_t columns) {
-  const std::int64_t warps = (columns + 31) / 32;
-  return static_cast<int>(warps * 32 < kThreads ? warps * 32 : kThreads);
-}
-
 }  // namespace
-
-void layer_norm_forward(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& shift,
-                        float epsilon, const Tensor& statistics, const Tensor& y) {
-  with_type(x.type, [&](auto type) {
-    using T = decltype(type);
-    launch(stream, blocks_of(x.rows), threads_for(x.columns), layer_norm_row<T>, elements_of<const T>(x),
-           x.columns, elements_of<float>(scale), elements_of<float>(shift), epsilon,
-           elements_of<float>(statistics), elements_of<T>(y));
-  });
-}
-
-void layer_norm_input(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& statistics,
-                      const Tensor& dy, GradientWrite write, const Tensor& dx) {
-  with_type(x.type, [&](auto type) {
-    using T = decltype(type);
-    launch(stream, blocks_of(x.rows), threads_for(x.columns), layer_norm_input_row<T>,
-           elements_of<const T>(x), x.columns, elements_of<float>(scale), elements_of<float>(statistics),
-           elements_of<const T>(dy), write == GradientWrite::kAccumulate, elements_of<T>(dx));
-  });
-}
 
 void softmax_cross_entropy(cudaStream_t stream, const Tensor& logits, const Tensor& labels,
                            const Tensor& loss, float scale, const Tensor& dlogits, float* losses) {

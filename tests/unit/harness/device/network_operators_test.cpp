@@ -76,6 +76,40 @@ TEST_P(NetworkOperatorsTest, LayerNorm) {
   expect_near(added(dscale, once_scale), once_scale, "dscale added");
 }
 
+/// More rows than blocks that a GPU gives them, more columns than a thread holds of a short row, and of any row.
+TEST_P(NetworkOperatorsTest, LayerNormOfManyRowsAndOfWideOnes) {
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{300, 24}, {3, 1'100}, {2, 4'100}}) {
+    const Tensor x = random(rows, columns), scale = random(1, columns, kFloat), shift = random(1, columns, kFloat),
+                 dy = random(rows, columns), y = zeros(rows, columns), statistics = zeros(rows, 2, kFloat),
+                 dx = zeros(rows, columns), dscale = zeros(1, columns, kFloat), dshift = zeros(1, columns, kFloat);
+    device_->layer_norm_forward(x, scale, shift, 1e-5F, statistics, y);
+    device_->layer_norm_backward(x, scale, statistics, dy, kOverwrite, dscale, dshift, kOverwrite, dx);
+    const Numbers in = numbers(x), gain = numbers(scale), gradient = numbers(dy);
+    const auto n = static_cast<std::size_t>(columns);
+    Numbers input(in.size()), of_scale(n), of_shift(n);
+    for (std::size_t row = 0; row < in.size(); row += n) {
+      double mean = 0, variance = 0, sum = 0, product = 0;
+      for (std::size_t c = 0; c < n; ++c) mean += in[row + c] / static_cast<double>(n);
+      for (std::size_t c = 0; c < n; ++c) variance += std::pow(in[row + c] - mean, 2) / static_cast<double>(n);
+      const double inverse = 1 / std::sqrt(variance + 1e-5);
+      for (std::size_t c = 0; c < n; ++c) {
+        const double normal = (in[row + c] - mean) * inverse;
+        of_scale[c] += gradient[row + c] * normal;
+        of_shift[c] += gradient[row + c];
+        sum += gradient[row + c] * gain[c] / static_cast<double>(n);
+        product += gradient[row + c] * gain[c] * normal / static_cast<double>(n);
+      }
+      for (std::size_t c = 0; c < n; ++c) {
+        const double normal = (in[row + c] - mean) * inverse;
+        input[row + c] = inverse * (gradient[row + c] * gain[c] - sum - normal * product);
+      }
+    }
+    expect_near(dx, input, "dx");
+    expect_near(dscale, of_scale, "dscale");
+    expect_near(dshift, of_shift, "dshift");
+  }
+}
+
 TEST_P(NetworkOperatorsTest, Gelu) {
   for (const Gelu form : {Gelu::kErf, Gelu::kTanh}) {
     const Tensor x = random(9, 11), dy = random(9, 11), y = zeros(9, 11), dx = zeros(9, 11);
@@ -118,6 +152,30 @@ TEST_P(NetworkOperatorsTest, AddAndRelu) {
   for (std::size_t i = 0; i < sum.size(); ++i) cut[i] = numbers(y)[i] > 0 ? cut[i] : 0;
   device_->relu_backward(y, dy);
   EXPECT_EQ(numbers(dy), cut);
+}
+
+/// Whole packs of eight and a rest, and memory that is not aligned to 16 bytes.
+TEST_P(NetworkOperatorsTest, ElementByElementAtAnyLengthAndAlignment) {
+  for (const std::int64_t count : {8, 24, 29}) {
+    for (const std::int64_t first : {0, 1}) {
+      const Tensor x = random(1, count + 1).part(first, count), y = random(1, count + 1).part(first, count),
+                   dy = random(1, count + 1).part(first, count), gelu = zeros(1, count + 1).part(first, count),
+                   wide = zeros(1, count, kFloat);
+      Numbers sum = numbers(y), cut = numbers(dy), curve = numbers(x);
+      for (double& value : curve) value *= 0.5 * (1 + std::erf(value / std::sqrt(2)));
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += numbers(x)[i];
+      device_->gelu_forward(Gelu::kErf, x, gelu);
+      expect_near(gelu, curve, "gelu");
+      device_->add(x, y);
+      expect_near(y, sum, "sum");
+      for (std::size_t i = 0; i < sum.size(); ++i) cut[i] = numbers(y)[i] > 0 ? cut[i] : 0;
+      device_->relu_backward(y, dy);
+      EXPECT_EQ(numbers(dy), cut);
+      if (GetParam() == kFloat) continue;
+      device_->widen(x, wide);
+      EXPECT_EQ(numbers(wide), numbers(x));
+    }
+  }
 }
 
 TEST_P(NetworkOperatorsTest, RowsOfATable) {

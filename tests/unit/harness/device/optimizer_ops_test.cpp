@@ -1,6 +1,7 @@
 // Optimizers, norms and 16-bit numbers of the CPU device against formulas in double precision.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -37,6 +38,42 @@ class OptimizerOps : public testing::Test {
   std::vector<Buffer> memory_;
   std::mt19937 random_{7};
 };
+
+/// Of any length and alignment, some longer than the piece that a GPU's block takes; and again, of other tensors.
+TEST_F(OptimizerOps, AdamwOfManyTensorsIsThatOfEach) {
+  const AdamSettings settings{.weight_decay = 0.1F, .correction1 = 0.1F, .correction2 = 0.001F};
+  const auto filled = [&](std::int64_t elements) {
+    const Tensor made = vector(DataType::kFloat32, elements + 1);
+    std::uniform_real_distribution<float> uniform(0.1F, 1);
+    for (float& value : made.floats()) value = uniform(random_);
+    return made.part(elements % 2, elements);  // every other one is not aligned
+  };
+  for (const std::vector<std::int64_t>& sizes : {std::vector<std::int64_t>{1003, 70'001, 7, 8}, {64, 32'768}}) {
+    std::vector<Device::AdamTensors> together;
+    std::vector<Device::AdamTensors> alone;
+    for (const std::int64_t size : sizes) {
+      Device::AdamTensors tensors{filled(size), filled(size), filled(size), filled(size)};
+      together.push_back(tensors);
+      for (Tensor* const tensor : {&tensors.parameter, &tensors.gradient, &tensors.m, &tensors.v}) {
+        const Tensor copy = vector(DataType::kFloat32, size);
+        std::copy(tensor->floats().begin(), tensor->floats().end(), copy.floats().begin());
+        *tensor = copy;
+      }
+      alone.push_back(tensors);
+    }
+    for (int step = 0; step < 2; ++step) {
+      device_->adamw_each(together, settings, 0.01F);
+      for (const auto& each : alone) device_->adamw(each.parameter, each.gradient, each.m, each.v, settings, 0.01F);
+    }
+    device_->synchronize();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      for (std::size_t k = 0; k < static_cast<std::size_t>(sizes[i]); ++k) {
+        ASSERT_FLOAT_EQ(together[i].parameter.floats()[k], alone[i].parameter.floats()[k]) << i << ' ' << k;
+        ASSERT_FLOAT_EQ(together[i].v.floats()[k], alone[i].v.floats()[k]) << i << ' ' << k;
+      }
+    }
+  }
+}
 
 TEST_F(OptimizerOps, SgdWithMomentumDecayAndTrustRatio) {
   const Tensor parameter = random(-1, 1), gradient = random(-1, 1), velocity = random(-1, 1);
