@@ -54,7 +54,7 @@ struct CaseAndPlace {
 
 struct CaseAndPlaceHash {
   std::size_t operator()(const CaseAndPlace& key) const {
-    return hash_of(key.run_case) ^ hash_text(key.network, hash_text(key.fingerprint)) ^ key.provenance.bits();
+    return hash_of_unlabelled(key.run_case) ^ hash_text(key.network, hash_text(key.fingerprint)) ^ key.provenance.bits();
   }
 };
 

@@ -41,10 +41,7 @@ void add_run(store::RunStore& store, const ImportedRun& imported) {
 class Repetitions {
  public:
   int next(const store::RunRecord& run) {
-    RunCase run_case = run.run_case;
-    run_case.name.clear();
-    run_case.tags.clear();
-    return counts_[hash_of(run_case) ^ ddbench::hash_text(run.environment.network)]++;
+    return counts_[hash_of_unlabelled(run.run_case) ^ ddbench::hash_text(run.environment.network)]++;
   }
 
  private:

@@ -113,11 +113,18 @@ std::size_t read_work(const char* key, const Json& json, Work& work) {
 
 }  // namespace
 
-std::uint64_t hash_of(const RunCase& run_case) {
+std::uint64_t hash_of_unlabelled(const RunCase& run_case) {
   std::uint64_t hash = 0;
-  visit_fields(run_case,
-               [&](const char*, FieldRole, const auto& value) { hash = mixed(hash, hash_of_value(value)); });
+  visit_fields(run_case, [&](const char*, FieldRole role, const auto& value) {
+    if (role != FieldRole::kLabel) hash = mixed(hash, hash_of_value(value));
+  });
   return hash;
+}
+
+bool equal_unlabelled(const RunCase& a, const RunCase& b) {
+  const auto equal = [&]<typename Group>() { return static_cast<const Group&>(a) == static_cast<const Group&>(b); };
+  return equal.operator()<CasePlacement>() && equal.operator()<CaseTraining>() && equal.operator()<CaseSampling>() &&
+         equal.operator()<CaseNetwork>() && a.work == b.work;
 }
 
 std::string case_key(const RunCase& run_case) {
@@ -126,9 +133,9 @@ std::string case_key(const RunCase& run_case) {
 
 // Name and tags are the last two fields: what is before them is the key, less its closing brace.
 std::string to_json(std::string_view key, const RunCase& run_case) {
-  const Json labels{{"name", run_case.name}, {"tags", run_case.tags}};
-  key.remove_suffix(1);
-  return fmt::format("{},{}", key, dump(labels).substr(1));
+  std::string json(key.substr(0, key.size() - 1));
+  json.append(",\"name\":").append(dump(run_case.name)).append(",\"tags\":");
+  return json.append(run_case.tags.empty() ? "{}" : dump(run_case.tags)).append("}");
 }
 
 std::string to_json(const RunCase& run_case) {

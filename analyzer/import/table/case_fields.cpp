@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/import/numbers.h"
@@ -13,6 +14,14 @@ using Json = nlohmann::json;
 
 /// The reference engine's defaults for these are no facts about another program.
 constexpr const char* kHowItTrained[] = {"precision", "strategy", "device", "backend", "optimizer"};
+
+constexpr std::string_view kTags = "tags.";
+
+/// Names may hold any bytes: invalid UTF-8 is replaced, as in every case that is read from JSON.
+std::string as_json_keeps_it(const std::string& text) {
+  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return text;
+  return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+}
 
 FieldType type_of(const Json& value) {
   if (value.is_object()) return FieldType::kMap;
@@ -37,6 +46,17 @@ std::string wrong_with(FieldType type, std::string_view text) {
     return fmt::format("\"{}\" is not a whole number", text);
   if (type == FieldType::kNumber && !number_from(text)) return fmt::format("\"{}\" is not a number", text);
   return {};
+}
+
+bool is_label(std::string_view name) noexcept {
+  return name == "name" || name.starts_with(kTags);
+}
+
+void set_labels(RunCase& run_case, const std::map<std::string, std::string>& fields) {
+  for (const auto& [name, text] : fields) {
+    if (name == "name") run_case.name = as_json_keeps_it(text);
+    if (name.starts_with(kTags)) run_case.tags[as_json_keeps_it(name.substr(kTags.size()))] = as_json_keeps_it(text);
+  }
 }
 
 RunCase case_from(const std::map<std::string, std::string>& fields) {

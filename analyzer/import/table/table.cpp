@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kLongestStep_ns = 9e18;
 
-/// Tables repeat few cases: each is made of its cells once.
+/// Tables repeat few cases, under many names: each is made of its cells once, without labels.
 using CaseMemory = std::unordered_map<std::string, RunCase>;
 constexpr std::size_t kMostCases = 4096;
 
@@ -127,25 +127,35 @@ class RowReader {
 
   /// What the case follows from.
   std::string case_cells() const {
-    std::string cells =
-        fmt::format("{} {} {} {} {} {} {} {}", values_.gpus, values_.nodes, values_.gpus_per_node,
-                    values_.global_batch, values_.tensor_parallel, values_.pipeline_parallel,
-                    values_.context_parallel, modes_.is_weak(values_));
-    for (const auto& [name, text] : values_.case_fields)
-      cells.append(1, '\0').append(name).append(1, '\0').append(text);
+    std::string cells;
+    for (const std::int64_t number : {values_.gpus, values_.nodes, values_.gpus_per_node, values_.global_batch, values_.tensor_parallel,
+                                      values_.pipeline_parallel, values_.context_parallel, std::int64_t{modes_.is_weak(values_)}})
+      cells.append(std::to_string(number)).append(1, ' ');
+    for (const auto& [name, text] : values_.case_fields) {
+      if (!is_label(name)) cells.append(1, '\0').append(name).append(1, '\0').append(text);
+    }
     return cells;
   }
 
-  const RunCase& run_case() const {
-    const std::string cells = case_cells();
+  const RunCase& unlabelled_case() const {
+    std::string cells = case_cells();
     if (const auto known = cases_.find(cells); known != cases_.end()) return known->second;
     if (cases_.size() >= kMostCases) cases_.clear();
-    return cases_.emplace(cells, new_case()).first->second;
+    RunCase made = new_case();
+    return cases_.emplace(std::move(cells), std::move(made)).first->second;
+  }
+
+  RunCase run_case() const {
+    RunCase run_case = unlabelled_case();
+    set_labels(run_case, values_.case_fields);
+    return run_case;
   }
 
   RunCase new_case() const {
     try {
-      RunCase run_case = case_from(values_.case_fields);
+      auto fields = values_.case_fields;
+      std::erase_if(fields, [](const auto& field) { return is_label(field.first); });
+      RunCase run_case = case_from(fields);
       set_sizes(run_case);
       set_model_parallel(run_case);
       set_batch(run_case);

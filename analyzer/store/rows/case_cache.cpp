@@ -10,16 +10,13 @@ constexpr std::size_t kMostCases = 4096;
 }  // namespace
 
 CaseCache::Texts CaseCache::texts_of(const RunCase& run_case) {
-  RunCase unlabelled = run_case;
-  unlabelled.name.clear();
-  unlabelled.tags.clear();
-  auto known = keys_.find(unlabelled);
+  auto known = keys_.find(run_case);
   if (known == keys_.end()) {
-    std::string key = case_key(unlabelled);
+    std::string key = case_key(run_case);
     static_cast<void>(run_case_from_json(key));
     if (keys_.size() >= kMostCases) keys_.clear();
     std::string stored = stored_case_key(key);
-    known = keys_.emplace(std::move(unlabelled), Texts{std::move(key), std::move(stored)}).first;
+    known = keys_.emplace(run_case, Texts{std::move(key), std::move(stored)}).first;
   }
   return {to_json(known->second.json, run_case), known->second.key};
 }

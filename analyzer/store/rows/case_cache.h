@@ -26,7 +26,7 @@ class CaseCache {
     std::string text;  ///< case_key()
     RunCase run_case;
   };
-  std::unordered_map<RunCase, Texts, RunCaseHash> keys_;  ///< of cases without labels: case_key() and the stored key
+  std::unordered_map<RunCase, Texts, UnlabelledHash, UnlabelledEqual> keys_;  ///< case_key() and the stored key
   std::unordered_map<std::string, KnownCase> cases_;      ///< by the stored key
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <map>
+#include <utility>
 
 #include "analyzer/store/rows/run_store_impl.h"
 #include "analyzer/store/sqlite/row_checksum.h"
@@ -56,7 +57,7 @@ const Columns kCollectiveColumns = {"function",    "bucket",      "bytes",      
                                     "communicator_ranks", "communicator_members", "communicator_place"};
 const Columns kKernelColumns = {"name", "kind", "count", "total_ns", "max_ns"};
 
-/// Parameters: run_key, any `more`, then `columns`.
+/// Parameters: run_key, any `more`, then `columns`, then the id of the run.
 std::string insert_sql(const char* table, const Columns& columns, const Columns& more = {}) {
   Columns all = {"run_key"};
   all.insert(all.end(), more.begin(), more.end());
@@ -167,22 +168,22 @@ void RunStore::put_ranks(const RunId& id, std::span<const RankRecord> ranks) {
   Transaction transaction(impl_->database);
   const std::int64_t key = impl_->run_key_to_write(id);
   Statement statement = impl_->database.prepare(kInsertRank);
-  Statement remove_readings =
-      impl_->database.prepare("DELETE FROM clock_reading WHERE run_key = ? AND rank = ?");
+  // One rank of a run that is new has none to replace.
+  const bool is_first = impl_->is_just_created(id) && !std::exchange(impl_->created.has_ranks, true) && ranks.size() == 1;
   for (const RankRecord& r : ranks) {
     const ClockReading& start = r.clock.start;
     const ClockReading& end = r.clock.end;
-    statement
-        .bind(key, r.rank, r.local_rank, r.node, r.host, r.pid, r.cores, start.at_ns, start.offset_ns,
-              start.uncertainty_ns, end.at_ns, end.offset_ns, end.uncertainty_ns, r.clock.shared_clock,
-              r.dropped_spans, r.peak_memory_bytes, r.parameter_hash, r.outcome)
-        .run();
-    remove_readings.bind(key, r.rank).run();
+    statement.run_with(key, r.rank, r.local_rank, r.node, r.host, r.pid, r.cores, start.at_ns, start.offset_ns,
+                       start.uncertainty_ns, end.at_ns, end.offset_ns, end.uncertainty_ns, r.clock.shared_clock,
+                       r.dropped_spans, r.peak_memory_bytes, r.parameter_hash, r.outcome, id);
+    if (!is_first) {
+      impl_->database.prepare("DELETE FROM clock_reading WHERE run_key = ? AND rank = ?").run_with(key, r.rank);
+    }
     if (r.clock.between.empty()) continue;
     Statement readings = impl_->database.prepare(kInsertClockReading);
     std::int64_t position = 0;
     for (const ClockReading& reading : r.clock.between) {
-      readings.bind(key, r.rank, position++, reading.at_ns, reading.offset_ns, reading.uncertainty_ns).run();
+      readings.bind(key, r.rank, position++, reading.at_ns, reading.offset_ns, reading.uncertainty_ns, id).run();
     }
   }
   transaction.commit();
@@ -202,11 +203,10 @@ void RunStore::put_steps(const RunId& id, std::span<const StepRecord> steps) {
   for (const StepRecord& s : steps) {
     std::apply(
         [&](const auto&... parts) {
-          statement.bind(key, s.step, s.rank, s.begin_ns, s.duration_ns, s.probes_on, parts...,
-                         s.communication_ns, s.overlap_ns, s.peer_wait_ns, s.peer_wait_uncertainty_ns, s.loss);
+          statement.run_with(key, s.step, s.rank, s.begin_ns, s.duration_ns, s.probes_on, parts..., s.communication_ns,
+                             s.overlap_ns, s.peer_wait_ns, s.peer_wait_uncertainty_ns, s.loss, id);
         },
         s.partition.ns);
-    statement.run();
   }
   transaction.commit();
 }
@@ -234,7 +234,7 @@ void RunStore::put_collectives(const RunId& id, std::span<const CollectiveRecord
                  statement.bind(key, position, c.function, c.bucket, c.bytes, c.count, c.transfer_ns,
                                 c.duration_ns, c.peer_wait_ns, c.peer_wait_resolved, c.nccl_algorithm,
                                 c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns,
-                                c.communicator.ranks, c.communicator.members, c.communicator.place);
+                                c.communicator.ranks, c.communicator.members, c.communicator.place, id);
                });
   transaction.commit();
 }
@@ -248,7 +248,7 @@ void RunStore::put_kernels(const RunId& id, std::span<const KernelRecord> kernel
   const std::int64_t key = impl_->run_key_to_write(id);
   replace_list(impl_->database, key, "kernel", kInsertKernel, kernels,
                [&](Statement& statement, std::int64_t position, const KernelRecord& k) {
-                 statement.bind(key, position, k.name, k.kind, k.count, k.total_ns, k.max_ns);
+                 statement.bind(key, position, k.name, k.kind, k.count, k.total_ns, k.max_ns, id);
                });
   transaction.commit();
 }
@@ -290,7 +290,7 @@ void RunStore::append_step_values(const RunId& id, int rank, std::string_view na
   Transaction transaction(impl_->database);
   const std::int64_t key = impl_->run_key_to_write(id);
   Statement statement = impl_->database.prepare(kInsertStepValue);
-  for (const auto& [step, value] : step_values) statement.bind(key, rank, name, step, value).run();
+  for (const auto& [step, value] : step_values) statement.bind(key, rank, name, step, value, id).run();
   transaction.commit();
 }
 

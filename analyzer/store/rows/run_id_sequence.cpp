@@ -13,7 +13,10 @@ RunIdSequence::RunIdSequence() : time_(new_run_id()), number_(0) {
 }
 
 RunId RunIdSequence::next() {
-  return fmt::format("{}{:08x}", time_, number_++);
+  char digits[8];
+  std::uint32_t rest = number_++;
+  for (std::size_t i = sizeof digits; i-- > 0; rest >>= 4) digits[i] = "0123456789abcdef"[rest & 0xf];
+  return time_ + std::string(digits, sizeof digits);
 }
 
 }  // namespace ddbench::store

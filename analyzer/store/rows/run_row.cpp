@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// bind_row follows this order; read_row reads those up to kReadColumns: the others are copies out of
+// write_row follows this order; read_row reads those up to kReadColumns: the others are copies out of
 // case_json.
 const std::vector<std::string> kColumns = {"id",
                                            "state",
@@ -57,12 +57,12 @@ std::string read_columns() {
   return fmt::format("{}", fmt::join(kColumns.begin(), kColumns.begin() + kReadColumns, ", "));
 }
 
-void bind_row(Statement& statement, const RunRecord& run, CaseCache& cases) {
+void write_row(Statement& statement, const RunRecord& run, CaseCache& cases) {
   const RunCase& run_case = run.run_case;
   const Environment& environment = run.environment;
   const CaseCache::Texts texts = cases.texts_of(run_case);
   const std::string facts = Json(environment.facts).dump(-1, ' ', false, Json::error_handler_t::replace);
-  statement.bind(run.id, to_string(run.state), run.reason, run.valid, run.invalid_reason, run.sweep_id,
+  statement.run_with(run.id, to_string(run.state), run.reason, run.valid, run.invalid_reason, run.sweep_id,
                  run.baseline_id, run.is_baseline, run.repetition, run.provenance.bits(), run.started_wall_ns,
                  run.finished_wall_ns, texts.json, texts.key, environment.fingerprint, environment.network, facts,
                  run.owner_pid, run.owner_start_ticks, run.owner_boot_id, run.owner_host, run_case.name,
@@ -111,15 +111,13 @@ std::string read_row_into(RunRecord& run, const Statement& statement, CaseCache&
 void insert_run(const Database& database, const RunRecord& run, CaseCache& cases) {
   static const std::string sql = insert_row_sql("INSERT", "run", kColumns);
   Statement statement = database.prepare(sql);
-  bind_row(statement, run, cases);
-  statement.run();
+  write_row(statement, run, cases);
 }
 
 bool replace_run(const Database& database, const RunRecord& run, CaseCache& cases) {
   static const std::string sql = update_run_sql(kColumns);
   Statement statement = database.prepare(sql);
-  bind_row(statement, run, cases);
-  statement.run();
+  write_row(statement, run, cases);
   return sqlite3_changes(database.handle()) > 0;
 }
 

@@ -35,6 +35,7 @@ const std::filesystem::path& RunStore::file() const noexcept {
 }
 
 std::int64_t RunStore::Impl::run_key(const RunId& id) const {
+  if (is_just_created(id)) return created.key;
   Statement statement = database.prepare("SELECT run_key FROM run WHERE id = ?");
   if (!statement.bind(id).step()) throw_unknown_run(id, database.file());
   return statement.integer(0);
@@ -44,12 +45,15 @@ void RunStore::create_run(const RunRecord& run) {
   const Database& database = impl_->database;
   check_run_id(run.id);
   Transaction transaction(database);
-  if (database.prepare("SELECT 1 FROM run WHERE id = ?").bind(run.id).step()) {
+  try {
+    insert_run(database, run, impl_->cases);
+  } catch (const Error& error) {
+    if (error.native_code() != SQLITE_CONSTRAINT_UNIQUE) throw;
     throw Error(ErrorCode::kBadInput,
                 fmt::format("the store {} already holds a run \"{}\"", file().string(), run.id), 0,
                 file().string());
   }
-  insert_run(database, run, impl_->cases);
+  impl_->created = {run.id, database.last_insert_key(), database.transactions()};
   transaction.commit();
 }
 

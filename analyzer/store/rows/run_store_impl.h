@@ -36,6 +36,17 @@ class RunStore::Impl {
   std::set<RunId> left_out;
   CaseCache cases;
   RunId driven;  ///< empty: none
+  /// The run that was created last. Within the same transaction its rows follow at once, and need no look-up.
+  struct Created {
+    RunId id;
+    std::int64_t key = 0;
+    std::int64_t transaction = 0;  ///< Database::transactions()
+    bool has_ranks = false;
+  };
+  Created created;
+  bool is_just_created(const RunId& id) const {
+    return created.id == id && created.transaction == database.transactions() && database.in_transaction();
+  }
 };
 
 }  // namespace ddbench::store

@@ -36,6 +36,7 @@ constexpr const char* kChunksOfSteps =
 struct RankKey {
   std::int64_t run_key;
   int rank;
+  const RunId& run;
 };
 
 void decode_chunk(std::span<const std::byte> chunk, const std::string& what, std::vector<Span>& out) {
@@ -77,7 +78,7 @@ void add_names(const Database& database, RankKey key, std::span<const std::strin
   Statement insert =
       database.prepare(insert_row_sql("INSERT", "span_name", {"run_key", "rank", "name_id", "name"}));
   for (std::size_t name_id = known; name_id < names.size(); ++name_id) {
-    insert.bind(key.run_key, key.rank, static_cast<std::int64_t>(name_id), names[name_id]).run();
+    insert.bind(key.run_key, key.rank, static_cast<std::int64_t>(name_id), names[name_id], key.run).run();
   }
 }
 
@@ -100,10 +101,10 @@ void put_chunk(const Database& database, RankKey key, std::int64_t position, std
   const auto count = static_cast<std::int64_t>(spans.size());
   if (first_step == kNoStep) {
     insert.bind(key.run_key, key.rank, position, count, first_ns, last_ns, std::span(chunk), nullptr,
-                nullptr);
+                nullptr, key.run);
   } else {
     insert.bind(key.run_key, key.rank, position, count, first_ns, last_ns, std::span(chunk), first_step,
-                last_step);
+                last_step, key.run);
   }
   insert.run();
 }
@@ -114,7 +115,7 @@ void RunStore::append_spans(const RunId& id, int rank, std::span<const Span> spa
                             std::span<const std::string> names) {
   const Database& database = impl_->database;
   Transaction transaction(database);
-  const RankKey key{impl_->run_key_to_write(id), rank};
+  const RankKey key{impl_->run_key_to_write(id), rank, id};
   add_names(database, key, names);
 
   std::int64_t position = 0;

@@ -50,13 +50,12 @@ void row_checksum(sqlite3_context* context, int count, sqlite3_value** values) {
   sqlite3_result_int64(context, static_cast<std::int64_t>(state));
 }
 
-/// The function's call: the run's id, then the columns in alphabetical order. `value_of` gives each column's
-/// SQL.
+/// The function's call: the run's id, then the columns in alphabetical order. `run_id` is the SQL of the id, `value_of` gives
+/// that of each column.
 template <typename ValueOf>
-std::string call_sql(std::vector<std::string> columns, ValueOf&& value_of) {
+std::string call_sql(std::vector<std::string> columns, const std::string& run_id, ValueOf&& value_of) {
   std::vector<std::string> values;
-  if (std::erase(columns, "run_key") > 0)
-    values.push_back(fmt::format("(SELECT id FROM run WHERE run_key = {})", value_of("run_key")));
+  if (std::erase(columns, "run_key") > 0) values.push_back(run_id);
   std::erase(columns, kColumn);
   std::sort(columns.begin(), columns.end());
   for (const std::string& column : columns) {
@@ -68,7 +67,7 @@ std::string call_sql(std::vector<std::string> columns, ValueOf&& value_of) {
 }
 
 std::string parameters_call_sql(const std::vector<std::string>& columns) {
-  return call_sql(columns, [&](const std::string& column) {
+  return call_sql(columns, fmt::format("?{}", columns.size() + 1), [&](const std::string& column) {
     return fmt::format("?{}", std::find(columns.begin(), columns.end(), column) - columns.begin() + 1);
   });
 }
@@ -86,7 +85,8 @@ struct CheckedTable {
   bool has_run = false;
 
   std::string checksum_sql() const {
-    return call_sql(columns, [&](const std::string& column) { return name + "." + column; });
+    const std::string run_id = fmt::format("(SELECT id FROM run WHERE run_key = {}.run_key)", name);
+    return call_sql(columns, run_id, [&](const std::string& column) { return name + "." + column; });
   }
 };
 

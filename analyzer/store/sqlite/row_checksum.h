@@ -15,7 +15,7 @@ class Database;
 int add_row_checksum_function(sqlite3* connection);
 
 /// SQL that inserts a row with its checksum. `verb`: "INSERT" or "INSERT OR REPLACE". The parameters are the
-/// values of `columns`, in this order; "run_key", where there is one, is the first.
+/// values of `columns`, in this order, and behind them, where one of these is "run_key", the id of that run.
 std::string insert_row_sql(std::string_view verb, std::string_view table,
                            const std::vector<std::string>& columns);
 

@@ -40,6 +40,10 @@ Statement::~Statement() {
   }
 }
 
+void Statement::clear() noexcept {
+  sqlite3_clear_bindings(handle_.get());
+}
+
 void Statement::check(int status) const {
   if (status != SQLITE_OK) database_->fail(status);
 }
@@ -48,6 +52,11 @@ void Statement::bind_one(int index, std::string_view value) {
   // A null pointer would bind NULL.
   const char* text = value.empty() ? "" : value.data();
   check(sqlite3_bind_text64(handle_.get(), index, text, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+void Statement::lend_one(int index, std::string_view value) {
+  const char* text = value.empty() ? "" : value.data();
+  check(sqlite3_bind_text64(handle_.get(), index, text, value.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
 void Statement::bind_one(int index, std::span<const std::byte> value) {

@@ -6,7 +6,9 @@
 #include <limits>
 #include <vector>
 
+#include "changed_cases.h"
 #include "core/error.h"
+#include "core/run_case/run_case_hash.h"
 
 namespace ddbench {
 namespace {
@@ -94,6 +96,15 @@ TEST(RunCase, KeyIgnoresLabelsAndNothingElse) {
   EXPECT_EQ(case_key(labelled), case_key(unusual_case()));
   labelled.seed = 1;
   EXPECT_NE(case_key(labelled), case_key(unusual_case()));
+}
+
+TEST(RunCase, OnlyLabelsAreLeftOutOfHashAndComparison) {
+  const RunCase usual;
+  for (const test::ChangedCase& changed : test::each_field_changed(usual)) {
+    const bool is_label = changed.role == FieldRole::kLabel;
+    EXPECT_EQ(equal_unlabelled(changed.run_case, usual), is_label) << changed.field;
+    EXPECT_EQ(hash_of_unlabelled(changed.run_case) == hash_of_unlabelled(usual), is_label) << changed.field;
+  }
 }
 
 TEST(RunCase, BaselineKeepsWhatTheScalingModeKeeps) {

@@ -58,6 +58,20 @@ TEST(Table, HeadingsOfPublishedTablesAreKnownByOtherWords) {
   EXPECT_EQ(read("num_gpus,step_time_ms\n8,1\n", {{{"num_gpus", "gpus_per_node"}}, {}})[0].run.run_case.gpus_per_node, 8);
 }
 
+TEST(Table, RowsOfOneCaseKeepTheirOwnLabels) {
+  const auto runs = read("name,gpus,step_time_ms,Cluster,tags.team\none,8,2.5,red,a\n\xff two,8,2.6,,b\xfe\n,8,2.7,,\nfour,4,2,,\n");
+  ASSERT_EQ(runs.size(), 4u);
+  EXPECT_EQ(runs[0].run.run_case.name, "one");
+  EXPECT_EQ(runs[0].run.run_case.tags, (std::map<std::string, std::string>{{"Cluster", "red"}, {"team", "a"}}));
+  EXPECT_EQ(runs[1].run.run_case.name, "\xEF\xBF\xBD two") << "as every case that is read from JSON has it";
+  EXPECT_EQ(runs[1].run.run_case.tags, (std::map<std::string, std::string>{{"team", "b\xEF\xBF\xBD"}}));
+  EXPECT_EQ(runs[2].run.run_case.name, "");
+  EXPECT_EQ(runs[2].run.run_case.tags, (std::map<std::string, std::string>{}));
+  EXPECT_EQ(case_key(runs[0].run.run_case), case_key(runs[1].run.run_case));
+  EXPECT_EQ(case_key(runs[0].run.run_case), case_key(runs[2].run.run_case));
+  EXPECT_NE(case_key(runs[0].run.run_case), case_key(runs[3].run.run_case));
+}
+
 TEST(Table, WhatNoColumnStatesIsNotKnown) {
   const RunCase none = read("gpus,step_time_ms,precision\n8,2.5,\n")[0].run.run_case;
   for (const std::string& field : {none.device, none.backend, none.strategy, none.precision, none.optimizer}) EXPECT_EQ(field, "");

@@ -1,6 +1,7 @@
 // Many runs at once: written as one transaction, read in a few queries.
 #include <gtest/gtest.h>
 
+#include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_store.h"
 #include "analyzer/store/sqlite/database.h"
 #include "expect_error.h"
@@ -41,6 +42,32 @@ TEST_F(BatchTest, NothingHappensWithoutCommit) {
   EXPECT_EQ(store_.runs().size(), 1u);
   add("c", 1);
   EXPECT_EQ(runs_for_others(), 2u) << "the store is used as before";
+}
+
+TEST_F(BatchTest, ARunThatWasTakenBackIsUnknown) {
+  {
+    const Batch batch(store_);
+    add("b", 2);
+  }
+  EXPECT_ERROR(ErrorCode::kBadInput, "no run \"b\"", store_.put_steps("b", std::vector{test::full_step(0, 1)}));
+  add("c", 1);
+  EXPECT_EQ(store_.steps("c").size(), 1u);
+  EXPECT_TRUE(check_store(file_).problems.empty());
+}
+
+TEST_F(BatchTest, ANewRunsRanksAreReplacedToo) {
+  Batch batch(store_);
+  store_.create_run(test::plain_run("a"));
+  RankRecord rank = test::full_rank(0);
+  rank.clock.between = {{10, 1, 1}, {20, 1, 1}, {30, 1, 1}};
+  store_.put_ranks("a", std::vector{rank});
+  rank.clock.between = {{40, 2, 2}};
+  store_.put_ranks("a", std::vector{rank});
+  batch.commit();
+  const std::vector<ClockReading> readings = store_.ranks("a").at(0).clock.between;
+  ASSERT_EQ(readings.size(), 1u);
+  EXPECT_EQ(readings[0].at_ns, 40);
+  EXPECT_TRUE(check_store(file_).problems.empty());
 }
 
 TEST_F(BatchTest, EverythingHappensWithIt) {
