@@ -35,7 +35,7 @@ CasePartition partition_of(const ScalingRow& row, std::span<const RunSummary> ru
   const std::string key = case_key(row.run_case);
   std::vector<RunSummary> own;
   for (const RunSummary& run : runs) {
-    if (run.run.state != store::RunState::kDone || !run.run.valid || run.probed_steps == 0) continue;
+    if (run.run.state != store::RunState::kDone || !run.run.valid || !run.work_per_s || run.probed_steps == 0) continue;
     if (case_key(run.run.run_case) != key) continue;
     if (!changed_files(row.script, program_files(run.run.environment.facts)).empty()) continue;
     own.push_back(run);
