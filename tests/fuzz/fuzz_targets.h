@@ -52,9 +52,33 @@ extern const Target kSafetensors;
 /// A log of NCCL's.
 extern const Target kNcclLogs;
 
+/// The file that `ddbench import` is given without a format.
+extern const Target kRecognise;
+/// What schedulers, their variables, templates, ds_config.json, prices and tracking servers say; the first letter is which.
+extern const Target kJobTexts;
+/// Flight recorders of processes in a hang.
+extern const Target kFlights;
+/// A store of somebody else, with any values in its rows: merged, checked, reported and pruned beside folders of others.
+extern const Target kStores;
+/// The launcher, with ranks that send anything, with and without the run's secret.
+extern const Target kHostileRanks;
+/// A rank, with a launcher that sends anything.
+extern const Target kHostileLaunchers;
+/// NCCL's calls of the profiler plug-in.
+extern const Target kNcclCalls;
+#ifdef DDBENCH_FUZZ_CUPTI
+/// CUPTI's records for the probe of kernels.
+extern const Target kCuptiRecords;
+#endif
+
 inline constexpr const Target* kTargets[] = {&kSpools,    &kMessages, &kSpanChunks,    &kKineto,        &kNsys,   &kHorovod, &kFlightRecorder,
                                              &kNcclTests, &kNcclRas,  &kTrainingLogs, &kNcclInspector, &kTables, &kToml,    &kRunCases,
-                                             &kSafetensors, &kNcclLogs};
+                                             &kSafetensors, &kNcclLogs, &kRecognise, &kJobTexts,   &kFlights, &kStores,
+                                             &kHostileRanks, &kHostileLaunchers, &kNcclCalls,
+#ifdef DDBENCH_FUZZ_CUPTI
+                                             &kCuptiRecords,
+#endif
+};
 
 inline std::string_view text_of(Bytes input) {
   return {reinterpret_cast<const char*>(input.data()), input.size()};

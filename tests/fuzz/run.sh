@@ -1,25 +1,88 @@
-#!/bin/sh
-# Fuzzes: tests/fuzz/run.sh SECONDS [TARGET...] builds the preset `fuzz` and runs each target (default: all) for SECONDS
-# on one core. New inputs are kept in build/fuzz/corpus/TARGET, findings in build/fuzz/findings; exit 1 when there are any.
-set -eu
+#!/usr/bin/env bash
+# Fuzzes: tests/fuzz/run.sh [--rotate] [--built] CPU_SECONDS [TARGET...] builds the preset `fuzz` and runs each target (default:
+# all) until it has used so much processor time, one process at a time. New inputs are kept in build/fuzz/corpus/TARGET, findings
+# in build/fuzz/findings; exit 1 when there are any. build/fuzz/ledger.csv gets a line for each target.
+#   --rotate  goes on with the first target after the last one, until it is ended: `chrt -i 0 tests/fuzz/run.sh --rotate 300`
+#   --built   uses the executables that are there
+set -euo pipefail
 cd "$(dirname "$0")/../.."
-seconds=${1:?usage: tests/fuzz/run.sh SECONDS [TARGET...]}
+rotate=false built=false
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+    --rotate) rotate=true ;;
+    --built) built=true ;;
+    *) echo "unknown option $1" >&2; exit 2 ;;
+  esac
+  shift
+done
+seconds=${1:?usage: tests/fuzz/run.sh [--rotate] [--built] CPU_SECONDS [TARGET...]}
 shift
-[ $# -gt 0 ] || set -- $(ls tests/fuzz/corpus)
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz --target fuzzers
+if ! $built; then
+  cmake --preset fuzz >/dev/null
+  cmake --build --preset fuzz --target fuzzers
+fi
 mkdir -p build/fuzz/findings
+ledger=build/fuzz/ledger.csv
+[[ -s $ledger ]] || echo 'date,commit,target,cpu_seconds,executions,edges,findings' >"$ledger"
 # Inputs are small files and stores: they need no disk.
-[ -w /dev/shm ] && export TMPDIR=/dev/shm
+[[ -w /dev/shm ]] && export TMPDIR=/dev/shm
 export ASAN_OPTIONS=allocator_may_return_null=0:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+ticks_a_second=$(getconf CLK_TCK)
 failed=0
-for target in "$@"; do
+ending=false
+
+# Processor time, user and system, that a living process has used.
+cpu_seconds_of() {
+  awk -v ticks="$ticks_a_second" '{ sub(/.*\) /, ""); print ($12 + $13) / ticks }' "/proc/$1/stat" 2>/dev/null || echo 0
+}
+
+# A time-out is one of processor time: others may have had the machine meanwhile, or the process was stopped.
+is_slow() {
+  ! (ulimit -t 20 && "build/fuzz/fuzz/fuzz_$1" -timeout=3600 "$2") >/dev/null 2>&1
+}
+
+fuzz() {
+  local target=$1 log=build/fuzz/$1.log cpu=0 now status=0 pid
+  local before=(build/fuzz/findings/"$target"-*)
   mkdir -p "build/fuzz/corpus/$target"
-  echo "== $target"
-  "build/fuzz/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=65536 -timeout=20 -rss_limit_mb=2500 \
-    -print_final_stats=1 -artifact_prefix="build/fuzz/findings/$target-" \
-    "build/fuzz/corpus/$target" "tests/fuzz/corpus/$target" 2>"build/fuzz/$target.log" || failed=1
-  grep -E 'ERROR|runtime error|SUMMARY' "build/fuzz/$target.log" | head -5 || true
-  grep -E 'DONE|^stat::(number_of_executed_units|average_exec_per_sec|peak_rss_mb)' "build/fuzz/$target.log" || true
+  "build/fuzz/fuzz/fuzz_$target" -max_len=65536 -timeout=120 -rss_limit_mb=2500 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/findings/$target-" "build/fuzz/corpus/$target" "tests/fuzz/corpus/$target" >/dev/null 2>"$log" &
+  pid=$!
+  trap 'kill -USR1 $pid 2>/dev/null; ending=true' TERM INT
+  while kill -0 "$pid" 2>/dev/null; do
+    now=$(cpu_seconds_of "$pid")
+    [[ $now != 0 ]] && cpu=$now
+    # Ends in order, with its figures.
+    if awk "BEGIN { exit !($cpu >= $seconds) }"; then kill -USR1 "$pid" 2>/dev/null || true; fi
+    sleep 1
+  done
+  wait "$pid" || status=$?
+  trap - TERM INT
+  local found
+  for found in build/fuzz/findings/"$target"-timeout-*; do
+    if [[ -e $found ]] && ! is_slow "$target" "$found"; then rm "$found"; fi
+  done
+  local after=(build/fuzz/findings/"$target"-*)
+  local new=$((${#after[@]} - ${#before[@]}))
+  local executions edges
+  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)
+  [[ -n $executions ]] || executions=$(sed -n 's/^#\([0-9]*\).*cov:.*/\1/p' "$log" | tail -n 1)
+  edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
+  echo "$(date -u +%F),$(git rev-parse --short HEAD),$target,$cpu,${executions:-0},${edges:-0},$new" >>"$ledger"
+  printf '%-18s %8.1f CPU s %10s executions %7s edges %3s findings\n' "$target" "$cpu" "${executions:-0}" "${edges:-0}" "$new"
+  ((new == 0)) || failed=1
+  if ((status != 0)); then grep -E 'ERROR|runtime error|SUMMARY' "$log" | head -n 5 || true; fi
+}
+
+shopt -s nullglob
+targets=("$@")
+((${#targets[@]} > 0)) || targets=($(ls tests/fuzz/corpus))
+while :; do
+  for target in "${targets[@]}"; do
+    # Targets that the tools of this machine do not allow (CUPTI) are not built.
+    if [[ -x build/fuzz/fuzz/fuzz_$target ]]; then fuzz "$target"; fi
+    if $ending; then break 2; fi
+  done
+  $rotate || break
 done
 exit $failed
