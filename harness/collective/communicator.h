@@ -73,6 +73,11 @@ class QueuedCollectives {
   virtual ~QueuedCollectives() = default;
   /// Queues it in `stream`, a cudaStream_t; `data` is a GPU's memory. Throws as a blocking call.
   virtual void queue_all_reduce_sum(Elements data, void* stream) = 0;
+  /// Likewise, with the counts and places of Communicator::reduce_scatter_sum().
+  virtual void queue_reduce_scatter_sum(Elements input, Elements output, void* stream) = 0;
+  /// The next blocking collective runs when `event`, a cudaEvent_t, has been passed: its data need not be
+  /// complete when the call is made.
+  virtual void start_after(void* event) = 0;
   /// Blocks until `is_done` returns true for work that contains queued collectives. Throws as a blocking call
   /// when a peer is gone, at abort() or after the timeout, and the exceptions of `is_done`.
   virtual void wait_until(const std::function<bool()>& is_done) = 0;
@@ -138,7 +143,7 @@ std::unique_ptr<Communicator> make_communicator(std::string_view backend, const 
 void check_backend(std::string_view backend);
 
 /// What the modules of backends export (ddbench/module/module.h).
-inline constexpr const char* kCommunicatorInterface = "communicator/4";
+inline constexpr const char* kCommunicatorInterface = "communicator/5";
 using CommunicatorFactory = std::unique_ptr<Communicator>(const CommunicatorOptions& options,
                                                           KeyValueStore& rendezvous);
 

@@ -82,6 +82,9 @@ class Device : public NetworkOperators {
   virtual std::uint64_t mark() = 0;
   /// Queue: blocks until it has passed mark(). From any thread.
   virtual void wait_for(std::uint64_t mark) = 0;
+  /// The point as an event that other queues can wait for, a cudaEvent_t; nullptr where there is none. From any
+  /// thread.
+  virtual void* event_of(std::uint64_t /*mark*/) noexcept { return nullptr; }
   /// Queue: notes the time at which it will pass this point; returns how many are noted before.
   virtual std::size_t stamp() noexcept = 0;
   /// Queue: the same of the time at which uploads ahead will pass this point of theirs.

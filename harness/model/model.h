@@ -82,6 +82,9 @@ class Model {
   /// From the next forward on, gradients are `factor` times those of the loss, 1 times at first. The loss
   /// that forward returns stays as it is.
   virtual void scale_loss(float factor) = 0;
+  /// Whether the parameters are those of the forward before, so that copies of them in 16 bits are still right:
+  /// in a step's later micro-batches. Until the next call.
+  virtual void keep_weights(bool keep) = 0;
   /// Keeps what backward needs, and the loss.
   virtual void queue_forward(const Batch& batch, Probe& probe) = 0;
   /// Mean loss over the labels that count of the last forward's batch, when the device has come to it.

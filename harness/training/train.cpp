@@ -101,6 +101,7 @@ class StepGradients {
     model_.scale_loss(loss_scale);
     graphs_.begin_step(step, first_step, loss_scale, [this](const auto& batch, const MicroBatchKind& kind) {
       strategy_.measure_norms(kind.norms);
+      model_.keep_weights(micro_batches_ > 1 && kind.place != Place::kFirst);
       model_.queue_forward(batch, probe_);
       strategy_.begin_backward(number_of(kind.place));
       model_.backward(batch, probe_, on_ready_);
@@ -119,6 +120,7 @@ class StepGradients {
         if (is_last) before_last_backward(loss);
         strategy_.begin_backward(micro_batch);
       } else {
+        model_.keep_weights(micro_batch > 0);
         loss += model_.forward(batch, probe_) / micro_batches_;
         if (is_last) before_last_backward(loss);
         strategy_.begin_backward(micro_batch);

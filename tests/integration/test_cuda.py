@@ -70,13 +70,16 @@ def test_an_offloaded_optimizer_trains_the_same(bench, cuda, strategy):
     assert {"offload_gradients", "upload_values"} <= operators
 
 
-def test_two_ranks_train_with_a_graph_as_without(bench, cuda):
-    graph, none = (cuda("--steps", 14, "--gpus", 2, "--cuda-graph", choice) for choice in ("auto", "off"))
+@pytest.mark.parametrize("strategy", [["ddp"], ["zero1"], ["zero2", "--accumulate", 2], ["mirrored"]], ids=lambda options: options[0])
+def test_two_ranks_train_with_a_graph_as_without(bench, cuda, strategy):
+    graph, none = (cuda("--steps", 14, "--gpus", 2, "--strategy", *strategy, "--cuda-graph", choice) for choice in ("auto", "off"))
     assert graph["environment"]["facts"]["training.cuda_graph"] == "captured from step 4"
     assert "captured" not in none["environment"]["facts"]["training.cuda_graph"]
     assert values(bench, graph) == values(bench, none)
     hashes = bench.rows("select distinct parameter_hash from rank")
     assert len(hashes) == 1 and len(bench.rows("select 1 from rank")) == 4
+    of_both = [{(c["function"], c["bucket"]): (c["bytes"], c["count"]) for c in run["collectives"]} for run in (graph, none)]
+    assert of_both[0] == of_both[1]
 
 
 def test_every_step_is_partitioned_and_every_all_reduce_is_seen(bench, cuda):

@@ -17,6 +17,7 @@ namespace {
 using std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
+constexpr const char* kOneChunkEach = "every rank gets one chunk of the input";
 constexpr auto kGoodbyeTimeout = 5s;
 constexpr auto kSpinTime = 2ms;     // of a wait, before it sleeps between looks
 constexpr auto kLookPeriod = 50us;  // maximum delay of a sleeping wait, apart from the kernel's timer slack
@@ -180,6 +181,9 @@ void NcclCommunicator::run(const char* function, Action action) {
   const auto deadline = steady_clock::now() + options_.timeout;
   throw_if_hopeless(function, deadline);
   gpu::check(cudaSetDevice(device_), "be selected");  // of this thread, whichever it is
+  if (const cudaEvent_t event = std::exchange(start_after_, nullptr); event != nullptr) {
+    gpu::check(cudaStreamWaitEvent(stream_.get(), event, 0), "order a collective after its data");
+  }
   settle(function, action(communicator_, stream_.get()), deadline);
   gpu::check(cudaEventRecord(done_.get(), stream_.get()), "mark the end of a collective");
   wait_until_done(function, deadline, [&] {
@@ -205,6 +209,17 @@ void NcclCommunicator::queue_all_reduce_sum(Elements data, void* stream) {
   settle("all_reduce",
          ncclAllReduce(data.data, data.data, static_cast<std::size_t>(data.count), nccl_type(data.type),
                        ncclSum, communicator_, static_cast<cudaStream_t>(stream)),
+         deadline);
+}
+
+void NcclCommunicator::queue_reduce_scatter_sum(Elements input, Elements output, void* stream) {
+  check_counts(input.count == output.count * options_.world_size && input.type == output.type,
+               "reduce_scatter", input.count, output.count, kOneChunkEach);
+  const auto deadline = steady_clock::now() + options_.timeout;
+  throw_if_hopeless("reduce_scatter", deadline);
+  settle("reduce_scatter",
+         ncclReduceScatter(input.data, output.data, static_cast<std::size_t>(output.count), nccl_type(input.type),
+                           ncclSum, communicator_, static_cast<cudaStream_t>(stream)),
          deadline);
 }
 
@@ -235,7 +250,7 @@ void NcclCommunicator::reduce_sum(Elements data, int root) {
 
 void NcclCommunicator::reduce_scatter_sum(Elements input, Elements output) {
   check_counts(input.count == output.count * options_.world_size && input.type == output.type,
-               "reduce_scatter", input.count, output.count, "every rank gets one chunk of the input");
+               "reduce_scatter", input.count, output.count, kOneChunkEach);
   OnDevice from(input, stream_.get());
   OnDevice to(output, stream_.get());
   run("reduce_scatter", [&](ncclComm_t communicator, cudaStream_t stream) {

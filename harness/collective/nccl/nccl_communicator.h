@@ -41,6 +41,8 @@ class NcclCommunicator final : public Communicator, public QueuedCollectives {
   void abort() noexcept override { aborted_ = true; }
 
   void queue_all_reduce_sum(Elements data, void* stream) override;
+  void queue_reduce_scatter_sum(Elements input, Elements output, void* stream) override;
+  void start_after(void* event) override { start_after_ = static_cast<cudaEvent_t>(event); }
   void wait_until(const std::function<bool()>& is_done) override;
   void on_give_up(std::function<void()> release) override { release_ = std::move(release); }
 
@@ -69,6 +71,7 @@ class NcclCommunicator final : public Communicator, public QueuedCollectives {
   ncclComm_t communicator_ = nullptr;
   std::string transport_;
   std::function<void()> release_;
+  cudaEvent_t start_after_ = nullptr;
   std::atomic<bool> aborted_{false};
 };
 

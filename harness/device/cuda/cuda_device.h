@@ -43,6 +43,7 @@ class CudaDevice final : public Device {
   void synchronize() override;
   std::uint64_t mark() override;
   void wait_for(std::uint64_t mark) override;
+  void* event_of(std::uint64_t mark) noexcept override { return marks_[mark % marks_.size()].get(); }
   std::size_t stamp() noexcept override;
   void read_stamps(std::vector<std::int64_t>& times_ns) override;
   GraphCapture* graph_capture() noexcept override { return &capture_; }

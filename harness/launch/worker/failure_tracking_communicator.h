@@ -59,9 +59,13 @@ class FailureTrackingCommunicator final : public collective::Communicator, publi
   void queue_all_reduce_sum(collective::Elements data, void* stream) override {
     watch([&] { real_.queued()->queue_all_reduce_sum(data, stream); });
   }
+  void queue_reduce_scatter_sum(collective::Elements input, collective::Elements output, void* stream) override {
+    watch([&] { real_.queued()->queue_reduce_scatter_sum(input, output, stream); });
+  }
   void wait_until(const std::function<bool()>& is_done) override {
     watch([&] { real_.queued()->wait_until(is_done); });
   }
+  void start_after(void* event) override { real_.queued()->start_after(event); }
   void on_give_up(std::function<void()> release) override { real_.queued()->on_give_up(std::move(release)); }
 
  private:

@@ -37,6 +37,7 @@ class NetworkModel final : public Model {
   }
 
   void scale_loss(float factor) override { pass_.loss_scale_ = factor; }
+  void keep_weights(bool keep) override { keeps_weights_ = keep; }
 
   void queue_forward(const Batch& batch, Probe& probe) override {
     pass_.batch_ = &batch;
@@ -150,7 +151,7 @@ class NetworkModel final : public Model {
 
   /// The optimizer has changed the float32 parameters.
   void read_weights(Probe& probe) {
-    if (weight_memory_.empty() || source_ != nullptr) return;
+    if (weight_memory_.empty() || source_ != nullptr || keeps_weights_) return;
     const auto span = probe.span(SpanKind::kForward, cast_name_);
     for (ParameterIndex i = 0; i < pass_.parameters_.size(); ++i) {
       if (network_.is_weight(i)) device_.narrow(pass_.parameters_[i].value, 1.0F, pass_.weights_[i]);
@@ -179,6 +180,7 @@ class NetworkModel final : public Model {
   const NetworkSchedule schedule_ = schedule_of(network_);
   std::vector<Tensor> other_values_;  // pass_.values_ after forward, and in it
   bool is_forward_ = true;
+  bool keeps_weights_ = false;
   std::vector<void*> spares_;  // by node
   std::vector<SpanNames> names_;
   const std::uint32_t cast_name_;

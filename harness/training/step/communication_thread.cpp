@@ -78,7 +78,8 @@ std::uint64_t submit_after(device::Device& device, CommunicationThread& communic
   if (device.is_host()) return communication.submit(std::move(job));
   return communication.submit(
       [&device, done = device.mark(), job = std::move(job)](RecordedCollectives& collectives) {
-        device.wait_for(done);
+        // On the GPU, not here: a thread that wakes up late would make the collective late.
+        if (!collectives.start_after(device.event_of(done))) device.wait_for(done);
         job(collectives);
       });
 }

@@ -42,8 +42,8 @@ void RecordedCollectives::barrier(Place place) {
   record(Function::kBarrier, 0, place, [&] { communicator_.barrier(); });
 }
 
-void RecordedCollectives::wait_for_graph(const std::function<bool()>& is_done) {
-  monitor_.on_collective_begin(kNames[static_cast<std::size_t>(Function::kAllReduce)], sequence_);
+void RecordedCollectives::wait_for_graph(const std::function<bool()>& is_done, std::string_view first_collective) {
+  monitor_.on_collective_begin(first_collective, sequence_);
   communicator_.queued()->wait_until(is_done);
   monitor_.on_collective_end(sequence_);
 }

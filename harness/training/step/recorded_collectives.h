@@ -56,8 +56,16 @@ class RecordedCollectives {
     sequence_ += collectives;
     return first;
   }
-  /// Blocks until `is_done` returns true for the graph with those collectives, and reports to the monitor.
-  void wait_for_graph(const std::function<bool()>& is_done);
+  /// Blocks until `is_done` returns true for the graph with those collectives, and reports to the monitor,
+  /// under the name of the first of them.
+  void wait_for_graph(const std::function<bool()>& is_done, std::string_view first_collective);
+  /// The next collective begins when a device has passed `event` (Device::event_of). False, and nothing is done,
+  /// where that cannot be, or where the collective's time would be that of its call.
+  bool start_after(void* event) {
+    if (event == nullptr || queued() == nullptr || cuda::if_it_records(kernels_) == nullptr) return false;
+    queued()->start_after(event);
+    return true;
+  }
   collective::QueuedCollectives* queued() noexcept { return communicator_.queued(); }
   std::uint64_t key(std::uint64_t sequence) const noexcept {
     return collective_key(communicator_.id(), sequence);

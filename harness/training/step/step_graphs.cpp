@@ -60,7 +60,8 @@ StepGraphs::StepGraphs(const RunCase& run_case, device::Device& device, Communic
       nccl_events_(kernels),
       capture_(device.graph_capture()),
       track_(capture_ != nullptr ? &recorder.track(Lane::kCommunication) : nullptr),
-      all_reduce_name_(recorder.intern("all_reduce")),
+      all_reduce_name_(recorder.intern(kAllReduce)),
+      reduce_scatter_name_(recorder.intern(kReduceScatter)),
       failures_(device, communication),
       wanted_(capture_ != nullptr) {
   // Before the first probe-off window: a run that goes on may begin with one.
@@ -155,18 +156,29 @@ void StepGraphs::capture(const Seen& seen, bool probed, const Pass& pass) {
 }
 
 void StepGraphs::all_reduce(collective::Elements data, std::uint16_t bucket) {
+  queue_aside({.bytes = static_cast<std::uint64_t>(data.bytes()), .bucket = bucket}, [&](auto& queued, void* stream) {
+    queued.queue_all_reduce_sum(data, stream);
+  });
+}
+
+void StepGraphs::reduce_scatter(collective::Elements input, collective::Elements output, std::uint16_t bucket) {
+  const Collective added{.bytes = static_cast<std::uint64_t>(input.bytes()), .bucket = bucket, .scatters = true};
+  queue_aside(added, [&](auto& queued, void* stream) { queued.queue_reduce_scatter_sum(input, output, stream); });
+}
+
+template <typename Queue>
+void StepGraphs::queue_aside(Collective added, const Queue& queue) {
   RecordedCollectives& collectives = communication_.collectives();
   if (collectives.world_size() == 1) return;
   const bool probed = capturing_->probed;
   const bool stamped = probed && kernels_ == nullptr;
-  Collective added{.bytes = static_cast<std::uint64_t>(data.bytes()), .bucket = bucket};
   capture_->aside([&](void* stream) {
     if (stamped) added.begin = capture_->stamp_aside();
     {
-      const ScopedRange range(probed ? kernels_ : nullptr, {SpanKind::kCommunication, kNoStep, bucket,
+      const ScopedRange range(probed ? kernels_ : nullptr, {SpanKind::kCommunication, kNoStep, added.bucket,
                                                             added.bytes, capturing_->collectives.size()});
       collective_failed_ = true;
-      collectives.queued()->queue_all_reduce_sum(data, stream);
+      queue(*collectives.queued(), stream);
       collective_failed_ = false;
     }
     if (stamped) added.end = capture_->stamp_aside();
@@ -197,7 +209,7 @@ bool StepGraphs::run(const workload::Batch& batch, const MicroBatchKind& kind) {
     captured.graph->launch();
   }
   captured.pending = probed && kernels_ == nullptr;
-  if (!captured.collectives.empty()) wait_for(*captured.graph);
+  if (!captured.collectives.empty()) wait_for(captured);
   return true;
 }
 
@@ -210,9 +222,10 @@ void StepGraphs::note(const workload::Batch& batch, const MicroBatchKind& kind) 
 }
 
 /// On the communication thread, as for every collective: it notices when a peer is gone.
-void StepGraphs::wait_for(device::Graph& graph) {
-  communication_.submit([&graph](RecordedCollectives& collectives) {
-    collectives.wait_for_graph([&graph] { return graph.is_done(); });
+void StepGraphs::wait_for(Captured& captured) {
+  communication_.submit([&captured](RecordedCollectives& collectives) {
+    collectives.wait_for_graph([&captured] { return captured.graph->is_done(); },
+                               captured.collectives.front().scatters ? kReduceScatter : kAllReduce);
   });
   clock_.pause_host();
   communication_.wait();
@@ -235,7 +248,7 @@ void StepGraphs::record(Captured& captured) {
                     .end_ns = times_ns_[collective.end],
                     .bytes = collective.bytes,
                     .correlation = communication_.collectives().key(sequence++),
-                    .name_id = all_reduce_name_,
+                    .name_id = collective.scatters ? reduce_scatter_name_ : all_reduce_name_,
                     .step = probe_.step(),
                     .kind = SpanKind::kCommunication,
                     .bucket = collective.bucket});

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct MicroBatchKind {
 
 /// Forward and backward as CUDA graphs, collectives included: captured once the first steps are done, and
 /// then launched as a whole. What a graph runs is recorded as what it was captured from would be: operators
-/// as spans, all-reduces with bucket, bytes and key. Where nothing can be captured, or a capture fails on any
+/// as spans, collectives with bucket, bytes and key. Where nothing can be captured, or a capture fails on any
 /// rank, everything runs as it does without. The rank's own thread only; `communication` ends before this
 /// does.
 class StepGraphs {
@@ -56,6 +57,8 @@ class StepGraphs {
   /// Whether what a strategy hands over is noted: all_reduce() takes it then.
   bool capturing() const noexcept { return capturing_ != nullptr; }
   void all_reduce(collective::Elements data, std::uint16_t bucket);
+  /// Likewise.
+  void reduce_scatter(collective::Elements input, collective::Elements output, std::uint16_t bucket);
 
  private:
   /// By memory, place in the step, and what is recorded of it.
@@ -63,9 +66,12 @@ class StepGraphs {
   struct Collective {
     std::uint64_t bytes = 0;
     std::uint16_t bucket = kNoBucket;
+    bool scatters = false;  // its sum
     std::size_t begin = 0;  // stamps
     std::size_t end = 0;
   };
+  static constexpr std::string_view kAllReduce = "all_reduce";
+  static constexpr std::string_view kReduceScatter = "reduce_scatter";
   struct Captured {
     bool probed = true;
     std::unique_ptr<device::Graph> graph;
@@ -84,7 +90,9 @@ class StepGraphs {
   void capture_all(std::uint32_t step, const Pass& pass);
   void capture(const Seen& seen, bool probed, const Pass& pass);
   void note(const workload::Batch& batch, const MicroBatchKind& kind);
-  void wait_for(device::Graph& graph);
+  template <typename Queue>
+  void queue_aside(Collective added, const Queue& queue);
+  void wait_for(Captured& captured);
   void give_up(const std::string& why);
   void report(const std::string& what);
   void record(Captured& captured);
@@ -100,6 +108,7 @@ class StepGraphs {
   device::GraphCapture* const capture_;
   host::Recorder::Track* const track_;  // for times that stamps measure
   const std::uint32_t all_reduce_name_;
+  const std::uint32_t reduce_scatter_name_;
   RankSum failures_;
 
   bool wanted_;

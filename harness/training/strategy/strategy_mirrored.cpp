@@ -60,6 +60,7 @@ class Mirrored final : public Strategy {
       const auto span = site_.probe.span(SpanKind::kBackward, average_name_, packs_[pack].bytes(), number);
       site_.device.scale(packs_[pack], 1.0F / static_cast<float>(site_.world_size));
     }
+    if (site_.graphs.capturing()) return site_.graphs.all_reduce(elements(packs_[pack]), number);
     submit([data = elements(packs_[pack]), where = place(pack)](RecordedCollectives& collectives) {
       collectives.all_reduce_sum(data, where);
     });

@@ -111,6 +111,10 @@ class Zero final : public Strategy {
                                          static_cast<std::uint16_t>(bucket));
       site_.device.scale(shard.gradients, 1.0F / static_cast<float>(site_.world_size));
     }
+    if (site_.graphs.capturing()) {
+      return site_.graphs.reduce_scatter(elements(shard.gradients), elements(shard.own_gradients),
+                                         static_cast<std::uint16_t>(bucket));
+    }
     submit([gradients = elements(shard.gradients), share = elements(shard.own_gradients),
             where = place(bucket)](RecordedCollectives& collectives) {
       collectives.reduce_scatter_sum(gradients, share, where);

@@ -122,6 +122,35 @@ TEST(Nccl, CollectivesAreRightInBothMemories) {
   expect_nothing_wrong(outcomes);
 }
 
+/// The host does not wait for the numbers, which a long queue halves last.
+std::string wrong_after_an_event(int rank, device::Device& device, Communicator& ranks) {
+  Vector vector(device, true, kChunk, rank);
+  const device::Tensor numbers{vector.elements().data, 1, kChunk};
+  for (int i = 0; i < 200; ++i) device.scale(numbers, 1.0F);
+  device.scale(numbers, 0.5F);
+  const std::uint64_t mark = device.mark();
+  if (device.event_of(mark) == nullptr) return "no event";
+  ranks.queued()->start_after(device.event_of(mark));
+  ranks.all_reduce_sum(vector.elements());
+  std::string wrong;
+  std::int64_t index = 0;
+  for (const float value : vector.read()) {
+    const float expected = (number(0, index) + number(1, index)) / 2;
+    if (value != expected && wrong.empty()) wrong = fmt::format("{}: {}", index, value);
+    ++index;
+  }
+  return wrong;
+}
+
+TEST(Nccl, ACollectiveCanBeginWhereAQueueHasItsData) {
+  const auto outcomes = test::run_ranks(kRanks, [](int rank, KeyValueStore& store) {
+    const auto ranks = make_communicator("nccl", {.rank = rank, .world_size = kRanks}, store);
+    const auto device = device::make_device("cuda", {.rank = rank});
+    return wrong_after_an_event(rank, *device, *ranks);
+  });
+  expect_nothing_wrong(outcomes);
+}
+
 /// Half of each rank's numbers, summed over ranks beside the queue.
 struct HalvesInAGraph {
   HalvesInAGraph(int rank, device::Device& device, Communicator& ranks) : vector(device, true, kChunk, rank) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "core/cpu_wait.h"
@@ -121,6 +122,33 @@ TEST_F(OneRank, RepeatsBitForBitAndTheSeedMatters) {
   EXPECT_EQ(first.loss_last, second.loss_last);
   run_case.seed = 2;
   EXPECT_NE(run(run_case).parameter_hash, first.parameter_hash);
+}
+
+TEST_F(OneRank, WeightsInSixteenBitsAreCastOncePerStepHoweverManyMicroBatchesItHas) {
+  RunCase run_case = small_case();
+  run_case.precision = "bf16";
+  run_case.accumulate = 4;
+  run_case.steps = 6;
+  run_case.warmup = 2;
+  try {
+    run(run_case);
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.message();
+  }
+  const host::SpoolBatch batch = spooled();
+  std::map<std::uint32_t, int> casts;
+  std::map<std::uint32_t, int> forwards;
+  for (const Span& span : batch.spans) {
+    casts[span.step] += batch.new_names.at(span.name_id) == "cast_weights";
+    forwards[span.step] += span.kind == SpanKind::kForward;
+  }
+  int probed = 0;
+  for (const auto& [step, count] : forwards) {
+    if (count == 0) continue;
+    ++probed;
+    EXPECT_EQ(casts[step], 1) << "step " << step;
+  }
+  EXPECT_GE(probed, 6);
 }
 
 TEST_F(OneRank, EpochsGoOnWhenTheDataAreUsedUp) {

@@ -21,6 +21,10 @@ TEST(GraphPolicy, TheDefaultCaseIsCapturedAtEveryScale) {
   run_case.accumulate = 4;
   run_case.precision = "fp16";
   EXPECT_EQ(why_no_graph(run_case, false), "");
+  for (const char* const strategy : {"zero1", "zero2", "mirrored"}) {
+    run_case.strategy = strategy;
+    EXPECT_EQ(why_no_graph(run_case, false), "") << strategy;
+  }
   EXPECT_EQ(why_no_graph(baseline_case(run_case), false), "") << "or the efficiency would compare two things";
 }
 
