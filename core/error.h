@@ -19,7 +19,7 @@ enum class ErrorCode {
 /// The one exception type. `message` is written for users: what failed, where (rank, node, file, field,
 /// value) and what to do. `native_code` is the errno, SQLite or library status (0 when there is none);
 /// `where` names the operation or file ("open /x/y.db"). Caught in three places only: the CLI (exit-code
-/// table), a GUI job, and the C ABI boundary.
+/// table; a page that it serves), a GUI job, and the C ABI boundary.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message, int native_code = 0, std::string where = {});

@@ -10,6 +10,7 @@
 
 #include "analyzer/comparison/field_differences.h"
 #include "analyzer/comparison/case_history.h"
+#include "analyzer/run/run_reference.h"
 #include "analyzer/run/usable_runs.h"
 #include "core/error.h"
 
@@ -222,6 +223,12 @@ std::string_view to_string(ComparisonVerdict verdict) noexcept {
   constexpr std::array<std::string_view, 4> kNames = {"repetitions", "one-change", "several-changes",
                                                       "other-hardware"};
   return kNames[static_cast<std::size_t>(verdict)];
+}
+
+ComparedSide compared_side(const store::RunStore& store, std::string_view reference) {
+  ResolvedReference resolved = resolve_reference(store, reference);
+  if (resolved.runs.empty()) throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", reference, resolved.missing));
+  return {resolved.meaning, std::move(resolved.runs)};
 }
 
 Comparison compare_runs(const store::RunStore& store, ComparedSide a, ComparedSide b) {

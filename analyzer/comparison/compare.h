@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/figure/figure.h"
@@ -49,6 +50,9 @@ struct Comparison {
   std::vector<ComparedFigure> kernels;      ///< time a step and rank; the largest change first
   std::vector<std::string> notes;
 };
+
+/// What a reference (analyzer/run/run_reference.h) leads to. Throws Error{kBadInput} stating why there are no such runs.
+ComparedSide compared_side(const store::RunStore& store, std::string_view reference);
 
 /// Runs that are unfinished or invalid are left out with a note. Ratios have an interval if both sides have
 /// kFewestRuns or more; otherwise step time and throughput take it from the scatter of other runs of the same

@@ -51,6 +51,7 @@ int parse_and_act(int argc, char** argv) {
   add_report_command(app, action);
   add_gate_command(app, action);
   add_gui_command(app, action);
+  add_serve_command(app, action);
   add_history_command(app, action);
   add_baseline_command(app, action);
   add_doctor_command(app, action);

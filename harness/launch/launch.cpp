@@ -24,7 +24,7 @@ constexpr Name kNames[] = {{"local", Launcher::kLocal},
 Launcher automatic(const LauncherOptions& options, Variables variables) {
   variables.erase("TF_CONFIG");  // it may be meant for the program: use --launcher env for it
   if (read_placement(variables).world_size > 1) return Launcher::kEnv;
-  if (!options.hosts.empty() || !options.hostfile.empty()) return Launcher::kMpirun;
+  if (!options.hosts.empty() || !options.hostfile.empty() || !options.rankfile.empty()) return Launcher::kMpirun;
   return variables.contains("SLURM_JOB_ID") ? Launcher::kSrun : Launcher::kLocal;
 }
 
@@ -36,6 +36,7 @@ void check_use(Launcher launcher, const std::string& name, const LauncherOptions
   };
   refuse(!jobs && !options.hosts.empty(), "--hosts");
   refuse(launcher != Launcher::kMpirun && !options.hostfile.empty(), "--hostfile");
+  refuse(launcher != Launcher::kMpirun && !options.rankfile.empty(), "--rankfile");
   refuse(launcher != Launcher::kSrun && !options.partition.empty(), "--partition");
   refuse(launcher != Launcher::kSrun && !options.account.empty(), "--account");
   refuse(!jobs && !options.arguments.empty(), "--launcher-args");
@@ -48,7 +49,7 @@ void check_use(Launcher launcher, const std::string& name, const LauncherOptions
 RemoteJob job_of(const RunCase& run_case, const std::string& executable, const LauncherOptions& launcher) {
   const Variables variables = environment_variables();
   switch (launcher.launcher) {
-    case Launcher::kMpirun: return mpirun_job(run_case, executable, launcher);
+    case Launcher::kMpirun: return mpirun_job(run_case, executable, launcher, installed_mpirun());
     case Launcher::kSrun: return srun_job(run_case, executable, launcher, variables);
     default: return env_job(run_case, executable, launcher, read_placement(variables));
   }

@@ -18,6 +18,18 @@ DataCell code_cell(std::string text) {
   return {.text = std::move(text), .is_code = true};
 }
 
+DataCell run_cell(const std::string& id) {
+  DataCell cell = code_cell(id);
+  cell.page = "run/" + id;
+  return cell;
+}
+
+DataCell sweep_cell(const std::string& id) {
+  DataCell cell = code_cell(id);
+  cell.page = "sweep/" + id;
+  return cell;
+}
+
 DataCell value_cell(double value, std::string text, CellTone tone) {
   return {.text = std::move(text), .sort_by = value, .tone = tone};
 }

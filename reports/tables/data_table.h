@@ -32,6 +32,7 @@ struct DataCell {
   bool is_code = false;  ///< an identifier, a name, a path: shown as it is, in one face
   std::string brief = {};  ///< replaces `text` in narrow layouts; the table's legend explains it
   std::optional<CellBar> bar = {};
+  std::string page = {};  ///< what it names, as a page beside this one: "run/4f3a"; for formats with links
 };
 
 struct DataColumn {
@@ -55,6 +56,8 @@ struct DataTable {
 
 DataCell text_cell(std::string text, CellTone tone = CellTone::kPlain);
 DataCell code_cell(std::string text);
+DataCell run_cell(const std::string& id);
+DataCell sweep_cell(const std::string& id);
 /// Sorted by `value`, shown as `text`.
 DataCell value_cell(double value, std::string text, CellTone tone = CellTone::kPlain);
 DataCell time_cell(double time_ns);

@@ -22,5 +22,7 @@ std::vector<std::string> best_in_words(const analyzer::ScalingTable& table);
 
 DataTable scaling_data(const analyzer::ScalingTable& table);
 DataTable runs_data(const std::vector<analyzer::RunSummary>& runs);
+/// The sweeps that any of the runs belongs to, in the order of the runs.
+DataTable sweeps_data(const std::vector<analyzer::RunSummary>& runs);
 
 }  // namespace ddbench::reports

@@ -131,7 +131,7 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
   const auto any = [&](auto has) { return any_row(runs, has); };
   NumberedTexts programs("program");
   TableOf<RunSummary> columns;
-  columns.add(true, {"run"}, [](const RunSummary& each) { return code_cell(each.run.id); });
+  columns.add(true, {"run"}, [](const RunSummary& each) { return run_cell(each.run.id); });
   columns.add(true, {"state"}, [](const RunSummary& each) { return state_of(each.run); });
   columns.add(true, {"GPUs", true, "nodes × GPUs of each"}, [](const RunSummary& each) { return shape_of(each.run); });
   columns.add(true, {"step time", true}, [](const RunSummary& each) { return step_time_of(each.step_time_ns); });

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 
@@ -121,9 +122,11 @@ def test_slurm_trains_as_this_machine_does(in_slurm):
     assert "srun" in bench.ok("compare", local, there).stdout
 
 
-def test_a_slurm_allocation_is_found(in_slurm):
+@pytest.mark.parametrize("step", [[], ["srun", "--quiet", "--nodes=1", "--ntasks=1"]], ids=["allocation", "step of one"])
+def test_a_slurm_allocation_is_found(in_slurm, step):
+    """Also from within a step, as `srun --pty bash` is one, for whose end other steps wait."""
     bench = in_slurm
-    ok(start(bench, "salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", EXECUTABLE, "run", "--interface", "lo", *CASE))
+    ok(start(bench, "salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", *step, EXECUTABLE, "run", "--interface", "lo", *CASE))
     assert facts(bench)["launcher"] == "srun"
     check_placement(bench)
 
@@ -140,6 +143,29 @@ def test_mpirun_trains_on_two_hosts_as_this_machine_does(bench, hosts):
     assert reported["hostname"] == "host1", "the hardware is that of the ranks' machine, not of the head"
     assert reported["launcher.listened_at"] == f"{two_hosts.NETWORK}.254", "the interface that leads to the hosts, no other"
     assert "10.78.0.1" in reported["transport"]
+
+
+@needs_mpirun
+@pytest.mark.skipif(os.cpu_count() < 2, reason="one core")
+def test_a_rank_file_pins_ranks(bench):
+    ranks = bench.tmp / "ranks"
+    ranks.write_text("".join(f"rank {rank}={socket.gethostname()} slot={core}\n" for rank, core in enumerate((1, 0))))
+    done = bench("run", "--rankfile", ranks, "--launcher-args", "--allow-run-as-root", "--gpus", 2, "--no-baseline", "--", "sh", "-c",
+                 "echo core $(taskset -pc $$ | sed 's/.* //')")
+    assert "[rank 0] core 1" in done.stderr and "[rank 1] core 0" in done.stderr, done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("mpiexec.hydra"), reason="MPICH is not installed")
+def test_the_mpirun_of_mpich_starts_ranks(bench):
+    folder = bench.tmp / "bin"
+    folder.mkdir()
+    mpirun = folder / "mpirun"
+    mpirun.write_text(f'#!/bin/sh\nexec {shutil.which("mpiexec.hydra")} "$@"\n')  # which finds its parts by its own path
+    mpirun.chmod(0o755)
+    expected = parameters_of_local(bench, ["--gpus", "2", "--no-baseline", *SMALL])
+    ok(start(bench, EXECUTABLE, "run", "--launcher", "mpirun", "--gpus", 2, "--no-baseline", *SMALL, PATH=f"{folder}:{os.environ['PATH']}"))
+    assert hashes(bench) == expected
+    assert facts(bench)["launcher"] == "mpirun"
 
 
 @needs_mpirun
@@ -285,6 +311,18 @@ def test_a_node_that_dies_is_named(in_slurm):
         os.kill(workers[rank], signal.SIGKILL)
     expect_failure(bench, process, "node 1", "connection")
     assert bench.rows("select count(distinct step) from step where rank = 2")[0][0] > 5, "what it sent before is kept"
+
+
+def test_a_step_that_was_cancelled_is_named(in_slurm):
+    bench = in_slurm
+    process = start(bench, "salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", EXECUTABLE, "run", "--interface", "lo", "--nodes", 2, "--gpus", 2, *LONG)
+    ranks_of(bench, process)
+    job = facts(bench)["job.id"].removeprefix("slurm ")
+    subprocess.run(["scancel", f"{job}.0"], env=bench.environment, check=True, timeout=120)
+    finish(process)
+    run = last_run(bench)
+    assert (process.returncode, run["state"]) == (130, "interrupted")
+    assert f"the step of its ranks in job {job} was cancelled" in run["reason"]
 
 
 def test_a_rank_that_stands_still_is_named(bench, hosts):

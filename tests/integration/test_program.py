@@ -233,6 +233,11 @@ def test_torchrun_starts_the_ranks_of_each_node(bench):
     assert len(bench.rows("select distinct step from step")) == 20
 
 
+def test_output_of_a_program_per_node_is_labelled_by_node(bench):
+    done = bench("run", "--nodes", 2, "--gpus", 2, "--per-node", "--no-baseline", "--", "sh", "-c", "echo $NODE_RANK")
+    assert sorted(line for line in done.stderr.splitlines() if line.startswith("[")) == ["[node 0] 0", "[node 1] 1"]
+
+
 def test_per_node_is_for_programs(bench):
     done = bench("run", "--nodes", 2, "--per-node")
     assert done.returncode == 2 and "--per-node" in done.stderr

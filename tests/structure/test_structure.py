@@ -43,6 +43,7 @@ RESERVED = {
     r"(dnnl|oneapi/).*": ["harness/device/cpu"],
     r"openssl/.*": ["harness/launch/trust"],
     r"curl/.*": ["harness/http/curl"],
+    r"boost/(asio|beast)/.*": ["harness/http/server"],
     r"gloo/.*": ["harness/collective/gloo", "probes/preload"],
     r"(cuda|cublas|cudnn|cupti|nccl).*": ["probes/cupti", "probes/cuda", "probes/nccl", "harness/device/gpu",
                                           "harness/device/cuda", "harness/collective/nccl"],

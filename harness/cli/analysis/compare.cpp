@@ -5,7 +5,6 @@
 
 #include "analyzer/comparison/compare.h"
 #include "analyzer/comparison/compare_by.h"
-#include "analyzer/run/run_reference.h"
 #include "core/error.h"
 #include "harness/cli/analysis/cost_options.h"
 #include "harness/cli/options/command.h"
@@ -31,16 +30,9 @@ struct CompareOptions {
   throw Error(ErrorCode::kBadInput, message + "\nTry: ddbench compare --help");
 }
 
-analyzer::ComparedSide side_of(const store::RunStore& store, const std::string& reference) {
-  analyzer::ResolvedReference resolved = analyzer::resolve_reference(store, reference);
-  if (resolved.runs.empty())
-    throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", reference, resolved.missing));
-  return {resolved.meaning, std::move(resolved.runs)};
-}
-
 int compare_sides(const store::RunStore& store, const CompareOptions& options) {
   const analyzer::Comparison comparison =
-      analyzer::compare_runs(store, side_of(store, options.sides[0]), side_of(store, options.sides[1]));
+      analyzer::compare_runs(store, analyzer::compared_side(store, options.sides[0]), analyzer::compared_side(store, options.sides[1]));
   print(options.json ? reports::comparison_json(comparison) + "\n"
                      : reports::comparison_text(comparison, stdout_style()));
   return 0;

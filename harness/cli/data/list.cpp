@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,8 +9,8 @@
 
 #include "analyzer/run/run_summary.h"
 #include "core/error.h"
-#include "core/facts/facts.h"
 #include "harness/cli/data/list_skus.h"
+#include "harness/cli/data/listed_runs.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
@@ -27,55 +26,16 @@ namespace {
 struct ListOptions {
   std::string what = "runs";
   std::string db;
-  std::string name;
-  std::string sweep;
-  std::string user;
-  std::string job;
-  std::string host;
-  int limit = 20;
+  RunFilter filter;
   std::string skus;
   std::vector<std::string> prices;
   bool json = false;
 };
 
-/// "1234" is the job that is stored as "slurm 1234".
-bool is_job(const std::string& stored, const std::string& asked) {
-  return stored == asked || stored.substr(stored.find(' ') + 1) == asked;
-}
-
-/// "node1" is the host "node1.cluster".
-bool is_host(const std::string& stored, const std::string& asked) {
-  return !stored.empty() && (stored == asked || stored.substr(0, stored.find('.')) == asked);
-}
-
-/// The launcher's host, or that of a rank.
-bool ran_on(const store::RunStore& store, const store::RunRecord& run, const std::string& host) {
-  if (is_host(run.owner_host, host)) return true;
-  const std::vector<store::RankRecord> ranks = store.ranks(run.id);
-  return std::any_of(ranks.begin(), ranks.end(), [&](const store::RankRecord& rank) { return is_host(rank.host, host); });
-}
-
-bool is_asked_for(const store::RunStore& store, const store::RunRecord& run, const ListOptions& options) {
-  const Facts& facts = run.environment.facts;
-  if (!options.user.empty() && get_fact(facts, fact_key<"owner.user">).value_or("") != options.user) return false;
-  if (!options.job.empty() && !is_job(get_fact(facts, fact_key<"job.id">).value_or(""), options.job)) return false;
-  return options.host.empty() || ran_on(store, run, options.host);
-}
-
 int list_runs(const ListOptions& options) {
   const auto store = open_store(options.db);
-  const bool by_origin = !options.user.empty() || !options.job.empty() || !options.host.empty();
-  store::Query query;
-  query.name = options.name;
-  query.sweep_id = options.sweep;
-  if (!by_origin) query.limit = options.limit;
-  std::vector<analyzer::RunSummary> summaries;
-  for (const store::RunRecord& run : store.runs(query)) {
-    if (options.limit > 0 && summaries.size() == static_cast<std::size_t>(options.limit)) break;
-    if (!by_origin || is_asked_for(store, run, options)) summaries.push_back(analyzer::summarize_for_list(store, run));
-  }
-  print(options.json ? reports::run_list_json(summaries) + "\n"
-                     : reports::run_list_text(summaries, stdout_style()));
+  const std::vector<analyzer::RunSummary> runs = listed_runs(store, options.filter);
+  print(options.json ? reports::run_list_json(runs) + "\n" : reports::run_list_text(runs, stdout_style()));
   return 0;
 }
 
@@ -157,8 +117,8 @@ std::string strategies_json() {
 }
 
 void refuse_filters_of_runs(const ListOptions& options) {
-  for (const auto& [option, value] : {std::pair("--name", &options.name), std::pair("--sweep", &options.sweep), std::pair("--user", &options.user),
-                                      std::pair("--job", &options.job), std::pair("--host", &options.host)}) {
+  for (const auto& [option, value] : {std::pair("--name", &options.filter.name), std::pair("--sweep", &options.filter.sweep), std::pair("--user", &options.filter.user),
+                                      std::pair("--job", &options.filter.job), std::pair("--host", &options.filter.host)}) {
     if (!value->empty())
       throw Error(ErrorCode::kBadInput, fmt::format("{} selects runs, but `list {}` lists none: leave it out, or use `list runs`", option, options.what));
   }
@@ -186,12 +146,12 @@ void add_list_command(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"runs", "workloads", "strategies", "skus"}))
       ->capture_default_str();
   add_db_option(*command, options->db);
-  command->add_option("--name", options->name, "Only runs of this name");
-  command->add_option("--sweep", options->sweep, "Only runs of this sweep");
-  command->add_option("--user", options->user, "Only runs that this user made");
-  command->add_option("--job", options->job, "Only runs of this job of a scheduler: 1234 or \"slurm 1234\"");
-  command->add_option("--host", options->host, "Only runs of this host: where ddbench was, or a rank");
-  command->add_option("--limit", options->limit, "Show at most N runs, newest first (0: all)")
+  command->add_option("--name", options->filter.name, "Only runs of this name");
+  command->add_option("--sweep", options->filter.sweep, "Only runs of this sweep");
+  command->add_option("--user", options->filter.user, "Only runs that this user made");
+  command->add_option("--job", options->filter.job, "Only runs of this job of a scheduler: 1234 or \"slurm 1234\"");
+  command->add_option("--host", options->filter.host, "Only runs of this host: where ddbench was, or a rank");
+  command->add_option("--limit", options->filter.limit, "Show at most N runs, newest first (0: all)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_skus_option(*command, options->skus);

@@ -21,6 +21,7 @@ void add_list_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);
 void add_gate_command(CLI::App& app, Action& action);
 void add_gui_command(CLI::App& app, Action& action);
+void add_serve_command(CLI::App& app, Action& action);
 void add_history_command(CLI::App& app, Action& action);
 void add_baseline_command(CLI::App& app, Action& action);
 void add_doctor_command(CLI::App& app, Action& action);

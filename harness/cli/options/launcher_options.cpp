@@ -50,6 +50,7 @@ void add_launcher_options(CLI::App& app, LauncherCommandOptions& options) {
       ->capture_default_str();
   add("--hosts", options.hosts, "Hosts of the nodes, for mpirun and srun: a,b or a:4,b:4");
   add("--hostfile", options.launcher.hostfile, "Hosts of the nodes as a file of mpirun's");
+  add("--rankfile", options.launcher.rankfile, "Host and cores of each rank as a file of Open MPI's mpirun");
   add("--partition", options.launcher.partition, "Slurm partition");
   add("--account", options.launcher.account, "Slurm account");
   add("--launcher-args", options.arguments, "Further arguments for mpirun or srun, in one string");

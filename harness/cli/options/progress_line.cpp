@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "core/run_case/program_case.h"
 #include "core/clock.h"
 #include "harness/cli/options/output.h"
 #include "reports/formats/prometheus/prometheus.h"
@@ -103,6 +104,7 @@ void ProgressLine::on_start(const store::RunRecord& run) {
   end_is_shown_ = false;
   run_id_ = run.id;
   run_name_ = run.run_case.name;
+  ranks_of_output_ = is_program_per_node(run.run_case) ? run.run_case.gpus_per_node : 0;
   hang_.clear();
   show(fmt::format("{}: starting {} rank{} (run {})", heading_, run.run_case.world_size(),
                    run.run_case.world_size() == 1 ? "" : "s", run.id));
@@ -129,7 +131,8 @@ void ProgressLine::on_output(int rank, const std::string& line) {
   if (quiet_) return;
   if (line_open_) print_error("\r\033[K");  // it is redrawn below the program's output
   line_open_ = false;
-  print_error(fmt::format("[rank {}] {}\n", rank, printable(line)));
+  const std::string whose = ranks_of_output_ > 0 ? fmt::format("node {}", rank / ranks_of_output_) : fmt::format("rank {}", rank);
+  print_error(fmt::format("[{}] {}\n", whose, printable(line)));
 }
 
 void ProgressLine::on_wait(const std::string& what) {

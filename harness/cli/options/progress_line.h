@@ -53,6 +53,7 @@ class ProgressLine : public experiment::RunObserver {
   MetricsFile metrics_file_;
   std::string run_id_;
   std::string run_name_;
+  int ranks_of_output_ = 0;  ///< that share one output, a node's; 0: each rank has its own
   std::string hang_;
   std::uint64_t hang_at_step_ = 0;
   std::int64_t last_shown_ns_ = 0;

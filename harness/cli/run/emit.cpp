@@ -28,7 +28,7 @@ constexpr const char* kGroup = "Job file";
 /// Options that the job file expresses in its own way, or that only concern a run on this machine.
 bool is_for_the_job(const CLI::Option& option) {
   static const std::set<std::string> kSaidByTheFile{"--name",      "--db",       "--json",  "--quiet",
-                                                    "--continue",  "--force",  "--launcher", "--hosts", "--hostfile",
+                                                    "--continue",  "--force",  "--launcher", "--hosts", "--hostfile", "--rankfile",
                                                     "--partition", "--account"};
   return option.count() > 0 && !option.get_positional() && option.get_group() != kGroup &&
          kSaidByTheFile.count(option.get_name()) == 0;

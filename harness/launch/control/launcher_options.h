@@ -25,6 +25,7 @@ struct LauncherOptions {
   Launcher launcher = Launcher::kLocal;
   std::vector<std::string> hosts;      ///< mpirun and srun: where the nodes are; "name" or "name:slots"
   std::string hostfile;                ///< the same as a file of mpirun's, its path
+  std::string rankfile;                ///< Open MPI's: the host and cores of each rank; its path
   std::string partition;               ///< of Slurm
   std::string account;                 ///< of Slurm
   std::vector<std::string> arguments;  ///< handed to mpirun or srun as they are

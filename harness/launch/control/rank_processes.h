@@ -20,7 +20,7 @@ struct Arrival {
 
 /// What a scheduler did to the job of the ranks, according to the output of its launcher.
 struct JobEnd {
-  enum class Cause { kNotKnown, kCancelled, kPreempted, kTimeLimit, kNodeLost };
+  enum class Cause { kNotKnown, kCancelled, kStepCancelled, kPreempted, kTimeLimit, kNodeLost };
   Cause cause = Cause::kNotKnown;
   std::string job;                      ///< its number, of a job that was cancelled
   std::vector<std::string> lost_nodes;  ///< as the scheduler calls them

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "harness/launch/control/launch_contract.h"
 #include "harness/launch/control/launcher_options.h"
 #include "harness/launch/remote/remote_processes.h"
@@ -7,9 +10,19 @@
 
 namespace ddbench::launch {
 
+/// Programs of the name mpirun, by the options that they take.
+enum class Mpirun {
+  kOpenMpi,
+  kHydra,  ///< of MPICH, MVAPICH and Intel MPI
+};
+/// By what `mpirun --version` prints. Open MPI where it says neither.
+Mpirun mpirun_of(std::string_view version);
+/// That of this machine's PATH; Open MPI where there is none, whose start then fails with the reason.
+Mpirun installed_mpirun();
+
 /// What mpirun is asked, for each rank to be `<executable> worker`. Pure, but for the address that leads to
 /// the hosts.
-RemoteJob mpirun_job(const RunCase& run_case, const std::string& executable, const LauncherOptions& options);
+RemoteJob mpirun_job(const RunCase& run_case, const std::string& executable, const LauncherOptions& options, Mpirun mpirun);
 
 /// Likewise for srun.
 RemoteJob srun_job(const RunCase& run_case, const std::string& executable, const LauncherOptions& options,

@@ -73,7 +73,10 @@ JobEnd RemoteProcesses::job_end() const {
   JobEnd end = slurm_job_end_in(log_);
   if (end.cause != JobEnd::Cause::kCancelled) return end;
   try {
-    if (!end.job.empty() && !is_still_running(run_tool({{"scontrol", "show", "job", "-o", end.job}}))) return end;
+    if (end.job.empty()) return {};
+    // Of a job that goes on, the ranks alone were ended: `scancel JOB.STEP`. A mere signal to them reads the same.
+    if (is_still_running(run_tool({{"scontrol", "show", "job", "-o", end.job}}))) end.cause = JobEnd::Cause::kStepCancelled;
+    return end;
   } catch (const Error&) {
     // Nobody can be asked: what happened is not known.
   }

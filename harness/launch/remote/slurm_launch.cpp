@@ -41,6 +41,8 @@ RemoteJob srun_job(const RunCase& run_case, const std::string& executable, const
   if (!options.hosts.empty()) job.command.push_back("--nodelist=" + node_list(options.hosts));
   if (!options.partition.empty()) job.command.push_back("--partition=" + options.partition);
   if (!options.account.empty()) job.command.push_back("--account=" + options.account);
+  // Within a step, as in `srun --pty bash`, whose cores a further step would wait for until it ends.
+  if (variables.contains("SLURM_STEP_ID")) job.command.push_back("--overlap");
   job.command.insert(job.command.end(), options.arguments.begin(), options.arguments.end());
   job.command.insert(job.command.end(), {executable, "worker"});
   job.may_queue = !variables.contains("SLURM_JOB_ID");

@@ -42,6 +42,10 @@ void settle_job_end(const JobEnd& end, const SupervisedRanks& ranks, LaunchOutco
              (outcome.state == store::RunState::kPreempted || std::any_of(ranks.begin(), ranks.end(), was_lost))) {
     outcome.state = store::RunState::kInterrupted;
     outcome.reason = "the job was cancelled (scancel): " + outcome.reason;
+  } else if (end.cause == JobEnd::Cause::kStepCancelled && outcome.state == store::RunState::kFailed &&
+             std::any_of(ranks.begin(), ranks.end(), was_lost)) {
+    outcome.state = store::RunState::kInterrupted;
+    outcome.reason = fmt::format("the step of its ranks in job {} was cancelled (scancel): {}", end.job, outcome.reason);
   } else if (end.cause == JobEnd::Cause::kTimeLimit) {
     outcome.state = store::RunState::kPreempted;
     outcome.reason = "the job's time limit: " + outcome.reason;

@@ -63,4 +63,11 @@ std::string random_bytes(std::size_t count) {
   throw Error(ErrorCode::kEnvironment, "the system has no random numbers", 0, "RAND_bytes");
 }
 
+std::string base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL ends it with a 0
+  const int length = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
 }  // namespace ddbench::launch

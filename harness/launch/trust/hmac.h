@@ -10,7 +10,7 @@
 
 #include "core/unique_handle.h"
 
-/// HMAC-SHA-256 and random bytes from OpenSSL. Texts are bytes.
+/// HMAC-SHA-256, random bytes and base64 from OpenSSL. Texts are bytes.
 namespace ddbench::launch {
 
 inline constexpr std::size_t kDigestBytes = 32;
@@ -34,5 +34,8 @@ bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 /// Throws Error{kEnvironment} when the system has no random numbers.
 std::string random_bytes(std::size_t count);
+
+/// RFC 4648, with padding.
+std::string base64(std::string_view bytes);
 
 }  // namespace ddbench::launch

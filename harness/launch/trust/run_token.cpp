@@ -23,19 +23,18 @@ std::string new_token() {
   return token;
 }
 
-std::string take_token() {
-  const char* const given = std::getenv(kTokenVariable);
+std::string take_token(const char* variable) {
+  const char* const given = std::getenv(variable);
   if (given == nullptr) return {};
   std::string token = given;
-  ::unsetenv(kTokenVariable);
+  ::unsetenv(variable);
   token.erase(token.find_last_not_of(kWhiteSpace) + 1);
   token.erase(0, token.find_first_not_of(kWhiteSpace));
   if (token.size() >= kFewestTokenBytes) return token;
   throw Error(
       ErrorCode::kBadInput,
-      fmt::format("{} has {} characters, but a secret needs at least {}: give all ranks the output of "
-                  "`openssl rand -hex 16`",
-                  kTokenVariable, token.size(), kFewestTokenBytes));
+      fmt::format("{} has {} characters, but a secret needs at least {}: use the output of `openssl rand -hex 16`", variable,
+                  token.size(), kFewestTokenBytes));
 }
 
 }  // namespace ddbench::launch

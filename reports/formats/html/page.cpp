@@ -19,6 +19,8 @@ constexpr double kNarrow_px = 330;
 constexpr double kColumn_px = 530;
 constexpr double kFull_px = 1080;
 constexpr std::size_t kMostValues = 150;
+constexpr std::size_t kNarrowField = 12;  // characters
+constexpr std::size_t kWideField = 32;
 constexpr std::size_t kBandsForFullWidth = 12;
 
 std::string list(std::string_view css_class, const std::vector<std::string>& items) {
@@ -52,18 +54,33 @@ bool wants_full_width(const analyzer::Figure& figure) {
 
 }  // namespace
 
-Page::Page(std::string_view kind, std::string_view title, std::string_view subtitle) {
+Page::Page(std::string_view kind, std::string_view title, std::string_view subtitle, const PageLinks* links) : links_(links) {
   markup_ = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">"
       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
       "<meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">"
       "<meta name=\"generator\" content=\"ddbench\"><title>{} – "
       "{}</title>\n<style>{}</style></head>\n<body><main>\n",
-      page_script_sha256(), html_text(shortened(title, 120)), html_text(kind), page_css());
+      content_security_policy(), html_text(shortened(title, 120)), html_text(kind), page_css());
   markup_ += fmt::format("<header><p class=\"kind\">{}</p><h1>{}</h1><p class=\"subtitle\">{}</p></header>\n",
                          html_text(kind), html_text(shortened(title, 300)), html_text(subtitle));
+}
+
+void Page::navigation(const std::vector<Link>& pages) {
+  if (links_ == nullptr) return;
+  markup_ += "<nav aria-label=\"Pages\">";
+  for (const Link& link : pages) markup_ += fmt::format("<a href=\"{}\">{}</a>", html_text(links_->root + link.page), html_text(link.text));
+  markup_ += "</nav>\n";
+}
+
+void Page::form(std::string_view page, std::string_view button, const std::vector<FormField>& fields) {
+  markup_ += fmt::format("<form action=\"{}\">", html_text(links_ == nullptr ? std::string(page) : links_->root + std::string(page)));
+  for (const FormField& field : fields) {
+    markup_ += fmt::format("<label>{}<input name=\"{}\" value=\"{}\" size=\"{}\"></label>", html_text(field.label), html_text(field.name),
+                           html_text(field.value), std::clamp<std::size_t>(char_count(field.value) + 3, kNarrowField, kWideField));
+  }
+  markup_ += fmt::format("<button>{}</button></form>\n", html_text(button));
 }
 
 void Page::badges(const std::vector<std::string>& badges) {
@@ -146,17 +163,17 @@ void Page::figure_values(const analyzer::Figure& figure) {
       values.rows.push_back(std::move(row));
     }
   }
-  markup_ += "<details><summary>Values</summary>" + table_markup(values) + "</details>";
+  markup_ += "<details><summary>Values</summary>" + table_markup(values, links_) + "</details>";
 }
 
 void Page::table(const DataTable& table) {
-  if (!table.rows.empty()) markup_ += table_markup(table) + "\n";
+  if (!table.rows.empty()) markup_ += table_markup(table, links_) + "\n";
 }
 
 void Page::folded_table(const DataTable& table) {
   if (table.rows.empty()) return;
   markup_ += fmt::format("<details class=\"folded\"><summary>{} ({})</summary>{}</details>\n",
-                         html_text(table.caption), table.rows.size(), table_markup(table));
+                         html_text(table.caption), table.rows.size(), table_markup(table, links_));
 }
 
 std::string Page::finish() {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/figure/figure.h"
+#include "reports/formats/html/html.h"
 #include "reports/tables/data_table.h"
 #include "reports/tables/run_content.h"
 
@@ -13,9 +14,17 @@ namespace ddbench::reports::html {
 /// Writes one page from top to bottom. Callers pass unescaped text; it is escaped here.
 class Page {
  public:
-  /// Head, style, and the page's own heading.
-  Page(std::string_view kind, std::string_view title, std::string_view subtitle);
+  /// Head, style, and the page's own heading. `links` must outlive the page.
+  Page(std::string_view kind, std::string_view title, std::string_view subtitle, const PageLinks* links = nullptr);
 
+  /// Links above the heading; nothing on a page without `links`. `page` is beside the root: "run/4f3a".
+  struct Link {
+    std::string text;
+    std::string page;
+  };
+  void navigation(const std::vector<Link>& pages);
+  /// Leads to `page`, with the fields as its query.
+  void form(std::string_view page, std::string_view button, const std::vector<FormField>& fields);
   void badges(const std::vector<std::string>& badges);
   void alarms(const std::vector<std::string>& alarms);
   void verdict(std::string_view sentence);
@@ -34,6 +43,7 @@ class Page {
   void figure(const analyzer::Figure& figure);
   void figure_values(const analyzer::Figure& figure);
 
+  const PageLinks* links_;
   std::string markup_;
   int figures_ = 0;
 };

@@ -5,8 +5,8 @@ namespace ddbench::reports::html {
 namespace {
 
 constexpr const char* kRules =
-    R"(:root{--good:#00704f;--warning:#8a5a00;--bad:#b3261e;--panel:#f6f7f9;--warn-panel:#fff6e0;--bad-panel:#fdecea}
-@media screen and (prefers-color-scheme:dark){:root{--good:#4ad3a4;--warning:#ffc24d;--bad:#ff8a80;--panel:#1b1f26;--warn-panel:#2b2413;--bad-panel:#331a19}}
+    R"(:root{--good:#00704f;--warning:#8a5a00;--bad:#b3261e;--panel:#f6f7f9;--warn-panel:#fff6e0;--bad-panel:#fdecea;--link:#0b57d0}
+@media screen and (prefers-color-scheme:dark){:root{--good:#4ad3a4;--warning:#ffc24d;--bad:#ff8a80;--panel:#1b1f26;--warn-panel:#2b2413;--bad-panel:#331a19;--link:#8ab4f8}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans","DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums}
@@ -15,6 +15,12 @@ h1{font-size:27px;line-height:1.25;margin:2px 0 6px;overflow-wrap:anywhere}
 h2{font-size:19px;margin:36px 0 12px}h3{font-size:15px;margin:0 0 8px;overflow-wrap:anywhere}
 .kind{margin:0;color:var(--soft);font-size:13px;letter-spacing:.04em}
 .subtitle{margin:0;color:var(--soft);overflow-wrap:anywhere}
+nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin:8px 0 0;font-size:14px}
+a{color:var(--link)}a:hover{text-decoration-thickness:2px}
+form{display:flex;flex-wrap:wrap;gap:10px 14px;align-items:end;margin:18px 0 24px}
+label{font-size:13px;color:var(--soft)}
+input{display:block;margin-top:3px;max-width:100%;font:inherit;font-size:14px;padding:4px 8px;color:var(--ink);background:var(--page);border:1px solid var(--axis);border-radius:6px}
+form button{font:inherit;font-size:14px;padding:4px 16px;color:var(--ink);background:var(--panel);border:1px solid var(--axis);border-radius:6px;cursor:pointer}
 .badges{display:flex;flex-wrap:wrap;gap:6px;list-style:none;margin:12px 0 0;padding:0}
 .badges li{border:1px solid var(--grid);border-radius:99px;padding:1px 10px;font-size:13px;color:var(--soft);overflow-wrap:anywhere}
 .alarm{margin:16px 0 0;padding:10px 14px;border:1px solid var(--bad);border-left-width:5px;border-radius:6px;background:var(--bad-panel);overflow-wrap:anywhere}

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
+#include "reports/formats/html/html.h"
 #include "reports/formats/html/page_style.h"
 
-namespace ddbench::reports::html {
+namespace ddbench::reports {
 namespace {
 
 // Turns column headings into buttons. Rows without a number (a dash) stay at the end in both directions.
@@ -39,11 +42,13 @@ constexpr std::string_view kScriptSha256 = "sbqPtiIOi48+F/tSMEExemPUgi3UYCL4rIm6
 
 }  // namespace
 
-std::string_view page_script() {
+std::string_view html::page_script() {
   return kScript;
 }
-std::string_view page_script_sha256() {
-  return kScriptSha256;
+
+std::string content_security_policy() {
+  return fmt::format(
+      "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'self'", kScriptSha256);
 }
 
-}  // namespace ddbench::reports::html
+}  // namespace ddbench::reports

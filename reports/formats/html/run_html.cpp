@@ -5,6 +5,7 @@
 #include "reports/tables/prediction_content.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
+#include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
 namespace {
@@ -19,11 +20,22 @@ std::vector<std::string> badges_of(const store::RunRecord& run) {
   return badges;
 }
 
+std::vector<html::Page::Link> pages_beside(const store::RunRecord& run) {
+  std::vector<html::Page::Link> pages = {{"all runs", ""}};
+  if (!run.sweep_id.empty()) pages.push_back({"its sweep", url_path("sweep/" + run.sweep_id)});
+  if (!run.baseline_id.empty()) {
+    pages.push_back({"its baseline", "run/" + run.baseline_id});
+    pages.push_back({"compared with its baseline", fmt::format("compare?a={}&b={}", run.baseline_id, run.id)});
+  }
+  return pages;
+}
+
 }  // namespace
 
-std::string run_html(const RunReport& report) {
+std::string run_html(const RunReport& report, const PageLinks* links) {
   const analyzer::RunSummary& summary = report.summary;
-  html::Page page("ddbench run report", run_title(summary), run_subtitle(summary));
+  html::Page page("ddbench run report", run_title(summary), run_subtitle(summary), links);
+  page.navigation(pages_beside(summary.run));
   page.badges(badges_of(summary.run));
   page.alarms(run_alarms(summary));
   page.tiles(run_tiles(summary));

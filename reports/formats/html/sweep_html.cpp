@@ -27,8 +27,9 @@ std::vector<std::string> badges_of(const SweepReport& report) {
 
 }  // namespace
 
-std::string sweep_html(const SweepReport& report) {
-  html::Page page("ddbench sweep report", sweep_title(report), sweep_subtitle(report));
+std::string sweep_html(const SweepReport& report, const PageLinks* links) {
+  html::Page page("ddbench sweep report", sweep_title(report), sweep_subtitle(report), links);
+  page.navigation({{"all runs", ""}});
   page.badges(badges_of(report));
   page.alarms(sweep_alarms(report));
   page.tiles(sweep_tiles(report));

@@ -43,6 +43,10 @@ DataTable differences_data(const analyzer::Comparison& comparison);
 /// The first `most` of the figures that either side has.
 DataTable compared_data(const std::string& caption, const std::vector<analyzer::ComparedFigure>& figures, std::size_t most);
 DataTable compared_parts_data(const analyzer::Comparison& comparison);
+/// All tables of a comparison that have rows, in their order.
+std::vector<DataTable> comparison_tables(const analyzer::Comparison& comparison);
+/// "run 4f3a · mlp · 4 nodes × 4 GPUs = 16 ranks · measured"
+std::string side_in_words(const analyzer::ComparedSide& side);
 
 DataTable batch_data(const analyzer::BatchCurve& curve);
 DataTable noise_data(const analyzer::BatchCurve& curve);

@@ -5,12 +5,14 @@
 #include "core/text/quantity.h"
 #include "reports/tables/analysis/analysis_tables.h"
 #include "reports/tables/analysis/columns.h"
+#include "reports/text/phrases.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
 namespace {
 
 constexpr std::size_t kMostDifferences = 40;
+constexpr std::size_t kMostKernels = 12;
 constexpr std::size_t kLongestValue = 48;
 
 void note_the_rest(std::size_t all, std::size_t most, DataTable& data) {
@@ -65,6 +67,21 @@ DataTable compared_parts_data(const analyzer::Comparison& comparison) {
   std::vector<analyzer::ComparedFigure> parts = comparison.parts;
   for (analyzer::ComparedFigure& part : parts) part.name = part_in_words(part.name);
   return compared_data("Mean step by parts", parts, parts.size());
+}
+
+std::vector<DataTable> comparison_tables(const analyzer::Comparison& comparison) {
+  constexpr std::size_t kAll = static_cast<std::size_t>(-1);
+  std::vector<DataTable> tables = {differences_data(comparison), compared_data("What changed", comparison.figures, kAll), compared_parts_data(comparison),
+                                   compared_data("Collectives: transfer time", comparison.collectives, kAll),
+                                   compared_data("Kernels: time a step and rank, largest change first", comparison.kernels, kMostKernels)};
+  std::erase_if(tables, [](const DataTable& table) { return table.rows.empty(); });
+  return tables;
+}
+
+std::string side_in_words(const analyzer::ComparedSide& side) {
+  const store::RunRecord& run = side.runs.front();
+  return fmt::format("{}{} · {} · {} · {}", side.meaning, side.runs.size() > 1 ? fmt::format(" ({} runs)", side.runs.size()) : "",
+                     work_name(run.run_case.work), shape_in_words(run), provenance_in_words(run.provenance));
 }
 
 }  // namespace ddbench::reports

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "core/run_case/program_case.h"
 #include "expect_error.h"
 #include "harness/launch/launch.h"
 #include "harness/launch/remote/remote_launch.h"
+#include "temporary_directory.h"
 
 namespace ddbench::launch {
 namespace {
@@ -26,7 +28,7 @@ TEST(RemoteJobs, MpirunPlacesRanksNodeByNode) {
   LauncherOptions options;
   options.hosts = {"127.0.0.1", "127.0.0.2:4"};
   options.arguments = {"--mca", "btl", "self"};
-  const RemoteJob job = mpirun_job(two_by_two(), "/opt/ddbench", options);
+  const RemoteJob job = mpirun_job(two_by_two(), "/opt/ddbench", options, Mpirun::kOpenMpi);
   EXPECT_TRUE(holds(job.command, {"-np", "4", "--map-by", "ppr:2:node"}));
   EXPECT_TRUE(holds(job.command, {"--host", "127.0.0.1:2,127.0.0.2:4"}));
   EXPECT_TRUE(holds(job.command, {"--mca", "btl", "self", "/opt/ddbench", "worker"}));
@@ -34,9 +36,48 @@ TEST(RemoteJobs, MpirunPlacesRanksNodeByNode) {
   EXPECT_FALSE(job.may_queue);
   for (const std::string& word : job.command)
     EXPECT_EQ(word.find(job.credentials.started.token), std::string::npos);
-  const RemoteJob other = mpirun_job(two_by_two(), "/opt/ddbench", options);
+  const RemoteJob other = mpirun_job(two_by_two(), "/opt/ddbench", options, Mpirun::kOpenMpi);
   EXPECT_NE(job.credentials.started.token, other.credentials.started.token);
   EXPECT_EQ(job.credentials.of(3).token, job.credentials.started.token);
+}
+
+TEST(RemoteJobs, ARankFilePlacesAndPinsAlone) {
+  test::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "ranks").string();
+  std::ofstream(file) << "# ours\nrank 1=127.0.0.2 slot=0\nrank 0=127.0.0.1 slot=1\n";
+  LauncherOptions options;
+  options.rankfile = file;
+  EXPECT_EQ(choose_launcher("auto", options), Launcher::kMpirun);
+  const RemoteJob job = mpirun_job(two_by_two(), "x", options, Mpirun::kOpenMpi);
+  EXPECT_TRUE(holds(job.command, {"-np", "4", "--rankfile", file, "-x"})) << "mpirun refuses any other mapping beside it";
+  EXPECT_EQ(job.listen.address, "127.0.0.1");
+  EXPECT_ERROR(ErrorCode::kBadInput, "is Open MPI's", mpirun_job(two_by_two(), "x", options, Mpirun::kHydra));
+  EXPECT_ERROR(ErrorCode::kBadInput, "--rankfile", choose_launcher("srun", options));
+  options.rankfile += "2";
+  EXPECT_ERROR(ErrorCode::kBadInput, "no such file", mpirun_job(two_by_two(), "x", options, Mpirun::kOpenMpi));
+  std::ofstream(options.rankfile) << "rank 1=a slot=0\n";
+  EXPECT_ERROR(ErrorCode::kBadInput, "no line \"rank 0=", mpirun_job(two_by_two(), "x", options, Mpirun::kOpenMpi));
+}
+
+TEST(RemoteJobs, HydraHasOptionsOfItsOwn) {
+  EXPECT_EQ(mpirun_of("HYDRA build details:\n    Version:                                 4.0.2\n"), Mpirun::kHydra);
+  EXPECT_EQ(mpirun_of("Intel(R) MPI Library for Linux* OS, Version 2021.11 Build 20231005 (id: 74c4a23)\n"), Mpirun::kHydra);
+  EXPECT_EQ(mpirun_of("mpirun (Open MPI) 4.1.4\n"), Mpirun::kOpenMpi);
+  LauncherOptions options;
+  options.hosts = {"127.0.0.1:2", "127.0.0.2"};
+  options.arguments = {"-iface", "eth0"};
+  const RemoteJob job = mpirun_job(two_by_two(), "/opt/ddbench", options, Mpirun::kHydra);
+  EXPECT_TRUE(holds(job.command, {"-n", "4", "-ppn", "2"}));
+  EXPECT_TRUE(holds(job.command, {"-hosts", "127.0.0.1:2,127.0.0.2", "-iface", "eth0", "/opt/ddbench", "worker"}));
+  EXPECT_EQ(job.listen.address, "127.0.0.1");
+}
+
+TEST(RemoteJobs, ARankWithinAStepOverlapsIt) {
+  LauncherOptions options;
+  options.interface = "lo";
+  const auto overlaps = [&](const Variables& variables) { return holds(srun_job(two_by_two(), "x", options, variables).command, {"--overlap"}); };
+  EXPECT_TRUE(overlaps({{"SLURM_JOB_ID", "1"}, {"SLURM_STEP_ID", "0"}}));
+  EXPECT_FALSE(overlaps({{"SLURM_JOB_ID", "1"}})) << "of a batch script: steps of a job keep out of each other's cores";
 }
 
 TEST(RemoteJobs, SrunTakesWhatSlurmNeeds) {

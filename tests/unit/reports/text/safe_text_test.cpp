@@ -111,6 +111,11 @@ TEST(MarkdownCode, FencesAnyText) {
   EXPECT_EQ(markdown_code(""), "");
 }
 
+TEST(UrlPath, EncodesAllThatMeansSomethingInAnAddress) {
+  EXPECT_EQ(url_path("run/4f-3.a_~"), "run/4f-3.a_~");
+  EXPECT_EQ(url_path("a b?c#d%\"<&é\n"), "a%20b%3Fc%23d%25%22%3C%26%C3%A9%0A");
+}
+
 TEST(Shortened, NeverCutsACharacter) {
   EXPECT_EQ(shortened("abcdef", 6), "abcdef");
   EXPECT_EQ(shortened("abcdefg", 6), "abcde…");

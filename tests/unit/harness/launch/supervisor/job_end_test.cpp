@@ -48,8 +48,17 @@ TEST_F(JobEnds, OnlyAJobThatEndedByASignalWasCancelled) {
   EXPECT_EQ(settled(store::RunState::kFailed, {Cause::kCancelled, "7", {}}).state, store::RunState::kInterrupted);
 }
 
+TEST_F(JobEnds, ACancelledStepIsThatOnlyWhereRanksWereLost) {
+  EXPECT_EQ(settled(store::RunState::kFailed, {Cause::kStepCancelled, "7", {}}).reason, "why") << "a rank's own failure";
+  ranks_[0].record.outcome = "lost: its connection has ended";
+  EXPECT_EQ(settled(store::RunState::kPreempted, {Cause::kStepCancelled, "7", {}}).state, store::RunState::kPreempted) << "a mere signal";
+  const LaunchOutcome outcome = settled(store::RunState::kFailed, {Cause::kStepCancelled, "7", {}});
+  EXPECT_EQ(outcome.state, store::RunState::kInterrupted);
+  EXPECT_EQ(outcome.reason, "the step of its ranks in job 7 was cancelled (scancel): why");
+}
+
 TEST_F(JobEnds, ARunThatIsDoneStaysSo) {
-  for (const Cause cause : {Cause::kNotKnown, Cause::kCancelled, Cause::kPreempted, Cause::kTimeLimit, Cause::kNodeLost}) {
+  for (const Cause cause : {Cause::kNotKnown, Cause::kCancelled, Cause::kStepCancelled, Cause::kPreempted, Cause::kTimeLimit, Cause::kNodeLost}) {
     EXPECT_EQ(settled(store::RunState::kDone, {cause, "7", {"n2"}}).reason, "why");
     EXPECT_EQ(settled(store::RunState::kInterrupted, {cause, "7", {"n2"}}).reason, "why");
   }

@@ -115,6 +115,28 @@ TEST_F(Html, AnEmptyRunHasAPageToo) {
   store::prune_store(store().file(), std::vector{run.id}, store::PruneWhat::kRuns);
 }
 
+TEST_F(Html, ServedPagesLeadToEachOther) {
+  RunListPage list{.store = "a<b.db", .filters = {{"name", "name", "\"><script>"}}, .alarms = {"run x<y is left out"}, .runs = {}};
+  for (const store::RunId& id : ids()) list.runs.push_back(analyzer::summarize(store(), id));
+  const std::string page = run_list_html(list, {"../"});
+  for (const store::RunId& id : ids()) EXPECT_EQ(count(page, "<a href=\"../run/" + id + "\">"), 1) << id;
+  EXPECT_EQ(count(page, "<a href=\"../sweep/" + std::string(sweep_id()) + "\">"), 1);
+  EXPECT_NE(page.find("a&lt;b.db"), std::string::npos);
+  EXPECT_NE(page.find("value=\"&quot;&gt;&lt;script&gt;\""), std::string::npos);
+  EXPECT_NE(page.find("run x&lt;y is left out"), std::string::npos);
+  const PageLinks links{"../"};
+  const std::string run = run_html(run_report(store(), ids()[1]), &links);
+  EXPECT_NE(run.find("<nav aria-label=\"Pages\"><a href=\"../\">all runs</a><a href=\"../sweep/"), std::string::npos);
+  EXPECT_EQ(count(message_html("Not found", "no run\n<b>", {"./"}), "<p class=\"verdict\">"), 2);
+}
+
+TEST_F(Html, AStrangersSweepIsOneSegmentOfAnAddress) {
+  RunListPage list;
+  list.runs.push_back(analyzer::summarize(store(), ids().front()));
+  list.runs.front().run.sweep_id = "a\"><b c?d=#%";
+  EXPECT_NE(run_list_html(list, {}).find("<a href=\"./sweep/a%22%3E%3Cb%20c%3Fd%3D%23%25\">"), std::string::npos);
+}
+
 TEST_F(Html, UnknownReferencesAreErrors) {
   EXPECT_THROW(run_report(store(), "nosuch"), Error);
   EXPECT_THROW(sweep_report(store(), "nosuch"), Error);
