@@ -139,7 +139,7 @@ Measured<Estimate> ComputeSlowdown::percent() const {
     const Fit fit = fit_without(group);
     if (fit.spread < kLeastSpread) {
       return Slowdown::missing(
-          "each operator ran either always or never beside communication (--accumulate 2 shows both)");
+          "each operator ran either always or never beside communication (a run with gradient accumulation shows both)");
     }
     slopes.push_back(fit.slope);
   }

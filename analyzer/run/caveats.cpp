@@ -78,27 +78,6 @@ void note_oversubscription(const RunSummary& summary, Notes& notes) {
                   ranks, cores, cores == 1 ? "" : "s", 100 * ceiling));
 }
 
-/// The traffic that the strategy requires in theory, and the kernel's counters if all of it crossed links.
-void note_traffic(const RunSummary& summary, Notes& notes) {
-  const RunCase& run_case = summary.run.run_case;
-  const double theory = get_fact(facts_of(summary), fact_key<"strategy.sent_bytes_per_step">).value_or(0);
-  if (theory <= 0) return;
-  std::string text =
-      fmt::format("gradient traffic of {}: {:.4g} MB per rank and step, {}", run_case.strategy, theory / 1e6,
-                  get_fact(facts_of(summary), fact_key<"strategy.traffic">).value_or(""));
-  const auto sent =
-      static_cast<double>(get_fact(facts_of(summary), fact_key<"network.sent_bytes">).value_or(0));
-  const double ranks_and_steps =
-      static_cast<double>(run_case.nodes) * steps_done(run_case, facts_of(summary));
-  if (sent > 0 && ranks_and_steps > 0 && run_case.gpus_per_node == 1 &&
-      summary.run.state == store::RunState::kDone && run_case.target_loss == 0 &&
-      !has_fact(facts_of(summary), fact_key<"resumed.from">)) {
-    text += fmt::format("; {:.4g} MB measured on the wire, including headers, start-up and shutdown",
-                        sent / ranks_and_steps / 1e6);
-  }
-  notes.push_back(text);
-}
-
 void note_goodput(const RunSummary& summary, Notes& notes) {
   const Facts& facts = facts_of(summary);
   if (const auto from = get_fact(facts, fact_key<"resumed.from">)) {
@@ -294,7 +273,6 @@ std::vector<std::string> notes_on(const RunSummary& summary) {
   note_elapsed_time(summary, notes);
   note_oversubscription(summary, notes);
   note_goodput(summary, notes);
-  note_traffic(summary, notes);
   note_network(summary, notes);
   note_facts(summary, notes);
   note_other_provenance(summary, notes);
@@ -309,6 +287,21 @@ std::vector<std::string> notes_on(const RunSummary& summary) {
   note_bandwidths(summary, notes);
   note_overhead(summary, notes);
   return notes;
+}
+
+std::optional<GradientTraffic> gradient_traffic(const RunSummary& summary) {
+  const RunCase& run_case = summary.run.run_case;
+  const Facts& facts = facts_of(summary);
+  GradientTraffic traffic;
+  traffic.theory_bytes = get_fact(facts, fact_key<"strategy.sent_bytes_per_step">).value_or(0);
+  if (traffic.theory_bytes <= 0) return std::nullopt;
+  traffic.formula = get_fact(facts, fact_key<"strategy.traffic">).value_or("");
+  const auto sent = static_cast<double>(get_fact(facts, fact_key<"network.sent_bytes">).value_or(0));
+  const double ranks_and_steps = static_cast<double>(run_case.nodes) * steps_done(run_case, facts);
+  if (sent > 0 && ranks_and_steps > 0 && run_case.gpus_per_node == 1 && summary.run.state == store::RunState::kDone &&
+      run_case.target_loss == 0 && !has_fact(facts, fact_key<"resumed.from">))
+    traffic.wire_bytes = sent / ranks_and_steps;
+  return traffic;
 }
 
 }  // namespace ddbench::analyzer

@@ -171,7 +171,7 @@ Figure case_waterfall_figure(const RunCase& run_case, const std::string& baselin
                              const Measured<store::StepPartition>& lost,
                              const Measured<LossIntervals>& intervals, ProvenanceSet provenance) {
   Figure figure;
-  figure.title = fmt::format("Lost step time of {} x {}", run_case.nodes, run_case.gpus_per_node);
+  figure.title = fmt::format("Step time lost on {} × {} GPUs", run_case.nodes, run_case.gpus_per_node);
   figure.x = {"part of the step", ""};
   figure.y = {"lost against the ideal", "ms"};
   if (!lost) {

@@ -18,7 +18,7 @@ namespace {
 std::string counted(const std::map<std::string, int>& values) {
   std::vector<std::string> parts;
   for (const auto& [value, runs] : values) {
-    parts.push_back(fmt::format("{} in {} run{}", value.empty() ? "nothing" : "\"" + value + "\"", runs,
+    parts.push_back(fmt::format("{} in {} run{}", value.empty() ? "not set" : "\"" + value + "\"", runs,
                                 runs == 1 ? "" : "s"));
   }
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -28,7 +28,7 @@ std::optional<ConfidenceInterval> in_percent(const Measured<ConfidenceInterval>&
 
 Figure partition_figure(const RunSummary& summary) {
   Figure figure;
-  figure.title = fmt::format("Where a step of {} goes", name_of(summary.run));
+  figure.title = "Where a step goes";
   figure.x = {"run", ""};
   figure.y = {"step time", "ms"};
   figure.notes = summary.notes;
@@ -44,7 +44,7 @@ Figure partition_figure(const RunSummary& summary) {
 
 Figure waterfall_figure(const RunSummary& summary) {
   Figure figure;
-  figure.title = fmt::format("Lost step time of {}", name_of(summary.run));
+  figure.title = "Step time lost against the baseline";
   figure.x = {"part of the step", ""};
   figure.y = {"lost against the ideal", "ms"};
   figure.notes = summary.notes;
@@ -53,6 +53,7 @@ Figure waterfall_figure(const RunSummary& summary) {
     return figure;
   }
   const Efficiency& efficiency = *summary.efficiency;
+  figure.title = fmt::format("Step time lost against the {}-GPU baseline", efficiency.baseline.run_case.world_size());
   add_waterfall(efficiency.waterfall, efficiency.loss_intervals, summary.run.provenance, figure);
   return figure;
 }

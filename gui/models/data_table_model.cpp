@@ -60,7 +60,11 @@ QVariant DataTableModel::data(const QModelIndex& index, int role) const {
   switch (role) {
     case Qt::DisplayRole: return brief_[column] && !cell.brief.empty() ? QString::fromStdString(cell.brief) : text;
     case Qt::EditRole: return text;
-    case Qt::ToolTipRole: return cell.why.empty() ? text : QString::fromStdString(cell.why);
+    case Qt::ToolTipRole: {
+      if (cell.why.empty()) return text;
+      const QString why = QString::fromStdString(cell.why);
+      return text == QStringLiteral("–") ? why : text + QLatin1Char('\n') + why;  // the column may cut the text
+    }
     case Qt::TextAlignmentRole:
       return QVariant::fromValue<int>((numeric ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::AccessibleTextRole: return heading(table_.columns[column].title) + QStringLiteral(": ") + text;

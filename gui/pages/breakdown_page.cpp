@@ -48,7 +48,7 @@ std::vector<store::RunRecord> newest_of_each_case(std::vector<store::RunRecord> 
 
 analyzer::Figure empty_waterfall(const char* why) {
   analyzer::Figure figure;
-  figure.title = "Lost step time";
+  figure.title = "Step time lost";
   figure.notes = {why};
   return figure;
 }
@@ -115,7 +115,7 @@ Loaded load_breakdown(JobContext& context, const std::vector<store::RunRecord>& 
   const analyzer::RunSummary summary = analyzer::summarize(context.store(), run);
   const auto steps = context.store().steps(run);
   loaded.waterfall =
-      or_reason("Lost step time", [&] { return waterfall_of(context, runs, summary, against); });
+      or_reason("Step time lost", [&] { return waterfall_of(context, runs, summary, against); });
   context.check();
   loaded.ranks = analyzer::rank_partition_figure(summary, steps);
   loaded.thirds = {or_reason("Wait that each rank caused", [&] { return stragglers_of(context, run); }),

@@ -186,6 +186,7 @@ void Page::fill_subject_box() {
         {Subject::Kind::kSelection, {}});
   }
   add(QStringLiteral("All runs (%1)").arg(workspace_.runs->size()), {Subject::Kind::kAll, {}});
+  subject_box_->setToolTip(subject_box_->currentData(Qt::ToolTipRole).toString());
 }
 
 void Page::add_run_box() {
@@ -214,6 +215,7 @@ void Page::fill_run_box() {
     run_box_->addItem(text, QString::fromStdString(run->id));
     if (current != nullptr && current->run().id == run->id) run_box_->setCurrentIndex(run_box_->count() - 1);
   }
+  run_box_->setToolTip(run_box_->currentText());
 }
 
 void Page::fill_boxes() {

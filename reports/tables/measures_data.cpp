@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/run/caveats.h"
 #include "core/run_case/learning_rate.h"
 #include "core/run_case/program_case.h"
 #include "core/text/quantity.h"
@@ -168,7 +169,7 @@ void add_probes(const RunSummary& summary, DataTable& table) {
   } else {
     const bool is_program = ddbench::is_program(summary.run.run_case);
     add_measure(table, "probes", "cost not measured",
-                (is_program ? "programs have no probe-off windows" : cost.reason()) + "; " + counted);
+                (is_program ? "the cost of profiling is not measured for user programs" : cost.reason()) + "; " + counted);
   }
 }
 
@@ -194,6 +195,11 @@ DataTable measures_data(const RunSummary& summary) {
   }
   add_utilisation(summary, table);
   add_communication(summary, table);
+  if (const auto traffic = analyzer::gradient_traffic(summary)) {
+    const std::string wire = traffic->wire_bytes ? "; " + quantity(*traffic->wire_bytes, "B") + " on the wire, with headers, start-up and shutdown" : "";
+    add_measure(table, "gradient traffic", quantity(traffic->theory_bytes, "B"),
+                fmt::format("per rank and step: {}, of n ranks and S bytes of gradients{}", traffic->formula, wire));
+  }
   if (summary.loss_first && summary.loss_last) {
     add_measure(table, "loss",
                 fmt::format("{} → {}", number(*summary.loss_first, 4), number(*summary.loss_last, 4)),

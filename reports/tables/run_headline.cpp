@@ -250,8 +250,7 @@ std::string run_verdict(const RunSummary& summary) {
   std::string text =
       summary.efficiency ? where_lost(summary) : "efficiency not known: " + summary.efficiency.reason();
   if (const std::string part = largest_part(summary); !summary.efficiency && !part.empty()) text += "; " + part;
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text;
+  return sentence(std::move(text));
 }
 
 }  // namespace ddbench::reports

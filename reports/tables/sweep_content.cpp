@@ -60,7 +60,7 @@ std::string sweep_title(const SweepReport& report) {
 }
 
 std::string sweep_subtitle(const SweepReport& report) {
-  return fmt::format("sweep {} · {} cases · {} runs · against {}", report.table.sweep_id,
+  return fmt::format("{} · {} cases · {} runs · against {}", sweep_in_words(report.table.sweep_id),
                      report.table.rows.size(), report.runs.size(), report.table.baseline);
 }
 

@@ -98,6 +98,15 @@ std::string part_in_words(std::string_view stored_name) {
   return words;
 }
 
+std::string sentence(std::string text) {
+  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+std::string sweep_in_words(const std::string& id) {
+  return id.starts_with("sweep-") ? "sweep " + id.substr(6) : "sweep " + id;
+}
+
 std::string utc_time(std::int64_t wall_ns) {
   if (wall_ns <= 0) return {};
   const ::time_t seconds = wall_ns / 1'000'000'000;

@@ -32,6 +32,8 @@ std::string provenance_in_letters(ProvenanceSet provenance);
 std::string provenance_legend(ProvenanceSet used);
 std::string part_in_words(store::StepPart part);          ///< "exposed transfer"
 std::string part_in_words(std::string_view stored_name);  ///< the same for "exposed_transfer"
+std::string sentence(std::string text);                   ///< begins with a capital letter
+std::string sweep_in_words(const std::string& id);        ///< "sweep 2026...": most ids begin with that word
 std::string utc_time(std::int64_t wall_ns);               ///< "2026-11-21 00:19"; "" for 0
 std::string count_in_words(std::int64_t count);           ///< "10,240"
 std::string time_in_words(double time_ns);                ///< "103.4 ms": four digits

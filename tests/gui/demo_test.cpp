@@ -2,12 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <QAbstractButton>
-#include <QComboBox>
-#include <QHeaderView>
 #include <QLabel>
-#include <QScrollArea>
-#include <QTableView>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,9 +12,9 @@
 
 #include "gui/charts/figure_card.h"
 #include "gui/models/run_columns.h"
-#include "gui/tables/table_card.h"
 #include "gui/window/all_pages.h"
 #include "gui_window.h"
+#include "layout_check.h"
 
 namespace ddbench::gui {
 namespace {
@@ -47,92 +42,6 @@ class Demo : public testing::Test {
   MainWindow window;
 };
 
-/// They have no meta object of their own, so that findChildren<FigureCard*> would find every frame.
-std::vector<FigureCard*> cards_of(const QWidget& page) {
-  std::vector<FigureCard*> cards;
-  for (QFrame* frame : page.findChildren<QFrame*>()) {
-    if (auto* card = dynamic_cast<FigureCard*>(frame)) cards.push_back(card);
-  }
-  return cards;
-}
-
-/// Texts that do not fit into their widget and do not wrap.
-QStringList cut_texts(const QWidget& page) {
-  QStringList cut;
-  for (const QLabel* label : page.findChildren<QLabel*>()) {
-    if (!label->isVisible() || label->wordWrap() || label->text().isEmpty()) continue;
-    if (label->width() < label->sizeHint().width()) cut << label->text();
-  }
-  for (const QAbstractButton* button : page.findChildren<QAbstractButton*>()) {
-    if (button->isVisible() && button->width() < button->minimumSizeHint().width()) cut << button->text();
-  }
-  return cut;
-}
-
-/// Headings that do not fit into their columns, provenances that are shortened, and what lies right of the view.
-QStringList cut_columns(const QWidget& page) {
-  QStringList cut;
-  for (const QTableView* table : page.findChildren<QTableView*>()) {
-    if (!table->isVisible()) continue;
-    const QHeaderView& header = *table->horizontalHeader();
-    const auto* model = table->model();
-    QFont font = header.font();
-    font.setBold(true);
-    const QFontMetrics headings(font);
-    const QFontMetrics cells(table->font());
-    for (int column = 0; column < model->columnCount(); ++column) {
-      if (header.isSectionHidden(column)) continue;
-      const QString title = model->headerData(column, Qt::Horizontal).toString();
-      if (headings.horizontalAdvance(title) > header.sectionSize(column)) cut << QStringLiteral("heading ") + title;
-      const bool is_main = table->accessibleName() != QStringLiteral("Chosen runs side by side");  // half a page wide
-      if (title != QStringLiteral("Provenance") || !is_main) continue;
-      if (table->columnViewportPosition(column) + header.sectionSize(column) > table->viewport()->width())
-        cut << QStringLiteral("outside: ") + title;
-      for (int row = 0; row < model->rowCount(); ++row) {
-        const QString text = model->index(row, column).data().toString();
-        if (cells.horizontalAdvance(text) > header.sectionSize(column)) cut << text;
-      }
-    }
-  }
-  return cut;
-}
-
-/// Pages that are wider than the window: their right edge is cut.
-bool is_too_wide(const QWidget& page) {
-  for (const QScrollArea* area : page.findChildren<QScrollArea*>()) {
-    if (area->isVisible() && area->widget() != nullptr && area->widget()->width() > area->viewport()->width()) return true;
-  }
-  return false;
-}
-
-/// Charts whose bars or lines have next to no room beside their labels.
-QStringList squashed(const QWidget& page) {
-  QStringList found;
-  for (FigureCard* card : cards_of(page)) {
-    if (!card->isVisible() || card->view().chart().empty()) continue;
-    const QRectF plot = card->view().QChartView::chart()->plotArea();
-    if (plot.height() < 60 || plot.width() < 120) found << QString::fromStdString(card->view().figure().title);
-  }
-  return found;
-}
-
-/// Widgets of one parent that lie on each other.
-QStringList overlaps(const QWidget& page) {
-  QStringList found;
-  for (const QWidget* card : page.findChildren<QWidget*>()) {
-    if (card->objectName() != QStringLiteral("card") || !card->isVisible()) continue;
-    const auto inner = card->findChildren<QWidget*>(Qt::FindDirectChildrenOnly);
-    for (qsizetype a = 0; a < inner.size(); ++a) {
-      for (qsizetype b = a + 1; b < inner.size(); ++b) {
-        const bool both = inner[a]->isVisible() && inner[b]->isVisible();
-        if (both && !inner[a]->geometry().intersected(inner[b]->geometry()).isEmpty())
-          found << inner[a]->accessibleName() + QStringLiteral(" / ") + inner[b]->accessibleName();
-      }
-    }
-  }
-  return found;
-}
-
 TEST_F(Demo, EveryPageShowsChartsAndRowsAtFirst) {
   for (int i = 0; i < kPageCount; ++i) {
     const Page& page = open(i);
@@ -147,21 +56,6 @@ TEST_F(Demo, EveryPageShowsChartsAndRowsAtFirst) {
       ++drawn;
     }
     EXPECT_TRUE(drawn > 0 || static_cast<PageId>(i) == PageId::kTimeline) << name;
-  }
-}
-
-TEST_F(Demo, NoTextIsCutAndNothingOverlapsInEitherSize) {
-  for (const QSize size : {QSize(1280, 800), QSize(2560, 1440)}) {
-    window.resize(size);
-    for (int i = 0; i < kPageCount; ++i) {
-      const Page& page = open(i);
-      const std::string name = page_title(static_cast<PageId>(i)).toStdString() + " " + std::to_string(size.width());
-      EXPECT_EQ(cut_texts(page).join(QLatin1Char('\n')).toStdString(), "") << name;
-      EXPECT_EQ(cut_columns(page).join(QLatin1Char('\n')).toStdString(), "") << name;
-      EXPECT_FALSE(is_too_wide(page)) << name;
-      EXPECT_EQ(squashed(page).join(QLatin1Char('\n')).toStdString(), "") << name;
-      EXPECT_EQ(overlaps(page).join(QLatin1Char('\n')).toStdString(), "") << name;
-    }
   }
 }
 

@@ -294,11 +294,40 @@ def test_prints(pages, tmp_path):
     assert target.read_bytes().startswith(b"%PDF") and target.stat().st_size > 20_000
 
 
-@pytest.mark.parametrize("name, begin", [("r.html", "<!doctype html>"), ("r.md", "## "), ("r.json", "{"), ("r.csv", "run_id,"), ("r.txt", "run ")])
+@pytest.mark.parametrize("name, begin", [("r.html", "<!doctype html>"), ("r.md", "## "), ("r.json", "{"), ("r.csv", "run_id,"), ("r.txt", "run "), ("R.HTML", "<!doctype html>")])
 def test_the_ending_of_the_file_decides_the_format(measured, name, begin):
     target = measured.tmp / name
     measured.ok("report", "last", "-o", target)
     assert target.read_text().lower().startswith(begin)
+
+
+def test_every_term_of_a_report_is_explained(measured):
+    text = measured.ok("report", "last", "--format", "terminal").stdout
+    terms = set()
+    for section in ("Key figures", "Where a step goes", "Collectives"):
+        rows = text.split(f"\n{section}")[1].split("\n\n")[0].splitlines()[1:]
+        found = [re.match(r"  (\S+(?: \S+)*?)(?=  |$)", row)[1] for row in rows if re.match(r"  \S", row)]
+        if section == "Collectives":  # headings
+            found = next(re.split(r" {2,}", row.strip()) for row in rows if "busbw" in row)
+        terms.update(found)
+    terms -= {"what", "part", "function", "size", "count"} | {t for t in terms if t.startswith("medians") or "1e9 B" in t}
+    assert {"step time", "peer wait", "probes", "busbw", "gradient traffic"} <= terms
+    for term in sorted(terms):
+        assert measured("explain", *term.split()).returncode == 0, f"`ddbench explain {term}` knows nothing: docs/metrics.md"
+
+
+def test_a_report_ends_with_what_to_do_next(measured, pages):
+    run = json.loads(measured.ok("report", "last", "--format", "json").stdout)["run"]["id"]
+    for format in ("terminal", "markdown", "html"):
+        end = measured.ok("report", "last", "--format", format).stdout.split("What to do next")[1]
+        commands = re.findall(r"ddbench (\w+) " + run[-8:], end)
+        assert commands, end
+        for command in commands:
+            assert measured(command, run[-8:]).returncode in (0, 4), command
+    assert "ddbench scaling --sweep" in pages["sweep"].read_text().split("What to do next")[1]
+    sweep = json.loads(measured.ok("report", "last-sweep", "--format", "json").stdout)["sweep_id"]
+    measured.ok("scaling", "--sweep", sweep[-8:])
+    measured.ok("list", "--sweep", sweep[-8:])
 
 
 def test_an_unknown_ending_is_asked_about(measured):

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -28,6 +30,7 @@
 #include "reports/formats/perfetto/perfetto.h"
 #include "reports/formats/prometheus/prometheus.h"
 #include "reports/formats/terminal/text.h"
+#include "reports/tables/next_steps.h"
 #include "reports/text/output_file.h"
 
 namespace ddbench::cli {
@@ -102,7 +105,8 @@ void write_run(const store::RunStore& store, const store::RunId& id, const Repor
   } else if (options.format == "perfetto") {
     reports::write_perfetto(store, id, trace_selection(store, id, options), sink);
   } else {
-    sink(reports::run_text(analyzer::summarize(store, id, analyzer::SkuCatalogue::load()), style));
+    const analyzer::RunSummary summary = analyzer::summarize(store, id, analyzer::SkuCatalogue::load());
+    sink(reports::run_text(summary, style) + reports::next_steps_text(reports::next_steps_data(summary), style));
   }
 }
 
@@ -117,7 +121,8 @@ void write_sweep(const store::RunStore& store, const std::string& sweep_id, cons
   } else if (options.format == "perfetto") {
     refuse_sweep(sweep_id);
   } else {
-    sink(reports::scaling_text(analyzer::scaling_table(store, sweep_id), style));
+    const analyzer::ScalingTable table = analyzer::scaling_table(store, sweep_id);
+    sink(reports::scaling_text(table, style) + reports::next_steps_text(reports::next_steps_data(table), style));
   }
 }
 
@@ -140,8 +145,13 @@ std::string format_of(const std::string& output) {
       {".html", "html"}, {".htm", "html"}, {".md", "markdown"}, {".json", "json"}, {".csv", "csv"}, {".txt", "terminal"},
       {".prom", "prometheus"}};
   if (output == "-") return "terminal";
-  const auto found = kFormats.find(std::filesystem::path(output).extension().string());
-  if (found != kFormats.end()) return found->second;
+  std::string ending = std::filesystem::path(output).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (const auto found = kFormats.find(ending); found != kFormats.end()) return found->second;
+  for (const auto& [other, command] : {std::pair(".svg", "ddbench scaling --svg"), std::pair(".xml", "ddbench gate --junit")}) {
+    if (ending == other)
+      throw Error(ErrorCode::kBadInput, fmt::format("-o {}: a report has no such format; `{} {}` writes one", output, command, output));
+  }
   throw Error(ErrorCode::kBadInput,
               fmt::format("-o {}: which format is that? Name it with --format, or give the file one of the endings .html, .md, "
                           ".json, .csv, .txt and .prom",

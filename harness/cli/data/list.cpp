@@ -147,7 +147,7 @@ void add_list_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   add_db_option(*command, options->db);
   command->add_option("--name", options->filter.name, "Only runs of this name");
-  command->add_option("--sweep", options->filter.sweep, "Only runs of this sweep");
+  command->add_option("--sweep", options->filter.sweep, "Only runs of this sweep (an id or a part of one)");
   command->add_option("--user", options->filter.user, "Only runs that this user made");
   command->add_option("--job", options->filter.job, "Only runs of this job of a scheduler: 1234 or \"slurm 1234\"");
   command->add_option("--host", options->filter.host, "Only runs of this host: where ddbench was, or a rank");

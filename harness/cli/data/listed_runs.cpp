@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/facts/facts.h"
+#include "harness/cli/options/run_selection.h"
 
 namespace ddbench::cli {
 namespace {
@@ -37,7 +38,7 @@ std::vector<analyzer::RunSummary> listed_runs(const store::RunStore& store, cons
   const bool by_origin = !filter.user.empty() || !filter.job.empty() || !filter.host.empty();
   store::Query query;
   query.name = filter.name;
-  query.sweep_id = filter.sweep;
+  if (!filter.sweep.empty()) query.sweep_id = sweep_with(store, filter.sweep);
   if (!by_origin) query.limit = filter.limit;
   std::vector<analyzer::RunSummary> summaries;
   for (const store::RunRecord& run : store.runs(query)) {

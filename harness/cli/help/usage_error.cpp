@@ -1,10 +1,14 @@
 #include "harness/cli/help/usage_error.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <cstdio>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -36,6 +40,90 @@ std::string_view kind_of(const std::string& type) {
   return {};
 }
 
+std::string in_capitals(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+/// "ddbench baseline set NAME REF".
+std::string with_positionals(const CLI::App& command) {
+  std::string text = full_name(command);
+  for (const CLI::Option* option : positionals(command)) text += " " + in_capitals(option->get_name(true));
+  return text;
+}
+
+/// The words that a command line lacks: positionals, or a command below `command`.
+std::string missing_words(const CLI::App& command) {
+  if (command.get_require_subcommand_min() > 0) {
+    std::vector<std::string> names;
+    for (const CLI::App* below : listed_commands(command)) names.push_back(below->get_name());
+    return fmt::format("\"{}\" needs a command: {}", full_name(command), fmt::join(names, ", "));
+  }
+  for (const CLI::Option* option : positionals(command)) {
+    if (option->get_required() && option->count() == 0)
+      return fmt::format("missing {}: {}", in_capitals(option->get_name(true)), with_positionals(command));
+  }
+  for (const CLI::Option* option : named_options(command)) {
+    if (option->get_required() && option->count() == 0) return fmt::format("missing {}", option->get_name());
+  }
+  return {};
+}
+
+/// An option whose name stands at the begin of CLI11's message, as the message names it; null where none does.
+const CLI::Option* named_at_begin(const CLI::App& command, std::string_view message) {
+  const std::string name(message.substr(0, message.find_first_of(": ")));
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_name() == name || option->check_name(name)) return option;
+  }
+  return nullptr;
+}
+
+/// As a reader writes it: positionals in capitals.
+std::string shown_name(const CLI::Option& option) {
+  return option.nonpositional() ? option.get_name() : in_capitals(option.get_name(true));
+}
+
+std::string value_count(const CLI::Option& option) {
+  const int wanted = option.get_items_expected_min();
+  return fmt::format("{} needs {}", shown_name(option), wanted > 1 ? fmt::format("{} values", wanted) : "a value");
+}
+
+std::string range_in_words(double low, double high) {
+  if (low > 0 && low < 1e-300) return "positive";
+  if (high >= 2147483647) return fmt::format("{:g} or more", low);
+  return fmt::format("from {:.15g} to {:.15g}", low, high);
+}
+
+/// A value that is of the right type, but not one that the option takes.
+std::string refused_value(const CLI::App& command, std::string_view message) {
+  const CLI::Option* option = named_at_begin(command, message);
+  if (option == nullptr || option->results().empty()) return {};
+  const std::string got = option->results().back();
+  const std::vector<std::string> allowed = choices(*option);
+  if (message.find(" not in {") != std::string_view::npos && !allowed.empty()) {
+    const std::string meant = nearest(got, allowed);
+    return fmt::format("{} is \"{}\", but it must be one of {}{}", shown_name(*option), got, fmt::join(allowed, ", "),
+                       meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
+  }
+  const std::size_t range = message.find(" not in range ");
+  double low = 0;
+  double high = 0;
+  if (range == std::string_view::npos ||
+      std::sscanf(std::string(message.substr(range)).c_str(), " not in range %lf to %lf", &low, &high) != 2)
+    return {};
+  return fmt::format("{} is {}, but it must be {}", shown_name(*option), got, range_in_words(low, high));
+}
+
+/// Two options of which one excludes or needs the other.
+std::string conflict(std::string_view message) {
+  for (const auto& [word, text] : {std::pair(" excludes ", "{} cannot be combined with {}"), std::pair(" requires ", "{} needs {}")}) {
+    const std::size_t at = message.find(word);
+    if (at == std::string_view::npos) continue;
+    return fmt::format(fmt::runtime(text), message.substr(0, at), message.substr(at + std::string_view(word).size()));
+  }
+  return {};
+}
+
 /// An option of the command with a value that is no value of its type; empty where none is found.
 std::string wrong_value(const CLI::App& command, std::string_view message) {
   for (const CLI::Option* option : command.get_options()) {
@@ -45,8 +133,10 @@ std::string wrong_value(const CLI::App& command, std::string_view message) {
     std::string got;
     for (const std::string& value : option->results()) got += (got.empty() ? "" : " ") + value;
     const bool is_number = got.find_first_not_of("+-0123456789") == std::string::npos && !got.empty();
-    return is_number ? fmt::format("{} {} is too large a number", name, got)
-                     : fmt::format("{} expects {}, got \"{}\"", name, kind, got);
+    if (is_number) return fmt::format("{} {} is too large a number", name, got);
+    const std::size_t unit = got.find_first_not_of("+-.0123456789");
+    const bool has_unit = unit != 0 && unit != std::string::npos && got.find_first_of("+-.0123456789", unit) == std::string::npos;
+    return fmt::format("{} expects {}{}, got \"{}\"", name, kind, has_unit ? " without a unit" : "", got);
   }
   return {};
 }
@@ -69,6 +159,15 @@ std::string unknown_option(const CLI::App& command, std::span<char* const> words
   return {};
 }
 
+/// A word that no positional takes.
+std::string surplus_word(const CLI::App& command) {
+  const std::vector<std::string> words = command.remaining();
+  if (words.empty()) return {};
+  const bool takes_some = !positionals(command).empty();
+  return fmt::format("\"{}\" does not take \"{}\"{}", full_name(command), words.front(),
+                     takes_some ? fmt::format("; it takes: {}", with_positionals(command)) : "");
+}
+
 }  // namespace
 
 std::string usage_error_in_words(const CLI::App& app, const CLI::ParseError& error,
@@ -76,7 +175,16 @@ std::string usage_error_in_words(const CLI::App& app, const CLI::ParseError& err
   const CLI::App& command = innermost(app);
   std::string text;
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) text = unknown_option(command, words);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && text.empty()) text = surplus_word(command);
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) text = wrong_value(command, error.what());
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) text = missing_words(command);
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) text = refused_value(command, error.what());
+  if (const auto* mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
+    const CLI::Option* option = named_at_begin(command, mismatch->what());
+    if (option != nullptr && option->results().size() < 2) text = value_count(*option);
+  }
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr || dynamic_cast<const CLI::RequiresError*>(&error) != nullptr)
+    text = conflict(error.what());
   if (command.get_parent() == nullptr && command.get_subcommands().empty() && !words.empty())
     text = unknown_option(command, words);
   if (text.empty()) text = error.what();

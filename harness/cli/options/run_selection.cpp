@@ -24,24 +24,28 @@ std::vector<analyzer::FieldCondition> conditions_of(const RunSelection& selectio
 
 /// Baselines of their own sweep included, as the sweep's table has them.
 std::vector<store::RunRecord> runs_of_sweep(const store::RunStore& store, const std::string& sweep) {
-  std::string id = sweep;
-  if (store.runs({.sweep_id = sweep, .limit = 1}).empty()) {
-    const analyzer::ResolvedReference found = analyzer::resolve_reference(store, sweep);
-    id = found.runs.empty() ? "" : found.runs.front().sweep_id;
-    const bool one_sweep = !id.empty() && std::all_of(found.runs.begin(), found.runs.end(),
-                                                      [&](const auto& run) { return run.sweep_id == id; });
-    if (!one_sweep) {
-      throw Error(ErrorCode::kBadInput,
-                  fmt::format("--sweep {}: there is no such sweep in {} (ddbench list names them)", sweep,
-                              store.file().string()));
-    }
-  }
-  std::vector<store::RunRecord> runs = store.runs({.sweep_id = id});
+  std::vector<store::RunRecord> runs = store.runs({.sweep_id = sweep_with(store, sweep)});
   std::reverse(runs.begin(), runs.end());  // the store gives the newest first
   return runs;
 }
 
 }  // namespace
+
+std::string sweep_with(const store::RunStore& store, const std::string& id_or_part) {
+  if (!store.runs({.sweep_id = id_or_part, .limit = 1}).empty()) return id_or_part;
+  if (id_or_part == "last-sweep") {
+    for (const store::RunRecord& run : store.runs()) {  // the newest first
+      if (!run.sweep_id.empty()) return run.sweep_id;
+    }
+  }
+  const analyzer::ResolvedReference found = analyzer::resolve_reference(store, id_or_part);
+  const std::string id = found.runs.empty() ? "" : found.runs.front().sweep_id;
+  const bool one_sweep =
+      !id.empty() && std::all_of(found.runs.begin(), found.runs.end(), [&](const auto& run) { return run.sweep_id == id; });
+  if (one_sweep) return id;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("--sweep {}: there is no such sweep in {} (ddbench list names them)", id_or_part, store.file().string()));
+}
 
 void add_selection_options(CLI::App& app, RunSelection& selection) {
   add_db_option(app, selection.db);

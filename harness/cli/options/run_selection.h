@@ -23,6 +23,9 @@ struct RunSelection {
 /// --db, --sweep and --where.
 void add_selection_options(CLI::App& app, RunSelection& selection);
 
+/// The whole id of a sweep; of the newest for "last-sweep". Throws Error{kBadInput} where no sweep, or more than one, has such an id.
+std::string sweep_with(const store::RunStore& store, const std::string& id_or_part);
+
 /// Oldest first. Throws Error{kBadInput} stating the existing values when nothing matches.
 std::vector<store::RunRecord> select_runs(const store::RunStore& store, const RunSelection& selection);
 

@@ -30,6 +30,7 @@
 #include "reports/formats/json/json.h"
 #include "reports/formats/prometheus/prometheus.h"
 #include "reports/formats/terminal/text.h"
+#include "reports/tables/next_steps.h"
 
 namespace ddbench::cli {
 namespace {
@@ -37,7 +38,8 @@ namespace {
 void print_result(const SingleRunOptions& options, const store::RunStore& store,
                   const analyzer::SkuCatalogue& catalogue, const store::RunRecord& run) {
   const analyzer::RunSummary summary = analyzer::summarize(store, run.id, catalogue);
-  print(options.json ? reports::run_json(summary) + "\n" : reports::run_text(summary, stdout_style()));
+  print(options.json ? reports::run_json(summary) + "\n"
+                     : reports::run_text(summary, stdout_style()) + reports::next_steps_text(reports::next_steps_data(summary), stdout_style()));
 }
 
 /// A run continues as it was started: no option of its case can be changed.

@@ -29,6 +29,7 @@
 #include "reports/formats/json/json.h"
 #include "reports/formats/terminal/analysis.h"
 #include "reports/formats/terminal/text.h"
+#include "reports/tables/next_steps.h"
 
 namespace ddbench::cli {
 namespace {
@@ -147,7 +148,8 @@ void print_results(const store::RunStore& store, const std::string& sweep_id, co
     return;
   }
   const analyzer::ScalingTable table = analyzer::scaling_table(store, sweep_id);
-  print(options.json ? reports::scaling_json(table) + "\n" : reports::scaling_text(table, stdout_style()));
+  print(options.json ? reports::scaling_json(table) + "\n"
+                     : reports::scaling_text(table, stdout_style()) + reports::next_steps_text(reports::next_steps_data(table), stdout_style()));
 }
 
 /// What a program trains, and how, is its own: only where it runs can vary.

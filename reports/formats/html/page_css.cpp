@@ -42,7 +42,7 @@ figure .column svg{max-width:640px}
 figcaption{font-size:12.5px;color:var(--soft)}figcaption ul{margin:8px 0 0;padding-left:18px}figcaption li{overflow-wrap:anywhere}
 .narrow,.middle{display:none}
 details{margin:8px 0}summary{cursor:pointer;color:var(--soft);font-size:13px}
-.folded{margin:18px 0 0}.folded>summary{font-size:15px;font-weight:600;color:var(--ink)}
+.folded{margin:18px 0 22px}.folded>summary{font-size:15px;font-weight:600;color:var(--ink)}
 .scroll{overflow-x:auto;margin:0 0 22px}figure .scroll{margin:8px 0 0;max-height:320px;overflow:auto}
 :focus-visible{outline:2px solid var(--s0);outline-offset:2px}
 table{border-collapse:collapse;font-size:13px}

@@ -2,6 +2,7 @@
 
 #include "reports/formats/html/html.h"
 #include "reports/formats/html/page.h"
+#include "reports/tables/next_steps.h"
 #include "reports/tables/prediction_content.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
@@ -15,7 +16,7 @@ std::vector<std::string> badges_of(const store::RunRecord& run) {
                                      "provenance: " + provenance_in_words(run.provenance), "run " + run.id};
   if (const std::string start = utc_time(run.started_wall_ns); !start.empty())
     badges.push_back(start + " UTC");
-  if (!run.sweep_id.empty()) badges.push_back("sweep " + run.sweep_id);
+  if (!run.sweep_id.empty()) badges.push_back(sweep_in_words(run.sweep_id));
   for (const auto& [key, value] : run.run_case.tags) badges.push_back(key + "=" + value);
   return badges;
 }
@@ -40,7 +41,7 @@ std::string run_html(const RunReport& report, const PageLinks* links) {
   page.alarms(run_alarms(summary));
   page.tiles(run_tiles(summary));
   page.verdict(run_verdict(summary));
-  if (report.diagnosis) page.verdict(analyzer::verdict_in_words(*report.diagnosis));
+  if (report.diagnosis) page.verdict(sentence(analyzer::verdict_in_words(*report.diagnosis)));
   page.notes(run_notes(summary));
   if (!report.figures.empty()) page.heading("Charts");
   page.figures(report.figures);
@@ -56,6 +57,7 @@ std::string run_html(const RunReport& report, const PageLinks* links) {
   page.folded_table(kernels_data(summary));
   page.folded_table(case_data(summary.run));
   page.folded_table(environment_data(summary.run));
+  page.table(next_steps_data(summary, report.diagnosis, report.advice));
   return page.finish();
 }
 

@@ -2,6 +2,7 @@
 
 #include "reports/formats/html/html.h"
 #include "reports/formats/html/page.h"
+#include "reports/tables/next_steps.h"
 #include "reports/tables/sweep_content.h"
 #include "reports/text/phrases.h"
 
@@ -41,6 +42,7 @@ std::string sweep_html(const SweepReport& report, const PageLinks* links) {
   page.table(scaling_data(report.table));
   page.table(runs_data(report.runs));
   if (!report.runs.empty()) page.folded_table(environment_data(report.runs.back().run));
+  page.table(next_steps_data(report.table));
   return page.finish();
 }
 

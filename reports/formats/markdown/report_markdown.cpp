@@ -2,6 +2,7 @@
 
 #include "reports/formats/markdown/document.h"
 #include "reports/formats/markdown/markdown.h"
+#include "reports/tables/next_steps.h"
 #include "reports/tables/prediction_content.h"
 #include "reports/tables/run_content.h"
 #include "reports/tables/sweep_content.h"
@@ -15,7 +16,7 @@ std::string run_markdown(const RunReport& report) {
   markdown::Document document(run_title(summary));
   document.alarms(run_alarms(summary));
   document.paragraph(run_verdict(summary));
-  if (report.diagnosis) document.paragraph(analyzer::verdict_in_words(*report.diagnosis));
+  if (report.diagnosis) document.paragraph(sentence(analyzer::verdict_in_words(*report.diagnosis)));
   document.tiles(run_tiles(summary));
   document.notes(run_notes(summary));
   document.table(partition_data(summary));
@@ -28,6 +29,7 @@ std::string run_markdown(const RunReport& report) {
   document.folded_table(kernels_data(summary, 20));
   document.folded_table(case_data(run));
   document.folded_table(environment_data(run));
+  document.table(next_steps_data(summary, report.diagnosis, report.advice));
   document.faint(fmt::format("{} · run {} · {} · provenance: {} · {} UTC", run_subtitle(summary), run.id,
                              store::to_string(run.state), provenance_in_words(run.provenance),
                              utc_time(run.started_wall_ns)));
@@ -43,6 +45,7 @@ std::string sweep_markdown(const SweepReport& report) {
   document.table(scaling_data(report.table));
   document.folded_table(runs_data(report.runs));
   if (!report.runs.empty()) document.folded_table(environment_data(report.runs.back().run));
+  document.table(next_steps_data(report.table));
   document.faint(sweep_subtitle(report));
   return document.finish();
 }

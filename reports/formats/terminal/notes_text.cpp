@@ -1,6 +1,7 @@
 #include "reports/formats/terminal/notes_text.h"
 
 #include "reports/formats/terminal/layout/cell_width.h"
+#include "reports/formats/terminal/text.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
@@ -16,6 +17,11 @@ std::string notes_section(const std::vector<std::string>& notes, const Paint& pa
     }
   }
   return text;
+}
+
+std::string next_steps_text(const DataTable& steps, const TextStyle& style) {
+  if (steps.rows.empty()) return {};
+  return "\n" + data_table_text(steps, Paint(style.color), line_width(style));
 }
 
 }  // namespace ddbench::reports

@@ -23,6 +23,8 @@ inline LineWidth line_width(const TextStyle& style, int least = 20) {
 /// The output of `ddbench show`, and of `ddbench run` at its end. Control characters in names are escaped.
 std::string run_text(const analyzer::RunSummary& summary, const TextStyle& style);
 std::string scaling_text(const analyzer::ScalingTable& table, const TextStyle& style);
+/// What to do after a report (reports/tables/next_steps.h), with an empty line before it; empty without rows.
+std::string next_steps_text(const DataTable& steps, const TextStyle& style);
 std::string run_list_text(const std::vector<analyzer::RunSummary>& runs, const TextStyle& style);
 
 }  // namespace ddbench::reports

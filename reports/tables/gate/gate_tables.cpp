@@ -80,7 +80,7 @@ DataTable history_data(const HistorySeries& series, analyzer::RunMetric metric) 
   };
   table.add(true, {"run"}, [](const HistoryPoint& point) { return code_cell(point.run); });
   table.add(true, {"started (UTC)"}, [](const HistoryPoint& point) { return text_cell(utc_time(point.started_wall_ns)); });
-  table.add(true, {std::string(to_string(metric)), true},
+  table.add(true, {part_in_words(to_string(metric)), true},
             [metric](const HistoryPoint& point) { return value_cell(point.value, metric_value(metric, point.value)); });
   table.add(true, {"level"}, level_cell);
   table.add(true, {.title = "name", .is_prose = true}, [](const HistoryPoint& point) { return code_cell(point.name); });

@@ -156,7 +156,7 @@ TEST(ScalingCurve, CurvesThatMixWhatTheyMustNotAreRefusedWithTheValues) {
       contains(refused([](StoredRun& run) { run.run_case.work = ReferenceWorkload{"cnn"}; }), "workload is \"cnn\""));
   EXPECT_TRUE(contains(refused([](StoredRun& run) { run.run_case.strategy = "fsdp"; }), "--where"));
   EXPECT_TRUE(contains(refused([](StoredRun& run) { std::get<ReferenceWorkload>(run.run_case.work).options["hidden"] = "8"; }),
-                       "workload_options.hidden is nothing in 1 run, \"8\" in 1 run"));
+                       "workload_options.hidden is not set in 1 run, \"8\" in 1 run"));
   EXPECT_TRUE(
       contains(refused([](StoredRun& run) { run.run_case.scaling = ScalingMode::kStrong; }), "scaling"));
   EXPECT_EQ(refused([](StoredRun& run) { run.run_case.seed = 9; }), "");
