@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/run_case/run_case_hash.h"
+#include "core/run_case/scheduler_job.h"
 #include "core/text/text_hash.h"
 
 namespace ddbench::imports {
@@ -65,6 +66,7 @@ ImportResult import_runs(const fs::path& store_file, const RunSource& runs, std:
   store::RunIdSequence ids;
   Repetitions repetitions;
   std::int64_t now = wall_ns();
+  const std::string user = current_user();
   runs([&](ImportedRun&& imported) {
     store::RunRecord& run = imported.run;
     run.id = ids.next();
@@ -72,6 +74,7 @@ ImportResult import_runs(const fs::path& store_file, const RunSource& runs, std:
     run.repetition = repetitions.next(run);
     run.started_wall_ns = run.finished_wall_ns = now++;
     set_fact(run.environment.facts, fact_key<"import.file">, origin);
+    set_fact(run.environment.facts, fact_key<"owner.user">, user);
     add_run(store, imported);
     result.added.push_back(run.id);
     if (progress) progress(result.added.size(), all);

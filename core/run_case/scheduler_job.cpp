@@ -26,8 +26,15 @@ std::string first_of(std::initializer_list<const char*> names) {
   return {};
 }
 
-/// Of the user database, as USER may be anything; where that does not know the number, the number.
-std::string user_name() {
+template <template <typename> typename Key>
+void set_known(Facts& facts, const Key<std::string>& key, const std::string& text) {
+  if (!text.empty()) set_fact(facts, key, text);
+}
+
+}  // namespace
+
+/// Of the user database, as USER may be anything.
+std::string current_user() {
   constexpr std::size_t kEnough = 4096;
   std::array<char, kEnough> buffer{};
   passwd entry{};
@@ -36,13 +43,6 @@ std::string user_name() {
   if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) return found->pw_name;
   return std::to_string(user);
 }
-
-template <template <typename> typename Key>
-void set_known(Facts& facts, const Key<std::string>& key, const std::string& text) {
-  if (!text.empty()) set_fact(facts, key, text);
-}
-
-}  // namespace
 
 SchedulerJob own_job() {
   struct Scheduler {
@@ -70,7 +70,7 @@ void add_origin_facts(Facts& facts) {
   const SchedulerJob job = own_job();
   set_fact(facts, fact_key<"ddbench.version">, std::string(build_version()));
   set_fact(facts, fact_key<"ddbench.commit">, std::string(build_commit()));
-  set_fact(facts, fact_key<"owner.user">, user_name());
+  set_fact(facts, fact_key<"owner.user">, current_user());
   set_known(facts, fact_key<"job.id">, job.id);
   set_known(facts, fact_key<"job.partition">, job.partition);
   set_known(facts, fact_key<"job.nodes">, job.nodes);

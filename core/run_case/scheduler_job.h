@@ -22,6 +22,9 @@ SchedulerJob own_job();
 /// The job, the user, the container image and the version of this program: job.*, user, image, ddbench.*.
 void add_origin_facts(Facts& facts);
 
+/// The name of this process's effective user, as the fact owner.user has it; its number where the system does not know it.
+std::string current_user();
+
 /// Whether these facts are of an earlier start of the job that this process belongs to: that start is over.
 bool is_earlier_start_of_own_job(const Facts& facts);
 

@@ -14,7 +14,7 @@ from conftest import EXECUTABLE, SMALL
 
 WRONG = [
     (["import", "spool", "."], ['no command "import spool"', "table, nccl-tests, spools"]),
-    (["db", "compact"], ['no command "db compact"', "merge, export, prune, recover, check"]),
+    (["db", "compact"], ['no command "db compact"', "merge, export, create, collect, prune, recover, check"]),
     (["run", "--nodes", "0"], ["nodes", "0", "1 to"]),
     (["run", "--nodes", "-3"], ["nodes", "-3"]),
     (["run", "--nodes", "two"], ['--nodes expects an integer, got "two"', "Try: ddbench run --help"]),

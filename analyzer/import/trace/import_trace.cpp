@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/scheduler_job.h"
 
 namespace ddbench::imports {
 namespace {
@@ -60,6 +61,7 @@ store::RunRecord record_of(const TraceJob& job, const TraceOptions& options, con
                            const Placement& placement) {
   store::RunRecord run;
   run.id = store::new_run_id();
+  set_fact(run.environment.facts, fact_key<"owner.user">, current_user());
   set_program(run.run_case, {options.name.empty() ? name_of(job.traces.front().file) : options.name});
   run.run_case.gpus_per_node = placement.per_node;
   run.run_case.nodes = job.world_size / run.run_case.gpus_per_node;

@@ -37,19 +37,24 @@ MergeResult import_sweep(const std::filesystem::path& target, const std::filesys
 RunId run_of_sweep(const std::filesystem::path& file, const std::string& sweep_id);
 
 enum class PruneWhat {
-  kRuns,   ///< the runs and all that hangs on them
-  kSpans,  ///< only their raw spans: steps, collectives and kernels stay
+  kRuns,          ///< the runs and all that hangs on them
+  kUnneededRuns,  ///< the same, but throws Error{kBadInput} if a named baseline (its newest version) or a run that stays needs one
+  kSpans,         ///< only their raw spans: steps, collectives and kernels stay
+};
+enum class PruneRoom {
+  kReturned,  ///< to the file system: the store is written anew (VACUUM), which takes long for a large one
+  kKept,      ///< in the store, for the runs to come
 };
 struct PruneResult {
   std::uintmax_t bytes_before = 0;
   std::uintmax_t bytes_after = 0;
 };
 
-/// Deletes in one transaction, then gives the room back to the file system (VACUUM). `check` is called in it with each
+/// Deletes in one transaction. `check` is called in it with each
 /// run whose row can be read: what it throws ends this, and nothing is deleted. Throws Error{kBadInput} on an id that the
 /// store does not hold.
 PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what,
-                        const std::function<void(const RunRecord&)>& check = {});
+                        const std::function<void(const RunRecord&)>& check = {}, PruneRoom room = PruneRoom::kReturned);
 
 struct CheckResult {
   std::int64_t runs = 0;

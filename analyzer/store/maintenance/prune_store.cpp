@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <set>
+#include <string_view>
+
 #include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_row.h"
 #include "analyzer/store/sqlite/open_store.h"
@@ -14,6 +17,28 @@ std::uintmax_t size_of(const std::filesystem::path& file) {
   return error ? 0 : bytes;
 }
 
+[[noreturn]] void refuse_needed(const RunId& id, const std::string& by) {
+  throw Error(ErrorCode::kBadInput, fmt::format("run {} is needed by {} now: nothing was deleted; give the command again", id, by), 0, id);
+}
+
+/// Under the lock: another process may have named the runs since they were chosen.
+void refuse_needed_runs(const Database& database, std::span<const RunId> ids) {
+  const std::set<std::string_view> pruned(ids.begin(), ids.end());
+  Statement baselines = database.prepare("SELECT run_id, name FROM baseline_run WHERE version = (SELECT max(version) FROM baseline AS newest "
+                                         "WHERE newest.name = baseline_run.name)");
+  RunId id;
+  std::string by;
+  while (baselines.step()) {
+    baselines.read(id, by);
+    if (pruned.contains(id)) refuse_needed(id, fmt::format("the baseline \"{}\"", by));
+  }
+  Statement runs = database.prepare("SELECT baseline_id, id FROM run WHERE baseline_id <> ''");
+  while (runs.step()) {
+    runs.read(id, by);
+    if (pruned.contains(id) && !pruned.contains(by)) refuse_needed(id, fmt::format("run {}", by));
+  }
+}
+
 void check_run(const Database& database, const RunId& id, const std::function<void(const RunRecord&)>& check) {
   const auto leave_out = [](const UnreadableRun&) {};
   for (const RunRecord& run : select_runs(database, "id = ?", {id}, 1, leave_out)) check(run);
@@ -22,7 +47,7 @@ void check_run(const Database& database, const RunId& id, const std::function<vo
 }  // namespace
 
 PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what,
-                        const std::function<void(const RunRecord&)>& check) {
+                        const std::function<void(const RunRecord&)>& check, PruneRoom room) {
   // A typing error in the name must not make a store.
   open_store(file, OpenMode::kReadOnly, builtin_migrations());
   const Database database = open_store(file, OpenMode::kReadWrite, builtin_migrations());
@@ -30,10 +55,11 @@ PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId
   result.bytes_before = size_of(file) + size_of(file.string() + "-wal");
   {
     Transaction transaction(database);
+    if (what == PruneWhat::kUnneededRuns) refuse_needed_runs(database, ids);
     Statement find = database.prepare("SELECT run_key FROM run WHERE id = ?");
     Statement remove =
-        database.prepare(what == PruneWhat::kRuns ? "DELETE FROM run WHERE run_key = ?"
-                                                  : "DELETE FROM span_chunk WHERE run_key = ?");
+        database.prepare(what == PruneWhat::kSpans ? "DELETE FROM span_chunk WHERE run_key = ?"
+                                                   : "DELETE FROM run WHERE run_key = ?");
     for (const RunId& id : ids) {
       if (check) check_run(database, id, check);
       if (!find.bind(id).step()) {
@@ -46,7 +72,7 @@ PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId
     }
     transaction.commit();
   }
-  database.execute_when_free("VACUUM");
+  if (room == PruneRoom::kReturned) database.execute_when_free("VACUUM");
   database.execute_when_free("PRAGMA wal_checkpoint(TRUNCATE)");
   result.bytes_after = size_of(file) + size_of(file.string() + "-wal");
   return result;

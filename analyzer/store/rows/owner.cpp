@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,8 +10,10 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "analyzer/store/rows/abandoned.h"
+#include "core/clock.h"
 #include "core/facts/facts.h"
 #include "core/run_case/records.h"
 #include "core/run_case/scheduler_job.h"
@@ -17,15 +21,41 @@
 namespace ddbench::store {
 namespace {
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+/// As it was when this process first asked: a laptop's name may change with its network, and its runs stay this process's.
+const std::string& host_name() {
+  static const std::string name = [] {
+    std::array<char, 256> text{};
+    return std::string(gethostname(text.data(), text.size() - 1) == 0 ? text.data() : "");
+  }();
+  return name;
 }
 
+std::int64_t boot_wall_ns() {
+  timespec up{};
+  if (::clock_gettime(CLOCK_BOOTTIME, &up) != 0) return 0;
+  return wall_ns() - up.tv_sec * 1'000'000'000 - up.tv_nsec;
+}
+
+/// 0 when it gave none: then its start counts.
+std::int64_t last_sign_ns(const RunRecord& run) {
+  return get_fact(run.environment.facts, fact_key<"owner.heartbeat_wall_ns">).value_or(run.started_wall_ns);
+}
+
+constexpr char kBeforeNamespace = ' ';
+
+/// Processes of a container have numbers of their own: there, with its pid namespace. Only who has the same text sees the same
+/// processes.
 std::string boot_id() {
+  constexpr ino_t kFirstNamespace = 0xEFFFFFFC;  // linux/proc_ns.h: that of the machine
   std::string id;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  struct stat info {};
+  if (::stat("/proc/self/ns/pid", &info) == 0 && info.st_ino != kFirstNamespace) id += fmt::format("{}pid:{}", kBeforeNamespace, info.st_ino);
   return id;
+}
+
+std::string_view without_namespace(std::string_view boot_id) {
+  return boot_id.substr(0, boot_id.find(kBeforeNamespace));
 }
 
 struct ProcessStat {
@@ -50,6 +80,14 @@ std::optional<ProcessStat> read_stat(std::int64_t pid) {
   return fields ? std::optional(stat) : std::nullopt;
 }
 
+/// This host has started again since the run's owner gave its last sign. An owner that gives signs under another boot id drives
+/// its run on another machine of the same name.
+bool is_of_earlier_boot(const RunRecord& run) {
+  if (run.owner_host.empty() || run.owner_host != host_name() || run.owner_boot_id.empty()) return false;
+  const std::string boot = boot_id();
+  return !boot.empty() && without_namespace(run.owner_boot_id) != without_namespace(boot) && last_sign_ns(run) < boot_wall_ns();
+}
+
 bool is_alive(std::int64_t pid, std::int64_t start_ticks) {
   if (kill(static_cast<pid_t>(pid), 0) == -1 && errno == ESRCH) return false;
   const std::optional<ProcessStat> stat = read_stat(pid);
@@ -69,16 +107,16 @@ void set_owner_to_this_process(RunRecord& run) {
 }
 
 bool is_of_this_host(const RunRecord& run) {
-  return !run.owner_host.empty() && run.owner_host == host_name();
+  if (run.owner_host.empty() || run.owner_host != host_name()) return false;
+  const std::string boot = boot_id();
+  return run.owner_boot_id.empty() || boot.empty() || run.owner_boot_id == boot;
 }
 
 bool is_abandoned(const RunRecord& run) {
   if (run.state != RunState::kRunning || run.owner_pid <= 0) return false;
   if (is_earlier_start_of_own_job(run.environment.facts)) return true;
-  if (!is_of_this_host(run)) return false;
-  const std::string boot = boot_id();
-  if (!run.owner_boot_id.empty() && !boot.empty() && run.owner_boot_id != boot) return true;
-  return !is_alive(run.owner_pid, run.owner_start_ticks);
+  if (is_of_earlier_boot(run)) return true;
+  return is_of_this_host(run) && !is_alive(run.owner_pid, run.owner_start_ticks);
 }
 
 void close_abandoned(RunRecord& run) {

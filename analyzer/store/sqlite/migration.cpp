@@ -1,6 +1,7 @@
 #include "analyzer/store/sqlite/migration.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyzer/store/sqlite/refresh_case_keys.h"
@@ -56,6 +57,14 @@ void apply(const Database& database, int version, std::span<const Migration> mig
   database.execute(fmt::format("PRAGMA user_version = {}", migrations.back().version).c_str());
 }
 
+/// Of a store that a group shares, the group may use the copy.
+void share_as(const fs::path& store, const fs::path& copy) {
+  struct stat info {};
+  constexpr mode_t kOfOthers = 0077;
+  if (::stat(store.c_str(), &info) != 0 || (info.st_mode & kOfOthers) == 0) return;
+  if (::chown(copy.c_str(), static_cast<uid_t>(-1), info.st_gid) == 0) ::chmod(copy.c_str(), info.st_mode & 0777);
+}
+
 // Removes what it has written unless the copy is complete.
 void back_up(const Database& database, int version) {
   const fs::path backup = fmt::format("{}.v{}.bak", database.file().string(), version);
@@ -65,6 +74,7 @@ void back_up(const Database& database, int version) {
     // Another connection: this one is about to write and has the lock for it.
     const Database source(database.file(), Access::kExisting);
     source.copy_to(Database(unfinished, Access::kCreate));
+    share_as(database.file(), unfinished);
     fs::rename(unfinished, backup);
   } catch (const fs::filesystem_error& error) {
     fs::remove(unfinished, ignored);

@@ -100,6 +100,8 @@ std::vector<CheckedTable> all_tables(const Database& database) {
   tables.push_back({"baseline", table_columns(database, "baseline"), {"name", "version"}});
   tables.push_back(
       {"baseline_run", table_columns(database, "baseline_run"), {"name", "version", "position"}});
+  tables.push_back({"collected_run", table_columns(database, "collected_run"), {"run_id"}});
+  tables.push_back({"collected_source", table_columns(database, "collected_source"), {"source"}});
   return tables;
 }
 

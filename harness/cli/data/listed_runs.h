@@ -11,14 +11,14 @@ namespace ddbench::cli {
 /// Which runs a list has; what is empty selects all.
 struct RunFilter {
   std::string name;
-  std::string sweep;  ///< its whole id
+  std::string sweep;  ///< its id or a part of it, as sweep_with
   std::string user;   ///< who made it
   std::string job;    ///< of a scheduler: "slurm 1234", or "1234"
   std::string host;   ///< of the launcher or a rank; without its domain too
   int limit = 20;     ///< the newest; 0: all
 };
 
-/// Newest first, as summarize_for_list.
+/// Newest first, as summarize_for_list. Throws kBadInput if there is no such sweep.
 std::vector<analyzer::RunSummary> listed_runs(const store::RunStore& store, const RunFilter& filter);
 
 }  // namespace ddbench::cli

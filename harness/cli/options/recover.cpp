@@ -8,6 +8,7 @@
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/output.h"
 #include "harness/experiment/recover/recover_runs.h"
+#include "harness/experiment/recover/take_over.h"
 #include "reports/formats/json/json.h"
 
 namespace ddbench::cli {
@@ -17,15 +18,22 @@ std::string text_of(const experiment::RecoveredRun& run) {
   return fmt::format("recovered run {}: {}, {} step rows\n", run.id, store::to_string(run.state), run.steps);
 }
 
-experiment::Recovery recover_one(store::RunStore& store, const std::string& reference) {
+/// One that is stored as running, though its ddbench is gone: as `run --resume` closes it.
+experiment::RecoveredRun close_run(store::RunStore& store, const store::RunId& id, bool forced) {
+  const auto announce = [](const std::string& what) { print_error("note: " + printable(what) + "\n"); };
+  experiment::take_over(store, id, {.forced = forced, .announce = announce});
+  const auto run = store.run(id);
+  return {id, run ? run->state : store::RunState::kInterrupted, store.steps(id).size()};
+}
+
+experiment::Recovery recover_one(store::RunStore& store, const std::string& reference, bool forced) {
   const store::RunId id = store.find_id(reference);
   const auto run = store.run(id);
   if (!run) throw Error(ErrorCode::kRunFailed, fmt::format("run {} cannot be read", id), 0, id);
   experiment::Recovery recovery;
   if (!experiment::can_recover(*run)) {
-    if (run->state != store::RunState::kRunning) return recovery;
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("run {} is still running (pid {} on {})", id, run->owner_pid, run->owner_host));
+    if (run->state == store::RunState::kRunning) recovery.runs.push_back(close_run(store, id, forced));
+    return recovery;
   }
   recovery.runs.push_back(experiment::recover_run(store, *run));
   return recovery;
@@ -67,11 +75,12 @@ bool recover_run_to_show(const std::string& db_option, const store::RunRecord& r
 }
 
 int recover(const RecoverOptions& options) {
+  if (options.force && options.run.empty()) throw Error(ErrorCode::kBadInput, "--force needs the run that is to be closed");
   const std::filesystem::path file = store_path(options.db);
   store::RunStore::open(file, store::OpenMode::kReadOnly);  // one that is missing must not be created
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   const experiment::Recovery recovery =
-      options.run.empty() ? experiment::recover_runs(store) : recover_one(store, options.run);
+      options.run.empty() ? experiment::recover_runs(store) : recover_one(store, options.run, options.force);
   if (options.json) {
     print_json(file, recovery);
   } else {

@@ -17,6 +17,7 @@ bool recover_run_to_show(const std::string& db_option, const store::RunRecord& r
 struct RecoverOptions {
   std::string run;  ///< an id or a part of one; empty: all
   std::string db;
+  bool force = false;  ///< take_over: whatever its owner does
   bool json = false;
 };
 

@@ -169,8 +169,7 @@ int run(SingleRunOptions& options) {
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
   if (options.go_on) {
-    for (const store::RunRecord& newest : store.runs({.name = options.run_case.name, .limit = 1}))
-      take_over(options, store, newest, true);
+    if (const auto newest = experiment::newest_of_name(store, options.run_case.name)) take_over(options, store, *newest, true);
     auto unfinished = experiment::find_unfinished(store, options.run_case, options.checkpoint_dir);
     if (unfinished) return resume(options, store, *std::move(unfinished));
   }

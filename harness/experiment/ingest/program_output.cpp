@@ -1,7 +1,6 @@
 #include "harness/experiment/ingest/program_output.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/store/maintenance/shared_store.h"
 #include "core/error.h"
 #include "core/files/owned_directory.h"
 #include "core/run_case/program_case.h"
@@ -70,12 +70,13 @@ void ProgramOutput::show(RunObserver& observer) {
   }
 }
 
-void ProgramOutput::keep(const std::filesystem::path& directory) const {
+void ProgramOutput::keep(const std::filesystem::path& store, const store::RunId& run) const {
+  const std::filesystem::path directory = output_directory(store, run);
   for (std::size_t rank = 0; rank < shown_bytes_.size(); ++rank) {
     std::error_code error;
     const auto bytes = std::filesystem::file_size(log_of(rank), error);
     if (error || bytes == 0) continue;
-    ::mkdir(directory.parent_path().c_str(), 0700);  // where it is missing
+    store::make_folder_beside(store, directory.parent_path());
     OwnedDirectory::make_marked(directory, kOutputPurpose);
     const std::filesystem::path kept = directory / log_of(rank).filename();
     if (!std::filesystem::copy_file(log_of(rank), kept, std::filesystem::copy_options::overwrite_existing,

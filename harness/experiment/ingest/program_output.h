@@ -19,9 +19,9 @@ class ProgramOutput {
   /// Hands every whole line that was printed since the last call to the observer, and of a progress bar, which goes back
   /// to the begin of its line, the last state.
   void show(RunObserver& observer);
-  /// Copies each rank's output to `directory`, which is made with its parent; ranks that printed nothing
+  /// Copies each rank's output to output_directory(store, run), which is made with its parent; ranks that printed nothing
   /// leave no file.
-  void keep(const std::filesystem::path& directory) const;
+  void keep(const std::filesystem::path& store, const store::RunId& run) const;
 
  private:
   std::filesystem::path log_of(std::size_t rank) const;

@@ -16,6 +16,7 @@
 #include "core/files/temporary_directory.h"
 #include "core/nccl_event.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/scheduler_job.h"
 #include "core/text/number.h"
 #include "core/text/text_hash.h"
 #include "harness/experiment/ingest/launch_notes.h"
@@ -181,6 +182,7 @@ store::RunRecord record_of(const Sources& sources, const fs::path& folder,
   if (name.empty()) refuse(folder, "this folder has no name: say what the program is with --name");
   store::RunRecord run;
   run.id = store::new_run_id();
+  set_fact(run.environment.facts, fact_key<"owner.user">, current_user());
   set_program(run.run_case, {name});
   run.run_case.nodes = static_cast<int>(sources.machines.size());
   run.run_case.gpus_per_node = sources.ranks_per_machine();

@@ -46,7 +46,7 @@ void take_program(store::RunStore& store, store::RunRecord& run, const fs::path&
     if (error.where() == store.file().string()) throw;
     add_notes({error.message()}, run.environment.facts);  // a file that is no spool
   }
-  ProgramOutput(run.run_case, directory).keep(output_directory(store.file(), run.id));
+  ProgramOutput(run.run_case, directory).keep(store.file(), run.id);
 }
 
 void take_spools(store::RunStore& store, store::RunRecord& run, const fs::path& directory) {

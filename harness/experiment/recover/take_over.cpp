@@ -79,8 +79,8 @@ void adopt(store::RunStore& store, const store::RunRecord& seen, bool forced) {
 }  // namespace
 
 bool is_unchanged(const store::RunRecord& now, const store::RunRecord& seen) {
-  return now.state == store::RunState::kRunning && now.owner_pid == seen.owner_pid && now.owner_host == seen.owner_host &&
-         last_sign_of(now) == last_sign_of(seen);
+  return now.state == store::RunState::kRunning && now.owner_pid == seen.owner_pid && now.owner_start_ticks == seen.owner_start_ticks &&
+         now.owner_boot_id == seen.owner_boot_id && now.owner_host == seen.owner_host && last_sign_of(now) == last_sign_of(seen);
 }
 
 std::map<store::RunId, std::string> gone_runs(const store::RunStore& store, std::span<const store::RunRecord> running,

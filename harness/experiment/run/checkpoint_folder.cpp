@@ -7,9 +7,11 @@
 #include <charconv>
 #include <vector>
 
+#include "analyzer/store/maintenance/shared_store.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/files/owned_directory.h"
+#include "core/run_case/scheduler_job.h"
 #include "harness/experiment/run/resume.h"
 
 namespace ddbench::experiment {
@@ -18,10 +20,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void make_folder(const fs::path& folder) try {
+void make_folder(const fs::path& folder, const fs::path& store) try {
+  const fs::path base = folder.parent_path();
   std::error_code error;
-  fs::create_directories(folder.parent_path().parent_path(), error);  // those that the user named
-  ::mkdir(folder.parent_path().c_str(), 0700);                        // where it is missing
+  fs::create_directories(base.parent_path(), error);  // those that the user named
+  if (base == checkpoint_base(store)) store::make_folder_beside(store, base);
+  ::mkdir(base.c_str(), 0700);  // where it is missing
   OwnedDirectory::make_marked(folder, kCheckpointPurpose);
 } catch (const Error& error) {
   throw Error(error.code(), fmt::format("cannot make the directory of checkpoints: {}", error.message()),
@@ -52,7 +56,7 @@ CheckpointFolder::CheckpointFolder(const ExecuteOptions& options, const fs::path
   if (run.run_case.checkpoint_every == 0) return;
   plan_.directory = options.resume ? options.resume->directory
                                    : checkpoint_base(store, options.checkpoint_directory) / run.id;
-  if (!options.resume) make_folder(plan_.directory);
+  if (!options.resume) make_folder(plan_.directory, store);
   is_beside_store_ = plan_.directory.parent_path() == checkpoint_base(store);
   set_fact(run.environment.facts, fact_key<"checkpoint.directory">, plan_.directory.string());
   if (!options.resume) return;
@@ -89,11 +93,23 @@ Resume find_resume(const store::RunStore& store, const std::string& reference, c
   return resume;
 }
 
+std::optional<store::RunRecord> newest_of_name(const store::RunStore& store, const std::string& name) {
+  if (!store::is_shared(store.file())) {
+    std::vector<store::RunRecord> newest = store.runs({.name = name, .limit = 1});
+    return newest.empty() ? std::nullopt : std::optional(std::move(newest.front()));
+  }
+  const std::string user = current_user();
+  for (store::RunRecord& run : store.runs({.name = name})) {
+    if (get_fact(run.environment.facts, fact_key<"owner.user">).value_or("") == user) return std::move(run);
+  }
+  return std::nullopt;
+}
+
 std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCase& run_case,
                                       const fs::path& base) {
-  const std::vector<store::RunRecord> newest = store.runs({.name = run_case.name, .limit = 1});
-  if (newest.empty() || newest.front().state == store::RunState::kDone) return std::nullopt;
-  const store::RunRecord& run = newest.front();
+  const auto newest = newest_of_name(store, run_case.name);
+  if (!newest || newest->state == store::RunState::kDone) return std::nullopt;
+  const store::RunRecord& run = *newest;
   RunCase asked = run_case;
   if (asked.sku.empty()) asked.sku = run.run_case.sku;  // the run may have it from its machine
   if (case_key(run.run_case) != case_key(asked)) {

@@ -106,7 +106,7 @@ class Execution {
       throw;
     }
     output_.show(observer_);
-    output_.keep(output_directory(store_.file(), started_.id));
+    output_.keep(store_.file(), started_.id);
     if (is_program(run_case())) {
       take_recording(ingest_program(store_, started_, directory_), started_, outcome_);
     } else {

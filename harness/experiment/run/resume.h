@@ -26,7 +26,10 @@ std::filesystem::path checkpoint_base(const std::filesystem::path& store,
 Resume find_resume(const store::RunStore& store, const std::string& reference,
                    const std::filesystem::path& base);
 
-/// What a job that is started again goes on with: the newest run of the case's name, when it was stopped or
+/// The newest run of that name; in a store that several users share, the newest one of this user.
+std::optional<store::RunRecord> newest_of_name(const store::RunStore& store, const std::string& name);
+
+/// What a job that is started again goes on with: newest_of_name() of the case, when it was stopped or
 /// failed and left checkpoints. Nothing when there is no such run, when it is done, or when it had none to
 /// leave. Throws Error{kBadInput} when the run of that name is one of another case, and as find_resume.
 std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCase& run_case,

@@ -1,10 +1,13 @@
 #include "harness/experiment/run/run_folders.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
+#include "analyzer/store/maintenance/shared_store.h"
 #include "analyzer/store/rows/run_id.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
@@ -30,11 +33,18 @@ std::string folder_beside(const fs::path& base, const store::RunRecord& run) {
   return checkpoints.parent_path() == base && store::is_run_id(name) ? name : std::string();
 }
 
-/// Why the folder `name` in `base` stays; empty when it is gone.
-std::string remove_folder(const fs::path& base, const std::string& name, const char* purpose,
-                          const IsOurs& is_ours) try {
+/// Of a store that several users share, `base` may be another user's: the folder itself must be this user's.
+std::optional<OwnedDirectory> open_folder(const fs::path& store, const fs::path& base, const std::string& name) {
+  store::refuse_link(store, base);
+  if (store::is_shared(store)) return OwnedDirectory::open(base / name);
   const auto parent = OwnedDirectory::open(base);
-  const auto folder = parent ? parent->open_child(name) : std::nullopt;
+  return parent ? parent->open_child(name) : std::nullopt;
+}
+
+/// Why the folder `name` in `base` stays; empty when it is gone.
+std::string remove_folder(const fs::path& store, const fs::path& base, const std::string& name, const char* purpose,
+                          const IsOurs& is_ours) try {
+  const auto folder = open_folder(store, base, name);
   if (!folder) return {};
   const std::string path = folder->path().string();
   if (!folder->is_marked(purpose, name))
@@ -43,7 +53,7 @@ std::string remove_folder(const fs::path& base, const std::string& name, const c
   if (!foreign.empty())
     return fmt::format("{} is kept: it holds {}, which ddbench did not write", path, foreign);
   if (!folder->remove(is_ours)) return fmt::format("{} is kept: another program writes to it", path);
-  parent->remove_if_empty();
+  ::rmdir(base.c_str());  // if it was the last
   return {};
 } catch (const Error& error) {
   return fmt::format("{} is kept: {}", (base / name).string(), error.message());
@@ -59,10 +69,10 @@ std::vector<std::string> remove_run_folders(const fs::path& store, std::span<con
   std::vector<std::string> notes;
   for (const store::RunRecord& run : deleted) {
     if (!store::is_run_id(run.id)) continue;
-    notes.push_back(remove_folder(output_base(store), run.id, kOutputPurpose, is_output_file));
+    notes.push_back(remove_folder(store, output_base(store), run.id, kOutputPurpose, is_output_file));
     const std::string checkpoints = folder_beside(base, run);
     if (checkpoints.empty() || needed.contains(checkpoints)) continue;
-    notes.push_back(remove_folder(base, checkpoints, kCheckpointPurpose, ddp::is_checkpoint_file));
+    notes.push_back(remove_folder(store, base, checkpoints, kCheckpointPurpose, ddp::is_checkpoint_file));
   }
   std::erase(notes, "");
   return notes;

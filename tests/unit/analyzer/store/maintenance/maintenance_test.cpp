@@ -19,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using test::TemporaryDirectory;
 
+constexpr int kTraceSteps = 200;
+
 /// A run with rows in every table.
 void add_run(const fs::path& file, const std::string& id, std::uint64_t seed = 1) {
   RunStore store = RunStore::open(file, OpenMode::kReadWrite);
@@ -36,7 +38,7 @@ void add_run(const fs::path& file, const std::string& id, std::uint64_t seed = 1
   store.put_collectives(id, std::vector<CollectiveRecord>{{"all_reduce", 0, 1024, 7, 100, 120, 20, true}});
   store.put_kernels(id, std::vector<KernelRecord>{{"linear", "forward", 4, 400, 120}});
   store.append_step_values(id, 0, "loss", std::vector<std::pair<std::uint32_t, double>>{{3, 0.5}});
-  const test::Trace trace = test::ddp_trace({.steps = 40, .seed = seed});
+  const test::Trace trace = test::ddp_trace({.steps = kTraceSteps, .seed = seed});
   store.append_spans(id, 1, trace.spans, trace.names);
 }
 
@@ -159,13 +161,43 @@ TEST(PruneStore, DeletesRunsOrTheirSpansAndShrinks) {
                prune_store(directory / "nowhere.db", std::vector<RunId>{}, PruneWhat::kRuns));
 }
 
+TEST(PruneStore, ARunThatIsNeededSinceItWasChosenIsRefused) {
+  const TemporaryDirectory directory;
+  const fs::path file = directory / "a.db";
+  const RunId reference = "20260101T000000-aaaaaaaa";
+  const RunId run = "20260101T000001-bbbbbbbb";
+  add_run(file, reference);
+  add_run(file, run);
+  {
+    RunStore store = RunStore::open(file, OpenMode::kReadWrite);
+    RunRecord leaning = *store.run(run);
+    leaning.baseline_id = reference;
+    store.update_run(leaning);
+  }
+  const auto prune = [&](std::vector<RunId> ids) { prune_store(file, ids, PruneWhat::kUnneededRuns); };
+  EXPECT_ERROR(ErrorCode::kBadInput, "needed by run " + run + " now: nothing was deleted", prune({reference}));
+  {
+    RunStore store = RunStore::open(file, OpenMode::kReadWrite);
+    store.add_baseline("main", run, std::vector<RunId>{run});
+  }
+  EXPECT_ERROR(ErrorCode::kBadInput, "needed by the baseline \"main\" now", prune({reference, run}));
+  EXPECT_EQ(ids_of(file).size(), 2u);
+  {
+    RunStore store = RunStore::open(file, OpenMode::kReadWrite);
+    add_run(file, "20260101T000002-cccccccc");
+    store.add_baseline("main", "c", std::vector<RunId>{"20260101T000002-cccccccc"});
+  }
+  prune({reference, run});
+  EXPECT_EQ(ids_of(file), std::vector<RunId>{"20260101T000002-cccccccc"}) << "of an older version, and with the run that needed it";
+}
+
 TEST(CheckStore, CountsAndFindsWhatIsWrong) {
   const TemporaryDirectory directory;
   add_run(directory / "a.db", "20260101T000000-aaaaaaaa");
   const CheckResult good = check_store(directory / "a.db");
   EXPECT_EQ(good.runs, 1);
   EXPECT_EQ(good.steps, 1);
-  EXPECT_EQ(good.spans, 40 * 25);
+  EXPECT_EQ(good.spans, kTraceSteps * 25);
   EXPECT_TRUE(good.problems.empty());
 
   const Database database(directory / "a.db", Access::kExisting);

@@ -79,6 +79,14 @@ TEST_F(TakeOverTest, AnOwnerWhoseClockIsSlowIsSeenByItsSigns) {
   EXPECT_EQ(store_.run(run.id)->state, store::RunState::kRunning);
 }
 
+TEST_F(TakeOverTest, ARunThatAnotherProcessTookIsNotUnchanged) {
+  const store::RunRecord run = run_elsewhere(kOld_ns);
+  store::RunRecord other = run;
+  other.owner_start_ticks += 1;
+  EXPECT_TRUE(is_unchanged(run, run));
+  EXPECT_FALSE(is_unchanged(other, run)) << "its pid was used again";
+}
+
 TEST_F(TakeOverTest, AProcessOfThisMachineThatLivesIsNotWaitedFor) {
   store::RunRecord run = run_elsewhere(kOld_ns);
   store::set_owner_to_this_process(run);

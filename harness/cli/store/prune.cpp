@@ -1,4 +1,4 @@
-#include "harness/cli/data/prune.h"
+#include "harness/cli/store/prune.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,13 @@
 #include <set>
 
 #include "analyzer/run/run_reference.h"
-#include "analyzer/store/maintenance/maintenance.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/text/number.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/output.h"
+#include "harness/cli/store/others_runs.h"
 #include "harness/experiment/recover/take_over.h"
 #include "harness/experiment/run/run_folders.h"
 #include "reports/formats/json/json.h"
@@ -61,15 +62,26 @@ bool is_driven(const store::RunRecord& run, const GoneRuns& gone) {
   return run.state == store::RunState::kRunning && !gone.contains(run.id);
 }
 
-store::RunRecord run_to_prune(const store::RunStore& store, const GoneRuns& gone, const std::string& reference) {
+/// A run without any sign is never known to be stale.
+std::string remedy(const store::RunRecord& run) {
+  if (store::is_of_this_host(run)) return "end it first";
+  if (!has_fact(run.environment.facts, fact_key<"owner.heartbeat_wall_ns">))
+    return fmt::format("if its ddbench is gone, close it with `ddbench db recover {} --force`", run.id);
+  return fmt::format("end it first, or add --stale when it gives none for {} s", store::kStaleAfter_ns / 1'000'000'000);
+}
+
+store::RunRecord run_to_prune(const store::RunStore& store, const PruneOptions& options, const GoneRuns& gone,
+                              const std::string& reference) {
   const store::RunId id = store.find_id(reference);
   const store::RunRecord run = store.run(id).value_or(unreadable_run(id));
+  if (OthersRuns(store.file(), options.force).contain(run)) {
+    throw Error(ErrorCode::kBadInput, fmt::format("run {} of the shared store {} is of {}: ask them, or add --force", id, store.file().string(),
+                                                  user_of(run)));
+  }
   if (is_driven(run, gone)) {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("run {} is still running (pid {} on {}, last sign of life {}): end it first, or add --stale when it "
-                            "gives none for {} s",
-                            id, run.owner_pid, run.owner_host, store::describe_last_sign(run, wall_ns()),
-                            store::kStaleAfter_ns / 1'000'000'000));
+                fmt::format("run {} is still running (pid {} on {}, last sign of life {}): {}", id, run.owner_pid, run.owner_host,
+                            store::describe_last_sign(run, wall_ns()), remedy(run)));
   }
   return run;
 }
@@ -80,7 +92,7 @@ std::vector<store::RunRecord> candidates(const store::RunStore& store, const Pru
     return options.selection.is_empty() ? store.runs() : select_runs(store, options.selection);
   std::map<store::RunId, store::RunRecord> named;
   for (const std::string& reference : options.runs) {
-    store::RunRecord run = run_to_prune(store, gone, reference);
+    store::RunRecord run = run_to_prune(store, options, gone, reference);
     named.insert_or_assign(run.id, std::move(run));
   }
   std::set<store::RunId> selected;
@@ -114,42 +126,72 @@ void refuse_living(const store::RunRecord& run, const std::vector<store::RunReco
                                                 run.owner_host));
 }
 
-void print_result(const PruneOptions& options, const std::vector<store::RunRecord>& runs, std::size_t kept,
-                  const store::PruneResult& result) {
-  if (options.json) {
-    nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
-                                   {"deleted", options.yes},
-                                   {"spans_only", options.spans_only},
-                                   {"runs", nlohmann::ordered_json::array()},
-                                   {"kept", kept},
-                                   {"bytes_before", result.bytes_before},
-                                   {"bytes_after", result.bytes_after}};
-    for (const store::RunRecord& run : runs) json["runs"].push_back(run.id);
-    print(json.dump() + "\n");
-    return;
+std::size_t total(const std::map<std::string, std::size_t>& counts) {
+  std::size_t sum = 0;
+  for (const auto& [user, count] : counts) sum += count;
+  return sum;
+}
+
+/// Leaves those of other users out.
+void keep_others(const store::RunStore& store, const PruneOptions& options, PruneChoice& choice) {
+  const OthersRuns others(store.file(), options.force);
+  std::erase_if(choice.runs, [&](const store::RunRecord& run) {
+    const bool is_kept = others.contain(run);
+    if (is_kept) ++choice.kept_of_others[user_of(run)];
+    return is_kept;
+  });
+}
+
+/// Leaves those out that something else leans on.
+void keep_needed(const store::RunStore& store, PruneChoice& choice) {
+  for (bool changed = true; changed;) {  // a run that is kept needs its own baseline
+    std::set<store::RunId> pruned;
+    for (const store::RunRecord& run : choice.runs) pruned.insert(run.id);
+    const std::set<store::RunId> needed = needed_runs(store, pruned);
+    const auto erased = std::erase_if(choice.runs, [&](const store::RunRecord& run) { return needed.count(run.id) != 0; });
+    choice.kept += erased;
+    changed = erased > 0;
   }
+}
+
+void print_pruned_json(const PruneOptions& options, const PruneChoice& choice, const store::PruneResult& result) {
+  nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
+               {"deleted", options.yes},
+               {"spans_only", options.spans_only},
+               {"runs", nlohmann::ordered_json::array()},
+               {"kept", choice.kept},
+               {"kept_of_others", choice.kept_of_others},
+               {"bytes_before", result.bytes_before},
+               {"bytes_after", result.bytes_after}};
+  for (const store::RunRecord& run : choice.runs) json["runs"].push_back(run.id);
+  print(json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void print_pruned_text(const PruneOptions& options, const PruneChoice& choice, const store::PruneResult& result) {
   const char* what = options.spans_only ? "the spans of " : "";
   if (!options.yes) {
-    for (const store::RunRecord& run : runs)
+    for (const store::RunRecord& run : choice.runs)
       print(fmt::format("{}  {}\n", run.id, printable(run.run_case.name)));
     print(fmt::format("would delete {}{} run(s); nothing was deleted: add --yes to do it\n", what,
-                      runs.size()));
+                      choice.runs.size()));
   } else {
-    print(fmt::format("deleted {}{} run(s); the store went from {:.1f} to {:.1f} MB\n", what, runs.size(),
+    print(fmt::format("deleted {}{} run(s); the store went from {:.1f} to {:.1f} MB\n", what, choice.runs.size(),
                       static_cast<double>(result.bytes_before) / 1e6,
                       static_cast<double>(result.bytes_after) / 1e6));
   }
-  if (kept > 0)
+  if (choice.kept > 0)
     print(fmt::format(
-        "kept {} matching run(s): they are baselines of other runs or part of a named baseline\n", kept));
+        "kept {} matching run(s): they are baselines of other runs or part of a named baseline\n", choice.kept));
+  if (!choice.kept_of_others.empty())
+    print(fmt::format("kept {} matching run(s) of other users ({}): --force deletes them, too\n", total(choice.kept_of_others),
+                      printable(count_by_user(choice.kept_of_others))));
 }
 
 }  // namespace
 
-std::vector<store::RunRecord> runs_to_prune(const store::RunStore& store, const PruneOptions& options,
-                                            std::size_t& kept) {
+PruneChoice runs_to_prune(const store::RunStore& store, const PruneOptions& options) {
   const bool any = !options.runs.empty() || !options.selection.is_empty() || !options.older_than.empty() ||
-                   options.keep_last > 0 || !options.states.empty() || options.invalid || options.stale;
+                   options.keep_last > 0 || !options.states.empty() || options.invalid || options.stale || options.only;
   if (!any) {
     throw Error(
         ErrorCode::kBadInput,
@@ -157,7 +199,9 @@ std::vector<store::RunRecord> runs_to_prune(const store::RunStore& store, const 
         "--sweep or --where");
   }
   const GoneRuns gone = gone_runs(store, options);
-  std::vector<store::RunRecord> runs = candidates(store, options, gone);
+  PruneChoice choice{candidates(store, options, gone), 0, {}};
+  std::vector<store::RunRecord>& runs = choice.runs;
+  if (options.only) std::erase_if(runs, [&](const store::RunRecord& run) { return !options.only->contains(run.id); });
   std::sort(runs.begin(), runs.end(),
             [](const auto& a, const auto& b) { return a.started_wall_ns > b.started_wall_ns; });
   const auto keep = static_cast<std::size_t>(std::max(0, options.keep_last));
@@ -170,45 +214,35 @@ std::vector<store::RunRecord> runs_to_prune(const store::RunStore& store, const 
            (options.stale && run.state != store::RunState::kRunning) || is_driven(run, gone);
   });
   std::reverse(runs.begin(), runs.end());
-  kept = 0;
-  if (options.spans_only) return runs;
-  for (bool changed = true; changed;) {  // a run that is kept needs its own baseline
-    std::set<store::RunId> pruned;
-    for (const store::RunRecord& run : runs) pruned.insert(run.id);
-    const std::set<store::RunId> needed = needed_runs(store, pruned);
-    const auto erased =
-        std::erase_if(runs, [&](const store::RunRecord& run) { return needed.count(run.id) != 0; });
-    kept += erased;
-    changed = erased > 0;
-  }
-  return runs;
+  keep_others(store, options, choice);
+  if (!options.spans_only) keep_needed(store, choice);
+  return choice;
+}
+
+Deletion delete_runs(const std::filesystem::path& store, const std::vector<store::RunRecord>& runs, store::PruneWhat what, store::PruneRoom room) {
+  Deletion deletion;
+  std::vector<store::RunId> ids;
+  for (const store::RunRecord& run : runs) ids.push_back(run.id);
+  deletion.result = store::prune_store(store, ids, what, [&](const store::RunRecord& run) { refuse_living(run, runs); }, room);
+  if (what == store::PruneWhat::kSpans) return deletion;
+  const std::vector<store::RunRecord> left = store::RunStore::open(store, store::OpenMode::kReadOnly).runs();
+  deletion.notes = experiment::remove_run_folders(store, runs, left);
+  return deletion;
 }
 
 int prune(const PruneOptions& options) {
   const std::filesystem::path file = store_path(options.selection.db);
-  std::size_t kept = 0;
-  std::vector<store::RunRecord> runs;
+  PruneChoice choice;
   {
     auto store = store::RunStore::open(file, store::OpenMode::kReadOnly);
     if (options.runs.empty()) report_unreadable_runs(store);
-    runs = runs_to_prune(store, options, kept);
+    choice = runs_to_prune(store, options);
   }
-  std::vector<store::RunId> ids;
-  for (const store::RunRecord& run : runs) ids.push_back(run.id);
-  store::PruneResult result;
-  std::vector<std::string> notes;
-  if (options.yes && !ids.empty()) {
-    result = store::prune_store(file, ids,
-                                options.spans_only ? store::PruneWhat::kSpans : store::PruneWhat::kRuns,
-                                [&](const store::RunRecord& run) { refuse_living(run, runs); });
-    if (!options.spans_only) {
-      const std::vector<store::RunRecord> left =
-          store::RunStore::open(file, store::OpenMode::kReadOnly).runs();
-      notes = experiment::remove_run_folders(file, runs, left);
-    }
-  }
-  print_result(options, runs, kept, result);
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", printable(note));
+  Deletion deletion;
+  if (options.yes && !choice.runs.empty())
+    deletion = delete_runs(file, choice.runs, options.spans_only ? store::PruneWhat::kSpans : store::PruneWhat::kUnneededRuns);
+  options.json ? print_pruned_json(options, choice, deletion.result) : print_pruned_text(options, choice, deletion.result);
+  for (const std::string& note : deletion.notes) print_error(fmt::format("note: {}\n", printable(note)));
   return 0;
 }
 

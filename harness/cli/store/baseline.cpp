@@ -5,10 +5,11 @@
 
 #include "analyzer/gate/gate_baselines.h"
 #include "core/error.h"
-#include "harness/cli/options/open_store.h"
 #include "harness/cli/options/command.h"
+#include "harness/cli/options/open_store.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/options/shared_options.h"
+#include "harness/cli/store/others_runs.h"
 #include "reports/formats/gate/gate.h"
 
 namespace ddbench::cli {
@@ -18,6 +19,7 @@ struct BaselineOptions {
   std::string name;
   std::string reference;
   std::string db;
+  bool force = false;
   bool json = false;
 };
 
@@ -62,8 +64,23 @@ int show(const BaselineOptions& options) {
   return 0;
 }
 
+/// In a store that several users share, one that names their runs stays.
+void refuse_others(const store::RunStore& store, const BaselineOptions& options) {
+  const OthersRuns others(store.file(), options.force);
+  for (const store::NamedBaseline& version : store.baseline_versions(options.name)) {
+    for (const store::RunId& id : version.runs) {
+      const auto run = store.run(id);
+      if (!run || !others.contain(*run)) continue;
+      throw Error(ErrorCode::kBadInput, fmt::format("the baseline \"{}\" of the shared store {} names run {} of {}: ask them, or add --force",
+                                                    options.name, store.file().string(), id, user_of(*run)));
+    }
+  }
+}
+
 int remove(const BaselineOptions& options) {
-  open(options, store::OpenMode::kReadWrite).delete_baseline(options.name);
+  store::RunStore store = open(options, store::OpenMode::kReadWrite);
+  refuse_others(store, options);
+  store.delete_baseline(options.name);
   return 0;
 }
 
@@ -88,9 +105,9 @@ void add_baseline_command(CLI::App& app, Action& action) {
       ->required();
   add("list", "The newest version of each", list);
   add("show", "All versions of one", show)->add_option("name", options->name, "Of the baseline")->required();
-  add("delete", "Forget all versions of one; its runs stay", remove)
-      ->add_option("name", options->name, "Of the baseline")
-      ->required();
+  CLI::App* deleting = add("delete", "Forget all versions of one; its runs stay", remove);
+  deleting->add_option("name", options->name, "Of the baseline")->required();
+  deleting->add_flag("--force", options->force, "Also one that names runs of other users, in a store that several users share");
 }
 
 }  // namespace ddbench::cli

@@ -1,0 +1,100 @@
+#include "harness/cli/store/export_runs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/files/temporary_directory.h"
+#include "harness/cli/options/open_store.h"
+#include "harness/cli/options/output.h"
+#include "reports/formats/json/json.h"
+
+namespace ddbench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kCopiedAtOnce = 1 << 20;
+
+std::set<store::RunId> ids_in(const std::string& file) {
+  if (file.empty()) return {};
+  std::ifstream opened;
+  if (file != "-") {
+    opened.open(file);
+    if (!opened) throw Error(ErrorCode::kBadInput, fmt::format("cannot read {}", file), errno, file);
+  }
+  std::istream& lines = file == "-" ? std::cin : opened;
+  std::set<store::RunId> ids;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) ids.insert(line);
+  }
+  return ids;
+}
+
+void print_file(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string bytes(kCopiedAtOnce, '\0');
+  while (stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || stream.gcount() > 0)
+    print(std::string_view(bytes.data(), static_cast<std::size_t>(stream.gcount())));
+  if (stream.bad())
+    throw Error(ErrorCode::kRunFailed, fmt::format("cannot read {}", file.string()), errno, file.string());
+}
+
+/// As a store of these runs alone, which is whole: nothing is written before it is.
+void print_store(const fs::path& source, const std::vector<store::RunId>& ids) {
+  if (ids.empty()) return;
+  const TemporaryDirectory directory(temporary_root(), "export-" + store::new_run_id());
+  const fs::path file = directory.path() / "export.db";
+  store::export_runs(source, ids, file);
+  print_file(file);
+}
+
+}  // namespace
+
+std::vector<store::RunId> runs_to_export(const store::RunStore& store, const RunSelection& selection,
+                                         bool finished, const std::set<store::RunId>& known) {
+  std::vector<store::RunId> ids;
+  for (const store::RunRecord& run : selection.is_empty() ? store.runs() : select_runs(store, selection)) {
+    if ((finished && run.state == store::RunState::kRunning) || known.contains(run.id)) continue;
+    ids.push_back(run.id);
+  }
+  return ids;
+}
+
+int export_runs(const ExportOptions& options) {
+  const bool prints = options.target == "-";
+  if (prints && options.json)
+    throw Error(ErrorCode::kBadInput, "--json and a store cannot both go to standard output");
+  if (prints && ::isatty(STDOUT_FILENO) == 1)
+    throw Error(ErrorCode::kBadInput,
+                "a store is no text for a terminal: name a file, or send it on with `> FILE` or `|`");
+  const std::set<store::RunId> known = ids_in(options.known_file);
+  const fs::path source = store_path(options.selection.db);
+  const std::vector<store::RunId> ids =
+      runs_to_export(open_store(options.selection.db), options.selection, options.finished, known);
+  if (prints) {
+    print_store(source, ids);
+  } else {
+    print_merge(options.json, store::export_runs(source, ids, options.target), options.target);
+  }
+  return 0;
+}
+
+void print_merge(bool json, const store::MergeResult& result, const fs::path& target) {
+  if (!json) {
+    return print(fmt::format("{}: {} run(s) added, {} were there already\n", printable(target.string()),
+                             result.added.size(), result.unchanged.size()));
+  }
+  print(nlohmann::ordered_json({{"schema_version", reports::kJsonSchemaVersion},
+                                {"store", target.string()},
+                                {"added", result.added},
+                                {"unchanged", result.unchanged}})
+            .dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) +
+        "\n");
+}
+
+}  // namespace ddbench::cli
