@@ -178,7 +178,13 @@ OwnedDirectory OwnedDirectory::make(const fs::path& path) {
 OwnedDirectory OwnedDirectory::make_marked(const fs::path& path, const std::string& purpose) {
   const bool is_new = ::mkdir(path.c_str(), kPrivate) == 0;
   OwnedDirectory directory = make(path);
-  if (is_new) directory.mark(purpose, path.filename().string());
+  try {
+    if (is_new) directory.mark(purpose, path.filename().string());
+  } catch (const Error&) {
+    ::unlinkat(directory.fd(), kDirectoryMarker, 0);
+    directory.remove_if_empty();
+    throw;
+  }
   return directory;
 }
 
@@ -207,15 +213,29 @@ void OwnedDirectory::mark(const std::string& purpose, const std::string& name) c
   }
 }
 
+std::optional<std::string> OwnedDirectory::marker_text(std::size_t most_bytes) const {
+  const UniqueFd file(::openat(fd(), kDirectoryMarker, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  const struct stat info = status_of(file.get(), path_ / kDirectoryMarker);
+  if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid()) return std::nullopt;
+  std::string text(most_bytes, '\0');
+  const ssize_t count = ::read(file.get(), text.data(), text.size());
+  if (count < 0) return std::nullopt;
+  text.resize(static_cast<std::size_t>(count));
+  return text;
+}
+
 bool OwnedDirectory::is_marked(const std::string& purpose, const std::string& name) const {
   const std::string expected = directory_marker_text(purpose, name);
-  const UniqueFd file(::openat(fd(), kDirectoryMarker, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file) return false;
-  const struct stat info = status_of(file.get(), path_ / kDirectoryMarker);
-  if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid()) return false;
-  std::string text(expected.size() + 1, '\0');
-  const ssize_t count = ::read(file.get(), text.data(), text.size());
-  return count == static_cast<ssize_t>(expected.size()) && text.starts_with(expected);
+  return marker_text(expected.size() + 1) == expected;
+}
+
+bool OwnedDirectory::is_unfinished(const std::string& purpose, const std::string& name) const {
+  const std::vector<std::string> found = entries();
+  if (found.empty()) return true;
+  const std::string expected = directory_marker_text(purpose, name);
+  const std::optional<std::string> text = marker_text(expected.size() + 1);
+  return found.size() == 1 && text && expected.starts_with(*text);
 }
 
 bool OwnedDirectory::remove(const IsOurs& is_ours) const {

@@ -27,7 +27,8 @@ class OwnedDirectory {
   std::optional<OwnedDirectory> open_child(const std::string& name) const;
   /// Makes the directory (mode 0700) where it is missing; its parent must exist. Throws as open().
   static OwnedDirectory make(const std::filesystem::path& path);
-  /// As make(), and marks the directory if it was missing: one that was there before stays as it is.
+  /// As make(), and marks the directory if it was missing: one that was there before stays as it is. Removes it again where
+  /// that fails.
   static OwnedDirectory make_marked(const std::filesystem::path& path, const std::string& purpose);
 
   const std::filesystem::path& path() const noexcept { return path_; }
@@ -42,6 +43,9 @@ class OwnedDirectory {
   /// Whether mark() was called with the same words.
   bool is_marked(const std::string& purpose, const std::string& name) const;
 
+  /// Whether it holds nothing, or nothing but the beginning of such a marker: make_marked() or remove() of a killed process left it.
+  bool is_unfinished(const std::string& purpose, const std::string& name) const;
+
   /// Removes the directory with all content that `is_ours` accepts (all of it if none is given). Other
   /// content is kept, and so are the directories that lead to it. Returns true when the directory is gone.
   bool remove(const IsOurs& is_ours = {}) const;
@@ -52,6 +56,7 @@ class OwnedDirectory {
  private:
   OwnedDirectory(std::filesystem::path path, UniqueFd parent, UniqueFd fd)
       : path_(std::move(path)), parent_(std::move(parent)), fd_(std::move(fd)) {}
+  std::optional<std::string> marker_text(std::size_t most_bytes) const;  ///< nothing: there is none of this user's
   static std::optional<OwnedDirectory> open_at(UniqueFd parent, std::filesystem::path path);
 
   std::filesystem::path path_;

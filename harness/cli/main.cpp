@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
-#include <new>
 #include <span>
 
 #include "core/error.h"
+#include "core/library_error/as_error.h"
 #include "harness/cli/help/usage_error.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
@@ -94,10 +94,10 @@ int guarded_main(int argc, char** argv) {
     return exit_code;
   } catch (const Error& error) {
     return complain(error.message(), error.exit_code());
-  } catch (const std::bad_alloc&) {
-    return complain("not enough memory", static_cast<int>(ErrorCode::kEnvironment));
   } catch (const std::exception& error) {
-    return complain(fmt::format("internal error: {}", error.what()), static_cast<int>(ErrorCode::kRunFailed));
+    const Error failure = as_error(error);
+    const bool is_known = failure.code() == ErrorCode::kEnvironment;  // memory, threads
+    return complain(is_known ? failure.message() : "internal error: " + failure.message(), failure.exit_code());
   }
 }
 

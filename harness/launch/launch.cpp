@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "core/files/temporary_directory.h"
 #include "core/run_case/program_case.h"
 #include "harness/launch/local/local_launch.h"
 #include "harness/launch/remote/remote_launch.h"
 #include "harness/launch/supervisor/supervisor.h"
+#include "harness/launch/transfer/shipped_files.h"
 
 namespace ddbench::launch {
 namespace {
@@ -106,8 +106,7 @@ LaunchOutcome launch(const RunCase& run_case, const LaunchOptions& options, cons
                             options.run_directory / "launcher.log");
   observer.on_network("", "");
   LaunchOutcome outcome = Supervisor(run_case, sending, observer, processes, {}).run();
-  // Left by killed ranks on this machine.
-  remove_abandoned(temporary_root());
+  remove_files_of_killed_ranks();
   return outcome;
 }
 

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "core/files/planted_link.h"
 
 namespace ddbench::reports {
 namespace {
@@ -40,6 +41,7 @@ mode_t wanted_mode() {
 }  // namespace
 
 OutputFile::OutputFile(const fs::path& file) : target_(followed(file)) {
+  refuse_planted_link(file);
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (fs::is_directory(status)) {
@@ -86,10 +88,10 @@ void OutputFile::flush() {
   buffer_.clear();
 }
 
-void OutputFile::commit() {
+void OutputFile::commit(Durability durability) {
   flush();
   if (temporary_.empty()) return;
-  if (::fchmod(fd_.get(), wanted_mode()) != 0 || ::fsync(fd_.get()) != 0)
+  if (::fchmod(fd_.get(), wanted_mode()) != 0 || (durability == Durability::kOnDisk && ::fsync(fd_.get()) != 0))
     fail(ErrorCode::kRunFailed, target_, errno);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(ErrorCode::kRunFailed, target_, errno);
   temporary_.clear();

@@ -8,13 +8,19 @@
 
 namespace ddbench::reports {
 
+enum class Durability {
+  kOnDisk,       ///< after a power cut it has the old content or the new one
+  kReplacedSoon  ///< does not wait for the disk: for a file that is written again and again
+};
+
 /// A file that appears under its name only when it is complete: written beside it under a temporary name,
 /// brought to disk and renamed by commit(). Without commit() nothing is left behind and an existing file of
-/// that name is unchanged. A symbolic link is followed; a file that is not a regular file (a pipe,
-/// /dev/stdout) is written to directly.
+/// that name is unchanged. A symbolic link is followed, except one that another user has placed in a folder of
+/// all users (core/files/planted_link.h); a file that is not a regular file (a pipe, /dev/stdout) is written to
+/// directly.
 ///
-/// Every method throws Error naming the file: kBadInput for a directory, a missing folder or missing rights,
-/// kRunFailed for a full disk.
+/// Every method throws Error naming the file: kBadInput for a directory, such a link, a missing folder or missing
+/// rights, kRunFailed for a full disk.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& file);
@@ -23,7 +29,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(std::string_view text);
-  void commit();
+  void commit(Durability durability = Durability::kOnDisk);
 
  private:
   void flush();

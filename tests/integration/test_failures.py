@@ -108,7 +108,7 @@ def test_metrics_are_whole_and_what_cannot_be_written_is_refused(bench):
     assert "ddbench_live_communication_ratio{" in text and 'verdict="' in text
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    assert "ddbench_run_info{" in metrics.read_text() and list(bench.tmp.glob("*.tmp")) == []
+    assert "ddbench_run_info{" in metrics.read_text() and list(bench.tmp.glob(".ddbench-*")) == []
     refused = bench("run", "--metrics-file", bench.tmp / "missing" / "run.prom", *LONG)
     assert refused.returncode == 2 and "--metrics-file" in refused.stderr
 

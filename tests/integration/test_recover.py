@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from conftest import ROOT, SMALL, pids_marked, wait_until
+from ports import free_port
 
 LONG = ["run", "--nodes", "1", "--gpus", "2", "--steps", "1000000", "-O", "hidden=16", "--no-baseline", "--quiet"]
 
@@ -180,6 +181,16 @@ def test_show_recovers_the_run_that_it_shows(bench):
     assert bench.rows("select count(*) from step")[0][0] > 0
     assert not list(bench.run_directories.iterdir())
     assert bench.ok("show", "--json").stderr == ""
+
+
+def test_ranks_of_another_launcher_leave_the_spools_alone(bench):
+    """Ranks that mpirun, Slurm or others start clear away what killed ranks left on their machine, and nothing else."""
+    run_id = kill_a_run(bench)
+    spooled = spooled_bytes(bench)
+    world = dict(RANK="0", WORLD_SIZE="1", LOCAL_RANK="0", LOCAL_WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port() - 1))
+    bench.ok("run", "--launcher", "env", "--db", bench.tmp / "other.db", *SMALL, env=dict(bench.environment, **world))
+    assert spooled_bytes(bench) == spooled > 0
+    assert f"recovered run {run_id}" in bench.ok("db", "recover").stdout
 
 
 def test_show_of_a_run_that_lives_changes_nothing(bench):

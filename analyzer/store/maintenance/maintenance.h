@@ -46,15 +46,22 @@ enum class PruneRoom {
   kKept,      ///< in the store, for the runs to come
 };
 struct PruneResult {
+  std::vector<RunId> found;  ///< of the ids, those that the store had
   std::uintmax_t bytes_before = 0;
   std::uintmax_t bytes_after = 0;
 };
 
-/// Deletes in one transaction. `check` is called in it with each
-/// run whose row can be read: what it throws ends this, and nothing is deleted. Throws Error{kBadInput} on an id that the
-/// store does not hold.
-PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what,
-                        const std::function<void(const RunRecord&)>& check = {}, PruneRoom room = PruneRoom::kReturned);
+/// Called in the transaction that deletes; what they throw ends it, and nothing is deleted.
+struct PruneSteps {
+  std::function<void(const RunRecord&)> check = {};  ///< for each run whose row can be read
+  /// Once, before the rows are gone for good: removes what belongs to the runs `found` outside of the store. A process that is
+  /// killed in it leaves the rows, so that the same command finishes. `left`: the other runs of the store, if readable.
+  std::function<void(std::span<const RunId> found, std::span<const RunRecord> left)> before_commit = {};
+};
+
+/// Deletes in one transaction. An id that the store does not hold is left out: another process was quicker.
+PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what, const PruneSteps& steps = {},
+                        PruneRoom room = PruneRoom::kReturned);
 
 struct CheckResult {
   std::int64_t runs = 0;

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <set>
 #include <string_view>
+#include <system_error>
 
 #include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_row.h"
 #include "analyzer/store/sqlite/open_store.h"
-#include "core/error.h"
 
 namespace ddbench::store {
 namespace {
@@ -39,15 +40,18 @@ void refuse_needed_runs(const Database& database, std::span<const RunId> ids) {
   }
 }
 
+void leave_out(const UnreadableRun& run) {
+  static_cast<void>(run);
+}
+
 void check_run(const Database& database, const RunId& id, const std::function<void(const RunRecord&)>& check) {
-  const auto leave_out = [](const UnreadableRun&) {};
   for (const RunRecord& run : select_runs(database, "id = ?", {id}, 1, leave_out)) check(run);
 }
 
 }  // namespace
 
-PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what,
-                        const std::function<void(const RunRecord&)>& check, PruneRoom room) {
+PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what, const PruneSteps& steps,
+                        PruneRoom room) {
   // A typing error in the name must not make a store.
   open_store(file, OpenMode::kReadOnly, builtin_migrations());
   const Database database = open_store(file, OpenMode::kReadWrite, builtin_migrations());
@@ -61,15 +65,14 @@ PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId
         database.prepare(what == PruneWhat::kSpans ? "DELETE FROM span_chunk WHERE run_key = ?"
                                                    : "DELETE FROM run WHERE run_key = ?");
     for (const RunId& id : ids) {
-      if (check) check_run(database, id, check);
-      if (!find.bind(id).step()) {
-        throw Error(ErrorCode::kBadInput,
-                    fmt::format("there is no run \"{}\" in the store {}", id, file.string()), 0,
-                    file.string());
+      if (steps.check) check_run(database, id, steps.check);
+      if (find.bind(id).step()) {
+        remove.bind(find.integer(0)).run();
+        result.found.push_back(id);
       }
-      remove.bind(find.integer(0)).run();
       find.reset();
     }
+    if (steps.before_commit) steps.before_commit(result.found, select_runs(database, "", {}, 0, leave_out));
     transaction.commit();
   }
   if (room == PruneRoom::kReturned) database.execute_when_free("VACUUM");

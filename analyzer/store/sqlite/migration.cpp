@@ -65,15 +65,19 @@ void share_as(const fs::path& store, const fs::path& copy) {
   if (::chown(copy.c_str(), static_cast<uid_t>(-1), info.st_gid) == 0) ::chmod(copy.c_str(), info.st_mode & 0777);
 }
 
-// Removes what it has written unless the copy is complete.
+// Removes what it has written unless the copy is complete, and what a killed one has written: whoever holds the store's lock is the
+// only one that backs it up. No journal: SQLite would take one that a killed process left for that of the new copy.
 void back_up(const Database& database, int version) {
   const fs::path backup = fmt::format("{}.v{}.bak", database.file().string(), version);
-  const fs::path unfinished = fmt::format("{}.{}", backup.string(), getpid());
+  const fs::path unfinished = backup.string() + ".unfinished";
   std::error_code ignored;
+  fs::remove(unfinished, ignored);
   try {
     // Another connection: this one is about to write and has the lock for it.
     const Database source(database.file(), Access::kExisting);
-    source.copy_to(Database(unfinished, Access::kCreate));
+    const Database copy(unfinished, Access::kCreate);
+    copy.execute("PRAGMA journal_mode = OFF");
+    source.copy_to(copy);
     share_as(database.file(), unfinished);
     fs::rename(unfinished, backup);
   } catch (const fs::filesystem_error& error) {

@@ -8,6 +8,7 @@
 
 #include "analyzer/store/sqlite/journal.h"
 #include "core/error.h"
+#include "core/files/planted_link.h"
 
 namespace ddbench::store {
 namespace {
@@ -146,6 +147,7 @@ Database open_for_reading(const fs::path& file) {
 
 Database open_store(const fs::path& file, OpenMode mode, std::span<const Migration> migrations) {
   refuse_directory(file);
+  refuse_planted_link(file);
   if (mode == OpenMode::kReadWrite) return open_for_writing(file, migrations);
 
   std::error_code ignored;

@@ -6,11 +6,11 @@
 namespace ddbench::cli {
 
 /// `--metrics-file`: a text file for Prometheus (its node exporter's textfile collector), replaced atomically
-/// by renaming, so that a reader never sees an incomplete file.
+/// by renaming, so that a reader never sees an incomplete file (reports/text/output_file.h).
 class MetricsFile {
  public:
   MetricsFile() = default;  ///< none
-  /// Throws Error{kBadInput} where nothing can be written beside `file`, or it is a folder.
+  /// Throws Error{kBadInput} where nothing can be written beside `file`, or it is a folder or another user's link.
   explicit MetricsFile(std::filesystem::path file);
 
   bool is_wanted() const noexcept { return !file_.empty(); }

@@ -187,6 +187,12 @@ void print_pruned_text(const PruneOptions& options, const PruneChoice& choice, c
                       printable(count_by_user(choice.kept_of_others))));
 }
 
+/// Leaves those out that another process had deleted.
+void keep_found(PruneChoice& choice, const store::PruneResult& result) {
+  const std::set<store::RunId> found(result.found.begin(), result.found.end());
+  std::erase_if(choice.runs, [&](const store::RunRecord& run) { return !found.contains(run.id); });
+}
+
 }  // namespace
 
 PruneChoice runs_to_prune(const store::RunStore& store, const PruneOptions& options) {
@@ -223,10 +229,16 @@ Deletion delete_runs(const std::filesystem::path& store, const std::vector<store
   Deletion deletion;
   std::vector<store::RunId> ids;
   for (const store::RunRecord& run : runs) ids.push_back(run.id);
-  deletion.result = store::prune_store(store, ids, what, [&](const store::RunRecord& run) { refuse_living(run, runs); }, room);
-  if (what == store::PruneWhat::kSpans) return deletion;
-  const std::vector<store::RunRecord> left = store::RunStore::open(store, store::OpenMode::kReadOnly).runs();
-  deletion.notes = experiment::remove_run_folders(store, runs, left);
+  store::PruneSteps steps;
+  steps.check = [&](const store::RunRecord& run) { refuse_living(run, runs); };
+  // Folders go before the rows: a prune that is killed in between can be repeated.
+  steps.before_commit = [&](std::span<const store::RunId> found, std::span<const store::RunRecord> left) {
+    if (what == store::PruneWhat::kSpans) return;
+    std::vector<store::RunRecord> deleted = runs;
+    std::erase_if(deleted, [&](const store::RunRecord& run) { return std::find(found.begin(), found.end(), run.id) == found.end(); });
+    deletion.notes = experiment::remove_run_folders(store, deleted, left);
+  };
+  deletion.result = store::prune_store(store, ids, what, steps, room);
   return deletion;
 }
 
@@ -241,6 +253,7 @@ int prune(const PruneOptions& options) {
   Deletion deletion;
   if (options.yes && !choice.runs.empty())
     deletion = delete_runs(file, choice.runs, options.spans_only ? store::PruneWhat::kSpans : store::PruneWhat::kUnneededRuns);
+  if (options.yes) keep_found(choice, deletion.result);
   options.json ? print_pruned_json(options, choice, deletion.result) : print_pruned_text(options, choice, deletion.result);
   for (const std::string& note : deletion.notes) print_error(fmt::format("note: {}\n", printable(note)));
   return 0;

@@ -7,6 +7,7 @@
 
 #include "analyzer/finalize/finalize.h"
 #include "analyzer/store/rows/abandoned.h"
+#include "analyzer/store/rows/run_id.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
@@ -17,6 +18,7 @@
 #include "harness/experiment/ingest/program_ingest.h"
 #include "harness/experiment/ingest/program_output.h"
 #include "harness/experiment/ingest/span_ingest.h"
+#include "harness/experiment/run/checkpoint_folder.h"
 #include "harness/experiment/run/goodput.h"
 
 namespace ddbench::experiment {
@@ -136,7 +138,9 @@ RecoveredRun recover_run(store::RunStore& store, store::RunRecord run, const std
 
 Recovery recover_runs(store::RunStore& store) {
   const fs::path root = temporary_root();
-  remove_abandoned(root, "", is_needed);
+  for (const fs::path& removed : remove_abandoned(root, "", is_needed)) {
+    if (const store::RunId id = removed.filename().string(); store::is_run_id(id) && !store.run(id)) remove_unused_checkpoints(store.file(), id);
+  }
   Recovery recovery;
   for (const store::RunId& id : candidates(store, root)) {
     const auto run = store.run(id);

@@ -32,12 +32,11 @@ void make_folder(const fs::path& folder, const fs::path& store) try {
               error.native_code(), folder.string());
 }
 
-/// A folder with ddbench's marker that holds nothing else.
+/// A folder that holds nothing but ddbench's marker.
 void remove_if_unused(const fs::path& folder) noexcept try {
   const auto directory = OwnedDirectory::open(folder);
-  if (!directory || !directory->is_marked(kCheckpointPurpose, folder.filename().string())) return;
-  const auto accept_nothing = [](const std::string&) { return false; };
-  if (directory->first_foreign(accept_nothing).empty()) directory->remove(accept_nothing);
+  if (directory && directory->is_unfinished(kCheckpointPurpose, folder.filename().string()))
+    directory->remove([](const std::string&) { return false; });
 } catch (const std::exception&) {
   // It stays.
 }
@@ -70,6 +69,12 @@ CheckpointFolder::~CheckpointFolder() {
   ddp::remove_partial_checkpoints(plan_.directory);
   remove_if_unused(plan_.directory);
   if (is_beside_store_) ::rmdir(plan_.directory.parent_path().c_str());  // if it was the last
+}
+
+void remove_unused_checkpoints(const fs::path& store, const store::RunId& id) noexcept {
+  const fs::path base = checkpoint_base(store);
+  remove_if_unused(base / id);
+  ::rmdir(base.c_str());  // if it was the last
 }
 
 Resume find_resume(const store::RunStore& store, const std::string& reference, const fs::path& base) {

@@ -26,4 +26,8 @@ class CheckpointFolder {
   bool is_beside_store_ = false;
 };
 
+/// Removes the folder of checkpoints that a run was given beside `store` and never used: of a run that was killed
+/// before it was stored. Nothing happens if it holds anything.
+void remove_unused_checkpoints(const std::filesystem::path& store, const store::RunId& id) noexcept;
+
 }  // namespace ddbench::experiment

@@ -7,6 +7,7 @@
 #include "analyzer/finalize/finalize.h"
 #include "core/error.h"
 #include "core/files/temporary_directory.h"
+#include "core/library_error/as_error.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
 #include "core/run_case/step_facts.h"
@@ -171,10 +172,8 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
     const LifeSigns life(store.file(), kept.run.id);
     execution.ingest();
     execution.finalize();
-  } catch (const Error& error) {
-    throw keep_unstored_run(store, directory, std::move(kept), error);
   } catch (const std::exception& error) {
-    throw keep_unstored_run(store, directory, std::move(kept), Error(ErrorCode::kRunFailed, error.what()));
+    throw keep_unstored_run(store, directory, std::move(kept), as_error(error));
   }
   return *store.run(kept.run.id);
 }

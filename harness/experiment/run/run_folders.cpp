@@ -47,7 +47,7 @@ std::string remove_folder(const fs::path& store, const fs::path& base, const std
   const auto folder = open_folder(store, base, name);
   if (!folder) return {};
   const std::string path = folder->path().string();
-  if (!folder->is_marked(purpose, name))
+  if (!folder->is_marked(purpose, name) && !folder->is_unfinished(purpose, name))
     return fmt::format("{} is kept: no marker in it says that this ddbench made it", path);
   const std::string foreign = folder->first_foreign(is_ours);
   if (!foreign.empty())

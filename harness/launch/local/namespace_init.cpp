@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/facts/facts.h"
+#include "core/library_error/as_error.h"
 #include "harness/launch/local/node_network.h"
 #include "harness/launch/local/rank_process.h"
 
@@ -113,10 +114,9 @@ void run_init_process(const FabricPlan& plan, Isolation isolation, bool user_nam
   try {
     InitProcess(plan, isolation, user_namespace, socket).run();
     ::_exit(0);
-  } catch (const Error& error) {
-    send(socket, FabricEvent{FabricEvent::Kind::kFailed, -1, error.native_code(), error.message()});
   } catch (const std::exception& error) {
-    send(socket, FabricEvent{FabricEvent::Kind::kFailed, -1, 0, error.what()});
+    const Error failure = as_error(error);
+    send(socket, FabricEvent{FabricEvent::Kind::kFailed, -1, failure.native_code(), failure.message()});
   }
   ::_exit(1);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/library_error/as_error.h"
 #include "harness/launch/local/namespace_init.h"
 #include "harness/launch/local/namespace_launcher.h"
 #include "harness/launch/local/namespaces.h"
@@ -88,10 +89,9 @@ void run_outer_process(const FabricPlan& plan, Isolation isolation, int socket, 
     wait_for_end_of(child);
     kill_orphans();
     ::_exit(0);
-  } catch (const Error& error) {
-    send(socket, FabricEvent{FabricEvent::Kind::kFailed, -1, error.native_code(), error.message()});
   } catch (const std::exception& error) {
-    send(socket, FabricEvent{FabricEvent::Kind::kFailed, -1, 0, error.what()});
+    const Error failure = as_error(error);
+    send(socket, FabricEvent{FabricEvent::Kind::kFailed, -1, failure.native_code(), failure.message()});
   }
   ::_exit(1);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
@@ -13,6 +14,8 @@
 
 namespace ddbench::launch {
 namespace {
+
+constexpr std::string_view kRankMark = "-rank";  // in the name of a rank's directory, after the run's id
 
 bool is_shipped(const std::filesystem::path& file) {
   return file.extension() == ".spool" || file.extension() == ".log";
@@ -44,11 +47,20 @@ void keep_chunk(const std::filesystem::path& run_directory, int rank, const File
   }
 }
 
+void remove_files_of_killed_ranks() {
+  const auto is_of_a_run = [](const std::filesystem::path& directory) {
+    const std::string name = directory.filename().string();
+    const std::size_t at = name.rfind(kRankMark);
+    const std::string_view number = at == std::string::npos ? std::string_view() : std::string_view(name).substr(at + kRankMark.size());
+    return number.empty() || number.find_first_not_of("0123456789") != std::string_view::npos;
+  };
+  remove_abandoned(temporary_root(), "", is_of_a_run);
+}
+
 void ShippedFiles::open(const std::string& run_id, int rank) {
   const std::lock_guard lock(mutex_);
-  const std::filesystem::path root = temporary_root();
-  remove_abandoned(root);
-  directory_.emplace(root, fmt::format("{}-rank{}", run_id, rank));
+  remove_files_of_killed_ranks();
+  directory_.emplace(temporary_root(), fmt::format("{}{}{}", run_id, kRankMark, rank));
   run_id_ = run_id;
   rank_ = rank;
   const std::filesystem::path log = file("log");

@@ -20,6 +20,10 @@ namespace ddbench::launch {
 /// written.
 void keep_chunk(const std::filesystem::path& run_directory, int rank, const FileChunk& chunk);
 
+/// Removes the directories that ShippedFiles of killed ranks left on this machine. What a run left for `ddbench db recover`, in
+/// whatever store it is, stays. Throws as ddbench::remove_abandoned.
+void remove_files_of_killed_ranks();
+
 /// The rank's end: a private directory on its own machine, whose spools and logs are sent as they grow. What
 /// waits to be sent waits on the disk: memory is bounded however slow the launcher takes it.
 class ShippedFiles {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/facts/facts.h"
+#include "core/library_error/as_error.h"
 #include "core/run_case/program_case.h"
 #include "harness/collective/communicator.h"
 #include "harness/launch/control/tcp.h"
@@ -240,12 +241,8 @@ int work(WorkerSession& session, TrainingState& state, const Hello& hello, const
   try {
     worker.run(hello);
     return 0;
-  } catch (const Error& error) {
-    return fail(error);
-  } catch (const std::bad_alloc&) {
-    return fail(Error(ErrorCode::kEnvironment, "no memory is left"));
   } catch (const std::exception& error) {
-    return fail(Error(ErrorCode::kRunFailed, error.what()));
+    return fail(as_error(error));
   }
 }
 

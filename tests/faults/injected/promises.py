@@ -42,7 +42,7 @@ def bad_ends(fault):
         if found := FORBIDDEN.search(said):
             problems.append(f"'{found[0]}': {command}")
         if command.code in (1, 2, 5) and command not in fault.followers:
-            reported = "ddbench" in command.err or re.search(r"\bfailed\b", command.out)  # a failed run's report states why
+            reported = "ddbench" in command.err or re.search(r"\b(failed|INVALID)\b", command.out)  # the report of such a run states why
             if not reported and "check" not in command.arguments:
                 problems.append(f"no error message: {command} {command.out[-300:]}")
             elif fault.names and not any(name in said for name in fault.names):

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
+#include "core/library_error/as_error.h"
 #include "core/unique_handle.h"
 
 namespace ddbench {
@@ -30,6 +34,18 @@ TEST(CheckPosix, PassesValuesAndThrowsWithErrnoAndWhat) {
     EXPECT_EQ(error.message(), "open /nonexistent/file: No such file or directory");
     EXPECT_EQ(error.where(), "open /nonexistent/file");
   }
+}
+
+TEST(Error, AnExceptionOfALibraryGetsTheCodeAndTheWordsForUsers) {
+  const auto expect = [](const std::exception& thrown, ErrorCode code, const char* words) {
+    const Error error = as_error(thrown);
+    EXPECT_EQ(error.code(), code);
+    EXPECT_NE(error.message().find(words), std::string::npos) << error.message();
+  };
+  expect(std::bad_alloc(), ErrorCode::kEnvironment, "not enough memory");
+  expect(std::system_error(EAGAIN, std::generic_category()), ErrorCode::kEnvironment, "temporarily unavailable");
+  expect(std::out_of_range("at"), ErrorCode::kRunFailed, "at");
+  expect(Error(ErrorCode::kBadInput, "a bad file"), ErrorCode::kBadInput, "a bad file");
 }
 
 TEST(UniqueFd, ClosesOnceAndMoves) {

@@ -78,6 +78,8 @@ def inject(room, generator, templates):
             if moment != "end":
                 time.sleep(1)
                 command.process.terminate()
+        if not wait_until(ended, 40):  # nothing went over this link
+            command.process.terminate()
         command.finish()
     finally:
         if remote and found:

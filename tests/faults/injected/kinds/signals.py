@@ -12,7 +12,7 @@ SUBCOMMANDS = {
     "run": ["run", "--gpus", "2", "--steps", "200", "--data-delay", "2ms", *TINY],
     "run of a program": ["run", "--gpus", "2", "--no-baseline", "--quiet", "--", "sh", "-c", "sleep 0.5; echo said"],
     "sweep": ["sweep", "--nodes", "1", "--gpus", "1,2", *SHORT[:4], "-O", "hidden=16", "--quiet"],
-    "micro": ["micro", "--gpus", "2", "--quiet"],
+    "micro": ["micro", "--gpus", "2", "--operations", "all_reduce", "-e", "64K", "--seconds", "0.01", "--quiet"],
     "show": ["show", "kept"],
     "list": ["list"],
     "report": ["report", "kept"],

@@ -144,5 +144,22 @@ TEST_F(OwnedDirectoryTest, OnlyANewDirectoryIsMarked) {
   EXPECT_TRUE(OwnedDirectory::make_marked(root_ / "new", "output").is_marked("output", "new"));
 }
 
+TEST_F(OwnedDirectoryTest, WhatAKilledProcessBeganIsKnownByTheBeginningOfItsMarker) {
+  const OwnedDirectory directory = *OwnedDirectory::open(path());
+  const auto is_unfinished = [&] { return directory.is_unfinished("output", "ours"); };
+  EXPECT_TRUE(is_unfinished());
+  const std::string marker = directory_marker_text("output", "ours");
+  for (const std::size_t bytes : {std::size_t{0}, marker.size() / 2, marker.size()}) {
+    std::ofstream(path() / kDirectoryMarker) << marker.substr(0, bytes);
+    EXPECT_TRUE(is_unfinished()) << bytes;
+  }
+  EXPECT_FALSE(directory.is_unfinished("checkpoints", "ours"));
+  write(path() / "file");
+  EXPECT_FALSE(is_unfinished());
+  fs::remove(path() / "file");
+  std::ofstream(path() / kDirectoryMarker) << "of somebody else";
+  EXPECT_FALSE(is_unfinished());
+}
+
 }  // namespace
 }  // namespace ddbench

@@ -155,8 +155,6 @@ TEST(PruneStore, DeletesRunsOrTheirSpansAndShrinks) {
   prune_store(directory / "a.db", std::vector<RunId>{"20260101T000000-aaaaaaaa"}, PruneWhat::kRuns);
   EXPECT_EQ(ids_of(directory / "a.db").size(), 1u);
   EXPECT_TRUE(check_store(directory / "a.db").problems.empty());
-  EXPECT_ERROR(ErrorCode::kBadInput, "no run",
-               prune_store(directory / "a.db", std::vector<RunId>{"x"}, PruneWhat::kRuns));
   EXPECT_ERROR(ErrorCode::kBadInput, "nowhere.db",
                prune_store(directory / "nowhere.db", std::vector<RunId>{}, PruneWhat::kRuns));
 }
@@ -189,6 +187,31 @@ TEST(PruneStore, ARunThatIsNeededSinceItWasChosenIsRefused) {
   }
   prune({reference, run});
   EXPECT_EQ(ids_of(file), std::vector<RunId>{"20260101T000002-cccccccc"}) << "of an older version, and with the run that needed it";
+}
+
+TEST(PruneStore, LeavesOutWhatAnotherProcessHasDeleted) {
+  const TemporaryDirectory directory;
+  add_run(directory / "a.db", "20260101T000000-aaaaaaaa");
+  const std::vector<RunId> ids = {"20260101T000001-bbbbbbbb", "20260101T000000-aaaaaaaa"};
+  const PruneResult result = prune_store(directory / "a.db", ids, PruneWhat::kRuns);
+  EXPECT_EQ(result.found, std::vector<RunId>{"20260101T000000-aaaaaaaa"});
+  EXPECT_TRUE(ids_of(directory / "a.db").empty());
+}
+
+TEST(PruneStore, KeepsTheRowsUntilWhatBelongsToThemIsGone) {
+  const TemporaryDirectory directory;
+  const std::vector<RunId> pruned = {"20260101T000000-aaaaaaaa"};
+  add_run(directory / "a.db", pruned[0]);
+  add_run(directory / "a.db", "20260101T000001-bbbbbbbb");
+  PruneSteps steps;
+  steps.before_commit = [&](std::span<const RunId> found, std::span<const RunRecord> left) {
+    EXPECT_EQ(std::vector<RunId>(found.begin(), found.end()), pruned);
+    ASSERT_EQ(left.size(), 1u);
+    EXPECT_EQ(left[0].id, "20260101T000001-bbbbbbbb");
+    throw Error(ErrorCode::kEnvironment, "a folder stays");
+  };
+  EXPECT_ERROR(ErrorCode::kEnvironment, "a folder stays", prune_store(directory / "a.db", pruned, PruneWhat::kRuns, steps));
+  EXPECT_EQ(ids_of(directory / "a.db").size(), 2u);
 }
 
 TEST(CheckStore, CountsAndFindsWhatIsWrong) {

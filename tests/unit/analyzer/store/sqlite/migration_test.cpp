@@ -258,6 +258,14 @@ TEST_F(MigrationTest, BackupThatCannotBeWrittenStopsTheMigration) {
   EXPECT_EQ(files(), 2) << "the store and the directory in the way";
 }
 
+TEST_F(MigrationTest, WhatAKilledMigrationLeftIsReplaced) {
+  const fs::path unfinished = backup_.string() + ".unfinished";
+  std::ofstream(unfinished) << "the first pages of a copy";
+  open_store(file_, OpenMode::kReadWrite, with_next(kAddColumn));
+  EXPECT_EQ(files(), 2) << "the store and its backup";
+  test::expect_same(RunStore::open(backup_, OpenMode::kReadOnly).find("old"), test::full_run("old"));
+}
+
 TEST_F(MigrationTest, RunsAreFoundByTheKeyOfTodaysCase) {
   Database(file_, Access::kExisting).execute("UPDATE run SET case_key = 'of an older program'");
   const Database migrated = open_store(file_, OpenMode::kReadWrite, with_next(kAddColumn));

@@ -35,6 +35,22 @@ TEST(KeepChunk, AppendsToTheRanksOwnFilesOnly) {
   }
 }
 
+TEST(RemoveFilesOfKilledRanks, LeavesWhatRunsKeepForTheirStores) {
+  const test::TemporaryDirectory base;
+  ::setenv("DDBENCH_TMPDIR", base.path().c_str(), 1);
+  const std::string run = "20261121T001905-3f9a1c2b";
+  for (const std::string& name : {run, run + "-rank3", run + "-ranks", run + "-rank"}) {
+    TemporaryDirectory directory(temporary_root(), name);
+    std::ofstream(directory.path() / "rank0.spool") << "measured";
+    directory.keep();
+  }
+  remove_files_of_killed_ranks();
+  EXPECT_FALSE(std::filesystem::exists(temporary_root() / (run + "-rank3")));
+  for (const std::string& name : {run, run + "-ranks", run + "-rank"})
+    EXPECT_EQ(content(temporary_root() / name / "rank0.spool"), "measured");
+  ::unsetenv("DDBENCH_TMPDIR");
+}
+
 TEST(ShippedFiles, SendsWhatWasAppendedOnceAndNoMoreThanAsked) {
   const test::TemporaryDirectory root;
   const test::TemporaryDirectory arrived;

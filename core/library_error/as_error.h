@@ -1,0 +1,13 @@
+#pragma once
+
+#include <exception>
+
+#include "core/error.h"
+
+namespace ddbench {
+
+/// What an exception of a library means for users: an Error itself; kEnvironment for memory, and for threads and other resources
+/// that the system refuses (std::system_error); else kRunFailed with its text.
+Error as_error(const std::exception& error);
+
+}  // namespace ddbench
