@@ -22,6 +22,10 @@ std::size_t column_width(char32_t c) {
   return static_cast<std::size_t>(utf8proc_charwidth(static_cast<utf8proc_int32_t>(c)));
 }
 
+char32_t lower_case(char32_t c) {
+  return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)));
+}
+
 bool is_invisible(char32_t c) {
   if (c == kZeroWidthNonJoiner || c == kZeroWidthJoiner) return false;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {

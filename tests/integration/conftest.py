@@ -21,6 +21,7 @@ os.environ["DDBENCH_TEST_OWNER"] = uuid.uuid4().hex
 OWNER_ENTRY = OWNER_VARIABLE + os.environ["DDBENCH_TEST_OWNER"].encode()
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell starts background jobs like this, and children inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+HAS_BFLOAT16 = "avx512bw" in pathlib.Path("/proc/cpuinfo").read_text()  # as oneDNN decides
 SMALL = ["--steps", "12", "--warmup", "2", "-O", "hidden=64", "--quiet"]
 
 

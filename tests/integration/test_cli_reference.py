@@ -58,6 +58,7 @@ def test_every_term_is_explained_with_its_section():
     for name in names[::7]:
         done = output_of("explain", *name.upper().replace(" ", "_").split())
         assert done.returncode == 0 and len(done.stdout.splitlines()) > 4, (name, done.stderr)
+    assert output_of("explain", "Α-Β", "fit").stdout == output_of("explain", "alpha-beta fit").stdout != ""
     assert "last rank arrived" in output_of("explain", "peer-wait").stdout
     misspelt = output_of("explain", "exposed", "tranfer")
     assert misspelt.returncode == 2 and 'did you mean "exposed transfer"?' in misspelt.stderr

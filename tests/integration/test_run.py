@@ -8,7 +8,7 @@ import re
 
 import jsonschema
 import pytest
-from conftest import ROOT, SMALL
+from conftest import HAS_BFLOAT16, ROOT, SMALL
 
 SCHEMA = json.loads((ROOT / "reports/schema/run.schema.json").read_text())
 
@@ -139,9 +139,6 @@ def test_what_gpus_used_and_what_held_them_down_is_reported(bench):
     assert energy_j >= 60 and a_sample_j == pytest.approx(energy_j / samples, rel=1e-4)
     assert any("GPU 0 was throttled in 100% of the samples (power cap): its clock fell to 1200 MHz" in note
                for note in result["notes"])
-
-
-HAS_BFLOAT16 = "avx512bw" in pathlib.Path("/proc/cpuinfo").read_text()
 
 
 def test_bf16_on_a_cpu_without_it_is_an_error_that_says_so(bench):

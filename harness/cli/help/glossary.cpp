@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "reports/text/utf8.h"
 
 namespace ddbench::cli {
 namespace {
@@ -22,12 +23,14 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// Letters for a comparison: small, and one blank for each of " _-".
-std::string folded(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    const bool blank = c == ' ' || c == '_' || c == '-';
-    text += blank ? ' ' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+/// Letters for a comparison: small, and one blank for each of " _-–".
+std::u32string folded(std::string_view name) {
+  constexpr std::u32string_view kBlanks = U" _-\u2013";
+  std::u32string text;
+  while (!name.empty()) {
+    const reports::CodePoint point = reports::first_code_point(name);
+    text += kBlanks.find(point.value) != std::u32string_view::npos ? U' ' : reports::lower_case(point.value);
+    name.remove_prefix(point.length);
   }
   return text;
 }

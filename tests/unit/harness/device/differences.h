@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "bfloat16.h"
 #include "device_under_test.h"
 #include "harness/device/device.h"
 
@@ -24,10 +25,9 @@ Numbers numbers(const Tensor& tensor);
 class Differences : public testing::TestWithParam<DataType> {
  protected:
   void SetUp() override {
-    const std::string description = device_->description();
-    const bool is_cpu = description.rfind("cpu", 0) == 0;
+    const bool is_cpu = device_->description().starts_with("cpu");
     if (GetParam() == DataType::kFloat16 && is_cpu) GTEST_SKIP() << "float16 is for GPUs";
-    if (GetParam() == DataType::kBfloat16 && is_cpu && description.find("AVX512") == std::string::npos)
+    if (GetParam() == DataType::kBfloat16 && !test::computes_bfloat16(*device_))
       GTEST_SKIP() << "no bfloat16 on this CPU: it lacks AVX512";
   }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "bfloat16.h"
+#include "device_under_test.h"
 #include "harness/model/random.h"
 #include "model_under_test.h"
 
@@ -29,6 +31,10 @@ class Models : public testing::TestWithParam<ModelCase> {
     return {GetParam().name, GetParam().options, GetParam().batch, precision};
   }
 };
+
+bool has_bfloat16() {
+  return test::computes_bfloat16(*test::device_under_test());
+}
 
 std::vector<double> values(const device::Tensor& tensor) {
   return {tensor.floats().begin(), tensor.floats().end()};
@@ -86,6 +92,7 @@ TEST_P(Models, EachGradientIsAnnouncedOnceAndIsFinalThen) {
 
 TEST_P(Models, TrainsInFloat32AndInBfloat16) {
   for (const device::DataType precision : {device::DataType::kFloat32, device::DataType::kBfloat16}) {
+    if (precision == device::DataType::kBfloat16 && !has_bfloat16()) GTEST_SKIP() << "no bfloat16 on this CPU: it lacks AVX512";
     ModelUnderTest model = make(precision);
     const double first = model.loss();
     for (int step = 0; step < 12; ++step) {
@@ -113,6 +120,7 @@ double cosine(const ModelUnderTest& a, const ModelUnderTest& b) {
 // An untrained residual network is chaotic: what rounding does to gradients is measured by what parameters do
 // that are off by up to 1%.
 TEST_P(Models, Bfloat16ComputesAboutTheSame) {
+  if (!has_bfloat16()) GTEST_SKIP() << "no bfloat16 on this CPU: it lacks AVX512";
   ModelUnderTest exact = make(), rounded = make(device::DataType::kBfloat16), moved = make();
   Random random(5);
   for (const Parameter& parameter : moved.parameters()) {
