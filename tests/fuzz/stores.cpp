@@ -20,11 +20,10 @@
 #include "core/error.h"
 #include "core/files/owned_directory.h"
 #include "fuzz_targets.h"
-#include "harness/cli/data/prune.h"
+#include "harness/cli/store/prune.h"
 #include "harness/experiment/ingest/program_output.h"
 #include "harness/experiment/run/checkpoint_folder.h"
 #include "harness/experiment/run/resume.h"
-#include "harness/experiment/run/run_folders.h"
 #include "outside_watch.h"
 #include "reports/formats/chakra/chakra.h"
 #include "reports/formats/csv/csv.h"
@@ -348,14 +347,9 @@ void report_all(const Site& site) {
 void prune_all(const Site& site) {
   cli::PruneOptions options;
   options.states = {"failed", "interrupted", "preempted", "done", "running"};
-  std::size_t kept = 0;
-  std::vector<store::RunRecord> runs =
-      cli::runs_to_prune(store::RunStore::open(site.store(), store::OpenMode::kReadOnly), options, kept);
-  std::vector<store::RunId> ids;
-  for (const store::RunRecord& run : runs) ids.push_back(run.id);
-  store::prune_store(site.store(), ids, store::PruneWhat::kRuns);
-  const std::vector<store::RunRecord> left = store::RunStore::open(site.store(), store::OpenMode::kReadOnly).runs();
-  experiment::remove_run_folders(site.store(), runs, left);
+  const cli::PruneChoice choice =
+      cli::runs_to_prune(store::RunStore::open(site.store(), store::OpenMode::kReadOnly), options);
+  cli::delete_runs(site.store(), choice.runs, store::PruneWhat::kRuns);
 }
 
 void use_store(Bytes input) {

@@ -8,6 +8,7 @@
 #include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_row.h"
 #include "analyzer/store/sqlite/open_store.h"
+#include "core/error.h"
 
 namespace ddbench::store {
 namespace {

@@ -23,6 +23,9 @@
 
 namespace ddbench::nccl {
 
+/// NCCL has one mask for all of its communicators, and passes its place to each.
+inline int event_mask = 0;
+
 /// The real shared object, opened and called as NCCL does it, recording into a recorder of the test.
 class NcclDriver : public ::testing::Test {
  protected:
@@ -32,8 +35,7 @@ class NcclDriver : public ::testing::Test {
     // Counters are those of the process: an empty communicator gives their values before the test.
     auto& any = plugin<PluginV5>("ncclProfiler_v5");
     void* context = nullptr;
-    int mask = 0;
-    any.init(&context, 0xffff, &mask, "", 1, 1, 0, nullptr);
+    any.init(&context, 0xffff, &event_mask, "", 1, 1, 0, nullptr);
     any.finalize(context);
   }
   ~NcclDriver() override { inject::adopt_recorder(nullptr); }
@@ -105,10 +107,10 @@ template <typename Plugin, typename Event>
 class Comm {
  public:
   Comm(Plugin& plugin, std::uint64_t id, int ranks, int rank) : plugin_(plugin) {
-    if constexpr (requires { plugin.init(&context_, id, &mask, "world", 1, ranks, rank, nullptr); }) {
-      plugin.init(&context_, id, &mask, "world", 1, ranks, rank, nullptr);
+    if constexpr (requires { plugin.init(&context_, id, &event_mask, "world", 1, ranks, rank, nullptr); }) {
+      plugin.init(&context_, id, &event_mask, "world", 1, ranks, rank, nullptr);
     } else {
-      plugin.init(&context_, &mask, "world", id, 1, ranks, rank, nullptr);
+      plugin.init(&context_, &event_mask, "world", id, 1, ranks, rank, nullptr);
     }
   }
 
@@ -166,7 +168,7 @@ class Comm {
   void stop(void* handle) { plugin_.stopEvent(handle); }
   void finalize() { plugin_.finalize(context_); }
 
-  int mask = 0;
+  const int& mask = event_mask;
 
  private:
   Plugin& plugin_;

@@ -303,8 +303,7 @@ class NcclDriverOfVersion3 : public NcclDriver {
  protected:
   void* open() {
     void* context = nullptr;
-    int mask = 0;
-    v3_.init(&context, &mask);
+    v3_.init(&context, &event_mask);
     return context;
   }
   void* start(void* context, EventV3 event) {

@@ -232,8 +232,7 @@ TEST_F(NcclDriver, Version4HasTheCommunicatorInAnotherPlace) {
 TEST_F(NcclDriver, Version3HasNoTimersAndNamesTheCommunicatorInItsEvents) {
   auto& v3 = plugin<PluginV3>("ncclProfiler_v3");
   void* context = nullptr;
-  int mask = 0;
-  v3.init(&context, &mask);
+  v3.init(&context, &event_mask);
   EventV3 event{};
   event.type = kColl;
   event.rank = 1;

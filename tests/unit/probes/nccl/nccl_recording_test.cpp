@@ -24,6 +24,7 @@ struct Recorded {
   using Row =
       std::tuple<std::string, std::int64_t, std::int64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
   std::vector<Row> events;  ///< name, begin, end, key, bytes, step; in their order
+  std::vector<Row> waits;  ///< likewise, for the last rank: of version 7
   std::vector<Row> host;
   std::map<std::string, double> counters;
 };
@@ -94,9 +95,9 @@ class NcclRecording : public ::testing::Test {
     EXPECT_EQ(batch.dropped, 0u);
     Recorded spans;
     for (const Span& span : batch.spans) {
-      (span.kind == SpanKind::kNcclEvent ? spans.events : spans.host)
-          .emplace_back(batch.new_names.at(span.name_id), span.begin_ns, span.end_ns, span.correlation,
-                        span.bytes, span.step);
+      const std::string& name = batch.new_names.at(span.name_id);
+      (span.kind != SpanKind::kNcclEvent ? spans.host : name == kNcclInitialSync ? spans.waits : spans.events)
+          .emplace_back(name, span.begin_ns, span.end_ns, span.correlation, span.bytes, span.step);
     }
     for (const host::Scalar& scalar : batch.scalars)
       spans.counters[batch.new_names.at(scalar.name_id)] = scalar.value;
@@ -156,6 +157,16 @@ void expect_host_spans(const NcclTruth& truth, const Recorded& found) {
   EXPECT_EQ(host, wanted);
 }
 
+void expect_waits_at_the_begin_of_events(const Recorded& found) {
+  for (const auto& [name, begin_ns, end_ns, key, bytes, step] : found.waits) {
+    const auto event = std::find_if(found.events.begin(), found.events.end(),
+                                    [&](const Recorded::Row& row) { return std::get<3>(row) == key && std::get<1>(row) == begin_ns; });
+    ASSERT_NE(event, found.events.end());
+    EXPECT_GT(end_ns, begin_ns);
+    EXPECT_LE(end_ns, std::get<2>(*event));
+  }
+}
+
 void expect_recorded(const NcclTruth& truth, const Recorded& spans) {
   expect_events(truth, spans);
   expect_host_spans(truth, spans);
@@ -178,10 +189,13 @@ class NcclRecordingOf : public NcclRecording {
     EXPECT_EQ(recording.threads(), 3u);
     const Recorded again = replayed(recording);
     EXPECT_EQ(again.events, live.events);
+    EXPECT_EQ(again.waits, live.waits);
     EXPECT_EQ(again.host, live.host);
     EXPECT_EQ(again.counters, live.counters);
     const NcclTruth truth(recording);
     expect_recorded(truth, again);
+    expect_waits_at_the_begin_of_events(again);
+    EXPECT_EQ(again.waits.size(), kVersion >= 7 ? 1u : 0u);
     EXPECT_EQ(again.counters.at("nccl.untimed"), truth.captured + truth.stale);
     EXPECT_EQ(std::get<0>(live.events.at(0)), "nccl/all_reduce/RING/LL128/2/socket");
     return truth;

@@ -273,7 +273,7 @@ class NcclScript {
   typename nccl_recorder::Interface<kVersion>::Plugin& plugin_ = recorder_of<kVersion>();
   std::int64_t now_ns_ = nccl_recorder::kReplayBegins_ns - 10'000;
   std::int64_t late_ns_ = 0;
-  int mask_ = 0;
+  static inline int mask_ = 0;  // NCCL has one
   void* world_ = nullptr;
   void* half_ = nullptr;
   void* first_ = nullptr;

@@ -244,8 +244,7 @@ TEST_F(NcclDriver, ASkippedPartLeavesNothingUnfinished) {
 TEST_F(NcclDriver, Version3DoesNotShowOfHowManyRanksTheBytesAre) {
   auto& v3 = plugin<PluginV3>("ncclProfiler_v3");
   void* context = nullptr;
-  int mask = 0;
-  v3.init(&context, &mask);
+  v3.init(&context, &event_mask);
   const auto call = [&](const char* function) {
     EventV3 event{};
     event.type = kColl;
