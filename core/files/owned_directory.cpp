@@ -158,6 +158,14 @@ std::optional<OwnedDirectory> OwnedDirectory::open(const fs::path& path) {
   return open_at(open_parent(path), path);
 }
 
+std::optional<OwnedDirectory> OwnedDirectory::open_in(const fs::path& parent, const std::string& name) {
+  check_component(name, parent);
+  UniqueFd fd(::open(parent.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd && errno == ENOTDIR) refuse(parent, "this is no directory, or a symbolic link", ENOTDIR);
+  if (!fd && errno != ENOENT) fail("open the directory", parent);
+  return open_at(std::move(fd), parent / name);
+}
+
 std::optional<OwnedDirectory> OwnedDirectory::open_child(const std::string& name) const {
   check_component(name, path_);
   UniqueFd parent(::fcntl(fd(), F_DUPFD_CLOEXEC, 0));
@@ -251,6 +259,21 @@ bool OwnedDirectory::remove(const IsOurs& is_ours) const {
 
 void OwnedDirectory::remove_if_empty() const noexcept {
   ::unlinkat(parent_.get(), path_.filename().c_str(), AT_REMOVEDIR);
+}
+
+bool OwnedDirectory::rename(const std::string& name) noexcept try {
+  check_component(name, path_);
+  struct stat named {}, own {};
+  const std::string before = path_.filename().string();
+  fs::path renamed = path_.parent_path() / name;
+  const bool is_this = ::fstatat(parent_.get(), before.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(fd(), &own) == 0 &&
+                       named.st_ino == own.st_ino && named.st_dev == own.st_dev;
+  if (!is_this || ::fstatat(parent_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0) return false;
+  if (::renameat(parent_.get(), before.c_str(), parent_.get(), name.c_str()) != 0) return false;
+  path_ = std::move(renamed);
+  return true;
+} catch (const std::exception&) {
+  return false;
 }
 
 std::string OwnedDirectory::first_foreign(const IsOurs& is_ours) const {

@@ -25,6 +25,8 @@ class OwnedDirectory {
   /// The directory that it lies in may be anybody's.
   static std::optional<OwnedDirectory> open(const std::filesystem::path& path);
   std::optional<OwnedDirectory> open_child(const std::string& name) const;
+  /// As open() of `parent`/`name`, but `parent`, which may be anybody's, must be no symbolic link either.
+  static std::optional<OwnedDirectory> open_in(const std::filesystem::path& parent, const std::string& name);
   /// Makes the directory (mode 0700) where it is missing; its parent must exist. Throws as open().
   static OwnedDirectory make(const std::filesystem::path& path);
   /// As make(), and marks the directory if it was missing: one that was there before stays as it is. Removes it again where
@@ -50,6 +52,9 @@ class OwnedDirectory {
   /// content is kept, and so are the directories that lead to it. Returns true when the directory is gone.
   bool remove(const IsOurs& is_ours = {}) const;
   void remove_if_empty() const noexcept;
+  /// Gives it another name in its parent directory. False, and nothing is changed, when that cannot be: something has the name, or
+  /// this user may not. Another directory that has taken this one's name meanwhile stays.
+  bool rename(const std::string& name) noexcept;
   /// The relative path of an entry that `is_ours` does not accept; empty when there is none.
   std::string first_foreign(const IsOurs& is_ours) const;
 

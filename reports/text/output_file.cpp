@@ -25,23 +25,24 @@ constexpr std::size_t kBufferBytes = 1 << 16;
               "write " + file.string());
 }
 
-/// The file that `file` leads to, over any symbolic links.
+/// The file that `file` leads to, over any symbolic links of whose author it is known that they are no other user's.
 fs::path followed(const fs::path& file) {
+  refuse_planted_link(file);  // before it is followed
   std::error_code error;
   const fs::path target = fs::weakly_canonical(file, error);
   return error ? file : target;
 }
 
-mode_t wanted_mode() {
+/// The umask can only be read by changing it: before there are threads, whose files would get the wrong mode.
+const mode_t kMask = [] {
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  return 0666 & ~mask;
-}
+  return mask;
+}();
 
 }  // namespace
 
 OutputFile::OutputFile(const fs::path& file) : target_(followed(file)) {
-  refuse_planted_link(file);
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (fs::is_directory(status)) {
@@ -91,7 +92,7 @@ void OutputFile::flush() {
 void OutputFile::commit(Durability durability) {
   flush();
   if (temporary_.empty()) return;
-  if (::fchmod(fd_.get(), wanted_mode()) != 0 || (durability == Durability::kOnDisk && ::fsync(fd_.get()) != 0))
+  if (::fchmod(fd_.get(), 0666 & ~kMask) != 0 || (durability == Durability::kOnDisk && ::fsync(fd_.get()) != 0))
     fail(ErrorCode::kRunFailed, target_, errno);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(ErrorCode::kRunFailed, target_, errno);
   temporary_.clear();

@@ -137,8 +137,10 @@ def test_stores_below_a_folder_are_collected_once(fleet, tmp_path):
     assert collected(fleet, folder)[1] == {"node1": (0, True), "node2": (1, False)}
     assert first[0] not in ids(fleet), "what was deleted is not brought again"
 
+    report, _ = collected(fleet, folder / "deep", "--keep", 1)
+    assert report["deleted"] == 1, "of the other source all stay"
     report, _ = collected(fleet, folder, "--keep", 2)
-    assert report["deleted"] == len(first) - 1 and set(own) < set(ids(fleet)) and len(ids(fleet)) == len(own) + 2
+    assert report["deleted"] == len(first) - 3 and set(own) < set(ids(fleet)) and len(ids(fleet)) == len(own) + 3
     assert collected(fleet, folder, "--keep", 2, "--keep-days", 1)[0]["deleted"] == 0
     assert fleet.ok("db", "check").stdout.endswith("no problems found\n")
 

@@ -50,7 +50,7 @@ bool is_running(const Database& source, const RunKeyOf& run) {
   return state.bind(run.key).step() && state.integer(0) != 0;
 }
 
-/// Of the runs in `arrived`, those that the target does not know, which it has locked.
+/// Copies those runs in `arrived` that the target does not know.
 std::vector<RunId> copy_unknown(const Database& target, const fs::path& arrived,
                                 const CollectedSource& source) {
   const Database opened = open_source(arrived, target.file());
@@ -60,11 +60,13 @@ std::vector<RunId> copy_unknown(const Database& target, const fs::path& arrived,
       target.prepare(insert_row_sql("INSERT", "collected_run", {"run_id", "source", "collected_wall_ns"}));
   std::vector<RunId> added;
   for (const RunKeyOf& run : runs_of(opened)) {
+    Transaction transaction(target);
     const bool was_collected = collected.bind(run.id).step();
     collected.reset();
     if (was_collected || merge.is_in_target(run.id) || is_running(opened, run)) continue;
     merge.insert(run);
     note.bind(run.id, source.name, wall_ns()).run();
+    transaction.commit();
     added.push_back(run.id);
   }
   return added;
@@ -76,8 +78,18 @@ std::set<RunId> known_runs(const fs::path& file) {
   return ids_of(file, "SELECT id FROM run UNION SELECT run_id FROM collected_run");
 }
 
-std::set<RunId> collected_runs(const fs::path& file) {
-  return ids_of(file, "SELECT run_id FROM collected_run WHERE run_id IN (SELECT id FROM run)");
+std::vector<CollectedRun> collected_runs(const fs::path& file) {
+  std::vector<CollectedRun> runs;
+  if (!is_there(file)) return runs;
+  const Database database = open_store(file, OpenMode::kReadOnly, builtin_migrations());
+  Statement rows = database.prepare(
+      "SELECT id, source, min(started_wall_ns, collected_wall_ns) AS wall_ns FROM collected_run JOIN run ON run.id = run_id "
+      "ORDER BY wall_ns DESC, id");
+  while (rows.step()) {
+    CollectedRun& run = runs.emplace_back();
+    rows.read(run.id, run.source, run.wall_ns);
+  }
+  return runs;
 }
 
 std::string state_of_files(const fs::path& store) {
@@ -104,13 +116,13 @@ std::vector<RunId> collect_runs(const fs::path& target_file, const fs::path& arr
                                 const CollectedSource& source) {
   if (!arrived.empty()) require_sound(arrived, source.name);
   const Database target = open_store(target_file, OpenMode::kReadWrite, builtin_migrations());
-  Transaction transaction(target);
   std::vector<RunId> added;
   if (!arrived.empty()) added = copy_unknown(target, arrived, source);
-  if (!source.state.empty())
-    target.prepare(insert_row_sql("INSERT OR REPLACE", "collected_source", {"source", "state"}))
-        .bind(source.name, source.state)
-        .run();
+  if (source.state.empty()) return added;
+  Transaction transaction(target);
+  target.prepare(insert_row_sql("INSERT OR REPLACE", "collected_source", {"source", "state"}))
+      .bind(source.name, source.state)
+      .run();
   transaction.commit();
   return added;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -14,8 +15,14 @@ namespace ddbench::store {
 /// since or not. Empty if the file is not there. Throws as RunStore::open.
 std::set<RunId> known_runs(const std::filesystem::path& file);
 
-/// Those of the runs that were collected (collect_runs) and are still there.
-std::set<RunId> collected_runs(const std::filesystem::path& file);
+struct CollectedRun {
+  RunId id;
+  std::string source;         ///< CollectedSource::name
+  std::int64_t wall_ns = 0;  ///< its start; when it was collected, if a clock elsewhere puts the start later
+};
+
+/// The runs that were collected (collect_runs) and are still there, newest first.
+std::vector<CollectedRun> collected_runs(const std::filesystem::path& file);
 
 /// What the files of a store were when it was read: sizes and times of the file and its log. Empty if it is
 /// not there. A store of this state has the same runs, as each write changes a time.
@@ -31,8 +38,8 @@ struct CollectedSource {
 
 /// Copies those runs of `arrived`, a store that may come from anybody, into `target` that it does not know
 /// (known_runs) and that are not running, notes where they are from, and the source's state. Nothing that
-/// `target` has is changed. All or nothing, in one transaction; a missing target is created. Returns the ids
-/// of the runs copied. An empty path for `arrived`: there is nothing new. Throws Error{kBadInput} if
+/// `target` has is changed. Each run is a transaction of its own, as other processes wait for it; a missing target is created.
+/// What is cut short is continued by the next call. Returns the ids of the runs copied. An empty path for `arrived`: there is nothing new. Throws Error{kBadInput} if
 /// check_store finds anything wrong in `arrived`, and as merge_stores.
 std::vector<RunId> collect_runs(const std::filesystem::path& target, const std::filesystem::path& arrived,
                                 const CollectedSource& source);

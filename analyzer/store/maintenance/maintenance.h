@@ -51,12 +51,20 @@ struct PruneResult {
   std::uintmax_t bytes_after = 0;
 };
 
-/// Called in the transaction that deletes; what they throw ends it, and nothing is deleted.
+/// The runs that a deletion leaves.
+struct RunsLeft {
+  std::span<const RunRecord> readable;
+  bool all_are_readable = true;
+};
+
+/// `check` and `before_commit` are called in the transaction that deletes, while no other process can write, and must be quick.
+/// What they throw ends it, and nothing is deleted.
 struct PruneSteps {
   std::function<void(const RunRecord&)> check = {};  ///< for each run whose row can be read
-  /// Once, before the rows are gone for good: removes what belongs to the runs `found` outside of the store. A process that is
-  /// killed in it leaves the rows, so that the same command finishes. `left`: the other runs of the store, if readable.
-  std::function<void(std::span<const RunId> found, std::span<const RunRecord> left)> before_commit = {};
+  /// Once, before the rows are gone for good: puts aside what belongs to the runs `found` outside of the store.
+  std::function<void(std::span<const RunId> found, const RunsLeft& left)> before_commit = {};
+  /// The rows are gone: removes what was put aside.
+  std::function<void()> after_commit = {};
 };
 
 /// Deletes in one transaction. An id that the store does not hold is left out: another process was quicker.

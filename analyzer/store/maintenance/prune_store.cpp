@@ -49,6 +49,13 @@ void check_run(const Database& database, const RunId& id, const std::function<vo
   for (const RunRecord& run : select_runs(database, "id = ?", {id}, 1, leave_out)) check(run);
 }
 
+void put_aside(const Database& database, std::span<const RunId> found, const PruneSteps& steps) {
+  RunsLeft left;
+  const std::vector<RunRecord> runs = select_runs(database, "", {}, 0, [&](const UnreadableRun&) { left.all_are_readable = false; });
+  left.readable = runs;
+  steps.before_commit(found, left);
+}
+
 }  // namespace
 
 PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId> ids, PruneWhat what, const PruneSteps& steps,
@@ -73,9 +80,10 @@ PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId
       }
       find.reset();
     }
-    if (steps.before_commit) steps.before_commit(result.found, select_runs(database, "", {}, 0, leave_out));
+    if (steps.before_commit) put_aside(database, result.found, steps);
     transaction.commit();
   }
+  if (steps.after_commit) steps.after_commit();
   if (room == PruneRoom::kReturned) database.execute_when_free("VACUUM");
   database.execute_when_free("PRAGMA wal_checkpoint(TRUNCATE)");
   result.bytes_after = size_of(file) + size_of(file.string() + "-wal");

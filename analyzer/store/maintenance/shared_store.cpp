@@ -12,6 +12,7 @@
 
 #include "analyzer/store/rows/run_store.h"
 #include "core/error.h"
+#include "core/files/owned_directory.h"
 #include "core/text/number.h"
 #include "core/text/shell_words.h"
 #include "core/unique_handle.h"
@@ -137,10 +138,27 @@ void refuse_link(const fs::path& store, const fs::path& folder) {
 
 void make_folder_beside(const fs::path& store, const fs::path& folder) {
   refuse_link(store, folder);
-  if (::mkdir(folder.c_str(), 0700) != 0 || !is_shared(store)) return;
+  static_cast<void>(::mkdir(folder.c_str(), 0700));
+  const auto shared = is_shared(store) ? status_of(store) : std::nullopt;
+  if (!shared) return;
   const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return;
-  static_cast<void>(::fchmod(fd.get(), kRunFoldersMode));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0 || info.st_uid != ::geteuid()) return;
+  if (info.st_gid != shared->st_gid) static_cast<void>(::fchown(fd.get(), static_cast<uid_t>(-1), shared->st_gid));
+  if ((info.st_mode & 07777) != kRunFoldersMode) static_cast<void>(::fchmod(fd.get(), kRunFoldersMode));
+}
+
+void make_in_folder_beside(const fs::path& store, const fs::path& folder, const std::string& purpose) {
+  constexpr int kAttempts = 10;
+  for (int attempt = 1;; ++attempt) {
+    make_folder_beside(store, folder.parent_path());
+    try {
+      OwnedDirectory::make_marked(folder, purpose);
+      return;
+    } catch (const Error& error) {
+      if (error.native_code() != ENOENT || attempt == kAttempts) throw;
+    }
+  }
 }
 
 }  // namespace ddbench::store

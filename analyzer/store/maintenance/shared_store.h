@@ -20,9 +20,14 @@ std::string group_of(const std::filesystem::path& file);
 void create_shared_store(const std::filesystem::path& file, const std::string& group);
 
 /// Makes the folder beside `store` in which each run has a folder of its own, if it is missing: mode 0700; of
-/// a shared store 3770, so that each user can add folders and remove only their own. Other errors than
+/// a shared store 3770 and the store's group, so that each user can add folders and remove only their own. One of this user that
+/// has another mode or group there, as a killed process leaves it, gets these. Other errors than
 /// refuse_link show when something is put into it.
 void make_folder_beside(const std::filesystem::path& store, const std::filesystem::path& folder);
+
+/// Makes the marked `folder` (OwnedDirectory::make_marked) of a run, and the one that it lies in by make_folder_beside(), also if
+/// another run removes the latter, as empty, meanwhile. Throws as both.
+void make_in_folder_beside(const std::filesystem::path& store, const std::filesystem::path& folder, const std::string& purpose);
 
 /// Throws Error{kEnvironment} if `folder`, beside a store that several users share, is a symbolic link: one
 /// of them may have made it.

@@ -1,13 +1,17 @@
 #include "analyzer/store/sqlite/database.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <thread>
 #include <utility>
 
 #include "analyzer/store/sqlite/row_checksum.h"
 #include "analyzer/store/sqlite/sqlite_error.h"
+#include "core/error.h"
 
 namespace ddbench::store {
 namespace {
@@ -47,6 +51,21 @@ void make_private_file(const char* name) {
   const UniqueFd created(::open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
+/// Throws for a journal of a transaction over several databases, which ddbench never makes: at the next read SQLite would delete the
+/// file that such a journal names (super-journal), whoever wrote that name.
+void refuse_super_journal(const std::filesystem::path& file) {
+  constexpr std::array<unsigned char, 8> kMagic{0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};  // sqlite.org/fileformat2.html
+  std::array<unsigned char, kMagic.size()> end{};
+  const std::string journal = file.string() + "-journal";
+  const UniqueFd fd(::open(journal.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const off_t bytes = fd ? ::lseek(fd.get(), 0, SEEK_END) : 0;
+  constexpr auto kCount = static_cast<off_t>(kMagic.size());
+  if (bytes < kCount || ::pread(fd.get(), end.data(), end.size(), bytes - kCount) != kCount || end != kMagic) return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{} is a journal of several databases, which is not ddbench's: move it away if you know where it is from", journal), 0,
+              journal);
+}
+
 /// A store may come from anybody: its schema must not run what its author wrote. ddbench's own has neither
 /// views nor triggers.
 void restrict_schema(sqlite3* database) {
@@ -64,7 +83,9 @@ void leave_memory_uncounted() {
 }  // namespace
 
 Database::Database(std::filesystem::path file, Access access)
-    : Database(file, name_for(file, access).c_str(), flags_for(access)) {}
+    : Database(file, name_for(file, access).c_str(), flags_for(access)) {
+  if (access != Access::kImmutable) refuse_super_journal(file_);  // SQLite has opened it, and not read it yet
+}
 
 Database Database::temporary(std::filesystem::path file) {
   return Database(std::move(file), "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);

@@ -1,13 +1,21 @@
 #include "analyzer/store/sqlite/migration.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
 
 #include "analyzer/store/sqlite/refresh_case_keys.h"
 #include "analyzer/store/sqlite/row_checksum.h"
 #include "analyzer/store/sqlite/verify_schema.h"
+#include "core/clock.h"
 #include "core/error.h"
+#include "core/files/temporary_directory.h"
+#include "core/unique_handle.h"
 
 namespace ddbench::store {
 namespace {
@@ -57,28 +65,48 @@ void apply(const Database& database, int version, std::span<const Migration> mig
   database.execute(fmt::format("PRAGMA user_version = {}", migrations.back().version).c_str());
 }
 
-/// Of a store that a group shares, the group may use the copy.
-void share_as(const fs::path& store, const fs::path& copy) {
-  struct stat info {};
+[[noreturn]] void fail_to_write(const fs::path& file) {
+  throw Error(ErrorCode::kRunFailed, fmt::format("cannot write {}: {}", file.string(), std::generic_category().message(errno)), errno,
+              file.string());
+}
+
+/// Through a descriptor: who may write the folder of a shared store can exchange the files in it.
+void write_as(const struct stat& store, const fs::path& from, const fs::path& file) {
+  const UniqueFd source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd target(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!source || !target) fail_to_write(file);
+  constexpr std::size_t kAtOnce = 1 << 30;
+  ssize_t sent = 0;
+  while ((sent = ::sendfile(target.get(), source.get(), nullptr, kAtOnce)) > 0) continue;
+  if (sent < 0) fail_to_write(file);
+  if (::fchown(target.get(), static_cast<uid_t>(-1), store.st_gid) != 0) return;  // private, then
+  if (::fchmod(target.get(), store.st_mode & 0777) != 0) fail_to_write(file);
+}
+
+/// A whole copy. Another connection reads: `database` is about to write and has the lock for it.
+void copy_store(const Database& database, const fs::path& file) {
+  const Database source(database.file(), Access::kExisting);
+  struct stat store {};
   constexpr mode_t kOfOthers = 0077;
-  if (::stat(store.c_str(), &info) != 0 || (info.st_mode & kOfOthers) == 0) return;
-  if (::chown(copy.c_str(), static_cast<uid_t>(-1), info.st_gid) == 0) ::chmod(copy.c_str(), info.st_mode & 0777);
+  if (::stat(database.file().c_str(), &store) == 0 && (store.st_mode & kOfOthers) != 0) {
+    const TemporaryDirectory directory(temporary_root(), fmt::format("backup-{}-{}", ::getpid(), wall_ns()));
+    source.copy_to(Database(directory.path() / "copy.db", Access::kCreate));
+    return write_as(store, directory.path() / "copy.db", file);
+  }
+  const Database copy(file, Access::kCreate);
+  copy.execute("PRAGMA journal_mode = OFF");  // SQLite would take one that a killed process left for that of the new copy
+  source.copy_to(copy);
 }
 
 // Removes what it has written unless the copy is complete, and what a killed one has written: whoever holds the store's lock is the
-// only one that backs it up. No journal: SQLite would take one that a killed process left for that of the new copy.
+// only one that backs it up.
 void back_up(const Database& database, int version) {
   const fs::path backup = fmt::format("{}.v{}.bak", database.file().string(), version);
   const fs::path unfinished = backup.string() + ".unfinished";
   std::error_code ignored;
   fs::remove(unfinished, ignored);
   try {
-    // Another connection: this one is about to write and has the lock for it.
-    const Database source(database.file(), Access::kExisting);
-    const Database copy(unfinished, Access::kCreate);
-    copy.execute("PRAGMA journal_mode = OFF");
-    source.copy_to(copy);
-    share_as(database.file(), unfinished);
+    copy_store(database, unfinished);
     fs::rename(unfinished, backup);
   } catch (const fs::filesystem_error& error) {
     fs::remove(unfinished, ignored);

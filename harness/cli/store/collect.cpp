@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <exception>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <variant>
 
 #include "analyzer/store/maintenance/collect_runs.h"
 #include "analyzer/store/maintenance/maintenance.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/files/temporary_directory.h"
+#include "core/library_error/as_error.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/store/collect_sources.h"
 #include "harness/cli/store/export_runs.h"
@@ -22,6 +26,8 @@ namespace ddbench::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::int64_t kDay_ns = 86'400 * std::int64_t{1'000'000'000};
 
 struct Outcome {
   std::string source;
@@ -36,7 +42,9 @@ class Collector {
   explicit Collector(const CollectOptions& options)
       : options_(options),
         target_(store_path(options.db)),
-        directory_(temporary_root(), "collect-" + store::new_run_id()) {}
+        directory_(emptied_root(), "collect-" + store::new_run_id()) {
+    store::RunStore::open(target_, store::OpenMode::kReadWrite);  // what is wrong with it is no fault of a source
+  }
 
   const fs::path& target() const noexcept { return target_; }
 
@@ -44,21 +52,28 @@ class Collector {
   void collect(const std::string& text) {
     try {
       for (const CollectSource& source : collect_sources(text, target_)) collect(source);
-    } catch (const Error& error) {
-      outcomes_.push_back({text, 0, false, error.message()});
+    } catch (const std::exception& error) {
+      outcomes_.push_back({text, 0, false, as_error(error).message()});
     }
   }
   const std::vector<Outcome>& outcomes() const noexcept { return outcomes_; }
 
  private:
+  /// Without what killed ones left.
+  static fs::path emptied_root() {
+    fs::path root = temporary_root();
+    remove_abandoned(root, "collect-");
+    return root;
+  }
+
   void collect(const CollectSource& source) {
     Outcome& outcome = outcomes_.emplace_back();
     outcome.source = source.name;
     const fs::path arrived = directory_.path() / fmt::format("source{}.db", outcomes_.size());
     try {
       std::visit([&](const auto& at) { take(source.name, at, arrived, outcome); }, source.at);
-    } catch (const Error& error) {
-      outcome.failure = error.message();
+    } catch (const std::exception& error) {
+      outcome.failure = as_error(error).message();
     }
     std::error_code ignored;
     for (const char* suffix : {"", "-wal", "-shm", ".messages"})
@@ -76,10 +91,16 @@ class Collector {
     const std::string state = store::state_of_files(file.store);
     outcome.unchanged = state == store::collected_state(target_, name);
     if (outcome.unchanged) return;
-    const std::vector<store::RunId> ids = runs_to_export(
-        store::RunStore::open(file.store, store::OpenMode::kReadOnly), {}, true, store::known_runs(target_));
-    if (!ids.empty()) store::export_runs(file.store, ids, arrived);
-    outcome.added = store::collect_runs(target_, ids.empty() ? fs::path() : arrived, {name, state}).size();
+    std::size_t unreadable = 0;
+    store::RunStore opened = store::RunStore::open(file.store, store::OpenMode::kReadOnly);
+    opened.on_unreadable([&](const store::UnreadableRun&) { ++unreadable; });
+    const RunsToExport chosen = runs_to_export(opened, {}, true, store::known_runs(target_));
+    if (!chosen.ids.empty()) store::export_runs(file.store, chosen.ids, arrived);
+    const bool is_all = chosen.all_are_finished && unreadable == 0;  // else it is read again the next time
+    outcome.added = store::collect_runs(target_, chosen.ids.empty() ? fs::path() : arrived, {name, is_all ? state : ""}).size();
+    if (unreadable > 0)
+      throw Error(ErrorCode::kBadInput, fmt::format("{} run(s) cannot be read and were left out: `ddbench db check --db {}` names them",
+                                                    unreadable, file.store.string()));
   }
 
   const CollectOptions& options_;
@@ -88,22 +109,35 @@ class Collector {
   std::vector<Outcome> outcomes_;
 };
 
-/// Deletes those collected runs that no rule keeps, as prune does. Whose they are does not matter: this
-/// command brought them.
-std::size_t retain(const CollectOptions& options, const fs::path& target) {
+/// Of the runs that were collected from the sources of this command, those that no rule keeps.
+std::set<store::RunId> outdated_runs(const CollectOptions& options, const Collector& collector) {
+  std::map<std::string, int> seen;  // by source
+  for (const Outcome& outcome : collector.outcomes()) seen[outcome.source] = 0;
+  const std::int64_t oldest_ns = wall_ns() - options.keep_days * kDay_ns;
+  std::set<store::RunId> outdated;
+  for (const store::CollectedRun& run : store::collected_runs(collector.target())) {
+    const auto source = seen.find(run.source);
+    if (source == seen.end()) continue;
+    const bool is_among_newest = ++source->second <= options.keep;
+    const bool is_young = options.keep_days > 0 && run.wall_ns >= oldest_ns;
+    if (!is_among_newest && !is_young) outdated.insert(run.id);
+  }
+  return outdated;
+}
+
+/// Deletes them as prune does. Whose they are does not matter: they came from these sources.
+std::size_t retain(const CollectOptions& options, const Collector& collector) {
   if (options.keep_days == 0 && options.keep == 0) return 0;
   PruneOptions rules;
-  rules.only = store::collected_runs(target);
-  if (rules.only->empty()) return 0;
-  if (options.keep_days > 0) rules.older_than = fmt::format("{}d", options.keep_days);
-  rules.keep_last = options.keep;
+  rules.only = outdated_runs(options, collector);
   rules.force = true;
-  const PruneChoice choice = runs_to_prune(store::RunStore::open(target, store::OpenMode::kReadOnly), rules);
+  if (rules.only->empty()) return 0;
+  const PruneChoice choice = runs_to_prune(store::RunStore::open(collector.target(), store::OpenMode::kReadOnly), rules);
   if (choice.runs.empty()) return 0;
-  for (const std::string& note :
-       delete_runs(target, choice.runs, store::PruneWhat::kUnneededRuns, store::PruneRoom::kKept).notes)
-    print_error(fmt::format("note: {}\n", printable(note)));
-  return choice.runs.size();
+  const Deletion deletion =
+      delete_runs(collector.target(), choice.runs, store::PruneWhat::kUnneededRuns, store::PruneRoom::kKept);
+  for (const std::string& note : deletion.notes) print_error(fmt::format("note: {}\n", printable(note)));
+  return deletion.result.found.size();
 }
 
 void print_collected_json(const Collector& collector, std::size_t deleted) {
@@ -149,9 +183,17 @@ int print_failures(const Collector& collector) {
 int collect(const CollectOptions& options) {
   Collector collector(options);
   for (const std::string& source : options.sources) collector.collect(source);
-  const std::size_t deleted = retain(options, collector.target());
+  std::size_t deleted = 0;
+  std::exception_ptr failure;
+  try {
+    deleted = retain(options, collector);
+  } catch (const Error&) {
+    failure = std::current_exception();  // after the report of what was brought
+  }
   options.json ? print_collected_json(collector, deleted) : print_collected_text(collector, deleted);
-  return print_failures(collector);
+  const int exit_code = print_failures(collector);
+  if (failure) std::rethrow_exception(failure);
+  return exit_code;
 }
 
 }  // namespace ddbench::cli

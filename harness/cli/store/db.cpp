@@ -116,7 +116,7 @@ void add_export(CLI::App& db, Action& action) {
   command->add_option("store", options->target, "Store to copy into, created when missing; -: a new one, to standard output, or nothing without a run")
       ->required();
   add_selection_options(*command, options->selection);
-  command->add_flag("--finished", options->finished, "Leave out runs that are running");
+  command->add_flag("--finished", options->finished, "Leave out runs that are running or being analyzed");
   command->add_option("--known", options->known_file, "Leave out the runs whose ids are the lines of this file; -: standard input");
   add_json_option(*command, options->json);
   command->callback([&action, options] { action = [options] { return export_runs(*options); }; });
@@ -130,9 +130,9 @@ void add_collect(CLI::App& db, Action& action) {
                       "[USER@]HOST[:STORE] over ssh, or a path (with a /): a store, or a folder for each results.db below it")
       ->required();
   add_db_option(*command, options->db);
-  command->add_option("--keep-days", options->keep_days, "Delete collected runs that started longer ago (default: keep all)")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--keep", options->keep, "Delete collected runs but the newest N; with --keep-days, only what neither keeps")
+  command->add_option("--keep-days", options->keep_days, "Delete runs that were collected from these sources and started longer ago (default: keep all)")
+      ->check(CLI::Range(1, 36'500));
+  command->add_option("--keep", options->keep, "Delete runs that were collected from these sources, but the newest N of each; with --keep-days, only what neither keeps")
       ->check(CLI::PositiveNumber);
   command->add_option("--ssh", options->ssh.ssh, "The ssh command, such as \"ssh -p 2222 -i KEY\"")->capture_default_str();
   command->add_option("--remote-ddbench", options->ssh.remote_ddbench, "The ddbench command on the other machines")->capture_default_str();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -132,14 +133,13 @@ std::size_t total(const std::map<std::string, std::size_t>& counts) {
   return sum;
 }
 
-/// Leaves those of other users out.
-void keep_others(const store::RunStore& store, const PruneOptions& options, PruneChoice& choice) {
+/// Takes those of other users out of the runs.
+std::vector<store::RunRecord> take_others(const store::RunStore& store, const PruneOptions& options, std::vector<store::RunRecord>& runs) {
   const OthersRuns others(store.file(), options.force);
-  std::erase_if(choice.runs, [&](const store::RunRecord& run) {
-    const bool is_kept = others.contain(run);
-    if (is_kept) ++choice.kept_of_others[user_of(run)];
-    return is_kept;
-  });
+  const auto first = std::stable_partition(runs.begin(), runs.end(), [&](const store::RunRecord& run) { return !others.contain(run); });
+  std::vector<store::RunRecord> taken(std::make_move_iterator(first), std::make_move_iterator(runs.end()));
+  runs.erase(first, runs.end());
+  return taken;
 }
 
 /// Leaves those out that something else leans on.
@@ -207,6 +207,7 @@ PruneChoice runs_to_prune(const store::RunStore& store, const PruneOptions& opti
   const GoneRuns gone = gone_runs(store, options);
   PruneChoice choice{candidates(store, options, gone), 0, {}};
   std::vector<store::RunRecord>& runs = choice.runs;
+  std::vector<store::RunRecord> others = take_others(store, options, runs);  // before runs are counted
   if (options.only) std::erase_if(runs, [&](const store::RunRecord& run) { return !options.only->contains(run.id); });
   std::sort(runs.begin(), runs.end(),
             [](const auto& a, const auto& b) { return a.started_wall_ns > b.started_wall_ns; });
@@ -214,30 +215,35 @@ PruneChoice runs_to_prune(const store::RunStore& store, const PruneOptions& opti
   runs.erase(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(std::min(keep, runs.size())));
   const std::int64_t before_ns = options.older_than.empty() ? 0 : wall_ns() - age_ns(options.older_than);
   const std::set<store::RunState> states = states_of(options);
-  std::erase_if(runs, [&](const store::RunRecord& run) {
+  const auto is_spared = [&](const store::RunRecord& run) {
     return (before_ns != 0 && run.started_wall_ns >= before_ns) ||
            (!states.empty() && states.count(run.state) == 0) || (options.invalid && run.valid) ||
            (options.stale && run.state != store::RunState::kRunning) || is_driven(run, gone);
-  });
+  };
+  std::erase_if(runs, is_spared);
+  std::erase_if(others, is_spared);
+  for (const store::RunRecord& run : others) ++choice.kept_of_others[user_of(run)];
   std::reverse(runs.begin(), runs.end());
-  keep_others(store, options, choice);
   if (!options.spans_only) keep_needed(store, choice);
   return choice;
 }
 
 Deletion delete_runs(const std::filesystem::path& store, const std::vector<store::RunRecord>& runs, store::PruneWhat what, store::PruneRoom room) {
-  Deletion deletion;
   std::vector<store::RunId> ids;
   for (const store::RunRecord& run : runs) ids.push_back(run.id);
+  experiment::RunFolders folders(store);
   store::PruneSteps steps;
   steps.check = [&](const store::RunRecord& run) { refuse_living(run, runs); };
-  // Folders go before the rows: a prune that is killed in between can be repeated.
-  steps.before_commit = [&](std::span<const store::RunId> found, std::span<const store::RunRecord> left) {
-    if (what == store::PruneWhat::kSpans) return;
-    std::vector<store::RunRecord> deleted = runs;
-    std::erase_if(deleted, [&](const store::RunRecord& run) { return std::find(found.begin(), found.end(), run.id) == found.end(); });
-    deletion.notes = experiment::remove_run_folders(store, deleted, left);
-  };
+  if (what != store::PruneWhat::kSpans) {
+    steps.before_commit = [&](std::span<const store::RunId> found, const store::RunsLeft& left) {
+      const std::set<store::RunId> gone(found.begin(), found.end());
+      std::vector<store::RunRecord> deleted = runs;
+      std::erase_if(deleted, [&](const store::RunRecord& run) { return !gone.contains(run.id); });
+      folders.put_aside(deleted, left.readable, left.all_are_readable);
+    };
+  }
+  Deletion deletion;
+  steps.after_commit = [&] { deletion.notes = folders.remove(); };
   deletion.result = store::prune_store(store, ids, what, steps, room);
   return deletion;
 }
@@ -253,6 +259,7 @@ int prune(const PruneOptions& options) {
   Deletion deletion;
   if (options.yes && !choice.runs.empty())
     deletion = delete_runs(file, choice.runs, options.spans_only ? store::PruneWhat::kSpans : store::PruneWhat::kUnneededRuns);
+  if (options.yes && choice.runs.empty()) experiment::settle_folders_aside(file);
   if (options.yes) keep_found(choice, deletion.result);
   options.json ? print_pruned_json(options, choice, deletion.result) : print_pruned_text(options, choice, deletion.result);
   for (const std::string& note : deletion.notes) print_error(fmt::format("note: {}\n", printable(note)));

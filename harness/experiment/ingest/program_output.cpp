@@ -76,8 +76,7 @@ void ProgramOutput::keep(const std::filesystem::path& store, const store::RunId&
     std::error_code error;
     const auto bytes = std::filesystem::file_size(log_of(rank), error);
     if (error || bytes == 0) continue;
-    store::make_folder_beside(store, directory.parent_path());
-    OwnedDirectory::make_marked(directory, kOutputPurpose);
+    store::make_in_folder_beside(store, directory, kOutputPurpose);
     const std::filesystem::path kept = directory / log_of(rank).filename();
     if (!std::filesystem::copy_file(log_of(rank), kept, std::filesystem::copy_options::overwrite_existing,
                                     error)) {

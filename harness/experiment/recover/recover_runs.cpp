@@ -20,6 +20,7 @@
 #include "harness/experiment/ingest/span_ingest.h"
 #include "harness/experiment/run/checkpoint_folder.h"
 #include "harness/experiment/run/goodput.h"
+#include "harness/experiment/run/run_folders.h"
 
 namespace ddbench::experiment {
 namespace {
@@ -141,6 +142,7 @@ Recovery recover_runs(store::RunStore& store) {
   for (const fs::path& removed : remove_abandoned(root, "", is_needed)) {
     if (const store::RunId id = removed.filename().string(); store::is_run_id(id) && !store.run(id)) remove_unused_checkpoints(store.file(), id);
   }
+  settle_folders_aside(store.file());
   Recovery recovery;
   for (const store::RunId& id : candidates(store, root)) {
     const auto run = store.run(id);

@@ -24,7 +24,7 @@ void make_folder(const fs::path& folder, const fs::path& store) try {
   const fs::path base = folder.parent_path();
   std::error_code error;
   fs::create_directories(base.parent_path(), error);  // those that the user named
-  if (base == checkpoint_base(store)) store::make_folder_beside(store, base);
+  if (base == checkpoint_base(store)) return store::make_in_folder_beside(store, folder, kCheckpointPurpose);
   ::mkdir(base.c_str(), 0700);  // where it is missing
   OwnedDirectory::make_marked(folder, kCheckpointPurpose);
 } catch (const Error& error) {
@@ -93,6 +93,12 @@ Resume find_resume(const store::RunStore& store, const std::string& reference, c
                 fmt::format("run {} wrote no checkpoints; --checkpoint-every K makes a run write them", id));
   }
   resume.directory = *written;
+  // Who may write a shared store may write anything there.
+  if (base.empty() && store::is_shared(store.file()) && resume.directory.parent_path() != checkpoint_base(store.file())) {
+    throw Error(ErrorCode::kBadInput,
+                fmt::format("run {} of a store that several users share has its checkpoints in {}: name that folder's parent with --checkpoint-dir, "
+                            "if you trust it", id, resume.directory.string()));
+  }
   if (!base.empty()) resume.directory = fs::absolute(base) / resume.directory.filename();
   resume.checkpoint = ddp::find_checkpoint(resume.directory, resume.run.run_case);
   return resume;

@@ -161,5 +161,27 @@ TEST_F(OwnedDirectoryTest, WhatAKilledProcessBeganIsKnownByTheBeginningOfItsMark
   EXPECT_FALSE(is_unfinished());
 }
 
+TEST_F(OwnedDirectoryTest, GetsAnotherNameOnlyWhereNothingHasIt) {
+  OwnedDirectory directory = OwnedDirectory::make(root_ / "a");
+  fs::create_directory(root_ / "taken");
+  EXPECT_FALSE(directory.rename("taken"));
+  EXPECT_FALSE(directory.rename("../outside"));
+  EXPECT_TRUE(directory.rename("b"));
+  EXPECT_EQ(directory.path(), root_ / "b");
+  fs::rename(root_ / "b", root_ / "moved");
+  fs::create_directory(root_ / "b");
+  EXPECT_FALSE(directory.rename("c")) << "another directory has its name";
+  EXPECT_TRUE(fs::exists(root_ / "b"));
+}
+
+TEST_F(OwnedDirectoryTest, AParentThatIsALinkIsNotEntered) {
+  OwnedDirectory::make(root_ / "a");
+  OwnedDirectory::make(root_ / "a/b");
+  fs::create_directory_symlink(root_ / "a", root_ / "link");
+  EXPECT_TRUE(OwnedDirectory::open_in(root_ / "a", "b"));
+  EXPECT_FALSE(OwnedDirectory::open_in(root_ / "nowhere", "b"));
+  EXPECT_ERROR(ErrorCode::kEnvironment, "symbolic link", OwnedDirectory::open_in(root_ / "link", "b"));
+}
+
 }  // namespace
 }  // namespace ddbench

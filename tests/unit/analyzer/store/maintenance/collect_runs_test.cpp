@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 
 #include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_store.h"
 #include "analyzer/store/sqlite/database.h"
+#include "core/clock.h"
 #include "expect_error.h"
 #include "sample_records.h"
 #include "temporary_directory.h"
@@ -27,6 +29,12 @@ class CollectRuns : public testing::Test {
   }
   Ids collect(const std::string& state = "") { return collect_runs(target_, source_, {"node1", state}); }
 
+  std::set<RunId> collected() {
+    std::set<RunId> ids;
+    for (const CollectedRun& run : collected_runs(target_)) ids.insert(run.id);
+    return ids;
+  }
+
   test::TemporaryDirectory directory_;
   fs::path target_ = directory_ / "team.db";
   fs::path source_ = directory_ / "node.db";
@@ -38,13 +46,31 @@ TEST_F(CollectRuns, TakesEachRunOnceEvenIfItWasDeletedSince) {
   add(source_, "b");
   EXPECT_EQ(collect(), (Ids{"a", "b"}));
   EXPECT_EQ(collect(), Ids());
-  EXPECT_EQ(collected_runs(target_), (std::set<RunId>{"a", "b"})) << "and not its own";
+  EXPECT_EQ(collected(), (std::set<RunId>{"a", "b"})) << "and not its own";
   prune_store(target_, Ids{"a"}, PruneWhat::kRuns);
   add(source_, "c");
   EXPECT_EQ(known_runs(target_), (std::set<RunId>{"own", "a", "b"}));
   EXPECT_EQ(collect(), Ids{"c"});
-  EXPECT_EQ(collected_runs(target_), (std::set<RunId>{"b", "c"}));
+  EXPECT_EQ(collected(), (std::set<RunId>{"b", "c"}));
   EXPECT_TRUE(check_store(target_).problems.empty());
+}
+
+TEST_F(CollectRuns, AClockThatIsAheadMakesNoRunNewerThanItsCollection) {
+  add(source_, "a");
+  add(source_, "b");
+  RunStore source = RunStore::open(source_, OpenMode::kReadWrite);
+  RunRecord ahead = *source.run("a");
+  ahead.started_wall_ns = std::numeric_limits<std::int64_t>::max() / 2;
+  source.update_run(ahead);
+  const std::int64_t before_ns = wall_ns();
+  collect();
+  const std::vector<CollectedRun> runs = collected_runs(target_);
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].id, "a");
+  EXPECT_EQ(runs[0].source, "node1");
+  EXPECT_GE(runs[0].wall_ns, before_ns);
+  EXPECT_LE(runs[0].wall_ns, wall_ns());
+  EXPECT_EQ(runs[1].wall_ns, source.run("b")->started_wall_ns);
 }
 
 TEST_F(CollectRuns, LeavesRunsThatGoOn) {
@@ -62,7 +88,7 @@ TEST_F(CollectRuns, NothingThatTheStoreHasIsReplaced) {
   add(source_, "a", RunState::kFailed);
   EXPECT_EQ(collect(), Ids());
   EXPECT_EQ(RunStore::open(target_, OpenMode::kReadOnly).run("a")->state, RunState::kDone);
-  EXPECT_TRUE(collected_runs(target_).empty()) << "it stays the store's own";
+  EXPECT_TRUE(collected().empty()) << "it stays the store's own";
 }
 
 TEST_F(CollectRuns, WhatIsDamagedIsRefusedAsAWhole) {

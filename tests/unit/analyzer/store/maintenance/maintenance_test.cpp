@@ -204,10 +204,11 @@ TEST(PruneStore, KeepsTheRowsUntilWhatBelongsToThemIsGone) {
   add_run(directory / "a.db", pruned[0]);
   add_run(directory / "a.db", "20260101T000001-bbbbbbbb");
   PruneSteps steps;
-  steps.before_commit = [&](std::span<const RunId> found, std::span<const RunRecord> left) {
+  steps.before_commit = [&](std::span<const RunId> found, const RunsLeft& left) {
     EXPECT_EQ(std::vector<RunId>(found.begin(), found.end()), pruned);
-    ASSERT_EQ(left.size(), 1u);
-    EXPECT_EQ(left[0].id, "20260101T000001-bbbbbbbb");
+    ASSERT_EQ(left.readable.size(), 1u);
+    EXPECT_EQ(left.readable[0].id, "20260101T000001-bbbbbbbb");
+    EXPECT_TRUE(left.all_are_readable);
     throw Error(ErrorCode::kEnvironment, "a folder stays");
   };
   EXPECT_ERROR(ErrorCode::kEnvironment, "a folder stays", prune_store(directory / "a.db", pruned, PruneWhat::kRuns, steps));

@@ -86,6 +86,15 @@ TEST_F(SharedStore, OtherStoresArePrivate) {
   EXPECT_EQ(mode_of(directory_ / "folder"), 0700u);
 }
 
+TEST_F(SharedStore, AFolderThatAKilledProcessLeftPrivateIsMadeUsableByAll) {
+  create_shared_store(file_, "");
+  const fs::path folder = directory_ / "folder";
+  ASSERT_EQ(::mkdir(folder.c_str(), 0700), 0);
+  make_in_folder_beside(file_, folder / "run", "test");
+  EXPECT_EQ(mode_of(folder), 03770u);
+  EXPECT_EQ(mode_of(folder / "run"), 0700u);
+}
+
 TEST_F(SharedStore, AFolderThatAMemberLinkedElsewhereIsRefused) {
   create_shared_store(file_, "");
   fs::create_directory_symlink(directory_.path(), directory_ / "link");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <tuple>
 
 #include "analyzer/store/rows/run_row.h"
@@ -203,6 +204,19 @@ TEST_F(MigrationTest, OlderStoreIsBackedUpAndMigrated) {
   test::expect_same(backup.find("old"), test::full_run("old"));
   EXPECT_EQ(backup.spans("old", 0).at(0).begin_ns, 42);
   EXPECT_ERROR(ErrorCode::kBadInput, "upgrade ddbench", RunStore::open(file_, OpenMode::kReadWrite));
+}
+
+TEST_F(MigrationTest, TheBackupOfASharedStoreIsItsGroupsAndGoesThroughNoLink) {
+  fs::permissions(file_, fs::perms(0660));
+  const fs::path victim = directory_ / "victim";
+  std::ofstream(victim) << "text";
+  fs::permissions(victim, fs::perms(0600));
+  fs::create_symlink(victim, backup_.string() + ".unfinished");
+  open_store(file_, OpenMode::kReadWrite, with_next(kAddColumn));
+  EXPECT_EQ(fs::status(backup_).permissions(), fs::perms(0660));
+  EXPECT_EQ(fs::status(victim).permissions(), fs::perms(0600));
+  EXPECT_EQ(fs::file_size(victim), 4u);
+  test::expect_same(RunStore::open(backup_, OpenMode::kReadOnly).find("old"), test::full_run("old"));
 }
 
 TEST_F(MigrationTest, MigratedStoreIsNotMigratedAgain) {

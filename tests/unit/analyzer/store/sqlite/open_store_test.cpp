@@ -181,5 +181,32 @@ TEST_F(OpenStore, DefaultPathFollowsTheEnvironment) {
   EXPECT_EQ(default_path(), "/home/ada/.local/share/ddbench/results.db");
 }
 
+TEST_F(OpenStore, AJournalThatNamesAnotherFileDoesNotDeleteIt) {
+  RunStore::open(file_, OpenMode::kReadWrite).create_run(test::plain_run("a"));
+  const fs::path victim = directory_ / "thesis";
+  std::ofstream(victim) << "text";
+  {
+    // A hot journal without pages, and the record of a super-journal: page, name, length, sum of the name's bytes, magic.
+    std::string journal(512, '\0');
+    const std::string magic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+    journal.replace(0, magic.size(), magic);
+    journal[22] = 2;     // sectors of 512 bytes
+    journal[26] = 0x10;  // pages of 4096
+    const auto number = [&](std::uint32_t value) {
+      for (int shift = 24; shift >= 0; shift -= 8) journal += static_cast<char>(value >> shift);
+    };
+    std::uint32_t sum = 0;
+    for (const char c : victim.string()) sum += static_cast<std::uint32_t>(c);
+    number(262145);
+    journal += victim.string();
+    number(static_cast<std::uint32_t>(victim.string().size()));
+    number(sum);
+    std::ofstream(file_.string() + "-journal", std::ios::binary) << journal + magic;
+  }
+  for (const OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite})
+    EXPECT_ERROR(ErrorCode::kBadInput, "is a journal of several databases", RunStore::open(file_, mode).runs());
+  EXPECT_TRUE(fs::exists(victim));
+}
+
 }  // namespace
 }  // namespace ddbench::store
