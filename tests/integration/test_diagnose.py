@@ -30,7 +30,7 @@ def test_the_verdict_is_one_sentence_everywhere(bench):
     for form in ("html", "markdown"):
         written = bench.tmp / f"report.{form}"
         bench.ok("report", "last", "--format", form, "-o", written)
-        assert sentence in written.read_text()
+        assert sentence.casefold() in written.read_text().casefold(), "a paragraph begins with a capital letter"
     assert '"injected":"paced=8ms' in json.dumps(json.loads(bench.ok("show", "--json").stdout), separators=(",", ":"))
 
 

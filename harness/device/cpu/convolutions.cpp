@@ -1,5 +1,7 @@
 #include "harness/device/cpu/convolutions.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <unordered_map>
 
 #include "harness/device/cpu/onednn.h"
@@ -13,6 +15,11 @@ using Tag = dnnl::memory::format_tag;
 
 constexpr auto kFloat = dnnl::memory::data_type::f32;
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+
+/// Whole vectors, so that what follows is aligned.
+std::int64_t in_vectors(std::size_t bytes) {
+  return static_cast<std::int64_t>((bytes + 63) / 64 * 64);
+}
 
 struct Geometry {
   explicit Geometry(const ConvolutionShape& shape)
@@ -33,6 +40,16 @@ struct Geometry {
   Dims padding;
 };
 
+/// oneDNN 2.6 writes up to a vector beyond its scratchpad for the weights of 1x1 windows with a stride, where AVX2 is the widest
+/// and the inputs have fewer channels than a vector. In a scratchpad of ours there is room for that.
+constexpr std::int64_t kBeyondScratchpad = 64;
+
+dnnl::primitive_attr with_own_scratchpad() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
 #if DNNL_VERSION_MAJOR >= 3
 dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& engine, const Geometry& g,
                                                            const Desc& weight) {
@@ -50,7 +67,7 @@ dnnl::convolution_backward_weights::primitive_desc describe_weight(const dnnl::e
                                                                    const Desc& forward_weight) {
   return {engine,    kDirect,   g.x,
           weight,    g.y,       g.strides,
-          g.padding, g.padding, describe_forward(engine, g, forward_weight)};
+          g.padding, g.padding, describe_forward(engine, g, forward_weight), with_own_scratchpad()};
 }
 #else
 dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& engine, const Geometry& g,
@@ -69,7 +86,7 @@ dnnl::convolution_backward_weights::primitive_desc describe_weight(const dnnl::e
                                                                    const Desc& forward_weight) {
   return {
       dnnl::convolution_backward_weights::desc(kDirect, g.x, weight, g.y, g.strides, g.padding, g.padding),
-      engine, describe_forward(engine, g, forward_weight)};
+      with_own_scratchpad(), engine, describe_forward(engine, g, forward_weight)};
 }
 #endif
 
@@ -80,6 +97,7 @@ struct Convolutions::Primitive {
   dnnl::reorder reorder;      // of the weight before, or of its gradient after
   dnnl::memory x, y, weight;  // or their gradients, as the caller keeps them
   dnnl::memory blocked;       // the weight or its gradient, as oneDNN likes it
+  dnnl::memory scratchpad;    // of kBackwardWeight
   std::unordered_map<int, dnnl::memory> arguments;
 
   void bind(int x_role, int y_role, int weight_role) {
@@ -125,7 +143,9 @@ Convolutions::Primitive& Convolutions::primitive(const Key& key) {
     case Pass::kBackwardWeight: {
       const auto description = describe_weight(engine, g, g.weight(kFloat, Tag::any), any);
       made->blocked = dnnl::memory(description.diff_weights_desc(), engine, nullptr);
+      made->scratchpad = dnnl::memory(description.scratchpad_desc(), engine, nullptr);
       made->bind(DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS);
+      made->arguments.emplace(DNNL_ARG_SCRATCHPAD, made->scratchpad);
       made->convolution = dnnl::convolution_backward_weights(description);
       break;
     }
@@ -144,8 +164,12 @@ void Convolutions::run(const Key& key, const void* x, const void* weight, const 
   made.x.set_data_handle(const_cast<void*>(x));
   made.y.set_data_handle(const_cast<void*>(y));
   made.weight.set_data_handle(const_cast<void*>(weight));
-  made.blocked.set_data_handle(scratch_.bytes(static_cast<std::int64_t>(made.blocked.get_desc().get_size())));
   const bool of_weight = key.pass == Pass::kBackwardWeight;
+  const std::int64_t blocked_bytes = in_vectors(made.blocked.get_desc().get_size());
+  const std::int64_t scratchpad_bytes = of_weight ? in_vectors(made.scratchpad.get_desc().get_size()) + kBeyondScratchpad : 0;
+  auto* const scratch = static_cast<std::byte*>(scratch_.bytes(blocked_bytes + scratchpad_bytes));
+  made.blocked.set_data_handle(scratch);
+  if (of_weight) made.scratchpad.set_data_handle(scratch + blocked_bytes);
   if (!of_weight) made.reorder.execute(onednn_->stream, made.weight, made.blocked);
   made.convolution.execute(onednn_->stream, made.arguments);
   if (of_weight) made.reorder.execute(onednn_->stream, made.blocked, made.weight);

@@ -63,6 +63,7 @@ Curve mean_curve(const std::vector<RankOutcome>& outcomes) {
   Curve mean;
   for (const RankOutcome& outcome : outcomes) {
     EXPECT_FALSE(outcome.failed) << outcome.text;
+    EXPECT_EQ(outcome.killed_by_signal, 0);
     const Curve curve = curve_of(outcome);
     if (mean.losses.empty()) mean = {curve.hash, 0, 0, std::vector<double>(curve.losses.size())};
     EXPECT_EQ(curve.hash, mean.hash) << "the ranks' parameters differ";
