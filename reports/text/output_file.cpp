@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <system_error>
 
 #include "core/error.h"
@@ -33,12 +35,16 @@ fs::path followed(const fs::path& file) {
   return error ? file : target;
 }
 
-/// The umask can only be read by changing it: before there are threads, whose files would get the wrong mode.
-const mode_t kMask = [] {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return mask;
-}();
+/// Not by ::umask, which changes it meanwhile for all threads. Private where /proc does not state it.
+mode_t wanted_mode() {
+  constexpr std::string_view kName = "Umask:\t";
+  mode_t mask = 0077;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(kName)) std::from_chars(line.data() + kName.size(), line.data() + line.size(), mask, 8);
+  }
+  return 0666 & ~mask;
+}
 
 }  // namespace
 
@@ -92,7 +98,7 @@ void OutputFile::flush() {
 void OutputFile::commit(Durability durability) {
   flush();
   if (temporary_.empty()) return;
-  if (::fchmod(fd_.get(), 0666 & ~kMask) != 0 || (durability == Durability::kOnDisk && ::fsync(fd_.get()) != 0))
+  if (::fchmod(fd_.get(), wanted_mode()) != 0 || (durability == Durability::kOnDisk && ::fsync(fd_.get()) != 0))
     fail(ErrorCode::kRunFailed, target_, errno);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(ErrorCode::kRunFailed, target_, errno);
   temporary_.clear();
