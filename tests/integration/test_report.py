@@ -319,7 +319,7 @@ def test_every_term_of_a_report_is_explained(measured):
 def test_a_report_ends_with_what_to_do_next(measured, pages):
     run = json.loads(measured.ok("report", "last", "--format", "json").stdout)["run"]["id"]
     for format in ("terminal", "markdown", "html"):
-        end = measured.ok("report", "last", "--format", format).stdout.split("What to do next")[1]
+        end = measured.ok("report", "last", "--format", format).stdout.rsplit("What to do next", 1)[1]
         commands = re.findall(r"ddbench (\w+) " + run[-8:], end)
         assert commands, end
         for command in commands:
