@@ -14,10 +14,11 @@ struct Expected {
   std::int64_t rows;
   std::int64_t columns;
   DataType type = DataType::kFloat32;
+  bool may_be_padded = false;
 };
 
-/// Throws Error{kBadInput} that names the operation and the first tensor that is not as expected or has no
-/// memory.
+/// Throws Error{kBadInput} that names the operation and the first tensor that is not as expected, has no memory, or
+/// has padded rows where it may not.
 void expect(const char* operation, std::initializer_list<Expected> tensors);
 
 struct ExpectedVector {

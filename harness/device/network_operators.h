@@ -47,7 +47,7 @@ struct AttentionShape {
 
 /// The operators that the layers of the reference workloads are made of.
 ///
-/// B is the batch. Every tensor is a dense row-major matrix; images are [B*H*W, channels] (NHWC), sequences
+/// B is the batch. Every tensor is a row-major matrix, dense unless an operator says otherwise; images are [B*H*W, channels] (NHWC), sequences
 /// [B*T, channels]. Activations, their gradients and the weights of a call are of one type, float32,
 /// bfloat16 or, on GPUs, float16 (sums are float32); biases, scales, shifts, statistics, losses and the
 /// gradients of parameters are float32 always. No two tensors of a call overlap unless it says so. `write`
@@ -55,13 +55,15 @@ struct AttentionShape {
 /// throws Error{kBadInput} that names the operator and the shapes; so does an index or a label that is none,
 /// but for devices with a queue, which make the result NaN. Operators allocate nothing once a shape has been
 /// seen; results do not depend on addresses or earlier calls, so equal inputs on equal machines give equal
-/// bits.
+/// bits. But a GPU chooses the algorithms of linear_*() by trial, which can differ between two devices made,
+/// unless DDBENCH_CUBLASLT_AUTOTUNE is 0.
 class NetworkOperators {
  public:
   virtual ~NetworkOperators() = default;
 
   /// y[B,out] = activation(x[B,in] * weight[out,in]^T + bias[1,out]), weight as torch.nn.Linear keeps it;
-  /// without bias where its data is null.
+  /// without bias where its data is null. Rows of y, and of dy below, may be padded (Tensor::stride): the padding is
+  /// neither read nor, by these, written.
   virtual void linear_forward(const Tensor& x, const Tensor& weight, const Tensor& bias,
                               Activation activation, const Tensor& y) = 0;
   /// dx[B,in] (+)= dy[B,out] * weight[out,in]
@@ -71,6 +73,21 @@ class NetworkOperators {
   /// null.
   virtual void linear_backward_weight(const Tensor& x, const Tensor& dy, GradientWrite write,
                                       const Tensor& dweight, const Tensor& dbias) = 0;
+
+  /// Whether the next two operators are faster than those that they consist of.
+  virtual bool fuses_gelu(Gelu /*form*/) const noexcept { return false; }
+  /// before[B,out] = x * weight^T + bias and y[B,out] = GELU of it, before it is rounded to the type of `before` or after.
+  virtual void linear_gelu_forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Gelu form,
+                                   const Tensor& before, const Tensor& y) {
+    linear_forward(x, weight, bias, Activation::kNone, before);
+    gelu_forward(form, before, y);
+  }
+  /// dbefore[B,in] = dy[B,out] * weight[out,in] * the derivative of GELU at before[B,in]
+  virtual void linear_gelu_backward_input(const Tensor& dy, const Tensor& weight, Gelu form, const Tensor& before,
+                                          const Tensor& dbefore) {
+    linear_backward_input(dy, weight, GradientWrite::kOverwrite, dbefore);
+    gelu_backward(form, before, dbefore, dbefore);
+  }
 
   /// y[out rows, out] = cross-correlation of x[in rows, in] with weight[out, kernel*kernel*in], whose rows
   /// are kernel row, kernel column, channel (OHWI); padding is zeros. No bias.
@@ -140,7 +157,7 @@ class NetworkOperators {
 
   /// loss[1,1] = mean over the rows that count of -log softmax(logits[B,C])[label], 0 where none counts;
   /// dlogits[B,C] = `scale` times its gradient, and may be `logits`. labels[B,1] int32 are in [0,C) or
-  /// kIgnoredLabel.
+  /// kIgnoredLabel. Rows of logits and dlogits may be padded; what is in the padding of dlogits then is undefined.
   virtual void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
                                      float scale, const Tensor& dlogits) = 0;
 };

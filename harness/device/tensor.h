@@ -22,16 +22,20 @@ constexpr std::string_view name_of(DataType type) noexcept {
   return kNames[static_cast<std::size_t>(type)];
 }
 
-/// A view of a dense row-major matrix in a device's memory; it owns nothing. A vector of n elements is 1 x n.
+/// A view of a row-major matrix in a device's memory; it owns nothing. A vector of n elements is 1 x n.
 struct Tensor {
   void* data = nullptr;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   DataType type = DataType::kFloat32;
+  std::int64_t stride = 0;  ///< elements from one row to the next where rows are padded; 0: `columns`
 
+  std::int64_t leading() const noexcept { return stride == 0 ? columns : stride; }
+  bool is_dense() const noexcept { return leading() == columns; }
   std::int64_t elements() const noexcept { return rows * columns; }
-  std::int64_t bytes() const noexcept { return elements() * size_of(type); }
-  /// Host access; only for memory of a device whose memory is the host's.
+  /// Of its memory, padding included.
+  std::int64_t bytes() const noexcept { return rows * leading() * size_of(type); }
+  /// Host access; only for dense memory of a device whose memory is the host's.
   std::span<float> floats() const noexcept {
     return {static_cast<float*>(data), static_cast<std::size_t>(elements())};
   }

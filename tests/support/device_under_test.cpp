@@ -1,5 +1,7 @@
 #include "device_under_test.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -57,10 +59,9 @@ class Copies {
     Buffer memory;
     Tensor original;
   };
+  /// With the padding of its rows.
   static Tensor on_device(const Copy& copy) {
-    Tensor tensor = copy.original;
-    tensor.data = copy.memory.data();
-    return tensor;
+    return {copy.memory.data(), copy.original.rows, copy.original.leading(), copy.original.type};
   }
 
   Device& device_;
@@ -136,6 +137,15 @@ class Mirrored final : public Device {
   void linear_backward_weight(const Tensor& x, const Tensor& dy, GradientWrite write, const Tensor& dw,
                               const Tensor& db) override {
     run([&](auto& on) { real_->linear_backward_weight(on(x), on(dy), write, on(dw), on(db)); });
+  }
+  bool fuses_gelu(Gelu form) const noexcept override { return real_->fuses_gelu(form); }
+  void linear_gelu_forward(const Tensor& x, const Tensor& w, const Tensor& b, Gelu form, const Tensor& before,
+                           const Tensor& y) override {
+    run([&](auto& on) { real_->linear_gelu_forward(on(x), on(w), on(b), form, on(before), on(y)); });
+  }
+  void linear_gelu_backward_input(const Tensor& dy, const Tensor& w, Gelu form, const Tensor& before,
+                                  const Tensor& dbefore) override {
+    run([&](auto& on) { real_->linear_gelu_backward_input(on(dy), on(w), form, on(before), on(dbefore)); });
   }
   void conv2d_forward(const Window& window, const Tensor& x, const Tensor& w, const Tensor& y) override {
     run([&](auto& on) { real_->conv2d_forward(window, on(x), on(w), on(y)); });
@@ -251,6 +261,14 @@ std::unique_ptr<Device> device_under_test() {
   auto device = bare_device_under_test();
   if (device->is_host()) return device;
   return std::make_unique<Mirrored>(std::move(device));
+}
+
+std::optional<std::uint64_t> work_on_host(const char* kind) {
+  void* const library = dlopen("libcuda_on_host.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return std::nullopt;
+  const auto count = reinterpret_cast<std::uint64_t (*)(const char*)>(dlsym(library, "ddbench_host_work"));
+  dlclose(library);
+  return count(kind);
 }
 
 bool refuses_wrong_indices() {

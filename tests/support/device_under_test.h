@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "harness/device/device.h"
 
@@ -14,6 +16,10 @@ std::unique_ptr<device::Device> device_under_test();
 
 /// The same device without the copies: its memory need not be the host's.
 std::unique_ptr<device::Device> bare_device_under_test();
+
+/// How much work of a kind has been queued since the process started ("kernels", "products": tests/support/cuda_on_host);
+/// nullopt where the device is not one that runs on the host in place of a GPU.
+std::optional<std::uint64_t> work_on_host(const char* kind);
 
 /// Whether it refuses indices and labels that are none; a GPU, which would have to wait for them, makes the
 /// result NaN.

@@ -99,10 +99,10 @@ std::int64_t count_labels(const std::int32_t* label, std::int64_t rows, std::int
 void CpuDevice::softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
                                       float scale, const Tensor& dlogits) {
   const std::int64_t classes = logits.columns;
-  expect("softmax_cross_entropy", {{"logits", logits, logits.rows, classes, logits.type},
+  expect("softmax_cross_entropy", {{"logits", logits, logits.rows, classes, logits.type, true},
                                    {"labels", labels, logits.rows, 1, DataType::kInt32},
                                    {"loss", loss, 1, 1},
-                                   {"dlogits", dlogits, logits.rows, classes, logits.type}});
+                                   {"dlogits", dlogits, logits.rows, classes, logits.type, true}});
   const auto* const label = static_cast<const std::int32_t*>(labels.data);
   const std::int64_t counted = count_labels(label, logits.rows, classes);
   const float share = counted == 0 ? 0.0F : scale / static_cast<float>(counted);
@@ -111,8 +111,8 @@ void CpuDevice::softmax_cross_entropy(const Tensor& logits, const Tensor& labels
       "softmax_cross_entropy",
       [&](const auto* x, auto* dx) {
         for (std::int64_t row = 0; row < logits.rows; ++row) {
-          const auto* const in = x + row * classes;
-          auto* const out = dx + row * classes;
+          const auto* const in = x + row * logits.leading();
+          auto* const out = dx + row * dlogits.leading();
           if (label[row] == kIgnoredLabel) {
             for (std::int64_t i = 0; i < classes; ++i) store(out, i, 0.0F);
             continue;

@@ -36,8 +36,10 @@ dnnl::matmul::primitive_desc describe(const dnnl::engine& engine, const ProductS
 #endif
 }
 
-Desc matrix(std::int64_t rows, std::int64_t columns, bool transposed, DataType type) {
-  return {{rows, columns}, onednn_type(type), transposed ? Dims{1, rows} : Dims{columns, 1}};
+/// `stride` 0: dense.
+Desc matrix(std::int64_t rows, std::int64_t columns, bool transposed, DataType type, std::int64_t stride = 0) {
+  const std::int64_t leading = stride != 0 ? stride : transposed ? rows : columns;
+  return {{rows, columns}, onednn_type(type), transposed ? Dims{1, leading} : Dims{leading, 1}};
 }
 
 }  // namespace
@@ -59,10 +61,10 @@ MatrixProducts::Primitive& MatrixProducts::primitive(const ProductShape& shape) 
   const auto found = primitives_.find(shape);
   if (found != primitives_.end()) return *found->second;
 
-  const Desc a = matrix(shape.m, shape.k, shape.transpose_a, shape.in);
+  const Desc a = matrix(shape.m, shape.k, shape.transpose_a, shape.in, shape.a_stride);
   const Desc b = matrix(shape.k, shape.n, shape.transpose_b, shape.in);
   const Desc bias = matrix(1, shape.n, false, DataType::kFloat32);
-  const Desc c = matrix(shape.m, shape.n, false, shape.out);
+  const Desc c = matrix(shape.m, shape.n, false, shape.out, shape.c_stride);
   const dnnl::engine& engine = onednn_->engine;
 
   auto made = std::make_unique<Primitive>();

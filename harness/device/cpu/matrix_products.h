@@ -25,6 +25,8 @@ struct ProductShape {
   bool bias = false;
   Activation activation = Activation::kNone;
   bool accumulate = false;
+  std::int64_t a_stride = 0;  ///< from one row of a, as it lies there, to the next; 0: dense
+  std::int64_t c_stride = 0;  ///< likewise of c
   friend auto operator<=>(const ProductShape&, const ProductShape&) = default;
 };
 

@@ -95,11 +95,11 @@ void CudaDevice::attention_forward(const AttentionShape& shape, const Tensor& qk
                 at(qkv.data, row * qkv.columns, heads.type), split);
     void* const k = at(split, one, heads.type);
     void* const v = at(split, 2 * one, heads.type);
-    products_.run(heads.outer(samples), 1.0F, split, k, nullptr, scores);
+    products_.run(heads.outer(samples), 1.0F, {split, k, scores});
     attention_softmax(stream_.get(), heads.scores(scores, samples, DataType::kFloat32), shape.sequence,
                       heads.scale(), heads.causal(), heads.scores(probabilities, samples, heads.type),
                       static_cast<float*>(statistics.data) + row * shape.heads);
-    products_.run(heads.inner(samples, false), 1.0F, probabilities, v, nullptr, out);
+    products_.run(heads.inner(samples, false), 1.0F, {probabilities, v, out});
     join_heads(stream_.get(), heads.layout(samples, 1), heads.type, out,
                at(y.data, row * y.columns, heads.type));
   }
@@ -137,17 +137,16 @@ void CudaDevice::attention_backward(const AttentionShape& shape, const Tensor& q
                 out_gradient);
     row_products(stream_.get(), {outputs, queries, heads.width, type},
                  {out_gradient, queries, heads.width, type}, static_cast<float*>(sums));
-    products_.run(heads.outer(samples), 1.0F, split, k, nullptr, scores);
-    products_.run(heads.outer(samples), 1.0F, out_gradient, v, nullptr, dscores);
+    products_.run(heads.outer(samples), 1.0F, {split, k, scores});
+    products_.run(heads.outer(samples), 1.0F, {out_gradient, v, dscores});
     attention_softmax_backward(
         stream_.get(), heads.scores(scores, samples, DataType::kFloat32),
         static_cast<const float*>(statistics.data) + row * shape.heads, static_cast<const float*>(sums),
         shape.sequence, heads.scale(), heads.causal(), heads.scores(dscores, samples, DataType::kFloat32),
         heads.scores(probabilities, samples, type), heads.scores(slopes, samples, type));
-    products_.run(heads.inner(samples, false), 1.0F, slopes, k, nullptr, gradients);
-    products_.run(heads.inner(samples, true), 1.0F, slopes, split, nullptr, at(gradients, one, type));
-    products_.run(heads.inner(samples, true), 1.0F, probabilities, out_gradient, nullptr,
-                  at(gradients, 2 * one, type));
+    products_.run(heads.inner(samples, false), 1.0F, {slopes, k, gradients});
+    products_.run(heads.inner(samples, true), 1.0F, {slopes, split, at(gradients, one, type)});
+    products_.run(heads.inner(samples, true), 1.0F, {probabilities, out_gradient, at(gradients, 2 * one, type)});
     join_heads(stream_.get(), heads.layout(samples, 3), type, gradients,
                at(dqkv.data, row * dqkv.columns, type));
   }

@@ -55,6 +55,11 @@ class CudaDevice final : public Device {
                              const Tensor& dx) override;
   void linear_backward_weight(const Tensor& x, const Tensor& dy, GradientWrite write, const Tensor& dweight,
                               const Tensor& dbias) override;
+  bool fuses_gelu(Gelu form) const noexcept override { return form == Gelu::kTanh; }  // as cuBLASLt computes it
+  void linear_gelu_forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Gelu form,
+                           const Tensor& before, const Tensor& y) override;
+  void linear_gelu_backward_input(const Tensor& dy, const Tensor& weight, Gelu form, const Tensor& before,
+                                  const Tensor& dbefore) override;
 
   // images.cpp
   void conv2d_forward(const Window& window, const Tensor& x, const Tensor& weight, const Tensor& y) override;
@@ -116,6 +121,10 @@ class CudaDevice final : public Device {
  private:
   Buffer allocate_memory(std::int64_t bytes) override;
   Buffer allocate_pinned(std::int64_t bytes) override;
+
+  const void* fitting_bias(const Tensor& bias, DataType type);
+  void backward_weight(const Tensor& x, const Tensor& dy, GradientWrite write, const Tensor& dweight,
+                       const Tensor& dbias);
 
   cudaError_t order_uploads() noexcept;
   cudaError_t end_uploads() noexcept;

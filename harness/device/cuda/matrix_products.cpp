@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
 
 #include "core/error.h"
 
@@ -11,7 +14,18 @@ namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what NVIDIA advises for sm_90
 
-constexpr std::uintptr_t kBiasAlignment = MatrixProducts::kBiasAlignment;
+constexpr std::uintptr_t kVectorAlignment = MatrixProducts::kVectorAlignment;
+
+// Of the algorithms that cuBLASLt proposes, best first by its estimate.
+constexpr int kMostAlgorithms = 8;
+constexpr int kTimedRuns = 3;
+// Another algorithm than its first is taken only if it is faster by more than chance.
+constexpr float kClearlyFaster = 0.97F;
+
+bool is_wanted(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr || std::strcmp(value, "0") != 0;
+}
 
 void check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -28,10 +42,11 @@ cudaDataType_t cuda_type(DataType type) {
 }
 
 std::string text_of(const Product& p) {
-  return fmt::format("{} x {} x {}, batch {}, {} to {}{}{}{}{}", p.m, p.n, p.k, p.batch, name_of(p.in),
+  constexpr const char* kWith[] = {"", ", GELU", ", derivative of GELU", ", bias gradient"};
+  return fmt::format("{} x {} x {}, batch {}, {} to {}{}{}{}{}{}", p.m, p.n, p.k, p.batch, name_of(p.in),
                      name_of(p.out), p.transpose_a ? ", a transposed" : "",
                      p.transpose_b ? ", b transposed" : "", p.bias ? ", bias" : "",
-                     p.accumulate ? ", accumulating" : "");
+                     p.accumulate ? ", accumulating" : "", kWith[static_cast<std::size_t>(p.with)]);
 }
 
 /// The power of two, up to 256, that an address is a multiple of.
@@ -46,19 +61,20 @@ using Layout = UniqueHandle<cublasLtMatrixLayoutOpaque_t, cublasLtMatrixLayoutDe
 using Operation = UniqueHandle<cublasLtMatmulDescOpaque_t, cublasLtMatmulDescDestroy>;
 using Preference = UniqueHandle<cublasLtMatmulPreferenceOpaque_t, cublasLtMatmulPreferenceDestroy>;
 
-/// A row-major [rows, columns] is cuBLASLt's column-major [columns, rows].
-Layout layout_of(DataType type, std::int64_t rows, std::int64_t columns, std::int64_t batch) {
+/// A row-major [rows, columns] is cuBLASLt's column-major [columns, rows]. `stride` 0: dense.
+Layout layout_of(DataType type, std::int64_t rows, std::int64_t columns, std::int64_t batch, std::int64_t stride = 0) {
+  const std::int64_t leading = stride == 0 ? columns : stride;
   cublasLtMatrixLayout_t made = nullptr;
   check(cublasLtMatrixLayoutCreate(&made, cuda_type(type), static_cast<std::uint64_t>(columns),
-                                   static_cast<std::uint64_t>(rows), columns),
+                                   static_cast<std::uint64_t>(rows), leading),
         "describe a matrix");
   Layout layout(made);
   const auto count = static_cast<std::int32_t>(batch);
-  const std::int64_t stride = rows * columns;
+  const std::int64_t matrix = rows * leading;
   check(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
         "describe a batch");
-  check(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-                                         sizeof stride),
+  check(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &matrix,
+                                         sizeof matrix),
         "describe a batch");
   return layout;
 }
@@ -76,8 +92,21 @@ void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttribut
 }
 
 cublasLtEpilogue_t epilogue_of(const Product& p) {
+  switch (p.with) {
+    case WithProduct::kGelu: return p.bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
+    case WithProduct::kGeluSlope: return CUBLASLT_EPILOGUE_DGELU;
+    case WithProduct::kBiasGradient: return CUBLASLT_EPILOGUE_BGRADB;  // cuBLASLt's B is our a
+    default: break;
+  }
   if (p.bias) return p.activation == Activation::kRelu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
   return p.activation == Activation::kRelu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+bool has_vector(const Product& p) {
+  return p.bias || p.with == WithProduct::kBiasGradient;
+}
+bool has_matrix_beside(const Product& p) {
+  return p.with == WithProduct::kGelu || p.with == WithProduct::kGeluSlope;
 }
 
 /// c^T[n,m] = b^T[n,k] * a^T[k,m]: cuBLASLt's A is our b, and what we call transposed is not, for it.
@@ -90,10 +119,15 @@ Operation operation_of(const Product& p, bool tf32) {
   set(made, CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(made, CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p));
-  if (p.bias) {
+  // Until they exist, pointers with the alignment that all will have.
+  const auto* const somewhere = reinterpret_cast<const void*>(kVectorAlignment);
+  if (has_vector(p)) {
     set(made, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cuda_type(p.out));
-    // Until the bias exists, a pointer with the alignment that all biases will have.
-    set(made, CUBLASLT_MATMUL_DESC_BIAS_POINTER, reinterpret_cast<const void*>(kBiasAlignment));
+    set(made, CUBLASLT_MATMUL_DESC_BIAS_POINTER, somewhere);
+  }
+  if (has_matrix_beside(p)) {
+    set(made, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.n);
+    set(made, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, somewhere);
   }
   return operation;
 }
@@ -105,12 +139,16 @@ struct MatrixProducts::Plan {
   Layout a;
   Layout b;
   Layout c;
-  bool has_algorithm = false;
-  cublasLtMatmulAlgo_t algorithm{};
-  std::size_t workspace_bytes = 0;
+  /// Best first; one, once it is settled.
+  std::vector<cublasLtMatmulHeuristicResult_t> algorithms;
 };
 
-MatrixProducts::MatrixProducts(cudaStream_t stream, bool tf32) : stream_(stream), tf32_(tf32) {
+MatrixProducts::MatrixProducts(cudaStream_t stream, bool tf32)
+    : stream_(stream),
+      tf32_(tf32),
+      tries_algorithms_(is_wanted("DDBENCH_CUBLASLT_AUTOTUNE")),
+      begin_(gpu::make_event(true)),
+      end_(gpu::make_event(true)) {
   cublasLtHandle_t handle = nullptr;
   check(cublasLtCreate(&handle), "start");
   handle_.reset(handle);
@@ -126,9 +164,8 @@ std::string MatrixProducts::version() {
   return fmt::format("{}.{}.{}", version / 10'000, version / 100 % 100, version % 100);
 }
 
-MatrixProducts::Key MatrixProducts::key_of(const Product& product, const void* a, const void* b,
-                                           const void* c) {
-  return {product, alignment_of(a), alignment_of(b), alignment_of(c)};
+MatrixProducts::Key MatrixProducts::key_of(const Product& product, const Operands& operands) {
+  return {product, alignment_of(operands.a), alignment_of(operands.b), alignment_of(operands.c)};
 }
 
 MatrixProducts::Plan& MatrixProducts::plan_of(const Key& key) {
@@ -137,10 +174,15 @@ MatrixProducts::Plan& MatrixProducts::plan_of(const Key& key) {
   const Product& p = key.product;
   auto made = std::make_unique<Plan>();
   made->operation = operation_of(p, tf32_);
-  made->a = p.transpose_a ? layout_of(p.in, p.k, p.m, p.batch) : layout_of(p.in, p.m, p.k, p.batch);
+  made->a = p.transpose_a ? layout_of(p.in, p.k, p.m, p.batch, p.a_stride) : layout_of(p.in, p.m, p.k, p.batch, p.a_stride);
   made->b = p.transpose_b ? layout_of(p.in, p.n, p.k, p.batch) : layout_of(p.in, p.k, p.n, p.batch);
-  made->c = layout_of(p.out, p.m, p.n, p.batch);
+  made->c = layout_of(p.out, p.m, p.n, p.batch, p.c_stride);
+  find_algorithms(*made, key);
+  plan = std::move(made);
+  return *plan;
+}
 
+void MatrixProducts::find_algorithms(Plan& plan, const Key& key) {
   cublasLtMatmulPreference_t wanted = nullptr;
   check(cublasLtMatmulPreferenceCreate(&wanted), "describe a product's preferences");
   const Preference preference(wanted);
@@ -149,35 +191,81 @@ MatrixProducts::Plan& MatrixProducts::plan_of(const Key& key) {
   set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, key.alignment_a);
   set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, key.alignment_c);
   set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, key.alignment_c);
-  cublasLtMatmulHeuristicResult_t best{};
+  plan.algorithms.resize(kMostAlgorithms);
   int found = 0;
-  const cublasStatus_t status =
-      cublasLtMatmulAlgoGetHeuristic(handle_.get(), made->operation.get(), made->b.get(), made->a.get(),
-                                     made->c.get(), made->c.get(), wanted, 1, &best, &found);
-  made->has_algorithm = status == CUBLAS_STATUS_SUCCESS && found > 0;
-  made->algorithm = best.algo;
-  made->workspace_bytes = best.workspaceSize;
-  plan = std::move(made);
-  return *plan;
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+      handle_.get(), plan.operation.get(), plan.b.get(), plan.a.get(), plan.c.get(), plan.c.get(), wanted,
+      tries_algorithms_ ? kMostAlgorithms : 1, plan.algorithms.data(), &found);
+  plan.algorithms.resize(status == CUBLAS_STATUS_SUCCESS ? static_cast<std::size_t>(found) : 0);
 }
 
-bool MatrixProducts::can_run(const Product& product, const void* a, const void* b, const void* c) {
-  return plan_of(key_of(product, a, b, c)).has_algorithm;
+bool MatrixProducts::can_run(const Product& product, const Operands& operands) {
+  return !plan_of(key_of(product, operands)).algorithms.empty();
 }
 
-void MatrixProducts::run(const Product& product, float alpha, const void* a, const void* b, const void* bias,
-                         void* c) {
-  Plan& plan = plan_of(key_of(product, a, b, c));
-  if (!plan.has_algorithm) {
+cublasStatus_t MatrixProducts::multiply(const Plan& plan, const cublasLtMatmulHeuristicResult_t& algorithm, float alpha,
+                                        float beta, const Operands& operands) {
+  return cublasLtMatmul(handle_.get(), plan.operation.get(), &alpha, operands.b, plan.b.get(), operands.a,
+                        plan.a.get(), &beta, operands.c, plan.c.get(), operands.c, plan.c.get(), &algorithm.algo,
+                        workspace_, algorithm.workspaceSize, stream_);
+}
+
+/// The shortest of some runs, in ms; infinite if cuBLASLt refuses.
+float MatrixProducts::fastest_ms(const Plan& plan, const cublasLtMatmulHeuristicResult_t& algorithm, float alpha,
+                                 float beta, const Operands& operands) {
+  constexpr float kNever = std::numeric_limits<float>::infinity();
+  float fastest = kNever;
+  for (int run = 0; run <= kTimedRuns; ++run) {
+    gpu::check(cudaEventRecord(begin_.get(), stream_), "time a product");
+    if (multiply(plan, algorithm, alpha, beta, operands) != CUBLAS_STATUS_SUCCESS) return kNever;
+    gpu::check(cudaEventRecord(end_.get(), stream_), "time a product");
+    gpu::check(cudaEventSynchronize(end_.get()), "time a product");
+    float ms = 0;
+    gpu::check(cudaEventElapsedTime(&ms, begin_.get(), end_.get()), "time a product");
+    if (run > 0) fastest = std::min(fastest, ms);  // the first run loads the kernel
+  }
+  return fastest;
+}
+
+/// A product that accumulates is timed on other memory; where that does not fit, nothing is tried.
+void MatrixProducts::keep_fastest(Plan& plan, const Product& product, float alpha, const Operands& operands) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  gpu::check(cudaStreamIsCapturing(stream_, &capture), "look for a capture");
+  if (capture != cudaStreamCaptureStatusNone) return;
+  Operands timed = operands;
+  if (product.accumulate) {
+    const std::int64_t row = std::max(product.n, product.c_stride);
+    const auto bytes = static_cast<std::size_t>(product.batch * product.m * row * size_of(product.out));
+    if (cudaMallocAsync(&timed.c, bytes, stream_) != cudaSuccess) {
+      cudaGetLastError();
+      plan.algorithms.resize(1);
+      return;
+    }
+  }
+  std::size_t best = 0;
+  float least = std::numeric_limits<float>::infinity();
+  for (std::size_t i = 0; i < plan.algorithms.size(); ++i) {
+    const float ms = fastest_ms(plan, plan.algorithms[i], alpha, product.accumulate ? 1.0F : 0.0F, timed);
+    if (ms >= least * kClearlyFaster) continue;
+    least = ms;
+    best = i;
+  }
+  plan.algorithms = {plan.algorithms[best]};
+  if (product.accumulate) gpu::check(cudaFreeAsync(timed.c, stream_), "free memory of a product");
+}
+
+void MatrixProducts::run(const Product& product, float alpha, const Operands& operands) {
+  Plan& plan = plan_of(key_of(product, operands));
+  if (plan.algorithms.empty()) {
     throw Error(ErrorCode::kRunFailed,
                 fmt::format("cuBLASLt has no algorithm for the product {}", text_of(product)), 0,
                 "choose an algorithm");
   }
-  if (product.bias) set(plan.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-  const float beta = product.accumulate ? 1.0F : 0.0F;
-  const cublasStatus_t status = cublasLtMatmul(handle_.get(), plan.operation.get(), &alpha, b, plan.b.get(),
-                                               a, plan.a.get(), &beta, c, plan.c.get(), c, plan.c.get(),
-                                               &plan.algorithm, workspace_, plan.workspace_bytes, stream_);
+  if (has_vector(product)) set(plan.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+  if (has_matrix_beside(product)) set(plan.operation.get(), CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.beside);
+  if (plan.algorithms.size() > 1) keep_fastest(plan, product, alpha, operands);
+  const cublasStatus_t status =
+      multiply(plan, plan.algorithms.front(), alpha, product.accumulate ? 1.0F : 0.0F, operands);
   if (status == CUBLAS_STATUS_SUCCESS) return;
   throw Error(
       ErrorCode::kRunFailed,

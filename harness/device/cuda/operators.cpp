@@ -51,10 +51,10 @@ void CudaDevice::scatter_add_rows(const Tensor& dy, const Tensor& indices, Gradi
 void CudaDevice::softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& loss,
                                        float scale, const Tensor& dlogits) {
   constexpr const char* kName = "softmax_cross_entropy";
-  expect(kName, {{"logits", logits, logits.rows, logits.columns, logits.type},
+  expect(kName, {{"logits", logits, logits.rows, logits.columns, logits.type, true},
                  {"labels", labels, logits.rows, 1, DataType::kInt32},
                  {"loss", loss, 1, 1},
-                 {"dlogits", dlogits, logits.rows, logits.columns, logits.type}});
+                 {"dlogits", dlogits, logits.rows, logits.columns, logits.type, true}});
   expect_activations(kName, logits);
   cuda::softmax_cross_entropy(stream_.get(), logits, labels, loss, scale, dlogits,
                               scratch_.floats(logits.rows + 1));

@@ -34,9 +34,15 @@ Value block(Network& network, const std::string& name, Value x, const Transforme
   x = add(network, name + ".attn.add", x, a);
 
   Value m = layer_norm(network, name + ".ln_2", x, kEpsilon);
-  m = linear(network, name + ".mlp.c_fc", m, 4 * shape.hidden, plain);
-  m = gelu(network, name + ".mlp.gelu", m, device::Gelu::kTanh);
-  m = linear(network, name + ".mlp.c_proj", m, shape.hidden, projection);
+  m = feed_forward(network,
+                   {.expand = name + ".mlp.c_fc",
+                    .gelu = name + ".mlp.gelu",
+                    .contract = name + ".mlp.c_proj",
+                    .hidden = 4 * shape.hidden,
+                    .form = device::Gelu::kTanh,
+                    .of_expand = plain,
+                    .of_contract = projection},
+                   m);
   return add(network, name + ".mlp.add", x, m);
 }
 

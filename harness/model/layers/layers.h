@@ -25,6 +25,18 @@ Value linear(Network& network, const std::string& name, Value x, std::int64_t ou
 Value tied_linear(Network& network, const std::string& name, Value x, ParameterIndex table, bool bias);
 
 Value gelu(Network& network, const std::string& name, Value x, device::Gelu form);
+
+/// Two linear layers with GELU between them, which devices may compute with the products.
+struct FeedForward {
+  std::string expand, gelu, contract;  ///< names of the layers
+  std::int64_t hidden = 0;
+  device::Gelu form = device::Gelu::kErf;
+  LinearOptions of_expand{};
+  LinearOptions of_contract{};
+};
+/// As wide as `x`.
+Value feed_forward(Network& network, const FeedForward& layers, Value x);
+
 /// torch.nn.LayerNorm: name.weight, name.bias.
 Value layer_norm(Network& network, const std::string& name, Value x, float epsilon);
 /// x + branch, in the memory of `branch`. Nothing may read `x` after it.

@@ -46,6 +46,14 @@ void Network::share_gradient(Value whole, Value other) {
   values_[other.id].gradient_memory_of = whole.id;
 }
 
+void Network::pad_rows(Value value) {
+  constexpr std::int64_t kFewColumns = 1024;  // the padding would be a large part of less
+  constexpr std::int64_t kAligned = 8;        // 16 bytes in the types of 16 bits
+  constexpr std::int64_t kMultiple = 128;
+  if (value.columns < kFewColumns || value.columns % kAligned == 0) return;
+  values_[value.id].stride = (value.columns + kMultiple - 1) / kMultiple * kMultiple;
+}
+
 void Network::replace_by_gradient(Value value) {
   values_[value.id].gradient_in_place = true;
 }

@@ -59,6 +59,7 @@ struct ValueInfo {
   std::int64_t columns = 0;
   std::size_t memory_of = 0;           ///< the next of the chain, or itself
   std::size_t gradient_memory_of = 0;  ///< likewise
+  std::int64_t stride = 0;             ///< device::Tensor::stride
   bool gradient_in_place = false;      ///< the gradient lies in the value's own memory
 };
 
@@ -89,6 +90,9 @@ class Network {
   /// The gradient of `other` is that of `whole`, whose layer leaves it in place. That layer must be the last
   /// that reads `other`.
   void share_gradient(Value whole, Value other);
+  /// Where a row of many columns is no multiple of 16 bytes (GPT-2's vocabulary is odd), rows start at multiples of 128
+  /// elements: without it GPUs multiply such matrices several times slower. Only linear layers and the loss take them.
+  void pad_rows(Value value);
   /// The gradient of `value` takes the place of the value itself.
   void replace_by_gradient(Value value);
 

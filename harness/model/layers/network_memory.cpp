@@ -77,7 +77,8 @@ std::vector<std::size_t> add_pieces(const Network& network, std::int64_t batch,
   for (std::size_t value = 0; value < values.size(); ++value) {
     if (of_chain[value].last < 0) continue;
     piece_of[value] = pieces.size();
-    const std::int64_t elements = rows_of(values[value], batch) * values[value].columns;
+    const std::int64_t row = std::max(values[value].columns, values[value].stride);
+    const std::int64_t elements = rows_of(values[value], batch) * row;
     pieces.push_back(
         {elements * size_of(type_of(network, values[value])), of_chain[value].first, of_chain[value].last});
   }

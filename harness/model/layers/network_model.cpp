@@ -94,7 +94,7 @@ class NetworkModel final : public Model {
     };
     for (std::size_t i = 0; i < network_.values().size(); ++i) {
       const ValueInfo& info = network_.values()[i];
-      const Tensor tensor{nullptr, rows_of(info, pass_.batch_size_), info.columns, type_of(network_, info)};
+      const Tensor tensor{nullptr, rows_of(info, pass_.batch_size_), info.columns, type_of(network_, info), info.stride};
       pass_.values_.push_back(tensor);
       pass_.values_.back().data = at(memory.values[i]);
       other_values_.push_back(pass_.values_.back());

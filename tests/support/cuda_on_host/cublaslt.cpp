@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <new>
 #include <optional>
 
+#include "counted_work.h"
 #include "cublaslt_product.h"
 #include "stream.h"
 
@@ -16,6 +19,19 @@ struct cublasLtContext {};
 
 namespace ddbench::cuda_on_host {
 namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+// Of several algorithms, all but one last this much longer.
+constexpr int kFastAlgorithm = 1;
+constexpr auto kSlowness = 5ms;
+
+/// One, unless a test wants a choice.
+int algorithms_of_a_product() {
+  const char* const wanted = std::getenv("DDBENCH_HOST_CUBLASLT_ALGORITHMS");
+  return wanted == nullptr ? 1 : std::atoi(wanted);
+}
 
 struct ProductPreference {
   std::uint64_t workspace_bytes = 0;
@@ -76,7 +92,8 @@ bool has_memory(const QueuedProduct& queued) {
   return queued.a != nullptr && queued.b != nullptr && queued.d != nullptr &&
          (queued.c != nullptr || queued.beta == 0.0F) &&
          (queued.c != queued.d || (p.c.leading == p.d.leading && p.c.stride == p.d.stride)) &&
-         (p.operation.bias != nullptr || !p.operation.adds_bias());
+         (p.operation.bias != nullptr || !p.operation.has_vector()) &&
+         (p.operation.aux != nullptr || !p.operation.has_aux());
 }
 
 }  // namespace
@@ -150,6 +167,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation,
     case CUBLASLT_MATMUL_DESC_EPILOGUE: return assign(to.epilogue, value, bytes);
     case CUBLASLT_MATMUL_DESC_BIAS_POINTER: return assign(to.bias, value, bytes);
     case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE: return assign(to.bias_type, value, bytes);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER: return assign(to.aux, value, bytes);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD: return assign(to.aux_leading, value, bytes);
     default: return CUBLAS_STATUS_NOT_SUPPORTED;
   }
 }
@@ -190,9 +209,12 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   if (refusal != CUBLAS_STATUS_SUCCESS) return refusal;
   const auto& alignments = contents<ProductPreference>(preference).alignments;
   if (!are_possible(alignments, *product)) return CUBLAS_STATUS_INVALID_VALUE;
-  results[0] = {};
-  results[0].algo = std::bit_cast<cublasLtMatmulAlgo_t>(Choice::of(*product, alignments));
-  *found = 1;
+  Choice choice = Choice::of(*product, alignments);
+  for (*found = 0; *found < std::min(wanted, algorithms_of_a_product()); ++*found) {
+    choice.number = *found;
+    results[*found] = {};
+    results[*found].algo = std::bit_cast<cublasLtMatmulAlgo_t>(choice);
+  }
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -213,9 +235,16 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t oper
       Choice::of(*product, {alignment_of(a), alignment_of(b), alignment_of(c), alignment_of(d)});
   const bool is_chosen = algorithm == nullptr || std::bit_cast<Choice>(*algorithm).serves(needed);
   if (!has_memory(queued) || !is_chosen) return CUBLAS_STATUS_INVALID_VALUE;
-  const cudaError_t status = enqueue(stream, [queued] {
-    queued.run();
-    return true;
+  count_work(CountedWork::kProducts);
+  const bool is_fast = algorithm != nullptr && std::bit_cast<Choice>(*algorithm).number == kFastAlgorithm;
+  if (is_fast) count_work(CountedWork::kFastProducts);
+  const auto lasts = is_fast || algorithms_of_a_product() == 1 ? 0ms : kSlowness;
+  const cudaError_t status = enqueue(stream, [queued, lasts, ends = std::optional<steady_clock::time_point>()]() mutable {
+    if (!ends) {
+      queued.run();
+      ends = steady_clock::now() + lasts;
+    }
+    return steady_clock::now() >= *ends;
   });
   return status == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }

@@ -1,6 +1,7 @@
 #include "cublaslt_product.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <iterator>
@@ -11,7 +12,19 @@
 namespace ddbench::cuda_on_host {
 namespace {
 
-constexpr std::array<std::uint32_t, 3> kMark = {0x686f7374, 0x6d61746d, 1};
+constexpr std::uint32_t kMark = 0x686f7374;
+
+// GELU in the form of tanh, and its derivative.
+float inner(float x) {
+  return std::tanh(0.7978845608028654F * (x + 0.044715F * x * x * x));
+}
+float gelu(float x) {
+  return 0.5F * x * (1.0F + inner(x));
+}
+float gelu_slope(float x) {
+  const float t = inner(x);
+  return 0.5F * (1.0F + t) + 0.5F * x * (1.0F - t * t) * 0.7978845608028654F * (1.0F + 3.0F * 0.044715F * x * x);
+}
 
 bool fits(const MatrixProduct& p) {
   const MatrixLayout &a = p.a, &b = p.b, &c = p.c, &d = p.d;
@@ -28,13 +41,17 @@ bool is_supported(const MatrixProduct& p) {
                                      (o.compute == CUBLAS_COMPUTE_32F_FAST_TF32 && p.a.type == CUDA_R_32F));
   const bool types =
       p.a.type == p.b.type && p.c.type == p.d.type && (p.d.type == p.a.type || p.d.type == CUDA_R_32F);
-  const bool bias = !o.adds_bias() || o.bias_type == -1 || o.bias_type == p.d.type;
+  const bool bias = !o.has_vector() || o.bias_type == -1 || o.bias_type == p.d.type;
+  const bool aux = !o.has_aux() || (o.aux_leading % 8 == 0 && o.aux_leading >= p.d.rows && alignment_of(o.aux) >= 16);
   // The library may have no algorithm for an epilogue; here there is none where columns of 16 bits are not
   // aligned to 4 bytes, so that what callers do without is run as well.
   const bool is_odd = p.d.type != CUDA_R_32F && (p.d.leading % 2 != 0 || p.d.rows % 2 != 0);
-  const bool epilogue = o.epilogue == CUBLASLT_EPILOGUE_DEFAULT ||
-                        (!is_odd && (o.epilogue == CUBLASLT_EPILOGUE_RELU || o.adds_bias()));
-  return computes && types && bias && epilogue;
+  const bool is_known = o.epilogue == CUBLASLT_EPILOGUE_RELU || o.epilogue == CUBLASLT_EPILOGUE_BIAS ||
+                        o.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
+  const bool is_single = p.d.batch == 1 && p.d.columns % 2 == 0;  // of what else there is, likewise
+  const bool epilogue = o.epilogue == CUBLASLT_EPILOGUE_DEFAULT || (!is_odd && is_known) ||
+                        (!is_odd && is_single && (o.has_aux() || o.sums_b()));
+  return computes && types && bias && aux && epilogue;
 }
 
 std::vector<float> values(const MatrixLayout& layout, const void* numbers, std::int64_t i) {
@@ -86,7 +103,9 @@ Choice Choice::of(const MatrixProduct& p, const Alignments& alignments) {
           p.d.type,
           static_cast<std::int32_t>(p.operation.epilogue),
           alignments,
-          p.operation.adds_bias() ? alignment_of(p.operation.bias) : 0,
+          p.operation.has_vector() ? alignment_of(p.operation.bias) : 0,
+          p.operation.has_aux() ? alignment_of(p.operation.aux) : 0,
+          0,
           kMark};
 }
 
@@ -94,7 +113,10 @@ bool Choice::serves(const Choice& that) const {
   Choice same = that;
   same.alignments = alignments;
   same.bias_alignment = bias_alignment;
+  same.aux_alignment = aux_alignment;
+  same.number = number;
   return std::memcmp(this, &same, sizeof same) == 0 && bias_alignment <= that.bias_alignment &&
+         aux_alignment <= that.aux_alignment &&
          std::equal(alignments.begin(), alignments.end(), that.alignments.begin(), std::less_equal<>());
 }
 
@@ -102,6 +124,7 @@ void QueuedProduct::run() const {
   const MatrixProduct& p = product;
   std::vector<float> bias(p.d.rows);
   if (p.operation.adds_bias()) widen(p.d.format(), p.operation.bias, p.d.rows, bias.data());
+  if (p.operation.sums_b()) sum_columns_of_b();
   std::vector<float> products(p.d.rows * p.d.columns);
   for (std::int64_t i = 0; i < p.d.batch; ++i) {
     const std::vector<float> left = values(p.a, a, i);
@@ -114,6 +137,21 @@ void QueuedProduct::run() const {
   }
 }
 
+/// Over the length of the sums of the product, in its order.
+void QueuedProduct::sum_columns_of_b() const {
+  const MatrixProduct& p = product;
+  const std::vector<float> right = values(p.b, b, 0);
+  const MatrixView view = transposed_view(p.b, right, p.transposes_b());
+  with_number_of(p.d.format(), [&](auto number) {
+    auto* const sums = static_cast<decltype(number)*>(const_cast<void*>(p.operation.bias));
+    for (std::int64_t column = 0; column < p.d.columns; ++column) {
+      float sum = 0;
+      for (std::int64_t i = 0; i < p.sum_length(); ++i) sum += view.data[column * view.row_stride + i * view.column_stride];
+      narrow(sum, sums[column]);
+    }
+  });
+}
+
 template <typename Number>
 void QueuedProduct::finish(std::int64_t i, const float* products, const float* bias) const {
   const MatrixProduct& p = product;
@@ -124,6 +162,12 @@ void QueuedProduct::finish(std::int64_t i, const float* products, const float* b
       float value = alpha * *products++;
       if (added != nullptr) value += beta * widened(added[column * p.c.leading + row]);
       value += bias[row];
+      auto* const aux = static_cast<Number*>(p.operation.aux) + column * p.operation.aux_leading + row;
+      if (p.operation.takes_gelu()) {
+        narrow(value, *aux);
+        value = gelu(value);
+      }
+      if (p.operation.multiplies_slope()) value *= gelu_slope(widened(*aux));
       narrow(p.operation.cuts() && value < 0.0F ? 0.0F : value, to[column * p.d.leading + row]);
     }
   }

@@ -30,9 +30,16 @@ struct ProductOperation {
   std::uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* bias = nullptr;
   std::int32_t bias_type = -1;
+  void* aux = nullptr;  // the matrix that a GELU is, or was, taken of
+  std::int64_t aux_leading = 0;
 
   bool adds_bias() const { return (epilogue & CUBLASLT_EPILOGUE_BIAS) != 0; }
   bool cuts() const { return (epilogue & CUBLASLT_EPILOGUE_RELU) != 0; }
+  bool sums_b() const { return epilogue == CUBLASLT_EPILOGUE_BGRADB; }
+  bool takes_gelu() const { return (epilogue & ~CUBLASLT_EPILOGUE_BIAS) == CUBLASLT_EPILOGUE_GELU_AUX; }
+  bool multiplies_slope() const { return epilogue == CUBLASLT_EPILOGUE_DGELU; }
+  bool has_vector() const { return adds_bias() || sums_b(); }
+  bool has_aux() const { return takes_gelu() || multiplies_slope(); }
 };
 
 /// d = epilogue(alpha * op(a) * op(b) + beta * c), as cublasLtMatmul() describes it.
@@ -57,10 +64,12 @@ struct Choice {
   std::int32_t m, n, k, batch, transposes, type_a, type_d, epilogue;
   Alignments alignments;
   std::uint32_t bias_alignment;
-  std::array<std::uint32_t, 3> mark;
+  std::uint32_t aux_alignment;
+  std::int32_t number;  ///< of several that serve the same
+  std::uint32_t mark;
 
   static Choice of(const MatrixProduct& product, const Alignments& alignments);
-  /// Whether what was chosen for this product and alignment serves that one.
+  /// Whether what was chosen for this product and alignment serves that one, whichever its number.
   bool serves(const Choice& that) const;
 };
 static_assert(sizeof(Choice) == sizeof(cublasLtMatmulAlgo_t));
@@ -75,6 +84,7 @@ struct QueuedProduct {
   void run() const;
 
  private:
+  void sum_columns_of_b() const;
   template <typename Number>
   void finish(std::int64_t i, const float* products, const float* bias) const;
 };

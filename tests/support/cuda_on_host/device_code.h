@@ -15,6 +15,8 @@
 
 #undef __shared__
 #define __shared__ static  // of the one block that runs
+#undef __launch_bounds__
+#define __launch_bounds__(...)
 
 inline int __syncthreads_or(int bit) {
   return ddbench::cuda_on_host::any_of_block(bit != 0) ? 1 : 0;

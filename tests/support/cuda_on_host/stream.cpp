@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "block.h"
+#include "counted_work.h"
 
 namespace ddbench::cuda_on_host {
 namespace {
@@ -95,6 +96,7 @@ cudaError_t enqueue(cudaStream_t stream, Work work) {
 
 cudaError_t launch(const cudaLaunchConfig_t& configuration, std::function<void()> body) {
   if (!fits(configuration)) return remember(cudaErrorInvalidConfiguration);
+  count_work(CountedWork::kKernels);
   return enqueue(configuration.stream,
                  [grid = configuration.gridDim, block = configuration.blockDim, body = std::move(body)] {
                    run_grid(grid, block, body);
@@ -107,6 +109,13 @@ cudaError_t launch(const cudaLaunchConfig_t& configuration, std::function<void()
 using namespace ddbench::cuda_on_host;
 
 extern "C" {
+
+std::uint64_t ddbench_host_work(const char* what) {
+  for (std::size_t i = 0; i < std::size(kCountedWork); ++i) {
+    if (kCountedWork[i] == what) return counted_work[i];
+  }
+  return 0;
+}
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   const std::lock_guard lock(device_lock());

@@ -71,11 +71,12 @@ void sum_rows(cudaStream_t stream, const Tensor& x, GradientWrite write, const T
   const T* const in = elements_of<T>(x);
   float* const out = elements_of<float>(sums);
   const std::int64_t columns = x.columns;
+  const std::int64_t leading = x.leading();
   const float keep = write == GradientWrite::kAccumulate ? 1.0F : 0.0F;
   sum_columns<1>(
       stream, x.rows, columns, scratch,
       [=] __device__(std::int64_t row, std::int64_t column, float* sum) {
-        sum[0] += load(in, row * columns + column);
+        sum[0] += load(in, row * leading + column);
       },
       [=] __device__(std::int64_t column, const double* total) {
         const float sum = static_cast<float>(total[0]);

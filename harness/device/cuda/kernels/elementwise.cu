@@ -93,14 +93,17 @@ void add_bias_to(cudaStream_t stream, const Tensor& bias, Activation activation,
   T* const out = elements_of<T>(y);
   const std::int64_t columns = y.columns;
   const bool cuts = activation == Activation::kRelu;
-  if (columns % kPack == 0 && are_packs(out)) {
+  if (y.is_dense() && columns % kPack == 0 && are_packs(out)) {
     const std::int64_t packs = y.elements() / kPack;
     launch(stream, blocks_for(packs), kThreads, add_bias_packs<T>, packs, static_cast<std::uint32_t>(columns), added, cuts, out);
     return;
   }
+  const std::int64_t padding = y.leading() - columns;
   each(stream, y.elements(), [=] __device__(std::int64_t i) {
-    const float value = load(out, i) + (added != nullptr ? added[column_of(i, columns)] : 0.0F);
-    store(out, i, cuts && !(value > 0.0F) ? 0.0F : value);
+    const std::int64_t column = column_of(i, columns);
+    const std::int64_t at = padding == 0 ? i : i + (i - column) / columns * padding;
+    const float value = load(out, at) + (added != nullptr ? added[column] : 0.0F);
+    store(out, at, cuts && !(value > 0.0F) ? 0.0F : value);
   });
 }
 

@@ -16,7 +16,7 @@ namespace ddbench::device::cuda {
 void fill(cudaStream_t stream, const Tensor& destination, float value);
 void scale(cudaStream_t stream, const Tensor& values, float factor);
 void add(cudaStream_t stream, const Tensor& x, const Tensor& y);
-/// y = activation(y + bias of its column), without bias where its data is null.
+/// y = activation(y + bias of its column), without bias where its data is null. Rows of y may be padded.
 void add_bias(cudaStream_t stream, const Tensor& bias, Activation activation, const Tensor& y);
 void relu_backward(cudaStream_t stream, const Tensor& y, const Tensor& dy);
 void gelu_forward(cudaStream_t stream, Gelu form, const Tensor& x, const Tensor& y);
@@ -53,6 +53,7 @@ void add_squares(cudaStream_t stream, const Tensor& values, double* partials, do
 // columns.cu: sums over the rows of a matrix, in two stages
 /// Floats that the functions below need as scratch for matrices of this shape.
 std::int64_t column_scratch(std::int64_t rows, std::int64_t columns);
+/// Rows of x may be padded.
 void column_sums(cudaStream_t stream, const Tensor& x, GradientWrite write, const Tensor& sums,
                  float* scratch);
 void batch_norm_forward(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& shift,
@@ -78,10 +79,13 @@ bool layer_norm_backward(cudaStream_t stream, const Tensor& x, const Tensor& sca
 void layer_norm_input(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& statistics,
                       const Tensor& dy, GradientWrite write, const Tensor& dx);
 
-// rows.cu: a block a row
-/// `losses` has room for rows + 1 floats. A label that is none makes the loss NaN.
+// cross_entropy.cu
+/// `losses` has room for rows + 1 floats. A label that is none makes the loss NaN. Rows may be padded. In 16 bits, rows of
+/// whole packs are read once: a block of threads keeps one.
 void softmax_cross_entropy(cudaStream_t stream, const Tensor& logits, const Tensor& labels,
                            const Tensor& loss, float scale, const Tensor& dlogits, float* losses);
+
+// rows.cu: a block a row
 /// An index outside of the table makes the row NaN.
 void gather_rows(cudaStream_t stream, const Tensor& table, const Tensor& indices, GradientWrite write,
                  const Tensor& y);

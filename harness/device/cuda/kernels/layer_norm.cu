@@ -3,10 +3,14 @@
 
 #include "harness/device/cuda/kernels/kernels.h"
 #include "harness/device/cuda/kernels/number.cuh"
+#include "harness/device/cuda/kernels/packs.cuh"
 
 namespace ddbench::device::cuda {
 namespace {
 
+// Packs of a row that a thread holds in the forward pass: up to 2,048 columns, or up to 8,192.
+constexpr int kFewPacks = 1;
+constexpr int kMostPacks = 4;
 // Columns that a thread holds in registers: up to 1,024 of a row, as in GPT-2 and BERT, or up to 4,096.
 constexpr int kFewOwn = 4;
 constexpr int kMostOwn = 16;
@@ -17,9 +21,14 @@ unsigned layer_norm_blocks(std::int64_t rows) {
   return static_cast<unsigned>(rows < kLayerNormBlocks ? rows : kLayerNormBlocks);
 }
 
+struct NormParameters {
+  const float* scale;
+  const float* shift;
+  float epsilon;
+};
+
 template <typename T>
-__global__ void layer_norm_row(const T* x, std::int64_t columns, const float* scale, const float* shift,
-                               float epsilon, float* statistics, T* y) {
+__global__ void layer_norm_row(const T* x, std::int64_t columns, NormParameters parameters, float* statistics, T* y) {
   const std::int64_t row = blockIdx.x;
   const T* const in = x + row * columns;
   float sum = 0;
@@ -30,9 +39,48 @@ __global__ void layer_norm_row(const T* x, std::int64_t columns, const float* sc
     const float distance = load(in, i) - mean;
     squares += distance * distance;
   }
-  const float inverse = 1.0F / sqrtf(block_sum(squares) / static_cast<float>(columns) + epsilon);
+  const float inverse = 1.0F / sqrtf(block_sum(squares) / static_cast<float>(columns) + parameters.epsilon);
   for (std::int64_t i = threadIdx.x; i < columns; i += blockDim.x) {
-    store(y + row * columns, i, (load(in, i) - mean) * inverse * scale[i] + shift[i]);
+    store(y + row * columns, i, (load(in, i) - mean) * inverse * parameters.scale[i] + parameters.shift[i]);
+  }
+  if (threadIdx.x == 0) {
+    statistics[2 * row] = mean;
+    statistics[2 * row + 1] = inverse;
+  }
+}
+
+/// As layer_norm_row(), of rows that are whole packs: each is read once, 16 bytes at a time.
+template <typename T, int kPacks>
+__global__ void layer_norm_kept_row(const T* x, std::int64_t columns, NormParameters parameters, float* statistics, T* y) {
+  const std::int64_t row = blockIdx.x;
+  float kept[kPacks][kPack];
+  float sum = 0;
+  DDBENCH_UNROLL
+  for (int k = 0; k < kPacks; ++k) {
+    const std::int64_t first = first_of_pack(k);
+    if (first >= columns) break;
+    load_pack(x + row * columns, first, kept[k]);
+    for (int i = 0; i < kPack; ++i) sum += kept[k][i];
+  }
+  const float mean = block_sum(sum) / static_cast<float>(columns);
+  float squares = 0;
+  DDBENCH_UNROLL
+  for (int k = 0; k < kPacks; ++k) {
+    const std::int64_t first = first_of_pack(k);
+    if (first >= columns) break;
+    for (int i = 0; i < kPack; ++i) squares += (kept[k][i] - mean) * (kept[k][i] - mean);
+  }
+  const float inverse = 1.0F / sqrtf(block_sum(squares) / static_cast<float>(columns) + parameters.epsilon);
+  DDBENCH_UNROLL
+  for (int k = 0; k < kPacks; ++k) {
+    const std::int64_t first = first_of_pack(k);
+    if (first >= columns) break;
+    float scale[kPack];
+    float shift[kPack];
+    load_pack(parameters.scale, first, scale);
+    load_pack(parameters.shift, first, shift);
+    for (int i = 0; i < kPack; ++i) kept[k][i] = (kept[k][i] - mean) * inverse * scale[i] + shift[i];
+    store_pack(y + row * columns, first, kept[k]);
   }
   if (threadIdx.x == 0) {
     statistics[2 * row] = mean;
@@ -130,9 +178,18 @@ void layer_norm_forward(cudaStream_t stream, const Tensor& x, const Tensor& scal
                         float epsilon, const Tensor& statistics, const Tensor& y) {
   with_type(x.type, [&](auto type) {
     using T = decltype(type);
+    const NormParameters parameters{elements_of<float>(scale), elements_of<float>(shift), epsilon};
+    const std::int64_t packs = x.columns / kPack;
+    const bool are_whole = x.columns % kPack == 0 && are_packs(elements_of<T>(x), elements_of<T>(y)) &&
+                           are_packs(parameters.scale, parameters.shift);
+    if (are_whole && packs <= kMostPacks * kThreads) {
+      const auto kernel = packs <= kFewPacks * kThreads ? layer_norm_kept_row<T, kFewPacks> : layer_norm_kept_row<T, kMostPacks>;
+      launch(stream, blocks_of(x.rows), threads_for(packs), kernel, elements_of<const T>(x), x.columns, parameters,
+             elements_of<float>(statistics), elements_of<T>(y));
+      return;
+    }
     launch(stream, blocks_of(x.rows), threads_for(x.columns), layer_norm_row<T>, elements_of<const T>(x),
-           x.columns, elements_of<float>(scale), elements_of<float>(shift), epsilon,
-           elements_of<float>(statistics), elements_of<T>(y));
+           x.columns, parameters, elements_of<float>(statistics), elements_of<T>(y));
   });
 }
 

@@ -39,6 +39,50 @@ struct AdamStep {
   }
 };
 
+/// Vectors that are changed together, element by element.
+template <int kVectors>
+struct Vectors {
+  float* at[kVectors];
+};
+
+/// step(x) with x[v] the elements of each vector, of which those in `kWritten` (bit v) are stored.
+template <int kVectors, unsigned kWritten, typename Step>
+__global__ void update_kernel(std::int64_t packs, std::int64_t n, Vectors<kVectors> vectors, Step step) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  const std::int64_t thread = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  for (std::int64_t pack = thread; pack < packs; pack += stride) {
+    float values[kVectors][kPack];
+    for (int v = 0; v < kVectors; ++v) load_pack(static_cast<const float*>(vectors.at[v]), pack * kPack, values[v]);
+    DDBENCH_UNROLL
+    for (int i = 0; i < kPack; ++i) {
+      float x[kVectors];
+      for (int v = 0; v < kVectors; ++v) x[v] = values[v][i];
+      step(x);
+      for (int v = 0; v < kVectors; ++v) values[v][i] = x[v];
+    }
+    for (int v = 0; v < kVectors; ++v) {
+      if ((kWritten >> v & 1U) != 0) store_pack(vectors.at[v], pack * kPack, values[v]);
+    }
+  }
+  for (std::int64_t i = packs * kPack + thread; i < n; i += stride) {
+    float x[kVectors];
+    for (int v = 0; v < kVectors; ++v) x[v] = vectors.at[v][i];
+    step(x);
+    for (int v = 0; v < kVectors; ++v) {
+      if ((kWritten >> v & 1U) != 0) vectors.at[v][i] = x[v];
+    }
+  }
+}
+
+template <unsigned kWritten, typename Step, typename... Tensors>
+void update(cudaStream_t stream, Step step, const Tensor& first, const Tensors&... others) {
+  constexpr int kVectors = 1 + sizeof...(others);
+  const Vectors<kVectors> vectors{{elements_of<float>(first), elements_of<float>(others)...}};
+  const std::int64_t n = first.elements();
+  const std::int64_t packs = are_packs(elements_of<float>(first), elements_of<float>(others)...) ? n / kPack : 0;
+  launch(stream, blocks_for(packs > 0 ? packs : n), kThreads, update_kernel<kVectors, kWritten, Step>, packs, n, vectors, step);
+}
+
 /// A block a piece.
 __global__ void adamw_pieces(const AdamPiece* pieces, AdamStep step) {
   const AdamPiece piece = pieces[blockIdx.x];
@@ -69,24 +113,18 @@ __global__ void adamw_pieces(const AdamPiece* pieces, AdamStep step) {
 
 void sgd(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& velocity,
          const SgdSettings& settings) {
-  float* const w = elements_of<float>(parameter);
-  const float* const g = elements_of<float>(gradient);
-  float* const u = elements_of<float>(velocity);
-  each(stream, parameter.elements(), [=] __device__(std::int64_t i) {
-    const float decayed = g[i] + settings.weight_decay * w[i];
-    u[i] = settings.momentum * u[i] + settings.trust_ratio * decayed;
-    w[i] -= settings.lr * u[i];
-  });
+  const auto step = [=] __device__(float (&x)[3]) {
+    const float decayed = x[1] + settings.weight_decay * x[0];
+    x[2] = settings.momentum * x[2] + settings.trust_ratio * decayed;
+    x[0] -= settings.lr * x[2];
+  };
+  update<0b101>(stream, step, parameter, gradient, velocity);
 }
 
 void adamw(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& m,
            const Tensor& v, const AdamSettings& settings, float lr) {
-  const AdamPiece all{elements_of<float>(parameter), elements_of<float>(gradient), elements_of<float>(m),
-                      elements_of<float>(v), parameter.elements()};
-  const AdamStep step(settings, lr);
-  each(stream, all.elements, [=] __device__(std::int64_t i) {
-    step(all.parameter[i], all.gradient[i], all.m[i], all.v[i]);
-  });
+  const AdamStep adam(settings, lr);
+  update<0b1101>(stream, [=] __device__(float (&x)[4]) { adam(x[0], x[1], x[2], x[3]); }, parameter, gradient, m, v);
 }
 
 void adamw_each(cudaStream_t stream, const AdamPiece* pieces, std::int64_t count, const AdamSettings& settings, float lr) {
@@ -95,18 +133,15 @@ void adamw_each(cudaStream_t stream, const AdamPiece* pieces, std::int64_t count
 
 void lamb_direction(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& m,
                     const Tensor& v, const AdamSettings& settings) {
-  const float* const w = elements_of<float>(parameter);
-  float* const g = elements_of<float>(gradient);
-  float* const first = elements_of<float>(m);
-  float* const second = elements_of<float>(v);
   const float scale1 = 1.0F / settings.correction1;
   const float root = 1.0F / std::sqrt(settings.correction2);
-  each(stream, parameter.elements(), [=] __device__(std::int64_t i) {
-    first[i] = settings.beta1 * first[i] + (1.0F - settings.beta1) * g[i];
-    second[i] = settings.beta2 * second[i] + (1.0F - settings.beta2) * g[i] * g[i];
-    const float direction = first[i] * scale1 / (sqrtf(second[i]) * root + settings.epsilon);
-    g[i] = direction + settings.weight_decay * w[i];
-  });
+  const auto step = [=] __device__(float (&x)[4]) {
+    x[2] = settings.beta1 * x[2] + (1.0F - settings.beta1) * x[1];
+    x[3] = settings.beta2 * x[3] + (1.0F - settings.beta2) * x[1] * x[1];
+    const float direction = x[2] * scale1 / (sqrtf(x[3]) * root + settings.epsilon);
+    x[1] = direction + settings.weight_decay * x[0];
+  };
+  update<0b1110>(stream, step, parameter, gradient, m, v);
 }
 
 void add_squares(cudaStream_t stream, const Tensor& values, double* partials, double* sum) {

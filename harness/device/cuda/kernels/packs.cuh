@@ -33,6 +33,11 @@ void copy_pack(const T* from, T* to) {
 }
 #endif
 
+/// Of a row that a block of threads shares: where pack k of this thread begins.
+__device__ inline std::int64_t first_of_pack(int k) {
+  return (threadIdx.x + static_cast<std::int64_t>(k) * blockDim.x) * kPack;
+}
+
 /// Eight elements from `first` on, which is a multiple of eight; the memory is aligned to 16 bytes.
 template <typename T>
 __device__ inline void load_pack(const T* from, std::int64_t first, float (&to)[kPack]) {

@@ -7,59 +7,6 @@
 namespace ddbench::device::cuda {
 namespace {
 
-/// 1 / labels that count, or 0 where none does.
-__global__ void share_of_labels(const std::int32_t* labels, std::int64_t rows, float* share) {
-  float counted = 0;
-  for (std::int64_t i = threadIdx.x; i < rows; i += blockDim.x) counted += labels[i] != kIgnoredLabel;
-  const float total = block_sum(counted);
-  if (threadIdx.x == 0) *share = total > 0.0F ? 1.0F / total : 0.0F;
-}
-
-/// dlogits may be logits.
-template <typename T>
-__global__ void cross_entropy_row(const T* logits, const std::int32_t* labels, std::int64_t classes,
-                                  const float* share, float scale, float* losses, T* dlogits) {
-  const std::int64_t row = blockIdx.x;
-  const T* const in = logits + row * classes;
-  T* const out = dlogits + row * classes;
-  const std::int32_t label = labels[row];
-  const bool valid = label >= 0 && label < classes;
-  if (!valid) {
-    for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) store(out, i, 0.0F);
-    if (threadIdx.x == 0) losses[row] = label == kIgnoredLabel ? 0.0F : NAN;
-    return;
-  }
-  const float of_label = load(in, label);  // before any of `out` is written
-  // Largest and sum in one pass: a thread's sum follows its own largest (Milakov, Gimelshein 2018).
-  float most = -INFINITY;
-  float part = 0;
-  for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) {
-    const float value = load(in, i);
-    if (value > most) {
-      part = part * expf(most - value) + 1.0F;
-      most = value;
-    } else if (value != -INFINITY) {
-      part += expf(value - most);
-    }
-  }
-  const float largest = block_largest(most);
-  const float sum = block_sum(part != 0.0F ? part * expf(most - largest) : 0.0F);
-  const float scaled_share = *share * scale;
-  const float factor = scaled_share / sum;
-  for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) {
-    const float probability = factor * expf(load(in, i) - largest);
-    store(out, i, i == label ? probability - scaled_share : probability);
-  }
-  if (threadIdx.x == 0) losses[row] = logf(sum) + (largest - of_label);
-}
-
-__global__ void mean_loss(const float* losses, std::int64_t rows, const float* share, float* loss) {
-  double sum = 0;
-  for (std::int64_t i = threadIdx.x; i < rows; i += kThreads) sum += static_cast<double>(losses[i]);
-  const double total = sum_of_threads(sum);
-  if (threadIdx.x == 0) *loss = static_cast<float>(total * static_cast<double>(*share));
-}
-
 template <typename T>
 __global__ void gather_row(const T* table, std::int64_t rows, std::int64_t columns,
                            const std::int32_t* indices, bool accumulate, T* y) {
@@ -145,20 +92,6 @@ __global__ void softmax_backward_row(const float* scores, const float* statistic
 }
 
 }  // namespace
-
-void softmax_cross_entropy(cudaStream_t stream, const Tensor& logits, const Tensor& labels,
-                           const Tensor& loss, float scale, const Tensor& dlogits, float* losses) {
-  const auto* const label = elements_of<const std::int32_t>(labels);
-  float* const share = losses + logits.rows;
-  launch(stream, 1, 1024, share_of_labels, label, logits.rows, share);
-  with_type(logits.type, [&](auto type) {
-    using T = decltype(type);
-    launch(stream, blocks_of(logits.rows), threads_for(logits.columns), cross_entropy_row<T>,
-           elements_of<const T>(logits), label, logits.columns, share, scale, losses,
-           elements_of<T>(dlogits));
-  });
-  launch(stream, 1, kThreads, mean_loss, losses, logits.rows, share, elements_of<float>(loss));
-}
 
 void gather_rows(cudaStream_t stream, const Tensor& table, const Tensor& indices, GradientWrite write,
                  const Tensor& y) {

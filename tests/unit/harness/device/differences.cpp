@@ -32,11 +32,15 @@ double weighted_sum(const Numbers& y, const Numbers& weights) {
 }  // namespace
 
 Numbers numbers(const Tensor& tensor) {
-  if (tensor.type == DataType::kFloat32) return {tensor.floats().begin(), tensor.floats().end()};
   Numbers all;
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
-    const std::uint16_t bits = halves(tensor)[i];
-    all.push_back(tensor.type == DataType::kFloat16 ? of_float16(bits) : of_bfloat16(bits));
+    const std::int64_t at = i / tensor.columns * tensor.leading() + i % tensor.columns;
+    if (tensor.type == DataType::kFloat32) {
+      all.push_back(static_cast<const float*>(tensor.data)[at]);
+    } else {
+      const std::uint16_t bits = halves(tensor)[at];
+      all.push_back(tensor.type == DataType::kFloat16 ? of_float16(bits) : of_bfloat16(bits));
+    }
   }
   return all;
 }

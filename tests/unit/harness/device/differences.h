@@ -18,7 +18,7 @@ inline constexpr GradientWrite kOverwrite = GradientWrite::kOverwrite;
 inline constexpr GradientWrite kAccumulate = GradientWrite::kAccumulate;
 inline constexpr DataType kFloat = DataType::kFloat32;
 
-/// Elements of a float32, float16 or bfloat16 tensor.
+/// Elements of a float32, float16 or bfloat16 tensor, without its padding.
 Numbers numbers(const Tensor& tensor);
 
 /// A device, tensors of random numbers, and the comparison of an operator with a plain formula.
