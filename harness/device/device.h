@@ -157,7 +157,7 @@ void check_device(std::string_view name);
 std::string best_device();
 
 /// What the modules of devices export (ddbench/module/module.h).
-inline constexpr const char* kDeviceInterface = "device/7";
+inline constexpr const char* kDeviceInterface = "device/8";
 struct DeviceModule {
   std::unique_ptr<Device> (*make)(const DeviceOptions& options);
   void (*check)();

@@ -114,6 +114,14 @@ class NetworkOperators {
   /// statistics[N,2] float32 keeps mean and inverse deviation for backward.
   virtual void layer_norm_forward(const Tensor& x, const Tensor& scale, const Tensor& shift, float epsilon,
                                   const Tensor& statistics, const Tensor& y) = 0;
+  /// Whether the next operator is faster than the two that it consists of. The results are the same.
+  virtual bool fuses_residual() const noexcept { return false; }
+  /// sum += x and y = layer norm of the sum.
+  virtual void add_layer_norm_forward(const Tensor& x, const Tensor& sum, const Tensor& scale, const Tensor& shift,
+                                      float epsilon, const Tensor& statistics, const Tensor& y) {
+    add(x, sum);
+    layer_norm_forward(sum, scale, shift, epsilon, statistics, y);
+  }
   /// dx is written or added to, according to dx_write.
   virtual void layer_norm_backward(const Tensor& x, const Tensor& scale, const Tensor& statistics,
                                    const Tensor& dy, GradientWrite write, const Tensor& dscale,

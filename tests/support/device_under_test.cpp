@@ -179,6 +179,13 @@ class Mirrored final : public Device {
       real_->layer_norm_forward(on(x), on(scale), on(shift), epsilon, on(statistics), on(y));
     });
   }
+  bool fuses_residual() const noexcept override { return real_->fuses_residual(); }
+  void add_layer_norm_forward(const Tensor& x, const Tensor& sum, const Tensor& scale, const Tensor& shift,
+                              float epsilon, const Tensor& statistics, const Tensor& y) override {
+    run([&](auto& on) {
+      real_->add_layer_norm_forward(on(x), on(sum), on(scale), on(shift), epsilon, on(statistics), on(y));
+    });
+  }
   void layer_norm_backward(const Tensor& x, const Tensor& scale, const Tensor& statistics, const Tensor& dy,
                            GradientWrite write, const Tensor& dscale, const Tensor& dshift,
                            GradientWrite dx_write, const Tensor& dx) override {

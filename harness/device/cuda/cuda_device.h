@@ -82,6 +82,9 @@ class CudaDevice final : public Device {
                            const Tensor& dscale, const Tensor& dshift, const Tensor& dx) override;
   void layer_norm_forward(const Tensor& x, const Tensor& scale, const Tensor& shift, float epsilon,
                           const Tensor& statistics, const Tensor& y) override;
+  bool fuses_residual() const noexcept override { return true; }
+  void add_layer_norm_forward(const Tensor& x, const Tensor& sum, const Tensor& scale, const Tensor& shift,
+                              float epsilon, const Tensor& statistics, const Tensor& y) override;
   void layer_norm_backward(const Tensor& x, const Tensor& scale, const Tensor& statistics, const Tensor& dy,
                            GradientWrite write, const Tensor& dscale, const Tensor& dshift,
                            GradientWrite dx_write, const Tensor& dx) override;

@@ -56,7 +56,20 @@ void CudaDevice::layer_norm_forward(const Tensor& x, const Tensor& scale, const 
                  {"statistics", statistics, x.rows, 2},
                  {"y", y, x.rows, x.columns, x.type}});
   expect_activations(kName, x);
-  cuda::layer_norm_forward(stream_.get(), x, scale, shift, epsilon, statistics, y);
+  cuda::layer_norm_forward(stream_.get(), {}, x, scale, shift, epsilon, statistics, y);
+}
+
+void CudaDevice::add_layer_norm_forward(const Tensor& x, const Tensor& sum, const Tensor& scale, const Tensor& shift,
+                                        float epsilon, const Tensor& statistics, const Tensor& y) {
+  constexpr const char* kName = "add_layer_norm_forward";
+  expect(kName, {{"x", x, x.rows, x.columns, x.type},
+                 {"sum", sum, x.rows, x.columns, x.type},
+                 {"scale", scale, 1, x.columns},
+                 {"shift", shift, 1, x.columns},
+                 {"statistics", statistics, x.rows, 2},
+                 {"y", y, x.rows, x.columns, x.type}});
+  expect_activations(kName, x);
+  cuda::layer_norm_forward(stream_.get(), x, sum, scale, shift, epsilon, statistics, y);
 }
 
 void CudaDevice::layer_norm_backward(const Tensor& x, const Tensor& scale, const Tensor& statistics,

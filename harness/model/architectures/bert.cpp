@@ -25,14 +25,12 @@ Value block(Network& network, const std::string& name, Value x, const Transforme
   Value a = linear(network, name + ".attention.self.qkv", x, 3 * shape.hidden, kDense);
   a = attention(network, name + ".attention.self", a, shape.heads, device::AttentionMask::kNone);
   a = linear(network, name + ".attention.output.dense", a, shape.hidden, kDense);
-  x = add(network, name + ".attention.output.add", x, a);
-  x = layer_norm(network, name + ".attention.output.LayerNorm", x, kEpsilon);
+  x = add_layer_norm(network, name + ".attention.output.add", name + ".attention.output.LayerNorm", x, a, kEpsilon).norm;
 
   Value m = linear(network, name + ".intermediate.dense", x, 4 * shape.hidden, kDense);
   m = gelu(network, name + ".intermediate.gelu", m, device::Gelu::kErf);
   m = linear(network, name + ".output.dense", m, shape.hidden, kDense);
-  x = add(network, name + ".output.add", x, m);
-  return layer_norm(network, name + ".output.LayerNorm", x, kEpsilon);
+  return add_layer_norm(network, name + ".output.add", name + ".output.LayerNorm", x, m, kEpsilon).norm;
 }
 
 void describe(Network& network, const TransformerShape& shape) {

@@ -31,9 +31,8 @@ Value block(Network& network, const std::string& name, Value x, const Transforme
   a = linear(network, name + ".attn.c_attn", a, 3 * shape.hidden, plain);
   a = attention(network, name + ".attn", a, shape.heads, device::AttentionMask::kCausal);
   a = linear(network, name + ".attn.c_proj", a, shape.hidden, projection);
-  x = add(network, name + ".attn.add", x, a);
 
-  Value m = layer_norm(network, name + ".ln_2", x, kEpsilon);
+  auto [sum, m] = add_layer_norm(network, name + ".attn.add", name + ".ln_2", x, a, kEpsilon);
   m = feed_forward(network,
                    {.expand = name + ".mlp.c_fc",
                     .gelu = name + ".mlp.gelu",
@@ -43,7 +42,7 @@ Value block(Network& network, const std::string& name, Value x, const Transforme
                     .of_expand = plain,
                     .of_contract = projection},
                    m);
-  return add(network, name + ".mlp.add", x, m);
+  return add(network, name + ".mlp.add", sum, m);
 }
 
 void describe(Network& network, const TransformerShape& shape) {

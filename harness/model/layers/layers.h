@@ -39,6 +39,13 @@ Value feed_forward(Network& network, const FeedForward& layers, Value x);
 
 /// torch.nn.LayerNorm: name.weight, name.bias.
 Value layer_norm(Network& network, const std::string& name, Value x, float epsilon);
+struct SumAndNorm {
+  Value sum;
+  Value norm;
+};
+/// add() and layer_norm() of the sum, which devices may compute in one pass.
+SumAndNorm add_layer_norm(Network& network, const std::string& add_name, const std::string& norm_name, Value x,
+                          Value branch, float epsilon);
 /// x + branch, in the memory of `branch`. Nothing may read `x` after it.
 Value add(Network& network, const std::string& name, Value x, Value branch);
 

@@ -122,56 +122,6 @@ class GeluLayer final : public Layer {
   GeluOf between_;
 };
 
-class LayerNorm final : public Layer {
- public:
-  LayerNorm(Value x, Value statistics, Value y, ParameterIndex scale, ParameterIndex shift, float epsilon)
-      : x_(x), statistics_(statistics), y_(y), scale_(scale), shift_(shift), epsilon_(epsilon) {}
-  void forward(Pass& pass) const override {
-    const auto span = pass.forward_span();
-    pass.device().layer_norm_forward(pass[x_], pass.vector(scale_), pass.vector(shift_), epsilon_,
-                                     pass[statistics_], pass[y_]);
-  }
-  void backward(Pass& pass) const override {
-    {
-      const auto span = pass.backward_span();
-      const GradientWrite write = pass.write(scale_);
-      pass.write(shift_);
-      const GradientWrite x_write = pass.write(x_);
-      pass.device().layer_norm_backward(pass[x_], pass.vector(scale_), pass[statistics_], pass.gradient(y_),
-                                        write, pass.gradient_of(scale_), pass.gradient_of(shift_), x_write,
-                                        pass.gradient(x_));
-    }
-    pass.finish(shift_);
-    pass.finish(scale_);
-  }
-
- private:
-  Value x_;
-  Value statistics_;
-  Value y_;
-  ParameterIndex scale_;
-  ParameterIndex shift_;
-  float epsilon_;
-};
-
-class Add final : public Layer {
- public:
-  Add(Value x, Value branch) : x_(x), branch_(branch) {}
-  void forward(Pass& pass) const override {
-    const auto span = pass.forward_span();
-    pass.device().add(pass[x_], pass[branch_]);
-  }
-  // One gradient for all three: it is there already.
-  void backward(Pass& pass) const override {
-    pass.write(x_);
-    pass.write(branch_);
-  }
-
- private:
-  Value x_;
-  Value branch_;
-};
-
 }  // namespace
 
 namespace {
@@ -243,32 +193,6 @@ Value gelu(Network& network, const std::string& name, Value x, device::Gelu form
                .outputs = {y},
                .kept = {x},
                .overwrites_gradients = true});
-  return y;
-}
-
-Value layer_norm(Network& network, const std::string& name, Value x, float epsilon) {
-  const Value y = network.value(x.rows, x.columns);
-  const Value statistics = network.statistics(x.rows, 2);
-  const ParameterIndex scale =
-      network.vector({name + ".weight", 1, x.columns, x.columns, Initial::constant(1)});
-  const ParameterIndex shift =
-      network.vector({name + ".bias", 1, x.columns, x.columns, Initial::constant(0)});
-  network.add({.name = name,
-               .layer = std::make_unique<LayerNorm>(x, statistics, y, scale, shift, epsilon),
-               .inputs = {x},
-               .outputs = {y, statistics},
-               .kept = {x, statistics},
-               .parameters = {scale, shift}});
-  return y;
-}
-
-Value add(Network& network, const std::string& name, Value x, Value branch) {
-  const Value y = network.value(x.rows, x.columns);
-  network.share_value(branch, y);
-  network.share_gradient(y, branch);
-  network.share_gradient(y, x);
-  network.add(
-      {.name = name, .layer = std::make_unique<Add>(x, branch), .inputs = {x, branch}, .outputs = {y}});
   return y;
 }
 

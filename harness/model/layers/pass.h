@@ -62,6 +62,8 @@ class Pass {
     const bool first = parameter_writes_[parameter]++ == 0;
     return first ? device::GradientWrite::kOverwrite : device::GradientWrite::kAccumulate;
   }
+  /// Whether the node is computed for the second time, for backward.
+  bool is_again() const noexcept { return again_; }
   /// The layer will not touch the parameter's gradient any more.
   void finish(ParameterIndex parameter) {
     if (parameter_writes_[parameter] == parameter_uses_[parameter]) (*ready_)(parameter);

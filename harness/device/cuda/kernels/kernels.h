@@ -68,8 +68,9 @@ void layer_norm_parameters(cudaStream_t stream, const Tensor& x, const Tensor& s
                            GradientWrite write, const Tensor& dscale, const Tensor& dshift, float* scratch);
 
 // layer_norm.cu
-void layer_norm_forward(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& shift,
-                        float epsilon, const Tensor& statistics, const Tensor& y);
+/// Adds `added` to x first, where it has memory: in the same pass for rows of whole packs.
+void layer_norm_forward(cudaStream_t stream, const Tensor& added, const Tensor& x, const Tensor& scale,
+                        const Tensor& shift, float epsilon, const Tensor& statistics, const Tensor& y);
 /// dx, dscale and dshift in one pass over x and dy; false, and nothing was done, for more columns than a block
 /// can hold. `partials` has room for layer_norm_scratch() floats.
 std::int64_t layer_norm_scratch(std::int64_t rows, std::int64_t columns);

@@ -49,9 +49,24 @@ __global__ void layer_norm_row(const T* x, std::int64_t columns, NormParameters 
   }
 }
 
-/// As layer_norm_row(), of rows that are whole packs: each is read once, 16 bytes at a time.
+/// x += added; `values` become x, as it is rounded.
+template <typename T>
+__device__ void add_pack(const T* added, std::int64_t first, T* x, float (&values)[kPack]) {
+  float addends[kPack];
+  load_pack(added, first, addends);
+  Pack<T> sums;
+  for (int i = 0; i < kPack; ++i) {
+    store(sums.values, i, values[i] + addends[i]);
+    values[i] = load(sums.values, i);
+  }
+  copy_pack(static_cast<const T*>(sums.values), x + first);
+}
+
+/// As layer_norm_row(), of rows that are whole packs: each is read once, 16 bytes at a time. x += added before, unless
+/// that is null.
 template <typename T, int kPacks>
-__global__ void layer_norm_kept_row(const T* x, std::int64_t columns, NormParameters parameters, float* statistics, T* y) {
+__global__ void layer_norm_kept_row(const T* added, T* x, std::int64_t columns, NormParameters parameters,
+                                    float* statistics, T* y) {
   const std::int64_t row = blockIdx.x;
   float kept[kPacks][kPack];
   float sum = 0;
@@ -59,7 +74,8 @@ __global__ void layer_norm_kept_row(const T* x, std::int64_t columns, NormParame
   for (int k = 0; k < kPacks; ++k) {
     const std::int64_t first = first_of_pack(k);
     if (first >= columns) break;
-    load_pack(x + row * columns, first, kept[k]);
+    load_pack(static_cast<const T*>(x) + row * columns, first, kept[k]);
+    if (added != nullptr) add_pack(added + row * columns, first, x + row * columns, kept[k]);
     for (int i = 0; i < kPack; ++i) sum += kept[k][i];
   }
   const float mean = block_sum(sum) / static_cast<float>(columns);
@@ -174,20 +190,21 @@ std::int64_t layer_norm_scratch(std::int64_t rows, std::int64_t columns) {
   return 2 * static_cast<std::int64_t>(layer_norm_blocks(rows)) * columns;
 }
 
-void layer_norm_forward(cudaStream_t stream, const Tensor& x, const Tensor& scale, const Tensor& shift,
-                        float epsilon, const Tensor& statistics, const Tensor& y) {
+void layer_norm_forward(cudaStream_t stream, const Tensor& added, const Tensor& x, const Tensor& scale,
+                        const Tensor& shift, float epsilon, const Tensor& statistics, const Tensor& y) {
   with_type(x.type, [&](auto type) {
     using T = decltype(type);
     const NormParameters parameters{elements_of<float>(scale), elements_of<float>(shift), epsilon};
     const std::int64_t packs = x.columns / kPack;
-    const bool are_whole = x.columns % kPack == 0 && are_packs(elements_of<T>(x), elements_of<T>(y)) &&
+    const bool are_whole = x.columns % kPack == 0 && are_packs(elements_of<T>(added), elements_of<T>(x), elements_of<T>(y)) &&
                            are_packs(parameters.scale, parameters.shift);
     if (are_whole && packs <= kMostPacks * kThreads) {
       const auto kernel = packs <= kFewPacks * kThreads ? layer_norm_kept_row<T, kFewPacks> : layer_norm_kept_row<T, kMostPacks>;
-      launch(stream, blocks_of(x.rows), threads_for(packs), kernel, elements_of<const T>(x), x.columns, parameters,
-             elements_of<float>(statistics), elements_of<T>(y));
+      launch(stream, blocks_of(x.rows), threads_for(packs), kernel, elements_of<const T>(added), elements_of<T>(x), x.columns,
+             parameters, elements_of<float>(statistics), elements_of<T>(y));
       return;
     }
+    if (added.data != nullptr) add(stream, added, x);
     launch(stream, blocks_of(x.rows), threads_for(x.columns), layer_norm_row<T>, elements_of<const T>(x),
            x.columns, parameters, elements_of<float>(statistics), elements_of<T>(y));
   });

@@ -134,6 +134,20 @@ TEST_P(FusedOperatorsTest, TheGradientOfTheBiasComesWithThatOfTheWeight) {
   expect_near(unaligned, sums, "unaligned");
 }
 
+TEST_P(FusedOperatorsTest, AResidualIsAddedInTheNormBehindItToTheSameBits) {
+  for (const std::int64_t columns : {24, 19, 2'056}) {  // whole packs, others, and more than one pack a thread
+    const Tensor x = random(5, columns), sum = random(5, columns), scale = random(1, columns, kFloat),
+                 shift = random(1, columns, kFloat), statistics = zeros(5, 2, kFloat), y = zeros(5, columns),
+                 other_sum = copy_of(sum), other_statistics = zeros(5, 2, kFloat), other_y = zeros(5, columns);
+    device_->add(x, other_sum);
+    device_->layer_norm_forward(other_sum, scale, shift, 1e-5F, other_statistics, other_y);
+    expect_work(columns == 19 ? 2 : 1, 0, [&] { device_->add_layer_norm_forward(x, sum, scale, shift, 1e-5F, statistics, y); });
+    EXPECT_EQ(numbers(sum), numbers(other_sum));
+    EXPECT_EQ(numbers(statistics), numbers(other_statistics));
+    EXPECT_EQ(numbers(y), numbers(other_y));
+  }
+}
+
 TEST_P(FusedOperatorsTest, LinearOperatorsTakePaddedRows) {
   const Tensor x = random(6, 10), w = random(21, 10), b = random(1, 21, kFloat), y = padded(6, 21, 32),
                flat = zeros(6, 21), dy = padded(6, 21, 32), dx = zeros(6, 10), dw = zeros(21, 10, kFloat),
