@@ -6,7 +6,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.9 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(SQLite3 3.35 REQUIRED)
-find_package(Boost REQUIRED)  # headers only: Boost.Math
+find_package(Boost REQUIRED)  # headers only: Math, Beast and Asio
 find_package(OpenSSL 3.0 REQUIRED)  # OpenSSL::Crypto; every machine with ssh or Python has libcrypto.so.3
 find_package(PkgConfig REQUIRED)
 find_package(simdjson REQUIRED)  # simdjson::simdjson

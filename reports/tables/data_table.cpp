@@ -7,6 +7,7 @@
 
 #include "core/text/quantity.h"
 #include "reports/text/phrases.h"
+#include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
 
@@ -20,13 +21,13 @@ DataCell code_cell(std::string text) {
 
 DataCell run_cell(const std::string& id) {
   DataCell cell = code_cell(id);
-  cell.page = "run/" + id;
+  cell.page = "run/" + url_segment(id);
   return cell;
 }
 
 DataCell sweep_cell(const std::string& id) {
   DataCell cell = code_cell(id);
-  cell.page = "sweep/" + id;
+  cell.page = "sweep/" + url_segment(id);
   return cell;
 }
 

@@ -32,7 +32,7 @@ struct DataCell {
   bool is_code = false;  ///< an identifier, a name, a path: shown as it is, in one face
   std::string brief = {};  ///< replaces `text` in narrow layouts; the table's legend explains it
   std::optional<CellBar> bar = {};
-  std::string page = {};  ///< what it names, as a page beside this one: "run/4f3a"; for formats with links
+  std::string page = {};  ///< what it names, as the address of a page beside this one, encoded: "run/4f3a"; for formats with links
 };
 
 struct DataColumn {

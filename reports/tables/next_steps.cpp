@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "core/run_case/program_case.h"
+#include "core/text/shell_words.h"
 #include "reports/tables/prediction_content.h"
 
 namespace ddbench::reports {
@@ -52,6 +53,12 @@ void add_advice(DataTable& table, const std::string& id, const Measured<analyzer
 
 }  // namespace
 
+DataTable steps_in_store(DataTable steps, const std::string& store) {
+  if (store.empty()) return steps;
+  for (auto& row : steps.rows) row.front().text += " --db " + shell_words({store});
+  return steps;
+}
+
 DataTable next_steps_data(const analyzer::RunSummary& summary, const Measured<analyzer::Diagnosis>& diagnosis,
                           const Measured<analyzer::AdviceReport>& advice) {
   DataTable table = steps_table();
@@ -62,7 +69,7 @@ DataTable next_steps_data(const analyzer::RunSummary& summary, const Measured<an
   const bool asked = diagnosis || advice;
   if (run.run_case.world_size() > 1 && (diagnosis || !asked)) add_diagnosis(table, id, diagnosis);
   if (whole && (advice || !asked)) add_advice(table, id, advice);
-  if (whole && run.run_case.world_size() > 1)
+  if (whole && run.run_case.world_size() > 1 && run.run_case.strategy != "zero3")  // which cannot be replayed
     add(table, fmt::format("ddbench predict {} --nodes {} --link 10gbit", id, 2 * run.run_case.nodes), "another size, or another network");
   if (summary.ranks.size() > 0) add(table, "ddbench gui", "the timeline of every rank");
   return table;
@@ -71,7 +78,7 @@ DataTable next_steps_data(const analyzer::RunSummary& summary, const Measured<an
 DataTable next_steps_data(const analyzer::ScalingTable& sweep) {
   DataTable table = steps_table();
   if (sweep.rows.empty()) return table;
-  const std::string id = short_id(sweep.sweep_id);
+  const std::string& id = sweep.sweep_id;  // a part of it is that of each sweep with the same definition
   const bool has_curve = sweep.rows.front().world_size != sweep.rows.back().world_size;
   const analyzer::ScalingRow* largest = analyzer::largest_compared(sweep);
   if (largest != nullptr)

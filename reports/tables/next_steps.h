@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "reports/tables/data_table.h"
 #include "reports/tables/report.h"
 
@@ -15,5 +17,8 @@ DataTable next_steps_data(const analyzer::RunSummary& summary,
 
 /// Of a sweep.
 DataTable next_steps_data(const analyzer::ScalingTable& table);
+
+/// The same commands for the store that --db named; unchanged if it is empty.
+DataTable steps_in_store(DataTable steps, const std::string& store);
 
 }  // namespace ddbench::reports

@@ -63,10 +63,10 @@ std::string html_text(std::string_view text) {
   return result;
 }
 
-std::string url_path(std::string_view text) {
+std::string url_segment(std::string_view text) {
   std::string path;
   for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::string_view("-._~/").find(c) != std::string_view::npos;
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::string_view("-._~").find(c) != std::string_view::npos;
     path += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return path;

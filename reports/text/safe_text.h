@@ -16,8 +16,8 @@ std::string visible(std::string_view text);
 /// For HTML and SVG, between tags and in double-quoted attributes.
 std::string html_text(std::string_view text);
 
-/// The path of an address: anything but letters, digits and -._~/ is %-encoded (RFC 3986).
-std::string url_path(std::string_view text);
+/// One segment of an address's path, or one value of its query: anything but letters, digits and -._~ is %-encoded (RFC 3986).
+std::string url_segment(std::string_view text);
 
 /// Running text of GitHub and GitLab Markdown: the result has no markup, HTML, link, mention or issue
 /// reference.

@@ -106,7 +106,7 @@ void write_run(const store::RunStore& store, const store::RunId& id, const Repor
     reports::write_perfetto(store, id, trace_selection(store, id, options), sink);
   } else {
     const analyzer::RunSummary summary = analyzer::summarize(store, id, analyzer::SkuCatalogue::load());
-    sink(reports::run_text(summary, style) + reports::next_steps_text(reports::next_steps_data(summary), style));
+    sink(reports::run_text(summary, style) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(summary), options.db), style));
   }
 }
 
@@ -122,7 +122,7 @@ void write_sweep(const store::RunStore& store, const std::string& sweep_id, cons
     refuse_sweep(sweep_id);
   } else {
     const analyzer::ScalingTable table = analyzer::scaling_table(store, sweep_id);
-    sink(reports::scaling_text(table, style) + reports::next_steps_text(reports::next_steps_data(table), style));
+    sink(reports::scaling_text(table, style) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(table), options.db), style));
   }
 }
 

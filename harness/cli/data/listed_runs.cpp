@@ -1,6 +1,7 @@
 #include "harness/cli/data/listed_runs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/facts/facts.h"
 #include "harness/cli/options/run_selection.h"
@@ -34,17 +35,23 @@ bool is_asked_for(const store::RunStore& store, const store::RunRecord& run, con
 
 }  // namespace
 
-std::vector<analyzer::RunSummary> listed_runs(const store::RunStore& store, const RunFilter& filter) {
+std::vector<store::RunRecord> listed_records(const store::RunStore& store, const RunFilter& filter) {
   const bool by_origin = !filter.user.empty() || !filter.job.empty() || !filter.host.empty();
   store::Query query;
   query.name = filter.name;
   if (!filter.sweep.empty()) query.sweep_id = sweep_with(store, filter.sweep);
   if (!by_origin) query.limit = filter.limit;
-  std::vector<analyzer::RunSummary> summaries;
-  for (const store::RunRecord& run : store.runs(query)) {
-    if (filter.limit > 0 && summaries.size() == static_cast<std::size_t>(filter.limit)) break;
-    if (!by_origin || is_asked_for(store, run, filter)) summaries.push_back(analyzer::summarize_for_list(store, run));
+  std::vector<store::RunRecord> records;
+  for (store::RunRecord& run : store.runs(query)) {
+    if (filter.limit > 0 && records.size() == static_cast<std::size_t>(filter.limit)) break;
+    if (!by_origin || is_asked_for(store, run, filter)) records.push_back(std::move(run));
   }
+  return records;
+}
+
+std::vector<analyzer::RunSummary> listed_runs(const store::RunStore& store, const RunFilter& filter) {
+  std::vector<analyzer::RunSummary> summaries;
+  for (const store::RunRecord& run : listed_records(store, filter)) summaries.push_back(analyzer::summarize_for_list(store, run));
   return summaries;
 }
 

@@ -18,7 +18,10 @@ struct RunFilter {
   int limit = 20;     ///< the newest; 0: all
 };
 
-/// Newest first, as summarize_for_list. Throws kBadInput if there is no such sweep.
+/// Newest first. Throws kBadInput if there is no such sweep.
+std::vector<store::RunRecord> listed_records(const store::RunStore& store, const RunFilter& filter);
+
+/// The same, as summarize_for_list. Throws kBadInput if there is no such sweep.
 std::vector<analyzer::RunSummary> listed_runs(const store::RunStore& store, const RunFilter& filter);
 
 }  // namespace ddbench::cli

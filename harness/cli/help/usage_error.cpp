@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "core/text/nearest.h"
+#include "core/text/number.h"
 #include "harness/cli/help/command_tree.h"
 
 namespace ddbench::cli {
@@ -89,8 +91,8 @@ std::string value_count(const CLI::Option& option) {
 }
 
 std::string range_in_words(double low, double high) {
-  if (low > 0 && low < 1e-300) return "positive";
-  if (high >= 2147483647) return fmt::format("{:g} or more", low);
+  constexpr double kUnbounded = 1e18;
+  if (high > kUnbounded || high == std::numeric_limits<int>::max()) return fmt::format("{:g} or more", low);
   return fmt::format("from {:.15g} to {:.15g}", low, high);
 }
 
@@ -108,8 +110,13 @@ std::string refused_value(const CLI::App& command, std::string_view message) {
   const std::size_t range = message.find(" not in range ");
   double low = 0;
   double high = 0;
-  if (range == std::string_view::npos ||
-      std::sscanf(std::string(message.substr(range)).c_str(), " not in range %lf to %lf", &low, &high) != 2)
+  if (range == std::string_view::npos) return {};
+  if (!number_from<double>(got)) return fmt::format("{} expects a number, got \"{}\"", shown_name(*option), got);
+  if (option->get_type_name().find("POSITIVE") != std::string::npos)
+    return fmt::format("{} is {}, but it must be positive", shown_name(*option), got);
+  const std::string bounds(message.substr(range));  // "[1 - 5]" since CLI11 2.3
+  if (std::sscanf(bounds.c_str(), " not in range %lf to %lf", &low, &high) != 2 &&
+      std::sscanf(bounds.c_str(), " not in range [%lf - %lf]", &low, &high) != 2)
     return {};
   return fmt::format("{} is {}, but it must be {}", shown_name(*option), got, range_in_words(low, high));
 }

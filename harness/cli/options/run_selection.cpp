@@ -44,7 +44,7 @@ std::string sweep_with(const store::RunStore& store, const std::string& id_or_pa
       !id.empty() && std::all_of(found.runs.begin(), found.runs.end(), [&](const auto& run) { return run.sweep_id == id; });
   if (one_sweep) return id;
   throw Error(ErrorCode::kBadInput,
-              fmt::format("--sweep {}: there is no such sweep in {} (ddbench list names them)", id_or_part, store.file().string()));
+              fmt::format("{} has no single sweep \"{}\" (ddbench list names them)", store.file().string(), id_or_part));
 }
 
 void add_selection_options(CLI::App& app, RunSelection& selection) {

@@ -39,7 +39,7 @@ void print_result(const SingleRunOptions& options, const store::RunStore& store,
                   const analyzer::SkuCatalogue& catalogue, const store::RunRecord& run) {
   const analyzer::RunSummary summary = analyzer::summarize(store, run.id, catalogue);
   print(options.json ? reports::run_json(summary) + "\n"
-                     : reports::run_text(summary, stdout_style()) + reports::next_steps_text(reports::next_steps_data(summary), stdout_style()));
+                     : reports::run_text(summary, stdout_style()) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(summary), options.db), stdout_style()));
 }
 
 /// A run continues as it was started: no option of its case can be changed.

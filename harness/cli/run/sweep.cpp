@@ -149,7 +149,7 @@ void print_results(const store::RunStore& store, const std::string& sweep_id, co
   }
   const analyzer::ScalingTable table = analyzer::scaling_table(store, sweep_id);
   print(options.json ? reports::scaling_json(table) + "\n"
-                     : reports::scaling_text(table, stdout_style()) + reports::next_steps_text(reports::next_steps_data(table), stdout_style()));
+                     : reports::scaling_text(table, stdout_style()) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(table), options.db), stdout_style()));
 }
 
 /// What a program trains, and how, is its own: only where it runs can vary.

@@ -43,8 +43,8 @@ std::string authority(const std::string& address, std::uint16_t port) {
 }
 
 /// A token that we made is in the address, here and nowhere else; the user knows their own.
-std::string invitation(const ServeOptions& options, std::uint16_t port, const std::string& new_token, bool has_token) {
-  const std::string place = authority(options.address, port);
+std::string invitation(const std::string& address, std::uint16_t port, const std::string& new_token, bool has_token) {
+  const std::string place = authority(address, port);
   std::string text = new_token.empty() ? fmt::format("http://{}/\n", place) : fmt::format("http://{}:{}@{}/\n", http::kServeUser, new_token, place);
   const std::string user = fmt::format("user {}", http::kServeUser);
   if (!has_token) return text + "every user of this machine can read it: --token keeps others out. Ctrl-C ends it.\n";
@@ -54,14 +54,15 @@ std::string invitation(const ServeOptions& options, std::uint16_t port, const st
 
 int serve(const ServeOptions& options) {
   const std::string given = launch::take_token(kServeTokenVariable);
-  const bool loopback = http::is_loopback(options.address);
+  const std::string address = http::canonical_address(options.address);
+  const bool loopback = http::is_loopback(address);
   const std::string made = given.empty() && (options.needs_token || !loopback) ? launch::new_token() : "";
-  const http::AccessRules rules{given.empty() ? made : given, {"localhost", options.address}};
+  const http::AccessRules rules{given.empty() ? made : given, {"localhost", address}};
   const std::filesystem::path file = store_path(options.db);
   open_store(options.db);  // an error now is better than on every page
   const StorePages pages(file);
-  http::Server server(options.address, options.port, {}, [&](const http::ReceivedRequest& request) { return answer(request, rules, pages); });
-  print(fmt::format("reports of {} at {}", printable(file.string()), invitation(options, server.port(), made, !rules.token.empty())));
+  http::Server server(address, options.port, {}, [&](const http::ReceivedRequest& request) { return answer(request, rules, pages); });
+  print(fmt::format("reports of {} at {}", printable(file.string()), invitation(address, server.port(), made, !rules.token.empty())));
   flush_output();
   server.run();
   return 0;
@@ -73,13 +74,13 @@ void add_serve_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("serve", "Show the reports of a store in a browser, read only, until Ctrl-C");
   const auto options = std::make_shared<ServeOptions>();
   add_db_option(*command, options->db);
-  command->add_option("--port", options->port, "TCP port; 0: a free one")->capture_default_str();
+  command->add_option("--port", options->port, "TCP port; 0: a free one")->check(CLI::Range(0, 65535))->capture_default_str();
   command
       ->add_option("--bind", options->address,
                    "IP address to listen on. Beyond this machine (0.0.0.0, ::, or one of its addresses), readers need a token")
       ->capture_default_str();
   command->add_flag("--token", options->needs_token, "Readers need a token on 127.0.0.1 and ::1 too, where other users of this machine can connect");
-  command->add_flag("--readonly", options->readonly, "The store is never written to; accepted so that a command can state it");
+  command->add_flag("--readonly", options->readonly, "No run is ever changed; accepted so that a command can state it");
   add_examples(*command, {{"serve", "http://127.0.0.1:8642/"},
                           {"serve --db results.db --port 0", "another store, on a free port"},
                           {"serve --bind 0.0.0.0", "for other machines, with a new token in the printed address"}},

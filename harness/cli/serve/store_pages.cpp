@@ -66,7 +66,11 @@ http::Reply list_page(const std::filesystem::path& file, const http::RequestTarg
   list.store = file.string();
   list.filters = {{"name", "name", filter.name}, {"sweep", "sweep", filter.sweep}, {"user", "user", filter.user},
                   {"job", "job", filter.job},    {"host", "host", filter.host},    {"limit", "newest runs", std::to_string(filter.limit)}};
-  list.runs = listed_runs(opened->store, filter);
+  for (const store::RunRecord& run : listed_records(opened->store, filter)) try {
+      list.runs.push_back(analyzer::summarize_for_list(opened->store, run));
+    } catch (const Error& error) {
+      opened->unreadable.push_back(fmt::format("run {} is left out: {}", run.id, error.message()));
+    }
   list.alarms = opened->unreadable;
   return html(reports::run_list_html(list, links_from(0)));
 }
@@ -75,7 +79,11 @@ http::Reply metrics_page(const std::filesystem::path& file, const http::RequestT
   const RunFilter filter = filter_of(target);
   const auto opened = open_for_page(file);
   std::vector<analyzer::RunSummary> summaries;
-  for (const analyzer::RunSummary& run : listed_runs(opened->store, filter)) summaries.push_back(analyzer::summarize(opened->store, run.run.id));
+  for (const store::RunRecord& run : listed_records(opened->store, filter)) try {
+      summaries.push_back(analyzer::summarize(opened->store, run.id));
+    } catch (const Error&) {
+      // Damaged, or deleted meanwhile: the others are still good.
+    }
   return {.type = kPrometheusType, .body = reports::runs_prometheus(summaries)};
 }
 

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "core/error.h"
@@ -56,6 +57,16 @@ Access decide_access(const ReceivedRequest& request, const AccessRules& rules) {
   if (!rules.token.empty() && (proofs.empty() || !proves_token(proofs.front(), rules.token))) return Access::kNoToken;
   if (request.method != "GET" && request.method != "HEAD") return Access::kOtherMethod;
   return Access::kGranted;
+}
+
+std::string canonical_address(const std::string& address) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (::inet_pton(family, address.c_str(), bytes.data()) != 1) continue;
+    if (::inet_ntop(family, bytes.data(), text.data(), text.size()) != nullptr) return text.data();
+  }
+  return address;
 }
 
 bool is_loopback(const std::string& address) {

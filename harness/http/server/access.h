@@ -33,6 +33,9 @@ inline constexpr const char* kServeUser = "ddbench";
 /// "localhost" of "localhost:8642", "::1" of "[::1]:8642"; empty where it is malformed.
 std::string host_name(std::string_view host_header);
 
+/// As browsers write it: "::1" for "0:0:0:0:0:0:0:1". What is no IP address is returned as it is.
+std::string canonical_address(const std::string& address);
+
 /// Only this machine can reach it. Throws Error{kBadInput} for a text that is no IP address.
 bool is_loopback(const std::string& address);
 

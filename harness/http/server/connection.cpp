@@ -67,7 +67,7 @@ void Connection::refuse(int status, std::string reason) {
 
 void Connection::send(Reply reply, bool with_body, bool keeps_open) {
   if (is_closed_) return;
-  keeps_open = keeps_open && !owner_.is_stopping();
+  keeps_open = keeps_open && reply.status < 400 && !owner_.is_stopping();  // a stranger holds no place
   response_.emplace();
   response_->result(static_cast<unsigned>(reply.status));
   response_->set(beast::http::field::content_type, reply.type);
@@ -75,9 +75,12 @@ void Connection::send(Reply reply, bool with_body, bool keeps_open) {
   response_->content_length(reply.body.size());
   response_->keep_alive(keeps_open);
   if (with_body) response_->body() = std::move(reply.body);
-  stream_.expires_after(owner_.limits().reply);
+  stream_.expires_after(owner_.is_stopping() ? owner_.limits().last_reply : owner_.limits().reply);
+  owner_.on_replying(*this);
   beast::http::async_write(stream_, *response_, [self = shared_from_this(), keeps_open](error_code error, std::size_t) {
     self->response_.reset();
+    if (self->is_closed_) return;
+    self->owner_.on_replied(*self);
     if (error || !keeps_open) return self->close();
     self->await_request();
   });

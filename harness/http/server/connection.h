@@ -26,6 +26,8 @@ class ConnectionOwner {
   virtual void make_reply(ReceivedRequest request, std::function<void(Reply)> then) = 0;
   virtual void on_waiting(Connection& connection) = 0;  ///< begins to wait for a request
   virtual void on_busy(Connection& connection) = 0;     ///< has one
+  virtual void on_replying(Connection& connection) = 0;  ///< sends a reply
+  virtual void on_replied(Connection& connection) = 0;   ///< has sent it, or cannot
   virtual void on_closed(Connection& connection) = 0;   ///< calls nothing afterwards
   virtual bool is_stopping() const = 0;
 };

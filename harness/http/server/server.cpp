@@ -89,15 +89,19 @@ class Server::Impl final : public ConnectionOwner {
     // While a reply is in the making, nothing else may keep run() from ending.
     asio::post(*workers_, [this, request = std::move(request), then = std::move(then), work = asio::make_work_guard(io_)]() mutable {
       // Moved, so that a connection is destroyed on the server's thread.
-      asio::post(io_, [then = std::move(then), reply = handler_(request)]() mutable { then(std::move(reply)); });
+      asio::post(io_, [then = std::move(then), reply = reply_to(request)]() mutable { then(std::move(reply)); });
     });
   }
 
   void on_waiting(Connection& connection) override { waiting_.push_back(&connection); }
   void on_busy(Connection& connection) override { waiting_.remove(&connection); }
+  void on_replying(Connection& connection) override { replying_.push_back(&connection); }
+  void on_replied(Connection& connection) override { replying_.remove(&connection); }
   void on_closed(Connection& connection) override {
     waiting_.remove(&connection);
+    replying_.remove(&connection);
     --open_;
+    if (is_stopping_ && open_ == 0) last_replies_.cancel();
   }
 
  private:
@@ -105,13 +109,27 @@ class Server::Impl final : public ConnectionOwner {
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
       if (is_stopping_) return;
       if (error) return accept_later();
-      if (open_ == limits_.connections && !waiting_.empty()) waiting_.front()->close();
+      if (open_ == limits_.connections) make_room();
       if (open_ < limits_.connections) {
         ++open_;
         std::make_shared<Connection>(std::move(socket), *this)->await_request();
       }
       accept();
     });
+  }
+
+  void make_room() {
+    if (!waiting_.empty())
+      waiting_.front()->close();
+    else if (!replying_.empty())
+      replying_.front()->close();
+  }
+
+  /// Of a handler that throws after all, such as without memory: the server goes on.
+  Reply reply_to(const ReceivedRequest& request) const noexcept try {
+    return handler_(request);
+  } catch (...) {
+    return {.status = 503};
   }
 
   void accept_later() {
@@ -129,6 +147,11 @@ class Server::Impl final : public ConnectionOwner {
     signals_.clear(ignored);  // the next one has its usual effect
     signals_.cancel(ignored);
     while (!waiting_.empty()) waiting_.front()->close();
+    if (open_ == 0) return;
+    last_replies_.expires_after(limits_.last_reply);
+    last_replies_.async_wait([this](error_code failed) {
+      while (!failed && !replying_.empty()) replying_.front()->close();
+    });
   }
 
   const ServerLimits limits_;
@@ -139,6 +162,8 @@ class Server::Impl final : public ConnectionOwner {
   asio::steady_timer pause_{io_};
   std::optional<asio::thread_pool> workers_;
   std::list<Connection*> waiting_;  ///< for a request, the one that waits for the longest time first
+  std::list<Connection*> replying_;  ///< likewise, the one that takes its reply for the longest time first
+  asio::steady_timer last_replies_{io_};
   std::size_t open_ = 0;
   bool is_stopping_ = false;
 };

@@ -35,11 +35,14 @@ struct Reply {
 };
 
 struct ServerLimits {
-  std::size_t connections = 64;  ///< beyond them, a new one replaces the one that has been silent for the longest time
+  /// Beyond them, a new one replaces the one that has been silent for the longest time, else the one that has taken its reply for
+  /// the longest time.
+  std::size_t connections = 64;
   std::size_t threads = 2;       ///< that make replies
   std::uint32_t header_bytes = 16 * 1024;
   std::chrono::milliseconds request{15'000};  ///< for a whole request, since the connection was made or its last reply was sent
   std::chrono::milliseconds reply{60'000};    ///< for a client to take a reply
+  std::chrono::milliseconds last_reply{5'000};  ///< the same, once the server is to end
 };
 
 /// Makes the reply to a request. Called by several threads at once; must not throw. The body of a reply to HEAD is not sent.

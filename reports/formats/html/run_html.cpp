@@ -23,10 +23,10 @@ std::vector<std::string> badges_of(const store::RunRecord& run) {
 
 std::vector<html::Page::Link> pages_beside(const store::RunRecord& run) {
   std::vector<html::Page::Link> pages = {{"all runs", ""}};
-  if (!run.sweep_id.empty()) pages.push_back({"its sweep", url_path("sweep/" + run.sweep_id)});
+  if (!run.sweep_id.empty()) pages.push_back({"its sweep", "sweep/" + url_segment(run.sweep_id)});
   if (!run.baseline_id.empty()) {
-    pages.push_back({"its baseline", "run/" + run.baseline_id});
-    pages.push_back({"compared with its baseline", fmt::format("compare?a={}&b={}", run.baseline_id, run.id)});
+    pages.push_back({"its baseline", "run/" + url_segment(run.baseline_id)});
+    pages.push_back({"compared with its baseline", fmt::format("compare?a={}&b={}", url_segment(run.baseline_id), run.id)});
   }
   return pages;
 }

@@ -35,7 +35,7 @@ std::string cell_markup(const DataCell& cell, const DataColumn& column, bool hea
   if (!cell.why.empty()) attributes += fmt::format(" title=\"{}\"", html_text(cell.why));
   std::string text = html_text(cell.text);
   if (cell.is_code && !text.empty()) text = "<code>" + text + "</code>";
-  if (links != nullptr && !cell.page.empty()) text = fmt::format("<a href=\"{}{}\">{}</a>", html_text(links->root), url_path(cell.page), text);
+  if (links != nullptr && !cell.page.empty()) text = fmt::format("<a href=\"{}{}\">{}</a>", html_text(links->root), html_text(cell.page), text);
   return heads_row ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes, text)
                    : fmt::format("<td{}>{}</td>", attributes, text);
 }

@@ -32,6 +32,18 @@ TEST(NextSteps, AfterARunAreTheCommandsThatExplainIt) {
   EXPECT_EQ(commands_of(next_steps_data(run)), wanted);
 }
 
+TEST(NextSteps, NameTheStoreThatTheCommandNamed) {
+  for (const auto& command : commands_of(steps_in_store(next_steps_data(example_run()), "my runs.db")))
+    EXPECT_TRUE(command.ends_with(" --db 'my runs.db'")) << command;
+  EXPECT_EQ(commands_of(steps_in_store(next_steps_data(example_run()), "")), commands_of(next_steps_data(example_run())));
+}
+
+TEST(NextSteps, NoPredictionOfWhatCannotBeReplayed) {
+  auto run = example_run();
+  run.run.run_case.strategy = "zero3";
+  for (const auto& command : commands_of(next_steps_data(run))) EXPECT_EQ(command.find("predict"), std::string::npos) << command;
+}
+
 TEST(NextSteps, NameTheFirstChangeAndTheChecksOfAVerdict) {
   analyzer::Diagnosis diagnosis;
   diagnosis.cause = analyzer::Cause::kSlowCompute;

@@ -111,9 +111,9 @@ TEST(MarkdownCode, FencesAnyText) {
   EXPECT_EQ(markdown_code(""), "");
 }
 
-TEST(UrlPath, EncodesAllThatMeansSomethingInAnAddress) {
-  EXPECT_EQ(url_path("run/4f-3.a_~"), "run/4f-3.a_~");
-  EXPECT_EQ(url_path("a b?c#d%\"<&é\n"), "a%20b%3Fc%23d%25%22%3C%26%C3%A9%0A");
+TEST(UrlSegment, EncodesAllThatMeansSomethingInAnAddress) {
+  EXPECT_EQ(url_segment("run/4f-3.a_~"), "run%2F4f-3.a_~");
+  EXPECT_EQ(url_segment("a b?c#d%\"<&é\n"), "a%20b%3Fc%23d%25%22%3C%26%C3%A9%0A");
 }
 
 TEST(Shortened, NeverCutsACharacter) {

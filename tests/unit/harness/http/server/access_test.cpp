@@ -63,6 +63,13 @@ TEST(Access, WithATokenEveryNameIsAnsweredAndNobodyWithoutIt) {
   EXPECT_EQ(decide_access(request_of({{"Host", "any.name"}, {"Authorization", "Bearer " + kToken}}), rules), Access::kGranted);
 }
 
+TEST(Access, AddressesAreComparedAsBrowsersWriteThem) {
+  EXPECT_EQ(canonical_address("0:0:0:0:0:0:0:1"), "::1");
+  EXPECT_EQ(canonical_address("127.0.0.1"), "127.0.0.1");
+  EXPECT_EQ(canonical_address("0::0"), "::");
+  EXPECT_EQ(canonical_address("host"), "host");
+}
+
 TEST(Access, LoopbackAddresses) {
   for (const char* address : {"127.0.0.1", "127.8.9.1", "::1"}) EXPECT_TRUE(is_loopback(address)) << address;
   for (const char* address : {"0.0.0.0", "::", "10.0.0.1", "128.0.0.1", "fe80::1"}) EXPECT_FALSE(is_loopback(address)) << address;

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <future>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -126,6 +127,35 @@ TEST_F(ServerTest, ManySilentClientsKeepNobodyOut) {
   second.send("GET ");
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(contains(client().ask(kLastRequest), "GET /a of localhost"));
   EXPECT_EQ(first.receive(), "") << "it has waited for the longest time";
+}
+
+TEST_F(ServerTest, ClientsThatDoNotTakeTheirRepliesKeepNobodyOut) {
+  constexpr std::size_t kMoreThanSocketsHold = 64 << 20;
+  serve({.connections = 2, .reply = std::chrono::hours(1)}, [](const ReceivedRequest& request) {
+    return Reply{.body = request.target == "/large" ? std::string(kMoreThanSocketsHold, 'x') : request.target};
+  });
+  const Client first = client();
+  const Client second = client();
+  for (const Client* each : {&first, &second}) each->send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_TRUE(contains(first.receive("xxx"), "200 OK")) << "it is being sent";
+  EXPECT_TRUE(contains(second.receive("xxx"), "200 OK"));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(client().ask(kLastRequest).ends_with("/a"));
+}
+
+TEST_F(ServerTest, ARefusalEndsTheConnection) {
+  serve({}, [](const ReceivedRequest&) { return Reply{.status = 401, .body = "no"}; });
+  const std::string reply = client().ask("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(contains(reply, "Connection: close\r\n") && reply.ends_with("no")) << reply;
+  EXPECT_EQ(reply.find("HTTP/1.1", 1), std::string::npos) << "one reply";
+}
+
+TEST_F(ServerTest, AHandlerThatThrowsEndsNothing) {
+  serve({}, [](const ReceivedRequest& request) -> Reply {
+    if (request.target == "/bad") throw std::bad_alloc();
+    return Reply{.body = request.target};
+  });
+  EXPECT_TRUE(client().ask("GET /bad HTTP/1.1\r\nHost: h\r\n\r\n").starts_with("HTTP/1.1 503 "));
+  EXPECT_TRUE(client().ask(kLastRequest).ends_with("/a"));
 }
 
 TEST_F(ServerTest, RepliesAreMadeBesideEachOther) {

@@ -133,8 +133,8 @@ TEST_F(Html, ServedPagesLeadToEachOther) {
 TEST_F(Html, AStrangersSweepIsOneSegmentOfAnAddress) {
   RunListPage list;
   list.runs.push_back(analyzer::summarize(store(), ids().front()));
-  list.runs.front().run.sweep_id = "a\"><b c?d=#%";
-  EXPECT_NE(run_list_html(list, {}).find("<a href=\"./sweep/a%22%3E%3Cb%20c%3Fd%3D%23%25\">"), std::string::npos);
+  list.runs.front().run.sweep_id = "a\"><b c?d=#%/e";
+  EXPECT_NE(run_list_html(list, {}).find("<a href=\"./sweep/a%22%3E%3Cb%20c%3Fd%3D%23%25%2Fe\">"), std::string::npos);
 }
 
 TEST_F(Html, UnknownReferencesAreErrors) {
