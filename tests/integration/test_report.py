@@ -324,7 +324,7 @@ def test_a_report_ends_with_what_to_do_next(measured, pages):
         assert commands, end
         for command in commands:
             assert measured(command, run[-8:]).returncode in (0, 4), command
-    assert "ddbench scaling --sweep" in pages["sweep"].read_text().split("What to do next")[1]
+    assert "ddbench scaling --sweep" in pages["sweep"].read_text().rsplit("What to do next", 1)[1]
     sweep = json.loads(measured.ok("report", "last-sweep", "--format", "json").stdout)["sweep_id"]
     measured.ok("scaling", "--sweep", sweep[-8:])
     measured.ok("list", "--sweep", sweep[-8:])
