@@ -106,7 +106,7 @@ void add_notes(std::span<const StepsToTarget> batches, const std::map<double, st
   } else if (result.batch->value > 2 * reached.rbegin()->first ||
              result.batch->value < reached.begin()->first / 2) {
     result.notes.push_back(
-        fmt::format("the critical batch of {:.3g} is extrapolated: batches from {} to {} were measured",
+        fmt::format("the critical batch of {:.0f} is extrapolated: batches from {} to {} were measured",
                     result.batch->value, reached.begin()->first, reached.rbegin()->first));
   }
 }

@@ -13,7 +13,7 @@ namespace ddbench::analyzer {
 
 /// Collectives of one function in one world (CollectiveWorld): how long each size takes.
 struct CollectiveCurve {
-  std::string label;  ///< labels_of_worlds(): "all_reduce, 2 x 2, 1gbit"; without the function where all are of one
+  std::string label;  ///< labels_of_worlds(): "all_reduce, 2 × 2, 1gbit"; without the function where all are of one
   std::string function;
   int ranks = 0;  ///< of the communicator; 0: not known
   std::vector<TimedSize> points;   ///< by size; transfer time, one a run

@@ -17,7 +17,7 @@ using Worlds = std::span<const CollectiveWorld>;
 using TextOf = std::function<std::string(const CollectiveWorld&)>;
 
 std::string shape_of(const CollectiveWorld& world) {
-  return fmt::format("{} x {}", world.nodes, world.gpus_per_node);
+  return fmt::format("{} × {}", world.nodes, world.gpus_per_node);
 }
 
 std::string base_label(const CollectiveWorld& world) {

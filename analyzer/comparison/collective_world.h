@@ -32,7 +32,7 @@ CollectiveWorld collective_world(const store::RunRecord& run, const std::string&
 /// "network"; "nodes", "gpus_per_node" and "world_size").
 CollectiveWorld without_field(CollectiveWorld world, const std::string& field);
 
-/// A label for each: "all_reduce, 2 x 2, 1gbit, ranks 0-1", with those of backend, device, sku, network and data type in
+/// A label for each: "all_reduce, 2 × 2, 1gbit, ranks 0-1", with those of backend, device, sku, network and data type in
 /// which worlds differ that would have the same label.
 std::vector<std::string> labels_of_worlds(std::span<const CollectiveWorld> worlds);
 /// How each differs from others of the same function and number of ranks: "ranks 0-1, gloo"; empty if nothing

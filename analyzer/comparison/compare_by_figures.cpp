@@ -12,7 +12,7 @@ namespace ddbench::analyzer {
 namespace {
 
 std::string size_in_words(const RunCase& run_case) {
-  return fmt::format("{} x {}", run_case.nodes, run_case.gpus_per_node);
+  return fmt::format("{} × {}", run_case.nodes, run_case.gpus_per_node);
 }
 
 /// A line through several values at one place would zigzag.

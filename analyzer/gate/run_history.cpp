@@ -106,13 +106,13 @@ std::set<std::string> distinguishing_fields(const std::vector<const Group*>& gro
 
 std::string label_of(const Group& group, const std::set<std::string>& distinguishing) {
   const auto [work, nodes, gpus] = work_and_size(group);
-  std::string label = fmt::format("{}, {} x {}", work, nodes, gpus);
+  std::string label = fmt::format("{}, {} × {}", work, nodes, gpus);
   for (const std::string& name : distinguishing) {
-    const auto field = group.fields.find(name);
     if (name == "workload" || name == "nodes" || name == "gpus_per_node") continue;
-    label +=
-        fmt::format(", {} {}", name,
-                    field == group.fields.end() || field->second.text.empty() ? "none" : field->second.text);
+    const auto field = group.fields.find(name);
+    const std::string value = field == group.fields.end() || field->second.text.empty() ? "none" : field->second.text;
+    if (name == "base_batch" && value == "0") continue;  // not set
+    label += fmt::format(", {} {}", field_in_words(name), value);
   }
   return label;
 }

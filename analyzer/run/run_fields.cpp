@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -128,6 +129,14 @@ std::map<std::string, std::map<std::string, int>> differing_fields(std::span<con
   }
   std::erase_if(values, [](const auto& entry) { return entry.second.size() < 2; });
   return values;
+}
+
+std::string field_in_words(std::string_view name) {
+  std::string words(name.substr(name.find('.') + 1));  // the whole name if it has no point
+  std::replace(words.begin(), words.end(), '_', ' ');
+  constexpr std::string_view kUnit = "gpu";
+  if (const std::size_t at = words.find(kUnit); at != std::string::npos) words.replace(at, kUnit.size(), "GPU");
+  return words;
 }
 
 }  // namespace ddbench::analyzer

@@ -53,4 +53,7 @@ std::map<std::string, std::string> group_fields(const store::RunRecord& run, con
 std::map<std::string, std::map<std::string, int>> differing_fields(std::span<const store::RunRecord> runs,
                                                                    const VariedFields& varied);
 
+/// The name of a field as a reader's words: "batch per GPU", "hidden" for "workload_options.hidden".
+std::string field_in_words(std::string_view name);
+
 }  // namespace ddbench::analyzer

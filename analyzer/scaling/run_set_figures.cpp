@@ -9,19 +9,8 @@
 #include "analyzer/scaling/curve_groups.h"
 
 namespace ddbench::analyzer {
-namespace {
-
-/// "strategy_options.cycle_ms": "cycle ms".
-std::string in_words(const std::string& field) {
-  std::string words = field.substr(field.find('.') + 1);  // the whole name if it has no point
-  std::replace(words.begin(), words.end(), '_', ' ');
-  return words;
-}
-
-}  // namespace
-
 std::string short_label(const store::RunRecord& run) {
-  std::string label = fmt::format("{} x {}", run.run_case.nodes, run.run_case.gpus_per_node);
+  std::string label = fmt::format("{} × {}", run.run_case.nodes, run.run_case.gpus_per_node);
   if (!run.run_case.link.empty() && run.run_case.nodes > 1) label += ", " + run.run_case.link;
   if (!run.run_case.name.empty()) label += ", " + run.run_case.name;
   return label;
@@ -41,7 +30,7 @@ std::vector<std::string> distinguishing_labels(std::span<const store::RunRecord>
     for (const std::string& field : fields) {
       const auto value = values.find(field);
       if (value == values.end() || value->second.text.empty()) continue;
-      label += ", " + (value->second.numeric ? in_words(field) + " " : "") + value->second.text;
+      label += ", " + (value->second.numeric ? field_in_words(field) + " " : "") + value->second.text;
     }
   }
   return labels;

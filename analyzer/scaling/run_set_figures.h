@@ -13,11 +13,11 @@ namespace ddbench::analyzer {
 /// without probed steps have no bar and are named in a note.
 Figure partitions_figure(std::span<const RunSummary> runs);
 
-/// "2 x 4, 1gbit, main": size, link and name of a run.
+/// "2 × 4, 1gbit, main": size, link and name of a run.
 std::string short_label(const store::RunRecord& run);
 
-/// One label per run: short_label, and the fields in which these runs differ otherwise, for example "1 x 2,
-/// zero2" or "2 x 4, 1gbit, batch per gpu 64". Equal for repetitions.
+/// One label per run: short_label, and the fields in which these runs differ otherwise, for example "1 × 2,
+/// zero2" or "2 × 4, 1gbit, batch per GPU 64". Equal for repetitions.
 std::vector<std::string> distinguishing_labels(std::span<const store::RunRecord> runs);
 
 }  // namespace ddbench::analyzer

@@ -124,6 +124,10 @@ QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QSplitter::handle { background: transparent; }
 QAbstractScrollArea::corner { background: transparent; border: none; }
+QSlider::groove:horizontal { height: 4px; background: %border%; border-radius: 2px; }
+QSlider::sub-page:horizontal { background: %accent%; border-radius: 2px; }
+QSlider::handle:horizontal { width: 14px; margin: -5px 0; border-radius: 7px; background: %accent%; }
+QSlider::handle:horizontal:focus { background: %text%; }
 QCheckBox { spacing: 7px; }
 QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid %muted%; border-radius: 4px; background: %surface%; }
 QCheckBox::indicator:checked { background: %accent%; border-color: %accent%; }
@@ -221,7 +225,8 @@ void set_theme(bool dark) {
   if (qApp->styleSheet().isEmpty()) QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   QApplication::setFont(base_font());
   QApplication::setPalette(palette_of(theme()));
-  qApp->setStyleSheet(style_sheet_of(theme()));
+  // The same sheet again would style every widget again.
+  if (const QString sheet = style_sheet_of(theme()); sheet != qApp->styleSheet()) qApp->setStyleSheet(sheet);
 }
 
 }  // namespace ddbench::gui

@@ -9,6 +9,7 @@ namespace {
 /// "Step time" of "step time".
 QString heading(const std::string& title) {
   QString text = QString::fromStdString(title);
+  if (text == QLatin1String("lr")) return text.toUpper();
   if (!text.isEmpty()) text[0] = text[0].toUpper();
   return text;
 }

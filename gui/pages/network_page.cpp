@@ -15,6 +15,8 @@
 namespace ddbench::gui {
 namespace {
 
+constexpr int kLeastHeight = 425;  ///< a legend of links, functions and ranks has many lines
+
 struct Loaded {
   analyzer::Figure throughput;
   analyzer::Figure bandwidth;
@@ -61,6 +63,7 @@ NetworkPage::NetworkPage(Workspace& workspace)
   row->setSpacing(14);
   throughput_ = new FigureCard;
   bandwidth_ = new FigureCard;
+  bandwidth_->setMinimumHeight(kLeastHeight);
   row->addWidget(throughput_, 1);
   row->addWidget(bandwidth_, 1);
   body()->addLayout(row, 3);

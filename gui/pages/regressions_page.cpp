@@ -1,7 +1,6 @@
 #include "gui/pages/regressions_page.h"
 
 #include <QComboBox>
-#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -36,7 +35,8 @@ struct RegressionsPage::Verdict {
 
 namespace {
 
-constexpr int kSeriesWidth = 620;
+constexpr int kSeriesWidth = 860;
+constexpr int kReferenceLetters = 28;  ///< a run has 24
 
 QString joined(const std::vector<std::string>& sentences) {
   QStringList lines;
@@ -100,7 +100,9 @@ QComboBox* reference_box(const QString& name) {
   box->setEditable(true);
   box->setInsertPolicy(QComboBox::NoInsert);
   box->setAccessibleName(name);
+  box->setMinimumContentsLength(kReferenceLetters);
   box->setMinimumWidth(230);
+  box->setToolTip(QStringLiteral("The runs of a name (name=main), a named baseline, or one run"));
   box->lineEdit()->setPlaceholderText(QStringLiteral("name=main, a baseline, a run"));
   return box;
 }
@@ -147,13 +149,8 @@ RegressionsPage::RegressionsPage(Workspace& workspace)
   auto* run = new QPushButton(QStringLiteral("Judge"));
   outcome_ = new QLabel;
   outcome_->setObjectName(QStringLiteral("undecided"));
-  row->addWidget(title);
-  row->addSpacing(8);
-  row->addWidget(baseline_);
-  row->addWidget(new QLabel(QStringLiteral("→")));
-  row->addWidget(candidate_);
-  row->addWidget(run);
-  row->addWidget(outcome_);
+  auto* arrow = new QLabel(QStringLiteral("→"));
+  for (QWidget* each : std::initializer_list<QWidget*>{title, baseline_, arrow, candidate_, run, outcome_}) row->addWidget(each);
   row->addStretch(1);
   column->addLayout(row);
   verdict_ = new TableCard(QStringLiteral("Verdict"));
@@ -198,8 +195,8 @@ void RegressionsPage::load() {
   fill_references();
   std::vector<analyzer::RunMeasures> runs;
   for (const RunEntry& entry : *workspace().runs) {
-    const bool usable = entry.measured && entry.run().state == store::RunState::kDone && entry.run().valid;
-    if (usable && !entry.run().is_baseline) runs.push_back(entry.measures);
+    const store::RunRecord& run = entry.run();
+    if (entry.measured && run.state == store::RunState::kDone && run.valid && !run.is_baseline) runs.push_back(entry.measures);
   }
   const auto metric = static_cast<analyzer::RunMetric>(metric_->currentData().toInt());
   start<std::vector<Series>>(
@@ -246,6 +243,7 @@ void RegressionsPage::show_series() {
                         QStringLiteral("A history is drawn of runs of one case that measured this metric."));
   }
   const Series& series = series_[static_cast<std::size_t>(series_box_->currentIndex())];
+  series_box_->setToolTip(series.label);
   history_->set_figure(series.figure);
   changes_->set_words(series.about_changes);
   changes_->set_table(series.changes);
@@ -262,8 +260,7 @@ void RegressionsPage::load_verdict() {
   const std::string candidate = candidate_->currentText().trimmed().toStdString();
   if (baseline.empty() || candidate.empty()) {
     outcome_->hide();
-    verdict_->set_words(
-        QStringLiteral("Choose two sides: runs of a name, a named baseline, or single runs."));
+    verdict_->set_words(QStringLiteral("Choose two sides: runs of a name, a named baseline, or single runs."));
     return;
   }
   start<Verdict>(

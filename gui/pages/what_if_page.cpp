@@ -36,6 +36,7 @@ constexpr std::size_t kSteps = 64;
 constexpr double kMegabyte = 1 << 20;
 constexpr double kBucketsMb[] = {0, 0.5, 1, 2, 5, 10, 25, 50, 100};  // the first value: as recorded
 constexpr int kMostNodesLog2 = 9;
+constexpr int kSliderHeight = 28;  ///< handle and ticks
 
 WhatIfStep load_step(JobContext& context, const store::RunRecord& run) {
   WhatIfStep step;
@@ -98,6 +99,7 @@ WhatIfPage::Control WhatIfPage::add_slider(QGridLayout& grid, int row, const QSt
   control.slider->setPageStep(1);
   control.slider->setTickPosition(QSlider::TicksBelow);
   control.slider->setTickInterval(1);
+  control.slider->setMinimumHeight(kSliderHeight);
   control.value->setAlignment(Qt::AlignRight);
   control.value->setMinimumWidth(110);
   grid.addWidget(new QLabel(name), 2 * row, 0);

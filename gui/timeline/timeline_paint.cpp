@@ -99,7 +99,7 @@ void TimelineView::paint_steps(QPainter& painter) const {
     if (x < line_free_from) continue;
     line_free_from = x + 4;
     painter.setPen(QPen(theme().muted, 1, Qt::DotLine));
-    painter.drawLine(QPointF(x, 22), QPointF(x, area.bottom()));
+    painter.drawLine(QPointF(x, x < free_from ? 36 : 22), QPointF(x, area.bottom()));  // not through a title
     if (x < free_from) continue;
     const bool warm_up = static_cast<int>(mark.step) < timeline_->warmup;
     const QString title = (warm_up ? QStringLiteral("warm-up %1") : QStringLiteral("step %1")).arg(mark.step);

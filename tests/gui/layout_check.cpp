@@ -140,7 +140,9 @@ void check_siblings(const QWidget& window, QStringList& found) {
     return QString::fromLatin1(widget.metaObject()->className()) + QLatin1Char(' ') + widget.objectName() + QLatin1Char(' ') +
            (text.isValid() ? text.toString() : widget.accessibleName());
   };
-  for (const QWidget* parent : window.findChildren<QWidget*>()) {
+  auto parents = window.findChildren<const QWidget*>();
+  parents.prepend(&window);
+  for (const QWidget* parent : parents) {
     if (!parent->isVisible() || qobject_cast<const QAbstractScrollArea*>(parent) != nullptr) continue;
     const auto inner = parent->findChildren<QWidget*>(Qt::FindDirectChildrenOnly);
     for (qsizetype a = 0; a < inner.size(); ++a) {

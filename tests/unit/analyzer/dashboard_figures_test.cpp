@@ -123,8 +123,8 @@ TEST(RunSetFigures, PartitionsStandBesideEachOtherAndRepetitionsAreNumbered) {
   }
   EXPECT_NEAR(totals[0], 100, 1e-6);
   EXPECT_NEAR(totals[1], 120, 1e-6);
-  EXPECT_EQ(figure.series[0].points[0].label, "2 x 1, 1gbit");
-  EXPECT_EQ(figure.series[0].points[1].label, "2 x 1, 1gbit (2)");
+  EXPECT_EQ(figure.series[0].points[0].label, "2 × 1, 1gbit");
+  EXPECT_EQ(figure.series[0].points[1].label, "2 × 1, 1gbit (2)");
 }
 
 TEST(RunSetFigures, LabelsDistinguishRuns) {
@@ -132,15 +132,15 @@ TEST(RunSetFigures, LabelsDistinguishRuns) {
   runs[1].run_case.strategy = "zero2";
   runs[2].run_case.strategy = "zero2";
   runs[2].run_case.batch_per_gpu = 32;
-  EXPECT_EQ(distinguishing_labels(std::span(runs).first(1)), std::vector<std::string>{"1 x 1"});
+  EXPECT_EQ(distinguishing_labels(std::span(runs).first(1)), std::vector<std::string>{"1 × 1"});
   EXPECT_EQ(distinguishing_labels(std::span(runs).first(2)),
-            (std::vector<std::string>{"1 x 1, ddp", "1 x 1, zero2"}));
+            (std::vector<std::string>{"1 × 1, ddp", "1 × 1, zero2"}));
   EXPECT_EQ(distinguishing_labels(runs),
-            (std::vector<std::string>{"1 x 1, batch per gpu 64, ddp", "1 x 1, batch per gpu 64, zero2",
-                                      "1 x 1, batch per gpu 32, zero2"}));
+            (std::vector<std::string>{"1 × 1, batch per GPU 64, ddp", "1 × 1, batch per GPU 64, zero2",
+                                      "1 × 1, batch per GPU 32, zero2"}));
   runs[0].run_case.work = ReferenceWorkload{"resnet18"};
   EXPECT_EQ(distinguishing_labels(std::span(runs).first(2)),
-            (std::vector<std::string>{"1 x 1, resnet18, ddp", "1 x 1, mlp, zero2"}));
+            (std::vector<std::string>{"1 × 1, resnet18, ddp", "1 × 1, mlp, zero2"}));
 }
 
 store::CollectiveRecord all_reduce(std::uint64_t bytes, std::int64_t transfer_ns) {
@@ -168,7 +168,7 @@ TEST(CollectiveCurves, FitsLatencyAndBandwidthAndDrawsTheCeiling) {
     summaries.push_back(summarize_briefly(scratch.get(), each));
   const CollectiveCurves curves = collective_curves(summaries);
   ASSERT_EQ(curves.curves.size(), 1u) << "one rank sends nothing";
-  EXPECT_EQ(curves.curves[0].label, "2 x 1, 1gbit") << "the function is the same for all";
+  EXPECT_EQ(curves.curves[0].label, "2 × 1, 1gbit") << "the function is the same for all";
   ASSERT_EQ(curves.curves[0].fits.size(), 1u);
   EXPECT_NEAR(curves.curves[0].fits[0].regimes.front().latency_ns, 50'000, 500);
   EXPECT_NEAR(curves.curves[0].fits[0].regimes.front().ns_per_byte, 10, 0.1);

@@ -83,7 +83,7 @@ TEST_F(FourRanks, GroupsHaveRowsAndBusBandwidthsOfTheirOwn) {
   ASSERT_EQ(curves.curves.size(), 3u) << "no two communicators make one curve";
   EXPECT_EQ(curves.curves[0].ranks, 4);
   EXPECT_EQ(curves.curves[1].ranks, 2);
-  EXPECT_EQ(curves.curves[1].label, "2 x 2, veth, ranks 0-1");
+  EXPECT_EQ(curves.curves[1].label, "2 × 2, veth, ranks 0-1");
 }
 
 TEST_F(FourRanks, TwoCommunicatorsOfTheSameRanksAreTwoRows) {

@@ -63,7 +63,7 @@ TEST(RunHistory, KeepsCasesAndMachinesApart) {
   const RunHistory history = run_history(runs, RunMetric::kStepTime);
   ASSERT_EQ(history.series.size(), 3u);
   for (const HistorySeries& series : history.series) EXPECT_TRUE(series.changes.empty());
-  EXPECT_EQ(history.series[0].label, "mlp, 2 x 2, fingerprint bbbb, link none");
+  EXPECT_EQ(history.series[0].label, "mlp, 2 × 2, fingerprint bbbb, link none");
   EXPECT_EQ(history.series[2].points.size(), 1u);
 }
 
@@ -74,7 +74,7 @@ TEST(RunHistory, LabelsNameOnlyWhatSetsACaseApartFromOthersOfItsSize) {
   runs[1].run.run_case.link = "1gbit";
   std::set<std::string> labels;
   for (const HistorySeries& series : run_history(runs, RunMetric::kStepTime).series) labels.insert(series.label);
-  EXPECT_EQ(labels, (std::set<std::string>{"mlp, 8 x 2", "mlp, 2 x 2, link 1gbit", "mlp, 2 x 2, link none"}));
+  EXPECT_EQ(labels, (std::set<std::string>{"mlp, 8 × 2", "mlp, 2 × 2, link 1gbit", "mlp, 2 × 2, link none"}));
 }
 
 TEST(RunHistory, OrdersByTimeAndCountsWhatWasNotMeasured) {
