@@ -140,7 +140,10 @@ void make_folder_beside(const fs::path& store, const fs::path& folder) {
   refuse_link(store, folder);
   static_cast<void>(::mkdir(folder.c_str(), 0700));
   const auto shared = is_shared(store) ? status_of(store) : std::nullopt;
-  if (!shared) return;
+  if (!shared) {
+    OwnedDirectory::open(folder);  // refuses another user's
+    return;
+  }
   const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0 || info.st_uid != ::geteuid()) return;

@@ -21,8 +21,8 @@ void create_shared_store(const std::filesystem::path& file, const std::string& g
 
 /// Makes the folder beside `store` in which each run has a folder of its own, if it is missing: mode 0700; of
 /// a shared store 3770 and the store's group, so that each user can add folders and remove only their own. One of this user that
-/// has another mode or group there, as a killed process leaves it, gets these. Other errors than
-/// refuse_link show when something is put into it.
+/// has another mode or group there, as a killed process leaves it, gets these. Throws Error{kEnvironment} as refuse_link, and
+/// where the folder of a store that is not shared is another user's. Other errors show when something is put into it.
 void make_folder_beside(const std::filesystem::path& store, const std::filesystem::path& folder);
 
 /// Makes the marked `folder` (OwnedDirectory::make_marked) of a run, and the one that it lies in by make_folder_beside(), also if

@@ -113,6 +113,8 @@ def make_old(room):
         connection.row_factory = sqlite3.Row
         for row in connection.execute("select * from run").fetchall():
             connection.execute("update run set checksum = ? where run_key = ?", (row_checksum(row), row["run_key"]))
+        for table in ("collected_run", "collected_source"):  # of version 12
+            connection.execute(f"drop table {table}")
         connection.execute("pragma user_version = 10")
 
 
