@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -21,7 +22,7 @@ std::uint32_t first_measured_step(const RunSummary& summary) {
 }
 
 struct RankSteps {
-  store::StepPartition sum;
+  std::array<double, store::kStepPartCount> sum_ns{};  ///< a store may come from anybody: no integer is too large for it
   std::int64_t count = 0;
 };
 
@@ -98,8 +99,8 @@ Figure rank_partition_figure(const RunSummary& summary, std::span<const store::S
   for (const store::StepRecord& record : steps) {
     if (record.step < first_measured_step(summary) || !record.probes_on) continue;
     RankSteps& rank = ranks[record.rank];
-    for (std::size_t part = 0; part < rank.sum.ns.size(); ++part)
-      rank.sum.ns[part] += record.partition.ns[part];
+    for (std::size_t part = 0; part < rank.sum_ns.size(); ++part)
+      rank.sum_ns[part] += static_cast<double>(record.partition.ns[part]);
     ++rank.count;
   }
   if (ranks.empty()) {
@@ -110,7 +111,7 @@ Figure rank_partition_figure(const RunSummary& summary, std::span<const store::S
     const std::string name{store::to_string(static_cast<store::StepPart>(i))};
     Series series{name, SeriesShape::kStackedBars, {}, summary.run.provenance};
     for (const auto& [number, rank] : ranks) {
-      const double mean_ns = static_cast<double>(rank.sum.ns[i]) / static_cast<double>(rank.count);
+      const double mean_ns = rank.sum_ns[i] / static_cast<double>(rank.count);
       series.points.push_back(
           {static_cast<double>(number), in_ms(mean_ns), std::nullopt, fmt::format("rank {}", number)});
     }

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "analyzer/store/rows/run_store_impl.h"
 #include "analyzer/store/sqlite/row_checksum.h"
+#include "core/span_limits.h"
 
 namespace ddbench::store {
 namespace {
@@ -98,6 +100,10 @@ void read_row(const Statement& row, StepRecord& s) {
                  s.overlap_ns, s.peer_wait_ns, s.peer_wait_uncertainty_ns, s.loss);
       },
       s.partition.ns);
+  // A store may come from anybody, and `db check` names what was changed: here, sums of times must only be possible.
+  for (std::int64_t* const time_ns : {&s.begin_ns, &s.duration_ns, &s.communication_ns, &s.overlap_ns, &s.peer_wait_ns})
+    *time_ns = std::clamp(*time_ns, -kLatest_ns, kLatest_ns);
+  for (std::int64_t& part_ns : s.partition.ns) part_ns = std::clamp(part_ns, -kLatest_ns, kLatest_ns);
 }
 
 void read_row(const Statement& row, CollectiveRecord& c) {
