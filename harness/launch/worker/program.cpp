@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "core/nccl_event.h"
 #include "harness/collective/nccl_log.h"
 #include "harness/launch/start/start_command.h"
+#include "harness/launch/machine/own_processes.h"
 #include "harness/plugin/module.h"
 
 namespace ddbench::launch {
@@ -81,15 +81,6 @@ std::string listable(const std::string& path, const fs::path& folder, const char
                 link);
   }
   return link;
-}
-
-/// In the launcher's PID namespace /proc shows the machine's processes, under other numbers than their own. Libraries that open the files
-/// of a neighbour there (UCX's shared memory, under MPICH) fail: the program gets a /proc of the namespace, where the kernel allows it.
-void show_own_processes() {
-  std::error_code unreadable;
-  if (fs::read_symlink("/proc/self", unreadable) == std::to_string(::getpid()) || unreadable) return;
-  if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return;
-  ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
 }
 
 void prepare(const Program::Options& options, const std::string& library, const std::string& python) {

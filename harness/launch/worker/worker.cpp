@@ -19,6 +19,7 @@
 #include "harness/launch/worker/machine_counting.h"
 #include "harness/launch/worker/program_rank.h"
 #include "harness/launch/worker/require_own.h"
+#include "harness/launch/machine/own_processes.h"
 #include "harness/launch/worker/run_worker.h"
 #include "harness/launch/worker/training_state.h"
 #include "harness/launch/worker/failure_tracking_communicator.h"
@@ -77,7 +78,11 @@ class Worker {
     }
     if (is_program(assignment_.run_case)) return run_program(session_, assignment_, remote_, counting_);
     // A rank that drives a GPU needs cores for the threads of CUDA and NCCL too.
-    if (assignment_.run_case.on_cpu()) claim_core();
+    if (assignment_.run_case.on_cpu()) {
+      claim_core();
+    } else {
+      show_own_processes();  // after the hello, which has the number that the launcher's /proc shows
+    }
     const ClockReading start = session_.read_clock(kLauncherAnswersIn);
     // The device takes the GPU of this number (harness/device/gpu).
     ::setenv("LOCAL_RANK", std::to_string(assignment_.local_rank).c_str(), 1);
