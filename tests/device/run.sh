@@ -104,7 +104,8 @@ nccl_recording() {
   local folder=$scratch/nccl_recording
   mkdir -p "$folder"
   rm -f "$out/nccl.jsonl"
-  NCCL_PROFILER_PLUGIN=$pack/lib/ddbench/ddbench_nccl_recorder.so DDBENCH_NCCL_RECORDING=$out/nccl.jsonl python3 "$here/row.py" throughput \
+  # With the events of kernels, which are omitted where CUPTI records the kernels.
+  DDBENCH_NCCL_KERNEL_EVENTS=1 NCCL_PROFILER_PLUGIN=$pack/lib/ddbench/ddbench_nccl_recorder.so DDBENCH_NCCL_RECORDING=$out/nccl.jsonl python3 "$here/row.py" throughput \
     "$ddbench" --device cuda --gpus 2 --share-gpus --cuda-graph off --steps 2 --warmup 5 -O hidden=64,64 > "$scratch/recording.txt" ||
     { cat "$scratch/recording.txt"; return 1; }
   [ -e "$out/nccl.jsonl" ] || { echo "nothing was recorded"; return 1; }

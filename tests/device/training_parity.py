@@ -105,6 +105,7 @@ def compare(ddbench, file, result):
 
 
 def compare_graphs(ddbench):
+    os.environ["DDBENCH_CUBLASLT_AUTOTUNE"] = "0"  # two runs may find another algorithm to be the fastest, which rounds otherwise
     wrong = []
     for workload, precision, ranks, accumulate in (("mlp", "fp32", 1, 1), ("mlp", "fp32", 2, 1), ("mlp", "fp32", 2, 4), ("mlp", "fp16", 1, 1),
                                                    ("gpt2-nano", "bf16", 1, 1), ("gpt2-nano", "bf16", 2, 1), ("resnet18", "bf16", 1, 1)):

@@ -45,6 +45,14 @@ def test_losses_are_those_of_the_cpu(bench, cuda, precision):
     assert values(bench, cuda(*fifty, "--precision", precision)) == pytest.approx(reference, rel=tolerance)
 
 
+def test_gradients_of_images_lie_behind_a_bias_of_any_length(bench, cuda):
+    """Ten classes: the gradients of convolutions begin at no multiple of 16 bytes, where engines of cuDNN fail."""
+    options = ["--workload", "resnet18", "-O", "image=32", "-O", "width=8", "--batch-per-gpu", 2, "--steps", 2, "--warmup", 1, "--lr", 0.01]
+    shared = ["--no-baseline", "--data-workers", 1]
+    reference = values(bench, bench.run_json("--device", "cpu", *shared, *options))
+    assert values(bench, bench.run_json("--device", "cuda", *shared, *options)) == pytest.approx(reference, rel=1e-3)
+
+
 def test_an_overflow_of_fp16_on_one_rank_updates_nothing_on_any(bench, cuda):
     """At this loss scale some gradients are larger than the largest number of fp16."""
     def skipped_and_hashes(*options):

@@ -24,6 +24,10 @@ std::int64_t alignment_of(const void* x, const void* weight, const void* y) {
   return alignment;
 }
 
+bool is_aligned(const void* memory) {
+  return reinterpret_cast<std::uintptr_t>(memory) % kMostAlignment == 0;
+}
+
 /// [n, c, h, w] that lies as n, h, w, c: images, and weights with n and c their outputs and inputs.
 Descriptor nhwc(std::int64_t id, cudnnDataType_t type, std::int64_t n, std::int64_t c, std::int64_t h,
                 std::int64_t w, std::int64_t alignment) {
@@ -158,19 +162,29 @@ void Convolutions::run_in_float(Pass pass, const ConvolutionShape& shape, void* 
           tensor(narrow[result], result, shape.type));
 }
 
+// cuDNN is told the alignment of each tensor, and 9.x has engines for float32 that ignore it (seen on an H200: "misaligned address").
+// Parameters and gradients lie one behind the other, behind a bias of any length.
+void* Convolutions::aligned_weight(const ConvolutionShape& shape, void* weight) {
+  if (is_aligned(weight)) return weight;
+  const std::int64_t weights = shape.out * shape.window.kernel * shape.window.kernel * shape.in;
+  void* const copy = scratch_.bytes(weights * size_of(shape.type));
+  convert(stream_, {weight, 1, weights, shape.type}, 1.0F, GradientWrite::kOverwrite, {copy, 1, weights, shape.type});
+  return copy;
+}
+
 void Convolutions::forward(const ConvolutionShape& shape, void* x, void* weight, void* y) {
-  run(Pass::kForward, shape, x, weight, y);
+  run(Pass::kForward, shape, x, aligned_weight(shape, weight), y);
 }
 
 void Convolutions::backward_input(const ConvolutionShape& shape, void* dy, void* weight, void* dx) {
-  run(Pass::kBackwardInput, shape, dx, weight, dy);
+  run(Pass::kBackwardInput, shape, dx, aligned_weight(shape, weight), dy);
 }
 
-// cuDNN writes the gradient in the type of the images, and its engines need not be able to add: it goes
-// through scratch, from where it is added or widened.
+// cuDNN writes the gradient in the type of the images, and its engines need not be able to add, or to write where it begins: it
+// goes through scratch, from where it is added, widened or moved.
 void Convolutions::backward_weight(const ConvolutionShape& shape, void* x, void* dy, GradientWrite write,
                                    void* dweight) {
-  if (shape.type == DataType::kFloat32 && write == GradientWrite::kOverwrite) {
+  if (shape.type == DataType::kFloat32 && write == GradientWrite::kOverwrite && is_aligned(dweight)) {
     return run(Pass::kBackwardWeight, shape, x, dweight, dy);
   }
   const std::int64_t weights = shape.out * shape.window.kernel * shape.window.kernel * shape.in;

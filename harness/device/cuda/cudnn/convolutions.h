@@ -44,6 +44,8 @@ class Convolutions {
   Operation& operation_of(const Key& key);
   /// x, weight and y, or their gradients, all of the shape's type.
   void run(Pass pass, const ConvolutionShape& shape, void* x, void* weight, void* y);
+  /// The weight, or a copy of it in scratch that begins at a multiple of 16 bytes.
+  void* aligned_weight(const ConvolutionShape& shape, void* weight);
   void run_in_float(Pass pass, const ConvolutionShape& shape, void* x, void* weight, void* y);
   static std::string text_of(const ConvolutionShape& shape, Pass pass);
   static std::unique_ptr<Operation> describe(const Key& key);
