@@ -158,12 +158,13 @@ void expect_host_spans(const NcclTruth& truth, const Recorded& found) {
 }
 
 void expect_waits_at_the_begin_of_events(const Recorded& found) {
-  for (const auto& [name, begin_ns, end_ns, key, bytes, step] : found.waits) {
-    const auto event = std::find_if(found.events.begin(), found.events.end(),
-                                    [&](const Recorded::Row& row) { return std::get<3>(row) == key && std::get<1>(row) == begin_ns; });
+  for (const Recorded::Row& wait : found.waits) {
+    const auto event = std::find_if(found.events.begin(), found.events.end(), [&](const Recorded::Row& row) {
+      return std::get<3>(row) == std::get<3>(wait) && std::get<1>(row) == std::get<1>(wait);
+    });
     ASSERT_NE(event, found.events.end());
-    EXPECT_GT(end_ns, begin_ns);
-    EXPECT_LE(end_ns, std::get<2>(*event));
+    EXPECT_GT(std::get<2>(wait), std::get<1>(wait));
+    EXPECT_LE(std::get<2>(wait), std::get<2>(*event));
   }
 }
 
