@@ -24,6 +24,9 @@
 namespace ddbench::analyzer {
 namespace {
 
+/// Percent of a step. Below, probe-off steps were slower, and something else than the probes differs.
+constexpr double kLowestProbeCost = -1;
+
 std::uint32_t first_measured_step(const store::RunRecord& run) {
   return static_cast<std::uint32_t>(run.run_case.warmup);
 }
@@ -71,12 +74,22 @@ void add_partition(const RunPartition& partition, RunSummary& summary) {
   }
 }
 
+/// What probe-off steps show of the probes' cost, or why they show nothing.
+Measured<Estimate> judged_probe_cost(const MeasuredSteps& measured, const Facts& facts) {
+  if (get_fact(facts, fact_key<"cupti.filtered_windows">).value_or(0) > 0)
+    return Measured<Estimate>::missing("this CUPTI has to go on recording in probe-off steps, because of CUDA graphs");
+  const Measured<Estimate> cost = probe_overhead_percent(measured.steps);
+  if (cost && cost->interval.high < kLowestProbeCost)
+    return Measured<Estimate>::missing(fmt::format("probe-off steps took longer than their neighbours, by {:.1f}% or more", -cost->interval.high));
+  return cost;
+}
+
 void add_steps(const std::vector<store::StepRecord>& records, const MeasuredSteps& measured,
                bool with_intervals, RunSummary& summary) {
   summary.measured_steps = static_cast<int>(measured.steps.size());
   for (const RunStep& step : measured.steps) summary.probed_steps += step.probes_on;
   if (with_intervals && !measured.steps.empty())
-    summary.probe_overhead_percent = probe_overhead_percent(measured.steps);
+    summary.probe_overhead_percent = judged_probe_cost(measured, summary.run.environment.facts);
   const Measured<StepRate> rate = step_rate(measured, with_intervals);
   add_rate(rate, summary);
   if (!rate) return;

@@ -91,7 +91,7 @@ struct RunSummary {
   /// What the kernel rows are taken over: probed steps, counted over ranks, whose spans were all kept.
   std::int64_t kernel_steps = 0;
   /// What the probes add to a step: each probe-off step against its probe-on neighbours, both as means over
-  /// ranks.
+  /// ranks. Missing if CUPTI went on recording in probe-off steps, or if these took more than 1% longer.
   Measured<Estimate> probe_overhead_percent = Measured<Estimate>::missing("no probe-off windows");
   /// What the probes take in a step by the direct account, over a rank's threads, in ns (facts "probe_cost.*").
   Measured<double> probe_account_ns = Measured<double>::missing("not recorded");

@@ -1,6 +1,7 @@
 #include "probes/cupti/buffer_pool.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace ddbench::cuda {
@@ -48,8 +49,13 @@ bool BufferPool::is_used(const std::uint8_t* buffer) const noexcept {
 }
 
 void BufferPool::give_back(std::uint8_t* buffer) noexcept {
+  if (!is_used(buffer)) {
+    const std::lock_guard lock(mutex_);
+    discarded_.erase(buffer);
+    return;
+  }
+  std::memset(buffer, 0, kBufferBytes);
   const std::lock_guard lock(mutex_);
-  if (discarded_.erase(buffer) != 0) return;
   free_.push_back(buffer);  // within the reserved capacity
 }
 

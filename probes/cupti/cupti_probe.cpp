@@ -16,6 +16,7 @@
 namespace ddbench::cuda {
 namespace {
 
+constexpr std::size_t kReadyBuffers = 2;
 constexpr std::size_t kMostBuffers = 64;
 constexpr std::uint64_t kSpansBetweenDrains = 1u << 12;
 constexpr std::chrono::milliseconds kFlushPeriod{500};
@@ -101,7 +102,7 @@ std::atomic<CuptiProbe*> CuptiProbe::active{nullptr};
 CuptiProbe::CuptiProbe(host::Recorder& recorder)
     : recorder_(recorder),
       whole_graphs_(wants_whole_graphs()),
-      buffers_(0, kMostBuffers),
+      buffers_(kReadyBuffers, kMostBuffers),
       spans_([this](std::uint64_t id) { return ranges_.find(id, found_range_) ? &found_range_ : nullptr; },
              [this](std::int64_t at_ns) {
                return collective_times_.find(at_ns, found_range_) ? &found_range_ : nullptr;

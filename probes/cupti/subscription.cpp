@@ -84,6 +84,10 @@ CUptiResult Subscription::receive(RequestBuffer request, CompleteBuffer complete
     return shared::ddbench_cupti_receive(handle_, request_shared, complete_shared);
   }
   if (const CUptiResult set = cuptiActivityRegisterTimestampCallback(clock); set != CUPTI_SUCCESS) return set;
+  std::uint8_t is_zeroed = 1;
+  std::size_t bytes = sizeof is_zeroed;
+  // A CUPTI that does not know this zeroes each buffer as it gets it.
+  cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &is_zeroed);
   return cuptiActivityRegisterCallbacks(request, complete);
 }
 

@@ -24,6 +24,7 @@ class Subscription {
   using RequestBuffer = CUpti_BuffersCallbackRequestFunc;
   using CompleteBuffer = CUpti_BuffersCallbackCompleteFunc;
   /// Times of records are those of `clock`, unless the subscription is shared. One pair of callbacks in a process.
+  /// The buffers are zeroed: unless the subscription is shared, CUPTI does not do so itself.
   CUptiResult receive(RequestBuffer request, CompleteBuffer complete, CUpti_TimestampCallbackFunc clock);
   CUptiResult enable(CUpti_ActivityKind kind, bool on) noexcept;
   CUptiResult leave_out(CUpti_runtime_api_trace_cbid call) noexcept;

@@ -21,11 +21,13 @@ def wrong_with_graph(run, arguments):
 
 
 def wrong_with_probes(run):
-    if run["steps"]["measured"] >= MEASURED_FOR_OVERHEAD and run["probe_overhead_percent"] is None:
+    facts = run["environment"]["facts"]
+    can_be_known = not int(facts.get("cupti.filtered_windows", 0))  # else CUPTI went on recording, because of graphs
+    if can_be_known and run["steps"]["measured"] >= MEASURED_FOR_OVERHEAD and run["probe_overhead_percent"] is None:
         return "what the probes cost is not known"
     if not run["partition_ns"]["compute"]:
         return "no compute was seen"
-    why = run["environment"]["facts"].get("cupti.unavailable")
+    why = facts.get("cupti.unavailable")
     return f"no kernels were recorded: {why}" if why else None
 
 

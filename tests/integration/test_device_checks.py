@@ -62,6 +62,9 @@ def test_short_runs_programs_and_cpus_are_not_asked_for_what_they_cannot_have():
     program = changed(("environment", "facts"), {})
     assert whole.wrong_with(program, [*ARGUMENTS, "--", "python3", "train.py", "--cuda-graph", "off"]) == []
     assert whole.wrong_with(program, ["ddbench", "--device", "cpu"]) == []
+    without_pauses = changed(("probe_overhead_percent",), None)
+    without_pauses["environment"]["facts"]["cupti.filtered_windows"] = "25"
+    assert whole.wrong_with(without_pauses, ARGUMENTS) == []
 
 
 def test_a_bound_of_parity_is_no_wider_than_the_loss_moves():

@@ -46,7 +46,7 @@ class StepClock {
         host_name_(probe.intern("host")) {}
 
   /// Training begins now: so does the first step, `first_step`, which need not be the first of all.
-  void start(std::uint32_t first_step) noexcept {
+  void start(std::uint32_t first_step) {
     probe_.record_kernels(is_probed(first_step, warmup_));
     step_begin_ns_ = now_ns();
   }
@@ -65,7 +65,7 @@ class StepClock {
     resume_host();
   }
   /// Returns how long the step took.
-  std::int64_t end_step() noexcept {
+  std::int64_t end_step() {
     const std::int64_t end_ns = now_ns();
     const std::int64_t duration_ns = end_ns - step_begin_ns_;
     record(SpanKind::kHost, host_name_, host_begin_ns_, end_ns, kNoBucket);

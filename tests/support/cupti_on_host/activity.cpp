@@ -59,6 +59,15 @@ CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallb
   });
 }
 
+CUptiResult CUPTIAPI cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, std::size_t* bytes, void* value) {
+  return answer("cuptiActivitySetAttribute", [&](State& now) {
+    if (attribute != CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER || bytes == nullptr || *bytes != 1 || value == nullptr)
+      return CUPTI_ERROR_INVALID_PARAMETER;
+    now.wants_zeroed_buffers = *static_cast<const std::uint8_t*>(value) != 0;
+    return CUPTI_SUCCESS;
+  });
+}
+
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
   return answer("cuptiActivityEnable", [&](State& now) {
     if (!is_valid(kind)) return CUPTI_ERROR_INVALID_KIND;

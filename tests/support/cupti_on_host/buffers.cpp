@@ -43,6 +43,11 @@ Records enabled_of(const Records& records) {
   return enabled;
 }
 
+bool promises_zeroed_buffers() {
+  const std::lock_guard lock(state_mutex());
+  return state().wants_zeroed_buffers;
+}
+
 bool ask_for_buffer(HeldBuffer& buffer) {
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   {
@@ -61,6 +66,9 @@ bool ask_for_buffer(HeldBuffer& buffer) {
   if (reinterpret_cast<std::uintptr_t>(buffer.bytes) % 8 != 0) {
     throw std::logic_error("a buffer that is not aligned to 8 bytes");
   }
+  if (!promises_zeroed_buffers()) std::memset(buffer.bytes, 0, buffer.size);
+  if (std::any_of(buffer.bytes, buffer.bytes + buffer.size, [](std::uint8_t byte) { return byte != 0; }))
+    throw std::logic_error("a buffer that is not zeroed, as was promised");
   return true;
 }
 

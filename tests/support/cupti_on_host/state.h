@@ -34,6 +34,7 @@ struct State {
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   CUpti_TimestampCallbackFunc clock = nullptr;
+  bool wants_zeroed_buffers = false;  ///< the client promises them
   std::set<CUpti_ActivityKind> kinds;
   std::set<std::pair<CUpti_ActivityKind, CUpti_CallbackId>> excepted;  ///< calls without a record
   std::vector<HeldBuffer> held;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include "analyzer/collectives/bus_factor.h"
 #include "analyzer/finalize/finalize.h"
@@ -247,6 +248,22 @@ TEST_F(Summarize, NotesAProbeOverheadAboveOnePercent) {
   run_.probe_off_every = 4;
   run_.probe_cost_ns = 3000;
   EXPECT_TRUE(has_note(summarize_pair(), "the probes cost 5.0% of a step"));
+}
+
+TEST_F(Summarize, GivesNoProbeCostIfProbeOffStepsTookLonger) {
+  run_.probe_off_every = 4;
+  run_.probe_cost_ns = -3000;  // 5% of 60 us
+  const std::string reason = summarize_pair().probe_overhead_percent.reason();
+  EXPECT_TRUE(reason.starts_with("probe-off steps took longer than their neighbours, by 5.0%")) << reason;
+}
+
+TEST_F(Summarize, GivesNoProbeCostIfCuptiWentOnRecording) {
+  run_.probe_off_every = 4;
+  run_.probe_cost_ns = 300;
+  store::RunRecord record = run_.record();
+  record.environment.facts["cupti.filtered_windows"] = "15";
+  const std::string reason = summarize_pair(record, baseline_.record()).probe_overhead_percent.reason();
+  EXPECT_TRUE(reason.ends_with("because of CUDA graphs")) << reason;
 }
 
 TEST_F(Summarize, StatesBandwidthByTransferTime) {

@@ -1,6 +1,8 @@
 // What the CUPTI probe keeps: buffers, and the ranges by which it knows what a kernel belongs to.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "probes/cupti/buffer_pool.h"
 #include "probes/cupti/captured_ranges.h"
 #include "probes/cupti/collective_times.h"
@@ -17,8 +19,10 @@ TEST(BufferPool, GivesBuffersAgainAndCountsWhatItRefuses) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % 8, 0u);
   EXPECT_EQ(pool.take(), nullptr);
   EXPECT_EQ(pool.refused(), 1u);
+  first[0] = first[BufferPool::kBufferBytes - 1] = 1;
   pool.give_back(first);
   EXPECT_EQ(pool.take(), first);
+  EXPECT_TRUE(std::all_of(first, first + BufferPool::kBufferBytes, [](std::uint8_t byte) { return byte == 0; }));
 }
 
 TEST(CapturedRanges, NodesTakeTheInnermostRangeWhileACaptureIsFollowed) {
