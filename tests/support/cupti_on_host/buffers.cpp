@@ -67,7 +67,8 @@ bool ask_for_buffer(HeldBuffer& buffer) {
     throw std::logic_error("a buffer that is not aligned to 8 bytes");
   }
   if (!promises_zeroed_buffers()) std::memset(buffer.bytes, 0, buffer.size);
-  if (std::any_of(buffer.bytes, buffer.bytes + buffer.size, [](std::uint8_t byte) { return byte != 0; }))
+  // Each byte is that before it, and the first is 0: without optimization a loop would take most of a test's time.
+  if (buffer.bytes[0] != 0 || std::memcmp(buffer.bytes, buffer.bytes + 1, buffer.size - 1) != 0)
     throw std::logic_error("a buffer that is not zeroed, as was promised");
   return true;
 }
