@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gui/models/tool_tip.h"
+
 namespace ddbench::gui {
 
 namespace {
@@ -62,9 +64,9 @@ QVariant DataTableModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole: return brief_[column] && !cell.brief.empty() ? QString::fromStdString(cell.brief) : text;
     case Qt::EditRole: return text;
     case Qt::ToolTipRole: {
-      if (cell.why.empty()) return text;
+      if (cell.why.empty()) return tool_tip(text);
       const QString why = QString::fromStdString(cell.why);
-      return text == QStringLiteral("–") ? why : text + QLatin1Char('\n') + why;  // the column may cut the text
+      return tool_tip(text == QStringLiteral("–") ? why : text + QLatin1Char('\n') + why);  // the column may cut the text
     }
     case Qt::TextAlignmentRole:
       return QVariant::fromValue<int>((numeric ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);

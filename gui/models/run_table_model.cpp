@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "gui/models/tool_tip.h"
+
 namespace ddbench::gui {
 namespace {
 
@@ -105,7 +107,7 @@ QVariant RunTableModel::data(const QModelIndex& index, int role) const {
   if (run == nullptr) return group_data(groups_[static_cast<std::size_t>(index.row())], index.column(), role);
   switch (role) {
     case Qt::DisplayRole: return text_of(*run, column);
-    case Qt::ToolTipRole: return tip_of(*run, column);
+    case Qt::ToolTipRole: return tool_tip(tip_of(*run, column));
     case kSortRole: return sort_key_of(*run, column);
     case kRunIdRole: return QString::fromStdString(run->run().id);
     case kStateRole: return static_cast<int>(run->run().valid ? run->run().state : store::RunState::kFailed);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "gui/charts/flow_layout.h"
+#include "gui/models/tool_tip.h"
 #include "gui/pages/overview_page.h"
 
 namespace ddbench::gui {
@@ -23,7 +24,7 @@ const std::vector<RunColumn>& filter_columns() {
 QToolButton* tool(const QString& text, const QString& name) {
   auto* button = new QToolButton;
   button->setText(text);
-  button->setToolTip(name);
+  button->setToolTip(tool_tip(name));
   button->setAccessibleName(name);
   button->setFocusPolicy(Qt::StrongFocus);
   return button;

@@ -15,6 +15,7 @@
 #include "analyzer/gate/gate.h"
 #include "analyzer/gate/run_history.h"
 #include "gui/charts/figure_card.h"
+#include "gui/models/tool_tip.h"
 #include "gui/tables/table_card.h"
 #include "reports/tables/gate/gate_tables.h"
 
@@ -229,7 +230,7 @@ void RegressionsPage::load() {
         const QFontMetrics metrics = series_box_->fontMetrics();
         for (const Series& series : series_) {
           series_box_->addItem(metrics.elidedText(series.label, Qt::ElideMiddle, kSeriesWidth - 60));
-          series_box_->setItemData(series_box_->count() - 1, series.label, Qt::ToolTipRole);
+          series_box_->setItemData(series_box_->count() - 1, tool_tip(series.label), Qt::ToolTipRole);
         }
         series_box_->setCurrentIndex(std::max(0, series_box_->findText(before)));
         show_series();
@@ -243,7 +244,7 @@ void RegressionsPage::show_series() {
                         QStringLiteral("A history is drawn of runs of one case that measured this metric."));
   }
   const Series& series = series_[static_cast<std::size_t>(series_box_->currentIndex())];
-  series_box_->setToolTip(series.label);
+  series_box_->setToolTip(tool_tip(series.label));
   history_->set_figure(series.figure);
   changes_->set_words(series.about_changes);
   changes_->set_table(series.changes);

@@ -6,6 +6,7 @@
 #include <QPushButton>
 
 #include "gui/charts/theme.h"
+#include "gui/models/tool_tip.h"
 
 namespace ddbench::gui {
 namespace {
@@ -49,7 +50,7 @@ StatusBar::StatusBar(QWidget* parent) : QFrame(parent) {
 
 void StatusBar::show_store(const QString& text) {
   store_->setText(text);
-  store_->setToolTip(text);
+  store_->setToolTip(tool_tip(text));
 }
 
 void StatusBar::show_hint(const QString& text) {

@@ -13,6 +13,7 @@
 #include "gui/charts/flow_layout.h"
 #include "gui/charts/theme.h"
 #include "gui/models/run_columns.h"
+#include "gui/models/tool_tip.h"
 
 namespace ddbench::gui {
 namespace {
@@ -174,7 +175,7 @@ void Page::fill_subject_box() {
     const int room = subject_box_->maximumWidth() - kBoxFrame;
     subject_box_->addItem(subject_box_->fontMetrics().elidedText(text, Qt::ElideMiddle, room), static_cast<int>(choice.kind));
     const int last = subject_box_->count() - 1;
-    subject_box_->setItemData(last, text, Qt::ToolTipRole);
+    subject_box_->setItemData(last, tool_tip(text), Qt::ToolTipRole);
     subject_box_->setItemData(last, QString::fromStdString(choice.sweep_id), Qt::UserRole + 1);
     if (choice == shown) subject_box_->setCurrentIndex(last);
   };
@@ -215,7 +216,7 @@ void Page::fill_run_box() {
     run_box_->addItem(text, QString::fromStdString(run->id));
     if (current != nullptr && current->run().id == run->id) run_box_->setCurrentIndex(run_box_->count() - 1);
   }
-  run_box_->setToolTip(run_box_->currentText());
+  run_box_->setToolTip(tool_tip(run_box_->currentText()));
 }
 
 void Page::fill_boxes() {

@@ -4,6 +4,7 @@
 
 #include "gui/models/data_table_model.h"
 #include "gui/models/run_filter.h"
+#include "gui/models/tool_tip.h"
 #include "gui_window.h"
 
 namespace ddbench::gui {
@@ -27,6 +28,12 @@ RunEntry entry_of(int number, double efficiency) {
   entry.measured = true;
   if (efficiency > 0) entry.measures[analyzer::RunMetric::kEfficiency] = efficiency;
   return entry;
+}
+
+TEST(Models, ToolTipsShowMarkupAsText) {
+  const QString name = QStringLiteral("<img src=\"/etc/hostname\">");
+  EXPECT_TRUE(tool_tip(name).contains(QStringLiteral("&lt;img"))) << tool_tip(name).toStdString();
+  EXPECT_EQ(tool_tip(QStringLiteral("8 < 16 × 2")), QStringLiteral("8 < 16 × 2"));
 }
 
 TEST(Models, RunTableObeysTheRulesOfModelsThroughEveryChange) {

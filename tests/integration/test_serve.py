@@ -81,14 +81,14 @@ def without_links(text):
 
 
 def test_every_link_leads_to_a_page(server):
-    todo, seen = ["/"], {}
-    while todo:
-        path = todo.pop()
+    open_paths, seen = ["/"], {}
+    while open_paths:
+        path = open_paths.pop()
         seen[path] = page(server, path)
         for link in Links(seen[path]).found:
             target = urllib.parse.urljoin(path, link)
-            if target not in seen and target not in todo:
-                todo.append(target)
+            if target not in seen and target not in open_paths:
+                open_paths.append(target)
     kinds = {path.split("/")[1].split("?")[0] for path in seen}
     assert kinds == {"", "run", "sweep", "compare"} and sum(path.startswith("/run/") for path in seen) >= 3
     assert not any("<script>document.title" in text for text in seen.values())

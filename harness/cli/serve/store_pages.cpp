@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kPrometheusType = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The address of the list, from a page of so many segments.
+/// The relative address of the list, seen from a page whose path has `depth` segments.
 reports::PageLinks links_from(std::size_t depth) {
   std::string root = "./";
   for (std::size_t i = 1; i < depth; ++i) root = i == 1 ? "../" : root + "../";

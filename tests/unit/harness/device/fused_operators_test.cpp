@@ -32,7 +32,7 @@ Numbers product_of(const Tensor& a, const Tensor& b, bool transpose_b) {
 
 class FusedOperatorsTest : public Differences {
  protected:
-  /// Calls `work` and expects that it queued so many kernels and products, if that can be counted.
+  /// Expects `work` to queue this number of kernels and products, where the device counts them.
   template <typename Work>
   void expect_work(std::uint64_t kernels, std::uint64_t products, const Work& work) {
     const auto kernels_before = test::work_on_host("kernels"), products_before = test::work_on_host("products");
