@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/device/network_operators.h"
+#include "harness/device/side_queue.h"
 #include "harness/device/tensor.h"
 
 namespace ddbench::device {
@@ -94,6 +95,8 @@ class Device : public NetworkOperators {
   virtual void read_stamps(std::vector<std::int64_t>& times_ns) = 0;
   /// Queue: what captures it as a graph (graph.h), this device's own; nullptr where nothing can.
   virtual GraphCapture* graph_capture() noexcept { return nullptr; }
+  /// A second queue, for one other thread.
+  virtual std::unique_ptr<SideQueue> side_queue() = 0;
 
   virtual void fill(const Tensor& destination, float value) = 0;
   virtual void copy(const Tensor& source, const Tensor& destination) = 0;  ///< equal shapes and types
@@ -157,7 +160,7 @@ void check_device(std::string_view name);
 std::string best_device();
 
 /// What the modules of devices export (ddbench/module/module.h).
-inline constexpr const char* kDeviceInterface = "device/8";
+inline constexpr const char* kDeviceInterface = "device/9";
 struct DeviceModule {
   std::unique_ptr<Device> (*make)(const DeviceOptions& options);
   void (*check)();

@@ -37,12 +37,6 @@ void check_supported(const RunCase& run_case) {
   workload::activation_type(run_case.precision);
   check_optimizer(run_case.optimizer);
   check_strategy(run_case);
-  if (!run_case.on_cpu() && strategy_info(run_case.strategy).needs_host_memory) {
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format("strategy {} works on the host's memory: use it with --device cpu, or another strategy",
-                    run_case.strategy));
-  }
   workload::make_workload(run_case);
 }
 

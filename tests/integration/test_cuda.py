@@ -81,6 +81,20 @@ def test_an_offloaded_optimizer_trains_the_same(bench, cuda, strategy):
     assert {"offload_gradients", "upload_values"} <= operators
 
 
+@pytest.mark.parametrize("strategy", [["horovod"], ["horovod", "-S", "fusion_mb=0"], ["horovod", "--accumulate", 2], ["ps"], ["ps", "-S", "servers=2"]],
+                         ids=lambda options: "-".join(map(str, options)).replace("--", ""))
+def test_strategies_whose_communication_thread_computes_train_as_on_the_cpu(bench, cuda, strategy):
+    """Gradients are copied, added and averaged by the device, beside backward."""
+    options = ["--gpus", 2, "--steps", 9, "--lr", 0.01, "--strategy", *strategy]
+    run = cuda(*options)
+    reference = bench.run_json("--device", "cpu", *TRAINING, *options)
+    assert values(bench, run) == pytest.approx(values(bench, reference), rel=1e-5)
+    assert len(bench.rows("select distinct parameter_hash from rank join run using (run_key) where id = ?", run["run"]["id"])) == 1
+    of_both = [{c["function"]: c["bytes"] for c in of["collectives"] if c["function"] in ("push", "pull")} for of in (run, reference)]
+    assert of_both[0] == of_both[1] and bool(of_both[0]) == (strategy[0] == "ps")
+    assert run["environment"]["facts"]["training.cuda_graph"].startswith(f"off: the hosts of strategy {strategy[0]}")
+
+
 @pytest.mark.parametrize("strategy", [["ddp"], ["zero1"], ["zero2", "--accumulate", 2], ["mirrored"]], ids=lambda options: options[0])
 def test_two_ranks_train_with_a_graph_as_without(bench, cuda, strategy):
     graph, none = (cuda("--steps", 14, "--gpus", 2, "--strategy", *strategy, "--cuda-graph", choice) for choice in ("auto", "off"))

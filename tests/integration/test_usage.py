@@ -75,7 +75,6 @@ WRONG = [
     (["run", "--device", "cpu", "--precision", "fp16"], ["fp16", "--device cuda"]),
     (["run", "--loss-scale", "big"], ["loss-scale", "big", "dynamic"]),
     (["run", "--gpus", "2", "--backend", "mpi"], ["mpi", "--launcher mpirun"]),
-    (["run", "--device", "cuda", "--strategy", "horovod"], ["horovod", "--device cpu"]),
     (["run", "--repeat", "0"], ["repeat", "0"]),
     (["run", "--timeout", "0"], ["timeout", "0"]),
     (["run", "--data", "/nonexistent"], ["/nonexistent"]),

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 
@@ -43,11 +44,12 @@ class Copies {
     if (tensor.data == nullptr || tensor.elements() <= 0) return tensor;
     auto [place, is_new] = copies_.try_emplace(tensor.data);
     if (is_new) {
-      place->second = {device_.allocate(tensor.bytes()), tensor};
+      place->second = {device_.allocate(tensor.bytes() + kAlignment), tensor};
       device_.upload(tensor.data, on_device(place->second));
+      device_.synchronize();  // for a second queue
     }
     Tensor copy = tensor;
-    copy.data = place->second.memory.data();
+    copy.data = data_of(place->second);
     return copy;
   }
   void bring_back() {
@@ -55,17 +57,51 @@ class Copies {
   }
 
  private:
+  static constexpr std::int64_t kAlignment = 64;
   struct Copy {
     Buffer memory;
     Tensor original;
   };
+  /// As aligned as the original: what is not takes other paths.
+  static void* data_of(const Copy& copy) {
+    return static_cast<std::byte*>(copy.memory.data()) + reinterpret_cast<std::uintptr_t>(copy.original.data) % kAlignment;
+  }
   /// With the padding of its rows.
   static Tensor on_device(const Copy& copy) {
-    return {copy.memory.data(), copy.original.rows, copy.original.leading(), copy.original.type};
+    return {data_of(copy), copy.original.rows, copy.original.leading(), copy.original.type};
   }
 
   Device& device_;
   std::map<void*, Copy> copies_;
+};
+
+/// Host memory in front of a device's second queue.
+class MirroredQueue final : public SideQueue {
+ public:
+  explicit MirroredQueue(Device& real) : real_(real), queue_(real.side_queue()) {}
+
+  void copy(const Tensor& from, const Tensor& to) override {
+    run([&](auto& on) { queue_->copy(on(from), on(to)); });
+  }
+  void add(const Tensor& from, const Tensor& to) override {
+    run([&](auto& on) { queue_->add(on(from), on(to)); });
+  }
+  void scale(const Tensor& values, float factor) override {
+    run([&](auto& on) { queue_->scale(on(values), factor); });
+  }
+  void synchronize() override { queue_->synchronize(); }
+
+ private:
+  template <typename Operation>
+  void run(const Operation& operation) {
+    Copies copies(real_);
+    operation(copies);
+    queue_->synchronize();
+    copies.bring_back();
+  }
+
+  Device& real_;
+  const std::unique_ptr<SideQueue> queue_;
 };
 
 /// Host memory in front of a device with memory of its own.
@@ -88,6 +124,7 @@ class Mirrored final : public Device {
   void synchronize() override { real_->synchronize(); }
   std::uint64_t mark() override { return real_->mark(); }
   void wait_for(std::uint64_t mark) override { real_->wait_for(mark); }
+  std::unique_ptr<SideQueue> side_queue() override { return std::make_unique<MirroredQueue>(*real_); }
   std::size_t stamp() noexcept override { return real_->stamp(); }
   std::size_t stamp_uploads() noexcept override { return real_->stamp_uploads(); }
   void read_stamps(std::vector<std::int64_t>& times_ns) override { real_->read_stamps(times_ns); }
@@ -107,6 +144,13 @@ class Mirrored final : public Device {
   void adamw(const Tensor& w, const Tensor& g, const Tensor& m, const Tensor& v, const AdamSettings& settings,
              float lr) override {
     run([&](auto& on) { real_->adamw(on(w), on(g), on(m), on(v), settings, lr); });
+  }
+  void adamw_each(std::span<const AdamTensors> tensors, const AdamSettings& settings, float lr) override {
+    run([&](auto& on) {
+      std::vector<AdamTensors> copies;
+      for (const AdamTensors& of : tensors) copies.push_back({on(of.parameter), on(of.gradient), on(of.m), on(of.v)});
+      real_->adamw_each(copies, settings, lr);
+    });
   }
   void lamb_direction(const Tensor& w, const Tensor& g, const Tensor& m, const Tensor& v,
                       const AdamSettings& settings) override {

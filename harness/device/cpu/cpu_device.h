@@ -27,6 +27,9 @@ class CpuDevice final : public Device {
   void copy(const Tensor& source, const Tensor& destination) override;
   void scale(const Tensor& values, float factor) override;
 
+  // side_queue.cpp
+  std::unique_ptr<SideQueue> side_queue() override;
+
   // linear.cpp
   void linear_forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation,
                       const Tensor& y) override;

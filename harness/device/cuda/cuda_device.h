@@ -48,6 +48,9 @@ class CudaDevice final : public Device {
   void read_stamps(std::vector<std::int64_t>& times_ns) override;
   GraphCapture* graph_capture() noexcept override { return &capture_; }
 
+  // side_queue.cpp
+  std::unique_ptr<SideQueue> side_queue() override;
+
   // linear.cpp
   void linear_forward(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation,
                       const Tensor& y) override;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "harness/collective/communicator.h"
@@ -71,9 +72,22 @@ class RecordedCollectives {
     return collective_key(communicator_.id(), sequence);
   }
 
-  /// Records from now to its destruction as a copy into or out of a communication buffer.
-  [[nodiscard]] host::ScopedSpan copy(std::uint32_t name, std::int64_t bytes, Place place) noexcept {
-    return {*track_, SpanKind::kCopy, name, place.step, static_cast<std::uint64_t>(bytes), place.bucket};
+  /// A copy into or out of a communication buffer, recorded from its construction to its destruction; where a CudaProbe
+  /// records, what the device does for it.
+  class Copy {
+   public:
+    Copy(host::Recorder::Track& track, cuda::CudaProbe* kernels, std::uint32_t name, std::int64_t bytes, Place place) noexcept
+        : range_(kernels, {SpanKind::kCopy, place.step, place.bucket, static_cast<std::uint64_t>(bytes)}) {
+      if (cuda::if_it_records(kernels) != nullptr) return;
+      span_.emplace(track, SpanKind::kCopy, name, place.step, static_cast<std::uint64_t>(bytes), place.bucket);
+    }
+
+   private:
+    std::optional<host::ScopedSpan> span_;
+    const cuda::ScopedRange range_;
+  };
+  [[nodiscard]] Copy copy(std::uint32_t name, std::int64_t bytes, Place place) noexcept {
+    return {*track_, kernels_, name, bytes, place};
   }
 
  private:

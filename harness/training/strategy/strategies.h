@@ -32,8 +32,6 @@ struct StrategyInfo {
   /// What the strategy and the optimizer allocate on a rank's device: parameters, gradients, the optimizer's state and
   /// buckets, to the byte; without what the model keeps of them in 16 bits.
   device::MemoryByUse (*memory)(const RunCase& run_case, const ParameterSizes& parameters, int rank);
-  /// Its communication thread computes too: on memory of the host.
-  bool needs_host_memory = false;
   /// No rank keeps all values of parameters: Strategy::source().
   bool shards_parameters = false;
 };

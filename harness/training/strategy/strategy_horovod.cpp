@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "harness/training/optimizer/parameters.h"
@@ -35,17 +34,19 @@ class Horovod final : public Strategy {
       : Strategy(site),
         fusion_bytes_(fusion_bytes(site.run_case)),
         cycle_(static_cast<std::int64_t>(cycle_ms(site.run_case) * 1e6)),
+        share_(1.0F / static_cast<float>(site.world_size)),
         fuse_name_(site.probe.intern("fuse")),
         unfuse_name_(site.probe.intern("unfuse")),
         values_(site.specs, site.device, device::MemoryUse::kParameters),
         gradients_(site.specs, site.device, device::MemoryUse::kGradients),
         ready_(site.specs.size()),
-        counts_(static_cast<std::size_t>(site.world_size)) {
+        counts_(static_cast<std::size_t>(site.world_size)),
+        copies_(site.device.side_queue()) {
     std::int64_t total = 0;
     for (const std::int64_t bytes : bytes_of(site.specs)) total += bytes;
     const std::int64_t fused = fusion_buffer_bytes(site.run_case, total) / std::int64_t{sizeof(float)};
     fusion_memory_ = site.device.allocate(fused * std::int64_t{sizeof(float)}, device::MemoryUse::kBuckets);
-    fusion_ = Tensor{fusion_memory_.data(), 1, fused}.floats();
+    fusion_ = Tensor{fusion_memory_.data(), 1, fused};
     set_parameters(values_.tensors(), gradients_.tensors(), values_.all());
     for (std::size_t i = 0; i < site.specs.size(); ++i) add_slice(i);
   }
@@ -58,10 +59,11 @@ class Horovod final : public Strategy {
     });
   }
 
-  // Backward announces parameters in the same order on every rank, so a count identifies which are ready.
+  // Backward announces parameters in the same order on every rank, so a count identifies which are ready. As in Horovod, a
+  // gradient is announced when its operators are queued, and awaited before it is used.
   void reduce_when_ready(std::size_t parameter) override {
     const std::size_t count = ready_count_.load(std::memory_order_relaxed);
-    ready_[count] = parameter;
+    ready_[count] = {gradient_of(parameter).part(0, gradient_of(parameter).elements()), site_.device.mark()};
     ready_count_.store(count + 1, std::memory_order_release);
   }
 
@@ -88,66 +90,74 @@ class Horovod final : public Strategy {
     return static_cast<std::size_t>(*std::min_element(counts_.begin(), counts_.end()));
   }
 
-  std::int64_t bytes_of_ready(std::size_t position) const { return gradient_of(ready_[position]).bytes(); }
-
   std::size_t end_of_fusion(std::size_t begin, std::size_t agreed) const {
-    std::int64_t bytes = bytes_of_ready(begin);
+    std::int64_t bytes = ready_[begin].gradient.bytes();
     std::size_t end = begin + 1;
-    while (end < agreed && bytes + bytes_of_ready(end) <= fusion_bytes_) bytes += bytes_of_ready(end++);
+    while (end < agreed && bytes + ready_[end].gradient.bytes() <= fusion_bytes_) bytes += ready_[end++].gradient.bytes();
     return end;
   }
 
   void reduce(RecordedCollectives& collectives, std::size_t begin, std::size_t end, Place place) {
+    site_.device.wait_for(ready_[end - 1].mark);
     if (end == begin + 1) {  // nothing to fuse: reduced where it lies
-      const std::span<float> gradient = gradient_of(ready_[begin]).floats();
-      collectives.all_reduce_sum(gradient, place);
+      const Tensor& gradient = ready_[begin].gradient;
+      collectives.all_reduce_sum(elements(gradient), place);
       average(gradient);
       return;
     }
-    std::size_t used = 0;
-    for (std::size_t i = begin; i < end; ++i) used += gradient_of(ready_[i]).floats().size();
-    const std::span<float> fused = fusion_.first(used);
-    {
-      const auto span = collectives.copy(fuse_name_, static_cast<std::int64_t>(fused.size_bytes()), place);
-      copy_each(begin, end, [&](std::span<float> gradient, std::size_t at) {
-        std::memcpy(&fused[at], gradient.data(), gradient.size_bytes());
-      });
-    }
-    collectives.all_reduce_sum(fused, place);
-    const auto span = collectives.copy(unfuse_name_, static_cast<std::int64_t>(fused.size_bytes()), place);
-    average(fused);
-    copy_each(begin, end, [&](std::span<float> gradient, std::size_t at) {
-      std::memcpy(gradient.data(), &fused[at], gradient.size_bytes());
-    });
-  }
-
-  template <typename Copy>
-  void copy_each(std::size_t begin, std::size_t end, Copy&& copy) {
-    std::size_t at = 0;
+    const Tensor fused = fuse(collectives, begin, end, place);
+    collectives.all_reduce_sum(elements(fused), place);
+    const auto span = collectives.copy(unfuse_name_, fused.bytes(), place);
+    copies_->scale(fused, share_);
+    std::int64_t at = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      const std::span<float> gradient = gradient_of(ready_[i]).floats();
-      copy(gradient, at);
-      at += gradient.size();
+      const Tensor& gradient = ready_[i].gradient;
+      copies_->copy(fused.part(at, gradient.elements()), gradient);
+      at += gradient.elements();
     }
+    copies_->synchronize();
   }
 
-  void average(std::span<float> values) const {
-    const float share = 1.0F / static_cast<float>(site_.world_size);
-    for (float& value : values) value *= share;
+  /// The gradients from `begin` up to `end`, one behind the other.
+  Tensor fuse(RecordedCollectives& collectives, std::size_t begin, std::size_t end, Place place) {
+    std::int64_t size = 0;
+    for (std::size_t i = begin; i < end; ++i) size += ready_[i].gradient.elements();
+    const Tensor fused = fusion_.part(0, size);
+    const auto span = collectives.copy(fuse_name_, fused.bytes(), place);
+    std::int64_t at = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Tensor& gradient = ready_[i].gradient;
+      copies_->copy(gradient, fused.part(at, gradient.elements()));
+      at += gradient.elements();
+    }
+    copies_->synchronize();
+    return fused;
   }
+
+  void average(const Tensor& values) {
+    copies_->scale(values, share_);
+    copies_->synchronize();
+  }
+
+  struct Ready {
+    Tensor gradient;  // as a vector
+    std::uint64_t mark = 0;
+  };
 
   const std::int64_t fusion_bytes_;
   const std::chrono::nanoseconds cycle_;
+  const float share_;  // of a sum over the ranks, for their average
   const std::uint32_t fuse_name_;
   const std::uint32_t unfuse_name_;
   ParameterMemory values_;
   ParameterMemory gradients_;
   device::Buffer fusion_memory_;
-  std::span<float> fusion_;
-  std::vector<std::size_t> ready_;  // parameters in the order in which they became ready
+  Tensor fusion_;
+  std::vector<Ready> ready_;  // in the order in which they became ready
   std::atomic<std::size_t> ready_count_{0};
   float own_count_ = 0;
   std::vector<float> counts_;
+  const std::unique_ptr<device::SideQueue> copies_;
 };
 
 StrategyTraffic traffic(const RunCase& run_case, std::span<const std::int64_t> parameter_bytes) {
@@ -182,8 +192,7 @@ StrategyInfo horovod_strategy() {
             return std::make_unique<Horovod>(site);
           },
           .traffic = traffic,
-          .memory = memory,
-          .needs_host_memory = true};
+          .memory = memory};
 }
 
 }  // namespace ddbench::ddp

@@ -76,7 +76,8 @@ class ParameterServer final : public Strategy {
       : Strategy(site),
         average_name_(site.probe.intern("average_gradients")),
         keys_(plan_keys(site.run_case, bytes_of(site.specs))),
-        order_(buckets_of(keys_), site.specs.size()) {
+        order_(buckets_of(keys_), site.specs.size()),
+        sums_(site.device.side_queue()) {
     std::int64_t total = 0;
     for (const workload::ParameterSpec& spec : site.specs) total += spec.elements();
     value_memory_ = site.device.allocate(total * std::int64_t{sizeof(float)}, device::MemoryUse::kParameters);
@@ -124,7 +125,7 @@ class ParameterServer final : public Strategy {
       }
     }
     received_memory_ = site_.device.allocate(longest * std::int64_t{sizeof(float)}, device::MemoryUse::kBuckets);
-    received_ = Tensor{received_memory_.data(), 1, longest}.floats();
+    received_ = Tensor{received_memory_.data(), 1, longest};
     set_parameters(values, gradients, all_values);
     for (std::size_t key = 0; key < keys_.size(); ++key) {
       if (keys_[key].server == site_.rank) {
@@ -163,11 +164,11 @@ class ParameterServer final : public Strategy {
   void push(collective::Communicator& communicator, std::size_t key) {
     const Tensor& gradients = pieces_[key].gradients;
     if (keys_[key].server != site_.rank) return communicator.send(elements(gradients), keys_[key].server);
-    const std::span<float> sums = gradients.floats();
-    const std::span<float> received = received_.first(sums.size());
+    const Tensor received = received_.part(0, gradients.elements());
     for_each_other([&](int worker) {
-      communicator.receive(received, worker);
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += received[i];
+      communicator.receive(elements(received), worker);
+      sums_->add(received, gradients);
+      sums_->synchronize();  // before the next one's arrive in the same place
     });
   }
 
@@ -184,7 +185,8 @@ class ParameterServer final : public Strategy {
   device::Buffer gradient_memory_;
   std::vector<Piece> pieces_;
   device::Buffer received_memory_;
-  std::span<float> received_;  // a worker's gradients, on a server
+  Tensor received_;  // a worker's gradients, on a server
+  const std::unique_ptr<device::SideQueue> sums_;
 };
 
 /// Bytes that each server keeps.
@@ -247,8 +249,7 @@ StrategyInfo parameter_server_strategy() {
             return std::make_unique<ParameterServer>(site);
           },
           .traffic = traffic,
-          .memory = memory,
-          .needs_host_memory = true};
+          .memory = memory};
 }
 
 }  // namespace ddbench::ddp

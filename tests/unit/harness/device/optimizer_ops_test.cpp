@@ -1,4 +1,4 @@
-// Optimizers, norms and 16-bit numbers of the CPU device against formulas in double precision.
+// Optimizers, norms, side queues and 16-bit numbers of the CPU device against formulas in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "core/error.h"
@@ -129,6 +130,28 @@ TEST_F(OptimizerOps, AddScaled) {
   device_->add_scaled(source, -0.5F, destination);
   for (std::size_t i = 0; i < before.size(); ++i)
     ASSERT_NEAR(destination.floats()[i], before[i] - 0.5 * source.floats()[i], 1e-6);
+}
+
+/// Of vectors that begin at no multiple of 16 bytes, as gradients in a fusion buffer do; from another thread than the device's.
+TEST_F(OptimizerOps, ASideQueueCopiesAddsAndScales) {
+  const Tensor source = random(-1, 1).part(1, kElements - 1);
+  const Tensor destination = random(-1, 1).part(1, kElements - 1);
+  const std::vector<double> before = numbers(destination);
+  const auto queue = device_->side_queue();
+  std::thread other([&] {
+    queue->add(source, destination);
+    queue->scale(destination, 0.25F);
+    queue->synchronize();
+  });
+  other.join();
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_NEAR(numbers(destination)[i], 0.25 * (before[i] + numbers(source)[i]), 1e-7) << i;
+  }
+  queue->copy(source, destination);
+  queue->synchronize();
+  EXPECT_EQ(numbers(destination), numbers(source));
+  EXPECT_THROW(queue->copy(source, destination.part(1, 3)), Error);
+  EXPECT_THROW(queue->add(source, destination.part(1, 3)), Error);
 }
 
 TEST_F(OptimizerOps, SquaredNormKeepsWhatFloatsWouldLose) {
