@@ -120,6 +120,9 @@ class Device : public NetworkOperators {
   virtual void adamw_each(std::span<const AdamTensors> tensors, const AdamSettings& settings, float lr) {
     for (const AdamTensors& each : tensors) adamw(each.parameter, each.gradient, each.m, each.v, settings, lr);
   }
+  /// adamw_each() in a graph (graph.h) takes the settings and learning rate of the last call of this before the graph's launch,
+  /// and none of its own. Queue: in its order.
+  virtual void set_adamw(const AdamSettings& /*settings*/, float /*lr*/) {}
   /// The direction of a LAMB step (You et al. 2020), m and v as in adamw; `gradient` becomes
   /// (m / correction1) / (sqrt(v / correction2) + epsilon) + weight_decay * parameter.
   virtual void lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m,

@@ -35,6 +35,8 @@ class GraphCapture {
   /// Calls `action` at once with a queue of its own, a cudaStream_t: its work runs after everything captured
   /// before, in parallel with what is captured later, and is done when the graph is.
   virtual void aside(const std::function<void(void* stream)>& action) = 0;
+  /// What is captured from now on runs after all that was captured aside so far.
+  virtual void join() = 0;
   /// As Device::stamp(), from within `action` and of its queue.
   virtual std::size_t stamp_aside() noexcept = 0;
   virtual std::unique_ptr<Graph> end() = 0;

@@ -83,15 +83,24 @@ void record_half_conversion(host::Recorder& recorder, device::Device& device,
   recorder.record_scalar(fact_key<"gradients.widen_ns_per_mib">.name, step, conversion.widen_ns_per_mib);
 }
 
-/// One step's gradients: forward and backward of every micro-batch. Returns the mean loss of this rank.
+/// The numbers of an update (Optimizer::update).
+struct UpdateNumbers {
+  std::uint32_t updates;
+  double lr;
+};
+
+/// One step's gradients: forward and backward of every micro-batch; and their update, where a graph contains it.
 class StepGradients {
  public:
-  StepGradients(const RunCase& run_case, Loader& loader, workload::Model& model, Strategy& strategy,
-                workload::Probe& probe, StepGraphs& graphs)
+  /// `updates_at_once`: nothing between the last backward and the update depends on the host.
+  StepGradients(const RunCase& run_case, Loader& loader, workload::Model& model, Strategy& strategy, Optimizer& optimizer,
+                workload::Probe& probe, StepGraphs& graphs, bool updates_at_once)
       : micro_batches_(run_case.accumulate),
+        captures_update_(updates_at_once && strategy.updates_everything() && optimizer.can_be_captured()),
         loader_(loader),
         model_(model),
         strategy_(strategy),
+        optimizer_(optimizer),
         probe_(probe),
         graphs_(graphs),
         on_ready_([&strategy](std::size_t parameter) { strategy.on_ready(parameter); }) {}
@@ -105,17 +114,24 @@ class StepGradients {
       model_.queue_forward(batch, probe_);
       strategy_.begin_backward(number_of(kind.place));
       model_.backward(batch, probe_, on_ready_);
+      if (!kind.updates) return;
+      graphs_.await_collectives();
+      strategy_.capture_update(optimizer_);
     });
   }
 
-  /// `before_last_backward` is called with the step's loss: after it, where backward runs in a graph.
+  /// Returns the mean loss of this rank. `before_last_backward` is called with it: after it, where backward runs in a graph.
   template <typename Action>
-  double compute(Action&& before_last_backward) {
+  double compute(const UpdateNumbers& numbers, Action&& before_last_backward) {
     double loss = 0;
+    updated_ = false;
     for (int micro_batch = 0; micro_batch < micro_batches_; ++micro_batch) {
       const workload::Batch& batch = loader_.next(probe_);
       const bool is_last = micro_batch + 1 == micro_batches_;
-      if (graphs_.run(batch, kind_of(micro_batch))) {
+      const MicroBatchKind kind = kind_of(micro_batch);
+      if (kind.updates) optimizer_.prepare(numbers.updates, numbers.lr);
+      if (graphs_.run(batch, kind)) {
+        updated_ = kind.updates;
         loss += model_.loss() / micro_batches_;
         if (is_last) before_last_backward(loss);
         strategy_.begin_backward(micro_batch);
@@ -126,25 +142,31 @@ class StepGradients {
         strategy_.begin_backward(micro_batch);
         model_.backward(batch, probe_, on_ready_);
       }
-      strategy_.finish_backward();
+      if (!updated_) strategy_.finish_backward();
     }
     return loss;
   }
+  /// Whether the step's update is done too.
+  bool updated() const noexcept { return updated_; }
 
  private:
   using Place = MicroBatchKind::Place;
   MicroBatchKind kind_of(int micro_batch) const noexcept {
-    if (micro_batch + 1 == micro_batches_) return {Place::kLast, strategy_.measures_norms()};
-    return {micro_batch == 0 ? Place::kFirst : Place::kMiddle, false};
+    const bool norms = strategy_.measures_norms();
+    if (micro_batch + 1 == micro_batches_) return {Place::kLast, norms, captures_update_ && graphs_.wanted() && !norms};
+    return {micro_batch == 0 ? Place::kFirst : Place::kMiddle, false, false};
   }
   int number_of(Place place) const noexcept {
     return place == Place::kLast ? micro_batches_ - 1 : place == Place::kFirst ? 0 : 1;
   }
 
   const int micro_batches_;
+  const bool captures_update_;
+  bool updated_ = false;
   Loader& loader_;
   workload::Model& model_;
   Strategy& strategy_;
+  Optimizer& optimizer_;
   workload::Probe& probe_;
   StepGraphs& graphs_;
   const workload::GradientReady on_ready_;
@@ -204,7 +226,7 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
   strategy->share_parameters();
   Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
                 *device, probe, std::int64_t{first_step} * run_case.accumulate);
-  StepGradients gradients(run_case, loader, *model, *strategy, probe, graphs);
+  StepGradients gradients(run_case, loader, *model, *strategy, *optimizer, probe, graphs, !loss_scale.wanted());
   const InjectedFaults faults(rank, world_size, probe);
 
   TrainResult result;
@@ -220,11 +242,12 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
     gradients.begin_step(step, first_step, loss_scale.value());
     noise.begin_step(step);
     faults.begin_step(step, probe);
-    const double loss = gradients.compute([&](double own_loss) { target.submit(step, own_loss); });
+    const UpdateNumbers numbers{step - loss_scale.skipped(), learning_rate(run_case, step)};
+    const double loss = gradients.compute(numbers, [&](double own_loss) { target.submit(step, own_loss); });
     const bool finite = !loss_scale.wanted() || strategy->unscale(loss_scale.value());
     if (finite) {
       noise.end_backward(step);
-      strategy->update(*optimizer, step - loss_scale.skipped(), learning_rate(run_case, step));
+      if (!gradients.updated()) strategy->update(*optimizer, numbers.updates, numbers.lr);
     }
     clock.wait_for_device();
     graphs.record();

@@ -107,6 +107,23 @@ def test_two_ranks_train_with_a_graph_as_without(bench, cuda, strategy):
     assert of_both[0] == of_both[1]
 
 
+@pytest.mark.parametrize("strategy", [["ddp"], ["ddp", "-S", "hook=fp16", "--accumulate", 2], ["mirrored", "-S", "pack_mb=0.01"], ["zero1"]],
+                         ids=lambda options: "-".join(map(str, options)).replace("--", ""))
+def test_a_graph_updates_with_the_step_s_own_numbers(bench, cuda, strategy):
+    """AdamW's corrections and the learning rate change in each step; where a rank updates everything, the graph has the update."""
+    options = ["--steps", 14, "--gpus", 2, "--optimizer", "adamw", "--lr", 0.01, "--lr-warmup", 12, "--strategy", *strategy]
+    graph, none = (cuda(*options, "--cuda-graph", choice) for choice in ("auto", "off"))
+    assert graph["environment"]["facts"]["training.cuda_graph"] == "captured from step 4"
+    assert values(bench, graph) == values(bench, none)
+    assert len(bench.rows("select distinct parameter_hash from rank")) == 1
+    counts = [{(kind, name): count for kind, name, count in bench.rows(
+        """select kernel.kind, kernel.name, sum(kernel.count) from kernel join run using (run_key)
+           where id = ? group by kernel.kind, kernel.name""", run["run"]["id"])} for run in (graph, none)]
+    operators = [{key: of[key] for key in of if key[0] in ("forward", "backward", "optimizer")} for of in counts]
+    assert operators[0] == operators[1] and operators[0]["optimizer", "adamw"] > 0
+    assert (("copy", "upload_settings") in counts[0]) == (strategy[0] != "zero1")
+
+
 def test_every_step_is_partitioned_and_every_all_reduce_is_seen(bench, cuda):
     run = cuda("--steps", 14, "--gpus", 2)
     parts = [r[1] for r in bench.rows("pragma table_info(step)") if r[1].endswith("_ns") and r[1] not in

@@ -116,6 +116,7 @@ class CudaDevice final : public Device {
   void adamw(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
              const AdamSettings& settings, float lr) override;
   void adamw_each(std::span<const AdamTensors> tensors, const AdamSettings& settings, float lr) override;
+  void set_adamw(const AdamSettings& settings, float lr) override;
   void lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m, const Tensor& v,
                       const AdamSettings& settings) override;
   void add_scaled(const Tensor& source, float factor, const Tensor& destination) override;
@@ -157,6 +158,7 @@ class CudaDevice final : public Device {
     Buffer memory;
   };
   std::map<const void*, AdamTable> adam_tables_;  // by the first parameter
+  Buffer adam_step_;           // an AdamStep, of adamw_each() in graphs
   Buffer squares_;             // the sum, and partial sums behind it
 };
 

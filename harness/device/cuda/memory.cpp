@@ -44,6 +44,7 @@ CudaDevice::CudaDevice(const DeviceOptions& options)
                "make an event");
     event.reset(made);
   }
+  adam_step_ = allocate(sizeof(AdamStep));
   squares_ = allocate((1 + kSquareBlocks) * std::int64_t{sizeof(double)});
 }
 

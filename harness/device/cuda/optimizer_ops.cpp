@@ -47,7 +47,13 @@ void CudaDevice::adamw_each(std::span<const AdamTensors> tensors, const AdamSett
     synchronize();
   }
   cuda::adamw_each(stream_.get(), static_cast<const AdamPiece*>(table.memory.data()),
-                   static_cast<std::int64_t>(table.pieces.size()), settings, lr);
+                   static_cast<std::int64_t>(table.pieces.size()), AdamStep(settings, lr),
+                   capture_.active() ? static_cast<const AdamStep*>(adam_step_.data()) : nullptr);
+}
+
+void CudaDevice::set_adamw(const AdamSettings& settings, float lr) {
+  const AdamStep step(settings, lr);
+  gpu::check(cudaMemcpyAsync(adam_step_.data(), &step, sizeof step, cudaMemcpyHostToDevice, stream_.get()), "copy from the host");
 }
 
 void CudaDevice::lamb_direction(const Tensor& parameter, const Tensor& gradient, const Tensor& m,

@@ -71,11 +71,15 @@ void StreamCapture::aside(const std::function<void(void* stream)>& action) {
   action(beside_.get());
 }
 
+void StreamCapture::join() {
+  if (!forked_) return;
+  gpu::check(cudaEventRecord(join_.get(), beside_.get()), "join a graph");
+  gpu::check(cudaStreamWaitEvent(stream_, join_.get(), 0), "join a graph");
+  forked_ = false;
+}
+
 std::unique_ptr<Graph> StreamCapture::end() {
-  if (forked_) {
-    gpu::check(cudaEventRecord(join_.get(), beside_.get()), "join a graph");
-    gpu::check(cudaStreamWaitEvent(stream_, join_.get(), 0), "join a graph");
-  }
+  join();
   active_ = false;
   cudaGraph_t captured = nullptr;
   const cudaError_t ended = cudaStreamEndCapture(stream_, &captured);

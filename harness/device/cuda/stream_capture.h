@@ -21,6 +21,7 @@ class StreamCapture final : public GraphCapture {
 
   void begin() override;
   void aside(const std::function<void(void* stream)>& action) override;
+  void join() override;
   std::size_t stamp_aside() noexcept override { return stamps_->add(beside_.get(), cudaEventRecordExternal); }
   std::unique_ptr<Graph> end() override;
   void cancel() noexcept override;
@@ -33,7 +34,7 @@ class StreamCapture final : public GraphCapture {
   const gpu::Event join_;
   std::unique_ptr<Stamps> stamps_;  // of the graph that is captured
   bool active_ = false;
-  bool forked_ = false;
+  bool forked_ = false;  // and not joined
 };
 
 }  // namespace ddbench::device::cuda

@@ -44,7 +44,8 @@ class OptimizerBase : public Optimizer {
         device_(device),
         slices_(std::move(slices)),
         probe_(probe),
-        name_(probe.intern(run_case.optimizer)) {}
+        name_(probe.intern(run_case.optimizer)),
+        upload_name_(probe.intern("upload_settings")) {}
 
   Device& state_device() override { return device_; }
 
@@ -53,6 +54,7 @@ class OptimizerBase : public Optimizer {
     return device_.is_host() ? probe_.host_span(SpanKind::kOptimizer, name_, bytes) : probe_.span(SpanKind::kOptimizer, name_, bytes);
   }
   auto span(std::size_t slice) { return span_of(slices_[slice].value.bytes()); }
+  auto upload_span() { return probe_.span(SpanKind::kCopy, upload_name_, sizeof(AdamSettings)); }
   void append_state(const StateVectors& vectors, const char* what, std::vector<NamedTensor>& state) const {
     for (std::size_t i = 0; i < slices_.size(); ++i) {
       state.push_back({fmt::format("{}/{}", slices_[i].name, what), vectors[i]});
@@ -69,6 +71,7 @@ class OptimizerBase : public Optimizer {
  private:
   Probe& probe_;
   const std::uint32_t name_;
+  const std::uint32_t upload_name_;
 };
 
 class Sgd : public OptimizerBase {
@@ -139,6 +142,11 @@ class AdamW : public OptimizerBase {
     const auto timed = span_of(bytes);
     device_.adamw_each(tensors, settings(updates, weight_decay_), static_cast<float>(lr));
   }
+  bool can_be_captured() const override { return !device_.is_host(); }
+  void prepare(std::uint32_t updates, double lr) override {
+    const auto timed = upload_span();
+    device_.set_adamw(settings(updates, weight_decay_), static_cast<float>(lr));
+  }
   std::vector<NamedTensor> state() const override {
     std::vector<NamedTensor> state;
     append_state(m_, "m", state);
@@ -166,6 +174,7 @@ class Lamb final : public AdamW {
   void update_each(std::size_t first, std::size_t end, std::uint32_t updates, double lr) override {
     Optimizer::update_each(first, end, updates, lr);
   }
+  bool can_be_captured() const override { return false; }  // the host computes with norms
   void update(std::size_t slice, std::uint32_t updates, double lr) override {
     const auto timed = span(slice);
     const Slice& layer = slices_[slice];

@@ -38,6 +38,10 @@ class Optimizer {
   virtual void update_each(std::size_t first, std::size_t end, std::uint32_t updates, double lr) {
     for (std::size_t slice = first; slice < end; ++slice) update(slice, updates, lr);
   }
+  /// Whether update_each() of all slices may be captured into a graph: its `updates` and `lr` are then those of prepare(),
+  /// which comes before each launch.
+  virtual bool can_be_captured() const { return false; }
+  virtual void prepare(std::uint32_t /*updates*/, double /*lr*/) {}
   /// What a checkpoint must keep, "<slice>/<what>"; views that stay valid.
   virtual std::vector<NamedTensor> state() const = 0;
   /// Whose memory the state is in.

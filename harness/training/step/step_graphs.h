@@ -27,16 +27,17 @@ struct MicroBatchKind {
   enum class Place : std::uint8_t { kFirst, kMiddle, kLast };
   Place place = Place::kLast;  ///< the only one of a step is the last
   bool norms = false;          ///< Strategy::measures_norms(), in the last one
+  bool updates = false;        ///< the optimizer's update follows backward
 };
 
-/// Forward and backward as CUDA graphs, collectives included: captured once the first steps are done, and
+/// Forward and backward as CUDA graphs, collectives included and, where it can be, the update: captured once the first steps are done, and
 /// then launched as a whole. What a graph runs is recorded as what it was captured from would be: operators
 /// as spans, collectives with bucket, bytes and key. Where nothing can be captured, or a capture fails on any
 /// rank, everything runs as it does without. The rank's own thread only; `communication` ends before this
 /// does.
 class StepGraphs {
  public:
-  /// Queues a micro-batch's forward and backward, with its gradients handed to the strategy.
+  /// Queues a micro-batch's forward and backward, with its gradients handed to the strategy, and the update if it is to.
   using Pass = std::function<void(const workload::Batch& batch, const MicroBatchKind& kind)>;
 
   StepGraphs(const RunCase& run_case, device::Device& device, CommunicationThread& communication,
@@ -48,6 +49,8 @@ class StepGraphs {
   /// Before the micro-batches of a step, which scale the loss so: captures what is missing, if it is time.
   /// `first_step`: of this process.
   void begin_step(std::uint32_t step, std::uint32_t first_step, float loss_scale, const Pass& pass);
+  /// False where run() will not run a graph in any later step.
+  bool wanted() const noexcept { return wanted_; }
   /// Runs a micro-batch as a graph; its collectives are done when this returns. False, and nothing was done,
   /// where it must be queued operator by operator. Throws the Error of a failed collective.
   bool run(const workload::Batch& batch, const MicroBatchKind& kind);
@@ -57,6 +60,8 @@ class StepGraphs {
   /// Whether what a strategy hands over is noted: all_reduce() takes it then.
   bool capturing() const noexcept { return capturing_ != nullptr; }
   void all_reduce(collective::Elements data, std::uint16_t bucket);
+  /// What is queued from now on comes after them.
+  void await_collectives() { capture_->join(); }
   /// Likewise.
   void reduce_scatter(collective::Elements input, collective::Elements output, std::uint16_t bucket);
 

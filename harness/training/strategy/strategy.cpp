@@ -99,6 +99,11 @@ void Strategy::update(Optimizer& optimizer, std::uint32_t updates, double lr) {
   optimizer.update_each(0, slices_.size(), updates, lr);
 }
 
+void Strategy::capture_update(Optimizer& optimizer) {
+  finish_reduction();
+  optimizer.update_each(0, slices_.size(), 0, 0);
+}
+
 bool Strategy::unscale(float scale) {
   for (const Slice& slice : slices_) {
     const auto span = site_.probe.span(SpanKind::kOptimizer, unscale_name_, slice.gradient.bytes());

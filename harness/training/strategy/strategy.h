@@ -76,6 +76,10 @@ class Strategy {
   /// `updates`: how many there were before, for Optimizer::update.
   virtual void update(Optimizer& optimizer, std::uint32_t updates, double lr);
 
+  /// While a graph is captured, after the last micro-batch's backward: queues what finish_backward() and update() do behind
+  /// its collectives. For those that update everything.
+  void capture_update(Optimizer& optimizer);
+
   /// False where no rank has its own gradient of the whole step.
   bool can_measure_norms() const noexcept;
   /// Whether local_square() is computed in the step that begins, which costs a pass over the gradients.

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cmath>
 #include <cstdint>
 
 #include "harness/device/device.h"
@@ -31,8 +32,19 @@ void sgd(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, c
          const SgdSettings& settings);
 void adamw(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& m,
            const Tensor& v, const AdamSettings& settings, float lr);
+/// The numbers of an adamw() step.
+struct AdamStep {
+  AdamSettings settings;
+  float keep;
+  float step;
+  float root;
+
+  AdamStep(const AdamSettings& of, float lr)
+      : settings(of), keep(1.0F - lr * of.weight_decay), step(lr / of.correction1), root(1.0F / std::sqrt(of.correction2)) {}
+};
 /// adamw() of pieces of vectors, in one launch. The table of pieces is in the GPU's memory; each has at most
-/// kAdamPiece elements.
+/// kAdamPiece elements. Its numbers are those of `step`, or what *later, in the GPU's memory, holds when the kernel runs,
+/// unless that is null.
 struct AdamPiece {
   float* parameter = nullptr;
   const float* gradient = nullptr;
@@ -42,7 +54,7 @@ struct AdamPiece {
   friend bool operator==(const AdamPiece&, const AdamPiece&) = default;
 };
 inline constexpr std::int64_t kAdamPiece = 1 << 15;
-void adamw_each(cudaStream_t stream, const AdamPiece* pieces, std::int64_t count, const AdamSettings& settings, float lr);
+void adamw_each(cudaStream_t stream, const AdamPiece* pieces, std::int64_t count, const AdamStep& step, const AdamStep* later);
 void lamb_direction(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& m,
                     const Tensor& v, const AdamSettings& settings);
 

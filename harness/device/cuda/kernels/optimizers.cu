@@ -24,20 +24,12 @@ __global__ void add_partials(const double* partials, int count, double* sum) {
   if (threadIdx.x == 0) *sum += total;
 }
 
-struct AdamStep {
-  AdamSettings settings;
-  float keep;
-  float step;
-  float root;
-
-  AdamStep(const AdamSettings& of, float lr)
-      : settings(of), keep(1.0F - lr * of.weight_decay), step(lr / of.correction1), root(1.0F / std::sqrt(of.correction2)) {}
-  __device__ void operator()(float& w, float g, float& first, float& second) const {
-    first = settings.beta1 * first + (1.0F - settings.beta1) * g;
-    second = settings.beta2 * second + (1.0F - settings.beta2) * g * g;
-    w = w * keep - step * first / (sqrtf(second) * root + settings.epsilon);
-  }
-};
+__device__ inline void take(const AdamStep& adam, float& w, float g, float& first, float& second) {
+  const AdamSettings& settings = adam.settings;
+  first = settings.beta1 * first + (1.0F - settings.beta1) * g;
+  second = settings.beta2 * second + (1.0F - settings.beta2) * g * g;
+  w = w * adam.keep - adam.step * first / (sqrtf(second) * adam.root + settings.epsilon);
+}
 
 /// Vectors that are changed together, element by element.
 template <int kVectors>
@@ -84,7 +76,8 @@ void update(cudaStream_t stream, Step step, const Tensor& first, const Tensors&.
 }
 
 /// A block a piece.
-__global__ void adamw_pieces(const AdamPiece* pieces, AdamStep step) {
+__global__ void adamw_pieces(const AdamPiece* pieces, AdamStep given, const AdamStep* later) {
+  const AdamStep step = later != nullptr ? *later : given;
   const AdamPiece piece = pieces[blockIdx.x];
   const bool aligned = (reinterpret_cast<std::uintptr_t>(piece.parameter) | reinterpret_cast<std::uintptr_t>(piece.gradient) |
                         reinterpret_cast<std::uintptr_t>(piece.m) | reinterpret_cast<std::uintptr_t>(piece.v)) % kPackAlignment == 0;
@@ -99,13 +92,13 @@ __global__ void adamw_pieces(const AdamPiece* pieces, AdamStep step) {
     load_pack(static_cast<const float*>(piece.m), pack * kPack, first);
     load_pack(static_cast<const float*>(piece.v), pack * kPack, second);
     DDBENCH_UNROLL
-    for (int i = 0; i < kPack; ++i) step(w[i], g[i], first[i], second[i]);
+    for (int i = 0; i < kPack; ++i) take(step, w[i], g[i], first[i], second[i]);
     store_pack(piece.parameter, pack * kPack, w);
     store_pack(piece.m, pack * kPack, first);
     store_pack(piece.v, pack * kPack, second);
   }
   for (std::int64_t i = packs * kPack + threadIdx.x; i < piece.elements; i += blockDim.x) {
-    step(piece.parameter[i], piece.gradient[i], piece.m[i], piece.v[i]);
+    take(step, piece.parameter[i], piece.gradient[i], piece.m[i], piece.v[i]);
   }
 }
 
@@ -124,11 +117,11 @@ void sgd(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, c
 void adamw(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& m,
            const Tensor& v, const AdamSettings& settings, float lr) {
   const AdamStep adam(settings, lr);
-  update<0b1101>(stream, [=] __device__(float (&x)[4]) { adam(x[0], x[1], x[2], x[3]); }, parameter, gradient, m, v);
+  update<0b1101>(stream, [=] __device__(float (&x)[4]) { take(adam, x[0], x[1], x[2], x[3]); }, parameter, gradient, m, v);
 }
 
-void adamw_each(cudaStream_t stream, const AdamPiece* pieces, std::int64_t count, const AdamSettings& settings, float lr) {
-  if (count > 0) launch(stream, static_cast<unsigned>(count), kThreads, adamw_pieces, pieces, AdamStep(settings, lr));
+void adamw_each(cudaStream_t stream, const AdamPiece* pieces, std::int64_t count, const AdamStep& step, const AdamStep* later) {
+  if (count > 0) launch(stream, static_cast<unsigned>(count), kThreads, adamw_pieces, pieces, step, later);
 }
 
 void lamb_direction(cudaStream_t stream, const Tensor& parameter, const Tensor& gradient, const Tensor& m,
