@@ -20,6 +20,7 @@ namespace context = boost::context;
 
 constexpr unsigned kWarp = 32;
 constexpr std::size_t kStackBytes = 64 * 1024;
+constexpr uint4 kNaNs{~0U, ~0U, ~0U, ~0U};
 
 enum class State : std::uint8_t { kNew, kWaitsForWarp, kWaitsForBlock, kEnded };
 
@@ -31,8 +32,8 @@ struct Thread {
 
 class Block {
  public:
-  explicit Block(const std::function<void()>& body)
-      : body_(body), threads_(std::size_t{blockDim.x} * blockDim.y * blockDim.z) {
+  Block(const std::function<void()>& body, std::size_t shared_bytes)
+      : body_(body), memory_((shared_bytes + sizeof(uint4) - 1) / sizeof(uint4), kNaNs), threads_(std::size_t{blockDim.x} * blockDim.y * blockDim.z) {
     for (auto& of_kind : given_) {
       for (auto& given : of_kind) given.resize(threads_.size());
     }
@@ -61,6 +62,7 @@ class Block {
   }
 
   std::size_t threads() const noexcept { return threads_.size(); }
+  void* memory() noexcept { return memory_.data(); }
 
  private:
   void become(std::size_t thread) noexcept {
@@ -122,6 +124,7 @@ class Block {
   }
 
   const std::function<void()>& body_;
+  std::vector<uint4> memory_;
   std::vector<Thread> threads_;
   std::array<std::array<std::vector<std::uint32_t>, 2>, 2> given_;  // of the last two waits of each kind
   context::fiber caller_;
@@ -133,14 +136,18 @@ Block* running = nullptr;
 
 }  // namespace
 
-void run_block(dim3 block, dim3 grid, uint3 index, const std::function<void()>& body) {
+void run_block(dim3 block, dim3 grid, uint3 index, std::size_t shared_bytes, const std::function<void()>& body) {
   blockIdx = index;
   blockDim = block;
   gridDim = grid;
-  Block made(body);
+  Block made(body, shared_bytes);
   running = &made;
   made.run();
   running = nullptr;
+}
+
+void* block_memory() {
+  return running->memory();
 }
 
 bool any_of_block(bool bit) {

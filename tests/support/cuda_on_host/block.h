@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -16,10 +17,12 @@ namespace ddbench::cuda_on_host {
 /// Runs body() for each thread of one block, the last thread first; threads are fibers of the calling thread.
 /// A thread runs until it waits for others or ends: what is read of another thread without a barrier is not
 /// there yet. Ends the program with a message where threads wait for some that have ended, or for each other.
-/// One block at a time in a process.
-void run_block(dim3 block, dim3 grid, uint3 index, const std::function<void()>& body);
+/// One block at a time in a process. `shared_bytes`: of memory for block_memory().
+void run_block(dim3 block, dim3 grid, uint3 index, std::size_t shared_bytes, const std::function<void()>& body);
 
 // For the thread that runs:
+/// Of the block: aligned to 16 bytes, and filled with NaN.
+void* block_memory();
 /// Until all threads of the block wait here. Whether `bit` was set by any.
 bool any_of_block(bool bit);
 /// Until all 32 threads of the warp wait here. What each of them gave, by lane; valid until the next wait.

@@ -35,6 +35,9 @@ inline float __shfl_xor_sync(unsigned, float value, int mask) {
   const std::uint32_t* const bits = ddbench::cuda_on_host::all_of_warp(std::bit_cast<std::uint32_t>(value));
   return std::bit_cast<float>(bits[lane ^ static_cast<unsigned>(mask)]);
 }
+inline void* dynamic_shared_memory() {  // number.cuh
+  return ddbench::cuda_on_host::block_memory();
+}
 inline int __popc(unsigned bits) {
   return std::popcount(bits);
 }
@@ -43,7 +46,7 @@ template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   return ddbench::cuda_on_host::launch(
-      *configuration, [kernel, kept = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)] {
+      *configuration, reinterpret_cast<const void*>(kernel), [kernel, kept = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)] {
         std::apply(kernel, kept);
       });
 }

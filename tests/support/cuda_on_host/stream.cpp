@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "block.h"
@@ -38,13 +39,25 @@ bool fits(const cudaLaunchConfig_t& c) {
   const auto threads = std::uint64_t{c.blockDim.x} * c.blockDim.y * c.blockDim.z;
   const auto blocks = std::uint64_t{c.gridDim.x} * c.gridDim.y * c.gridDim.z;
   return threads > 0 && threads <= kMostThreads && blocks > 0 && c.gridDim.x <= 0x7FFF'FFFFU &&
-         c.gridDim.y <= kMostBlocks && c.gridDim.z <= kMostBlocks && c.dynamicSmemBytes == 0;
+         c.gridDim.y <= kMostBlocks && c.gridDim.z <= kMostBlocks;
 }
 
-void run_grid(dim3 grid, dim3 block, const std::function<void()>& body) {
+/// Dynamic shared memory that kernels were allowed.
+std::map<const void*, int>& allowed_memory() {
+  static auto& kept = *new std::map<const void*, int>;
+  return kept;
+}
+
+bool fits_memory(const void* kernel, std::size_t bytes) {
+  const std::lock_guard lock(device_lock());
+  const auto allowed = allowed_memory().find(kernel);
+  return bytes <= static_cast<std::size_t>(allowed == allowed_memory().end() ? kFreeSharedMemory : allowed->second);
+}
+
+void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& body) {
   for (unsigned z = grid.z; z-- > 0;) {
     for (unsigned y = grid.y; y-- > 0;) {
-      for (unsigned x = grid.x; x-- > 0;) run_block(block, grid, {x, y, z}, body);
+      for (unsigned x = grid.x; x-- > 0;) run_block(block, grid, {x, y, z}, shared_bytes, body);
     }
   }
 }
@@ -94,12 +107,14 @@ cudaError_t enqueue(cudaStream_t stream, Work work) {
   return cudaSuccess;
 }
 
-cudaError_t launch(const cudaLaunchConfig_t& configuration, std::function<void()> body) {
+cudaError_t launch(const cudaLaunchConfig_t& configuration, const void* kernel, std::function<void()> body) {
   if (!fits(configuration)) return remember(cudaErrorInvalidConfiguration);
+  if (!fits_memory(kernel, configuration.dynamicSmemBytes)) return remember(cudaErrorInvalidValue);
   count_work(CountedWork::kKernels);
   return enqueue(configuration.stream,
-                 [grid = configuration.gridDim, block = configuration.blockDim, body = std::move(body)] {
-                   run_grid(grid, block, body);
+                 [grid = configuration.gridDim, block = configuration.blockDim,
+                  shared_bytes = configuration.dynamicSmemBytes, body = std::move(body)] {
+                   run_grid(grid, block, shared_bytes, body);
                    return true;
                  });
 }
@@ -115,6 +130,15 @@ std::uint64_t ddbench_host_work(const char* what) {
     if (kCountedWork[i] == what) return counted_work[i];
   }
   return 0;
+}
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > kMostSharedMemory) {
+    return remember(cudaErrorInvalidValue);
+  }
+  const std::lock_guard lock(device_lock());
+  allowed_memory()[kernel] = value;
+  return cudaSuccess;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {

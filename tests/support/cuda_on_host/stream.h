@@ -27,8 +27,12 @@ inline constexpr std::chrono::microseconds kRest{50};
 /// before somebody waits for it: what was forgotten to be waited for is not there. Any thread.
 cudaError_t enqueue(cudaStream_t stream, Work work);
 
-/// A kernel: body() for each thread of each block, the last block first.
-cudaError_t launch(const cudaLaunchConfig_t& configuration, std::function<void()> body);
+/// body(), which calls `kernel`, for each thread of each block, the last block first.
+cudaError_t launch(const cudaLaunchConfig_t& configuration, const void* kernel, std::function<void()> body);
+
+/// Bytes that a block can share: without being asked for (cudaFuncSetAttribute), and at most (an H100's).
+inline constexpr int kFreeSharedMemory = 48 * 1024;
+inline constexpr int kMostSharedMemory = 227 * 1024;
 
 /// Held by everything that reads or changes what follows, and while work runs.
 std::recursive_mutex& device_lock();

@@ -16,21 +16,6 @@ __global__ void share_of_labels(const std::int32_t* labels, std::int64_t rows, f
   if (threadIdx.x == 0) *share = total > 0.0F ? 1.0F / total : 0.0F;
 }
 
-/// The largest of some numbers, and the sum of e^(number - largest), found in one pass (Milakov, Gimelshein 2018).
-struct Exponentials {
-  float most = -INFINITY;
-  float sum = 0;
-
-  __device__ void add(float value) {
-    if (value > most) {
-      sum = sum * expf(most - value) + 1.0F;
-      most = value;
-    } else if (value != -INFINITY) {
-      sum += expf(value - most);
-    }
-  }
-};
-
 struct LogitRows {
   std::int64_t classes;
   std::int64_t leading;   // of the logits
@@ -55,42 +40,39 @@ __global__ void cross_entropy_row(const T* logits, const std::int32_t* labels, L
   const float of_label = load(in, label);  // before any of `out` is written
   Exponentials own;
   for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) own.add(load(in, i));
-  const float largest = block_largest(own.most);
-  const float sum = block_sum(own.sum != 0.0F ? own.sum * expf(own.most - largest) : 0.0F);
+  const Exponentials all = combine_block(own);
   const float scaled_share = *share * scale;
-  const float factor = scaled_share / sum;
+  const float factor = scaled_share / all.sum;
   for (std::int64_t i = threadIdx.x; i < classes; i += blockDim.x) {
-    const float probability = factor * expf(load(in, i) - largest);
+    const float probability = factor * expf(load(in, i) - all.most);
     store(out, i, i == label ? probability - scaled_share : probability);
   }
-  if (threadIdx.x == 0) losses[row] = logf(sum) + (largest - of_label);
+  if (threadIdx.x == 0) losses[row] = logf(all.sum) + (all.most - of_label);
 }
 
-// Of a row that a block keeps in registers; 1,024 threads have 64 each.
-constexpr int kRowThreads = 1024;
-constexpr int kFewRowPacks = 4;   // up to 32,768 classes (BERT)
-constexpr int kMostRowPacks = 8;  // up to 65,536 (GPT-2)
+constexpr int kRowThreads = 1024;  // of which each can have 64 registers
+/// Packs of a row that a thread keeps in 32 registers; the others are in the block's shared memory.
+template <typename T>
+constexpr int kRegisterPacks = static_cast<int>(32 * sizeof(float) / sizeof(Pack<T>));
 
-/// This thread's part of a row.
-template <typename T, int kPacks>
-__device__ Exponentials read_row(const T* in, std::int64_t classes, Pack<T> (&kept)[kPacks]) {
-  Exponentials own;
+/// f(its first element, place where it is kept) for each pack of this thread's part of a row.
+template <typename T, typename F>
+__device__ void for_kept_packs(std::int64_t classes, Pack<T> (&in_registers)[kRegisterPacks<T>], F f) {
   DDBENCH_UNROLL
-  for (int k = 0; k < kPacks; ++k) {
+  for (int k = 0; k < kRegisterPacks<T>; ++k) {
     const std::int64_t first = first_of_pack(k);
-    if (first >= classes) break;
-    copy_pack(in + first, kept[k].values);
-    DDBENCH_UNROLL
-    for (int i = 0; i < kPack; ++i) {
-      if (first + i < classes) own.add(load(kept[k].values, i));
-    }
+    if (first >= classes) return;
+    f(first, in_registers[k]);
   }
-  return own;
+  auto* const in_memory = static_cast<Pack<T>*>(dynamic_shared_memory()) + threadIdx.x;
+  for (int k = 0; first_of_pack(kRegisterPacks<T> + k) < classes; ++k) {
+    f(first_of_pack(kRegisterPacks<T> + k), in_memory[k * blockDim.x]);
+  }
 }
 
 /// As cross_entropy_row(), but reads the logits once. Rows begin at packs; the one that the last class is in is written
 /// as a whole.
-template <typename T, int kPacks>
+template <typename T>
 __global__ void __launch_bounds__(kRowThreads)
     cross_entropy_kept_row(const T* logits, const std::int32_t* labels, LogitRows rows, const float* share, float scale,
                            float* losses, T* dlogits) {
@@ -100,31 +82,34 @@ __global__ void __launch_bounds__(kRowThreads)
   const std::int32_t label = labels[row];
   const bool valid = label >= 0 && label < rows.classes;
   const float of_label = valid ? load(in, label) : 0.0F;  // before any of `out` is written
-  Pack<T> kept[kPacks];
-  const Exponentials own = read_row(in, rows.classes, kept);
-  const float largest = block_largest(own.most);
-  const float sum = block_sum(own.sum != 0.0F ? own.sum * expf(own.most - largest) : 0.0F);
+  Pack<T> kept[kRegisterPacks<T>];
+  Exponentials own;
+  for_kept_packs(rows.classes, kept, [&](std::int64_t first, Pack<T>& pack) {
+    copy_pack(in + first, pack.values);
+    DDBENCH_UNROLL
+    for (int i = 0; i < kPack; ++i) {
+      if (first + i < rows.classes) own.add(load(pack.values, i));
+    }
+  });
+  const Exponentials all = combine_block(own);
   const float scaled_share = valid ? *share * scale : 0.0F;
-  const float factor = valid ? scaled_share / sum : 0.0F;
-  DDBENCH_UNROLL
-  for (int k = 0; k < kPacks; ++k) {
-    const std::int64_t first = first_of_pack(k);
-    if (first >= rows.classes) break;
+  const float factor = valid ? scaled_share / all.sum : 0.0F;
+  for_kept_packs(rows.classes, kept, [&](std::int64_t first, const Pack<T>& pack) {
     float slopes[kPack];
     DDBENCH_UNROLL
     for (int i = 0; i < kPack; ++i) {
       const bool counts = valid && first + i < rows.classes;
-      slopes[i] = counts ? factor * expf(load(kept[k].values, i) - largest) : 0.0F;
+      slopes[i] = counts ? factor * expf(load(pack.values, i) - all.most) : 0.0F;
       if (first + i == label) slopes[i] -= scaled_share;
     }
     store_pack(out, first, slopes);
-  }
+  });
   if (threadIdx.x != 0) return;
   const float ignored = label == kIgnoredLabel ? 0.0F : NAN;
-  losses[row] = valid ? logf(sum) + (largest - of_label) : ignored;
+  losses[row] = valid ? logf(all.sum) + (all.most - of_label) : ignored;
 }
 
-/// Whether the kernel above can, and does it.
+/// Whether the kernel above can, and does it: a block has 128 KiB of registers for a row, and the shared memory of this GPU.
 template <typename T>
 bool keep_rows(cudaStream_t stream, const Tensor& logits, const std::int32_t* labels, const float* share, float scale,
                float* losses, const Tensor& dlogits) {
@@ -132,19 +117,15 @@ bool keep_rows(cudaStream_t stream, const Tensor& logits, const std::int32_t* la
   T* const out = elements_of<T>(dlogits);
   const LogitRows rows{logits.columns, logits.leading(), dlogits.leading()};
   const std::int64_t packs = (rows.classes + kPack - 1) / kPack;
-  const bool begins_packs = are_packs(in, out) && rows.leading % kPack == 0 && rows.dleading % kPack == 0;
-  if (!begins_packs || packs > kMostRowPacks * kRowThreads) return false;
   const std::int64_t warps = (packs + 31) / 32;
   const int threads = static_cast<int>(warps * 32 < kRowThreads ? warps * 32 : kRowThreads);
-  const auto kernel =
-      packs <= kFewRowPacks * kRowThreads ? cross_entropy_kept_row<T, kFewRowPacks> : cross_entropy_kept_row<T, kMostRowPacks>;
-  launch(stream, blocks_of(logits.rows), threads, kernel, in, labels, rows, share, scale, losses, out);
+  const std::int64_t others = packs - std::int64_t{kRegisterPacks<T>} * threads;
+  const std::int64_t bytes = others > 0 ? others * std::int64_t{sizeof(Pack<T>)} : 0;
+  const bool begins_packs = are_packs(in, out) && rows.leading % kPack == 0 && rows.dleading % kPack == 0;
+  if (!begins_packs || bytes > most_block_memory()) return false;
+  launch_with_memory(stream, blocks_of(logits.rows), threads, bytes, cross_entropy_kept_row<T>, in, labels, rows, share,
+                     scale, losses, out);
   return true;
-}
-/// float32 would need twice the registers.
-template <>
-bool keep_rows<float>(cudaStream_t, const Tensor&, const std::int32_t*, const float*, float, float*, const Tensor&) {
-  return false;
 }
 
 __global__ void mean_loss(const float* losses, std::int64_t rows, const float* share, float* loss) {

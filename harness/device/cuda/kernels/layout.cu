@@ -3,6 +3,7 @@
 
 #include "harness/device/cuda/kernels/kernels.h"
 #include "harness/device/cuda/kernels/number.cuh"
+#include "harness/device/cuda/kernels/packs.cuh"
 
 namespace ddbench::device::cuda {
 namespace {
@@ -53,16 +54,26 @@ void join(cudaStream_t stream, const HeadLayout& layout, const void* heads, void
             [=] __device__(std::int64_t in_heads, std::int64_t in_rows) { to[in_rows] = from[in_heads]; });
 }
 
-template <typename T>
+/// Threads that share a row: those of heads have a few packs.
+constexpr int kRowLanes = 8;
+
+template <typename T, int kWidth>
 __global__ void row_product(const T* x, const T* y, std::int64_t rows, std::int64_t columns, float* sums) {
-  const std::int64_t row = blockIdx.x * static_cast<std::int64_t>(kThreads / 32) + threadIdx.x / 32;
-  if (row >= rows) return;
+  const std::int64_t row = (blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x) / kRowLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kRowLanes;
   float sum = 0;
-  for (std::int64_t i = threadIdx.x % 32; i < columns; i += 32) {
-    sum += load(x, row * columns + i) * load(y, row * columns + i);
+  if (row < rows) {
+    for (std::int64_t first = lane * kWidth; first < columns; first += kRowLanes * kWidth) {
+      float left[kWidth];
+      float right[kWidth];
+      load_pack(x, row * columns + first, left);
+      load_pack(y, row * columns + first, right);
+      DDBENCH_UNROLL
+      for (int i = 0; i < kWidth; ++i) sum += left[i] * right[i];
+    }
   }
-  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xFFFF'FFFFU, sum, offset);
-  if (threadIdx.x % 32 == 0) sums[row] = sum;
+  for (int offset = kRowLanes / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xFFFF'FFFFU, sum, offset);
+  if (lane == 0 && row < rows) sums[row] = sum;
 }
 
 /// The input pixels of an output's window, and the outputs whose windows see an input pixel.
@@ -209,11 +220,14 @@ void join_heads(cudaStream_t stream, const HeadLayout& layout, DataType type, co
 }
 
 void row_products(cudaStream_t stream, const Tensor& x, const Tensor& y, float* sums) {
-  constexpr int kRows = kThreads / 32;
   with_type(x.type, [&](auto type) {
     using T = decltype(type);
-    launch(stream, static_cast<unsigned>((x.rows + kRows - 1) / kRows), kThreads, row_product<T>,
-           elements_of<const T>(x), elements_of<const T>(y), x.rows, x.columns, sums);
+    const T* const left = elements_of<const T>(x);
+    const T* const right = elements_of<const T>(y);
+    with_width(are_rows_of_packs(x.columns, left, right), [&](auto width) {
+      launch(stream, blocks_of((x.rows * kRowLanes + kThreads - 1) / kThreads), kThreads,
+             row_product<T, width()>, left, right, x.rows, x.columns, sums);
+    });
   });
 }
 

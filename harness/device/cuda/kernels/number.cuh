@@ -54,15 +54,51 @@ void with_type(DataType type, const Action& action) {
 
 constexpr int kThreads = 256;
 
+#ifdef __CUDACC__
+/// What launch_with_memory() gives a block; on the host, device_code.h has it.
+__device__ inline void* dynamic_shared_memory() {
+  extern __shared__ uint4 memory[];
+  return memory;
+}
+#endif
+
+/// The most bytes that a block of threads can ask for; 1 KiB is left to what kernels declare themselves.
+inline std::int64_t most_block_memory() {
+  static const int most = [] {
+    int device = 0;
+    int bytes = 0;
+    gpu::check(cudaGetDevice(&device), "find the GPU in use");
+    gpu::check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+               "read the size of a GPU's shared memory");
+    return bytes - 1024;
+  }();
+  return most;
+}
+
+/// Starts kernel(arguments...) on the stream. Each block has `block_bytes` of memory that its threads share, up to
+/// most_block_memory(), aligned to 16.
+template <typename... Parameters, typename... Arguments>
+void launch_with_memory(cudaStream_t stream, dim3 blocks, dim3 threads, std::int64_t block_bytes,
+                        void (*kernel)(Parameters...), Arguments... arguments) {
+  constexpr std::int64_t kFree = 47 * 1024;  // 48 KiB need not be asked for, of which kernels declare some
+  if (block_bytes > kFree) {
+    gpu::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(block_bytes)),
+               "give a kernel more shared memory");
+  }
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = blocks;
+  configuration.blockDim = threads;
+  configuration.dynamicSmemBytes = static_cast<std::size_t>(block_bytes);
+  configuration.stream = stream;
+  gpu::check(cudaLaunchKernelEx(&configuration, kernel, arguments...), "start a kernel");
+}
+
 /// Starts kernel(arguments...) on the stream.
 template <typename... Parameters, typename... Arguments>
 void launch(cudaStream_t stream, dim3 blocks, dim3 threads, void (*kernel)(Parameters...),
             Arguments... arguments) {
-  cudaLaunchConfig_t configuration{};
-  configuration.gridDim = blocks;
-  configuration.blockDim = threads;
-  configuration.stream = stream;
-  gpu::check(cudaLaunchKernelEx(&configuration, kernel, arguments...), "start a kernel");
+  launch_with_memory(stream, blocks, threads, 0, kernel, arguments...);
 }
 
 /// f(i) for 0 <= i < n, in any order.
@@ -136,6 +172,26 @@ __device__ inline float block_sum(float value) {
 }
 __device__ inline float block_largest(float value) {
   return combine_block(value, Largest{}, -INFINITY);
+}
+
+/// The largest of some numbers, and the sum of e^(number - largest), found in one pass (Milakov, Gimelshein 2018).
+struct Exponentials {
+  float most = -INFINITY;
+  float sum = 0;
+
+  __device__ void add(float value) {
+    if (value > most) {
+      sum = sum * expf(most - value) + 1.0F;
+      most = value;
+    } else if (value != -INFINITY) {
+      sum += expf(value - most);
+    }
+  }
+};
+/// Of the numbers of all threads of a block, for all of them.
+__device__ inline Exponentials combine_block(const Exponentials& own) {
+  const float most = block_largest(own.most);
+  return {most, block_sum(own.sum != 0.0F ? own.sum * expf(own.most - most) : 0.0F)};
 }
 
 /// The sum of what the kThreads threads of a block have, for thread 0; once a kernel.

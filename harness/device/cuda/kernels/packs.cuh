@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "harness/device/cuda/kernels/number.cuh"
 
@@ -33,26 +34,47 @@ void copy_pack(const T* from, T* to) {
 }
 #endif
 
-/// Of a row that a block of threads shares: where pack k of this thread begins.
+/// Of a row that a block of threads shares: where pack k of this thread begins. For a kWidth other than kPack see
+/// with_width().
+template <int kWidth = kPack>
 __device__ inline std::int64_t first_of_pack(int k) {
-  return (threadIdx.x + static_cast<std::int64_t>(k) * blockDim.x) * kPack;
+  return (threadIdx.x + static_cast<std::int64_t>(k) * blockDim.x) * kWidth;
 }
 
-/// Eight elements from `first` on, which is a multiple of eight; the memory is aligned to 16 bytes.
-template <typename T>
-__device__ inline void load_pack(const T* from, std::int64_t first, float (&to)[kPack]) {
-  Pack<T> pack;
-  copy_pack(from + first, pack.values);
-  DDBENCH_UNROLL
-  for (int i = 0; i < kPack; ++i) to[i] = load(pack.values, i);
+/// Eight elements from `first` on, which is a multiple of eight; the memory is aligned to 16 bytes. Or one element.
+template <typename T, int kWidth>
+__device__ inline void load_pack(const T* from, std::int64_t first, float (&to)[kWidth]) {
+  if constexpr (kWidth == 1) {
+    to[0] = load(from, first);
+  } else {
+    static_assert(kWidth == kPack);
+    Pack<T> pack;
+    copy_pack(from + first, pack.values);
+    DDBENCH_UNROLL
+    for (int i = 0; i < kPack; ++i) to[i] = load(pack.values, i);
+  }
 }
 
-template <typename T>
-__device__ inline void store_pack(T* to, std::int64_t first, const float (&from)[kPack]) {
-  Pack<T> pack;
+template <typename T, int kWidth>
+__device__ inline void store_pack(T* to, std::int64_t first, const float (&from)[kWidth]) {
+  if constexpr (kWidth == 1) {
+    store(to, first, from[0]);
+  } else {
+    static_assert(kWidth == kPack);
+    Pack<T> pack;
+    DDBENCH_UNROLL
+    for (int i = 0; i < kPack; ++i) store(pack.values, i, from[i]);
+    copy_pack(static_cast<const T*>(pack.values), to + first);
+  }
+}
+
+/// `values` += what is at `first`.
+template <typename T, int kWidth>
+__device__ inline void add_pack(const T* from, std::int64_t first, float (&values)[kWidth]) {
+  float addends[kWidth];
+  load_pack(from, first, addends);
   DDBENCH_UNROLL
-  for (int i = 0; i < kPack; ++i) store(pack.values, i, from[i]);
-  copy_pack(static_cast<const T*>(pack.values), to + first);
+  for (int i = 0; i < kWidth; ++i) values[i] += addends[i];
 }
 
 /// out[i] = f(in[i]...), elements as float. `packs`: how many whole packs there are; the rest one by one.
@@ -79,6 +101,24 @@ __global__ void map_kernel(std::int64_t packs, std::int64_t n, F f, Out* out, co
 template <typename... T>
 bool are_packs(const T*... memory) {
   return ((reinterpret_cast<std::uintptr_t>(memory) % kPackAlignment == 0) && ...);
+}
+
+/// Whether rows of `columns` elements, one after another, are whole packs.
+template <typename... T>
+bool are_rows_of_packs(std::int64_t columns, const T*... memory) {
+  return columns % kPack == 0 && are_packs(memory...);
+}
+
+/// For kernels that do the same with rows of whole packs and, element by element, with other rows: calls action with
+/// how many elements a thread moves at once, kPack or 1, as a constant.
+template <typename Action>
+void with_width(bool whole_packs, const Action& action) {
+  if (whole_packs) return action(std::integral_constant<int, kPack>{});
+  action(std::integral_constant<int, 1>{});
+}
+/// Of a block that takes a row.
+inline int threads_for(std::int64_t columns, int width) {
+  return threads_for((columns + width - 1) / width);
 }
 
 /// An input may be the output.

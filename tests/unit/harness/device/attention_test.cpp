@@ -165,14 +165,15 @@ Attended attended(const AttentionShape& shape, std::int64_t width, const Numbers
   return all;
 }
 
-// Widths that fused kernels take, and sequences that their tiles do not divide.
+// Widths that fused kernels take, and sequences that their tiles do not divide. Without them, rows of whole packs of
+// eight numbers and others, of more keys than threads too.
 TEST_P(AttentionTest, OfWideHeads) {
   struct Case {
     std::int64_t batch, sequence, heads, width;
   };
   for (const auto [batch, sequence, heads, width] :
        {Case{2, 100, 3, 64}, Case{2, 65, 2, 128}, Case{1, 129, 4, 32}, Case{3, 64, 1, 8}, Case{2, 2, 2, 64},
-        Case{3, 1, 2, 16}, Case{1, 40, 2, 136}}) {
+        Case{3, 1, 2, 16}, Case{1, 40, 2, 136}, Case{1, 264, 1, 136}, Case{1, 261, 1, 4}}) {
     for (const AttentionMask mask : {AttentionMask::kNone, AttentionMask::kCausal}) {
       SCOPED_TRACE(testing::Message() << batch << " x " << sequence << ", " << heads << " heads of " << width
                                       << (mask == AttentionMask::kCausal ? ", causal" : ""));

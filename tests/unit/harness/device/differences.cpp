@@ -14,8 +14,8 @@ std::uint16_t* halves(const Tensor& tensor) {
 double of_float16(std::uint16_t bits) {
   const int exponent = bits >> 10 & 0x1F;
   const int digits = bits & 0x3FF;
-  if (exponent == 0x1F) return digits == 0 ? HUGE_VAL : NAN;
-  const double size = exponent == 0 ? std::ldexp(digits, -24) : std::ldexp(1024 + digits, exponent - 25);
+  if (exponent == 0x1F && digits != 0) return NAN;
+  const double size = exponent == 0x1F ? HUGE_VAL : exponent == 0 ? std::ldexp(digits, -24) : std::ldexp(1024 + digits, exponent - 25);
   return bits >> 15 == 0 ? size : -size;
 }
 
@@ -58,6 +58,13 @@ Tensor Differences::random(std::int64_t rows, std::int64_t columns, DataType typ
   const Tensor narrow = zeros(rows, columns, type);
   device_->narrow(made, 1, narrow);
   return narrow;
+}
+
+Tensor Differences::unaligned(std::int64_t rows, std::int64_t columns, DataType type) {
+  Tensor made = random(1, rows * columns + 1, type).part(1, rows * columns);
+  made.rows = rows;
+  made.columns = columns;
+  return made;
 }
 
 Tensor Differences::copy_of(const Tensor& tensor) {

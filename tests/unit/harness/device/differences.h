@@ -38,6 +38,11 @@ class Differences : public testing::TestWithParam<DataType> {
   /// Uniform in [-1, 1), of the type under test unless another is given.
   Tensor random(std::int64_t rows, std::int64_t columns) { return random(rows, columns, GetParam()); }
   Tensor random(std::int64_t rows, std::int64_t columns, DataType type);
+  /// The same, but its memory begins between multiples of 16 bytes, at which kernels of a GPU load 16 at once.
+  Tensor unaligned(std::int64_t rows, std::int64_t columns, DataType type);
+  Tensor random(std::int64_t rows, std::int64_t columns, DataType type, bool aligned) {
+    return aligned ? random(rows, columns, type) : unaligned(rows, columns, type);
+  }
   /// A tensor with the same numbers in other memory.
   Tensor copy_of(const Tensor& tensor);
 

@@ -1,8 +1,12 @@
 // What is computed with a matrix product instead of in a pass of its own, padded rows, and the choice of algorithms.
 // Values against plain formulas; how much work it took where the host stands in for a GPU.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "differences.h"
@@ -68,6 +72,33 @@ class FusedOperatorsTest : public Differences {
     return narrow;
   }
   bool is_wide() const { return GetParam() == kFloat; }
+  /// dlogits may be logits.
+  void expect_cross_entropy(const Tensor& logits, const std::vector<std::int32_t>& of, const Tensor& dlogits) {
+    const Tensor labels = zeros(logits.rows, 1, DataType::kInt32), loss = zeros(1, 1, kFloat);
+    std::copy(of.begin(), of.end(), labels.ints().begin());
+    const auto counted = static_cast<double>(std::count_if(of.begin(), of.end(), [](auto label) { return label >= 0; }));
+    const Numbers in = numbers(logits);
+    Numbers slopes(in.size());
+    double mean = 0;
+    for (std::size_t row = 0; row < of.size(); ++row) {
+      if (of[row] == kIgnoredLabel) continue;
+      const std::size_t first = row * logits.columns, end = first + logits.columns, label = first + of[row];
+      double sum = 0;
+      for (std::size_t i = first; i < end; ++i) sum += std::exp(in[i]);
+      for (std::size_t i = first; i < end; ++i) slopes[i] = std::exp(in[i]) / sum / counted;
+      slopes[label] -= 1 / counted;
+      mean += (std::log(sum) - in[label]) / counted;
+    }
+    device_->softmax_cross_entropy(logits, labels, loss, 1, dlogits);
+    EXPECT_NEAR(loss.floats()[0], mean, 1e-5 * mean);
+    expect_near(dlogits, slopes, "slopes");
+    // Of many classes each slope is small beside the label's. All together cancel it, but for its own rounding in 16 bits.
+    const Numbers found = numbers(dlogits);
+    for (std::int64_t row = 0; row < logits.rows; ++row) {
+      const auto first = found.begin() + row * logits.columns;
+      EXPECT_NEAR(std::accumulate(first, first + logits.columns, 0.0), 0, is_wide() ? 1e-5 : 2e-3) << "row " << row;
+    }
+  }
 };
 
 TEST_P(FusedOperatorsTest, GeluIsComputedWithTheProductBeforeIt) {
@@ -174,26 +205,35 @@ TEST_P(FusedOperatorsTest, LinearOperatorsTakePaddedRows) {
   EXPECT_THROW(device_->add(y, flat), Error);
 }
 
-/// Up to what a thread of the GPU's kernel keeps of a few and of many classes, and more.
+/// Rows that a block of a GPU's threads keeps in registers, with shared memory too, and that it cannot keep.
 TEST_P(FusedOperatorsTest, CrossEntropyOfPaddedRowsIsThatOfDenseOnes) {
-  for (const auto& [classes, stride] : {std::pair<std::int64_t, std::int64_t>{21, 32}, {8'201, 8'320}, {33'001, 33'024}, {65'537, 65'544}}) {
-    const Tensor logits = padded(3, classes, stride), labels = zeros(3, 1, DataType::kInt32), loss = zeros(1, 1, kFloat);
-    const std::int32_t of[] = {static_cast<std::int32_t>(classes - 1), kIgnoredLabel, 0};
-    std::copy(std::begin(of), std::end(of), labels.ints().begin());
-    const Numbers in = numbers(logits);
-    Numbers slopes(in.size());
-    double mean = 0;
-    for (std::int64_t row = 0; row < 3; ++row) {
-      if (of[row] == kIgnoredLabel) continue;
-      double sum = 0;
-      for (std::int64_t i = 0; i < classes; ++i) sum += std::exp(in[row * classes + i]);
-      for (std::int64_t i = 0; i < classes; ++i) slopes[row * classes + i] = std::exp(in[row * classes + i]) / sum / 2;
-      slopes[row * classes + of[row]] -= 0.5;
-      mean += (std::log(sum) - in[row * classes + of[row]]) / 2;
+  for (const auto& [classes, stride] : {std::pair<std::int64_t, std::int64_t>{21, 32}, {8'201, 8'320}, {33'001, 33'024},
+                                        {50'257, 50'304}, {65'537, 65'544}, {92'001, 92'032}}) {
+    SCOPED_TRACE(classes);
+    const Tensor logits = padded(3, classes, stride), flat = dense(logits);
+    const std::vector<std::int32_t> labels{static_cast<std::int32_t>(classes - 1), kIgnoredLabel, 0};
+    expect_cross_entropy(flat, labels, flat);
+    expect_cross_entropy(logits, labels, padded(3, classes, stride));
+    expect_cross_entropy(logits, labels, logits);
+  }
+}
+
+/// As where words must not come: their logits are minus infinity.
+TEST_P(FusedOperatorsTest, CrossEntropyOfClassesThatCannotBe) {
+  for (const auto& [classes, stride] : {std::pair<std::int64_t, std::int64_t>{2'001, 2'048}, {50'001, 50'048}, {50'001, 0}}) {
+    SCOPED_TRACE(stride);
+    const std::int64_t leading = stride == 0 ? classes : stride;
+    Tensor logits = random(3, leading, kFloat);
+    for (std::int64_t i = 0; i < logits.elements(); ++i) {
+      if (i % leading % 1'000 != 0) logits.floats()[i] = -std::numeric_limits<float>::infinity();
     }
-    device_->softmax_cross_entropy(logits, labels, loss, 1, logits);
-    EXPECT_NEAR(loss.floats()[0], mean, 1e-5 * mean) << classes;
-    expect_near(logits, slopes, "slopes");
+    if (!is_wide()) {
+      const Tensor wide = std::exchange(logits, zeros(3, leading));
+      device_->narrow(wide, 1, logits);
+    }
+    logits.columns = classes;
+    logits.stride = stride;
+    expect_cross_entropy(logits, {static_cast<std::int32_t>(classes - 1), kIgnoredLabel, 0}, logits);
   }
 }
 

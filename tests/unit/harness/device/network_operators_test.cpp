@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/error.h"
 #include "differences.h"
@@ -76,12 +77,22 @@ TEST_P(NetworkOperatorsTest, LayerNorm) {
   expect_near(added(dscale, once_scale), once_scale, "dscale added");
 }
 
-/// More rows than blocks that a GPU gives them, more columns than a thread holds of a short row, and of any row.
+/// More rows than a GPU takes at a time, and columns that a thread holds one or several of, one by one or in packs of eight,
+/// or that are too many to hold.
 TEST_P(NetworkOperatorsTest, LayerNormOfManyRowsAndOfWideOnes) {
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{300, 24}, {3, 1'100}, {2, 4'100}}) {
-    const Tensor x = random(rows, columns), scale = random(1, columns, kFloat), shift = random(1, columns, kFloat),
-                 dy = random(rows, columns), y = zeros(rows, columns), statistics = zeros(rows, 2, kFloat),
-                 dx = zeros(rows, columns), dscale = zeros(1, columns, kFloat), dshift = zeros(1, columns, kFloat);
+  struct Case {
+    std::int64_t rows, columns;
+    bool aligned = true;
+  };
+  for (const Case& c : {Case{4'300, 24}, Case{300, 19}, Case{300, 24, false}, Case{3, 1'100}, Case{3, 1'104}, Case{2, 2'056},
+                        Case{2, 4'096}, Case{2, 4'096, false}, Case{2, 4'100}}) {
+    SCOPED_TRACE(testing::Message() << c.rows << " x " << c.columns << (c.aligned ? "" : ", unaligned"));
+    const std::int64_t columns = c.columns;
+    const Tensor x = random(c.rows, columns, GetParam(), c.aligned), scale = random(1, columns, kFloat, c.aligned),
+                 shift = random(1, columns, kFloat, c.aligned), dy = random(c.rows, columns, GetParam(), c.aligned),
+                 y = random(c.rows, columns, GetParam(), c.aligned), statistics = zeros(c.rows, 2, kFloat),
+                 dx = random(c.rows, columns, GetParam(), c.aligned), dscale = zeros(1, columns, kFloat),
+                 dshift = zeros(1, columns, kFloat);
     device_->layer_norm_forward(x, scale, shift, 1e-5F, statistics, y);
     device_->layer_norm_backward(x, scale, statistics, dy, kOverwrite, dscale, dshift, kOverwrite, dx);
     const Numbers in = numbers(x), gain = numbers(scale), gradient = numbers(dy);
@@ -107,6 +118,14 @@ TEST_P(NetworkOperatorsTest, LayerNormOfManyRowsAndOfWideOnes) {
     expect_near(dx, input, "dx");
     expect_near(dscale, of_scale, "dscale");
     expect_near(dshift, of_shift, "dshift");
+    const Numbers once = numbers(dx), once_scale = numbers(dscale), once_shift = numbers(dshift);
+    device_->layer_norm_backward(x, scale, statistics, dy, kAccumulate, dscale, dshift, kAccumulate, dx);
+    expect_near(added(dx, once), input, "dx added");
+    expect_near(added(dscale, once_scale), of_scale, "dscale added");
+    device_->layer_norm_backward(x, scale, statistics, dy, kOverwrite, dscale, dshift, kOverwrite, dx);
+    EXPECT_EQ(numbers(dx), once) << "equal inputs give equal bits";
+    EXPECT_EQ(numbers(dscale), once_scale);
+    EXPECT_EQ(numbers(dshift), once_shift);
   }
 }
 
@@ -208,6 +227,48 @@ TEST_P(NetworkOperatorsTest, RowsOfATable) {
     indices.ints()[3] = outside;
     EXPECT_THROW(device_->gather_rows(table, indices, kOverwrite, y), Error);
     EXPECT_THROW(device_->scatter_add_rows(dy, indices, kOverwrite, dtable), Error);
+  }
+}
+
+/// More rows than a block of a GPU's threads looks at together, columns for one block and for two, one by one or in packs.
+TEST_P(NetworkOperatorsTest, RowsOfATableOfAnyWidthAndAlignment) {
+  constexpr std::int64_t kRows = 7, kCount = 300;
+  const Tensor indices = zeros(kCount, 1, DataType::kInt32);
+  for (std::int32_t i = 0; i < kCount; ++i) indices.ints()[i] = i * i % 6;  // 0, 1, 3 and 4
+  for (const std::int64_t columns : {24, 300, 2'056}) {
+    for (const bool aligned : {true, false}) {
+      SCOPED_TRACE(testing::Message() << columns << (aligned ? "" : ", unaligned"));
+      const Tensor table = random(kRows, columns, GetParam(), aligned), y = random(kCount, columns, GetParam(), aligned),
+                   dy = random(kCount, columns, GetParam(), aligned), dtable = random(kRows, columns, kFloat, aligned);
+      const Numbers rows = numbers(table), before = numbers(y), slopes = numbers(dy);
+      Numbers gathered(before.size()), sums = numbers(dtable), overwritten(sums.size());
+      for (std::size_t i = 0; i < gathered.size(); ++i) {
+        const std::size_t at = indices.ints()[i / columns] * columns + i % columns;
+        gathered[i] = rows[at];
+        sums[at] += slopes[i];
+        overwritten[at] += slopes[i];
+      }
+      device_->gather_rows(table, indices, kAccumulate, y);
+      expect_near(added(y, before), gathered, "gathered and added");
+      device_->gather_rows(table, indices, kOverwrite, y);
+      EXPECT_EQ(numbers(y), gathered);
+      const Numbers old = numbers(dtable);
+      device_->scatter_add_rows(dy, indices, kAccumulate, dtable);
+      expect_near(dtable, sums, "scattered and added");
+      for (const std::int64_t row : {2, 5, 6}) {
+        const Numbers now = numbers(dtable.part(row * columns, columns));
+        EXPECT_TRUE(std::equal(now.begin(), now.end(), old.begin() + row * columns)) << "no index names row " << row;
+      }
+      device_->scatter_add_rows(dy, indices, kOverwrite, dtable);
+      expect_near(dtable, overwritten, "scattered");
+      if (test::refuses_wrong_indices()) continue;
+      const std::int32_t good = std::exchange(indices.ints()[1], kRows);
+      device_->gather_rows(table, indices, kOverwrite, y);
+      indices.ints()[1] = good;
+      const Numbers row = numbers(y.part(columns, columns));
+      EXPECT_TRUE(std::all_of(row.begin(), row.end(), [](double value) { return std::isnan(value); }));
+      EXPECT_EQ(numbers(y.part(0, columns)), Numbers(gathered.begin(), gathered.begin() + columns));
+    }
   }
 }
 
