@@ -45,6 +45,12 @@ MainWindow::MainWindow(WindowOptions options)
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
   row->addWidget(make_rail());
+  if (settings_ != nullptr) {
+    theme_choice_ =
+        static_cast<ThemeChoice>(std::clamp(settings_->value(QStringLiteral("theme"), 2).toInt(), 0, 2));
+  }
+  // Before the pages: a combo box keeps its first size hint, and one from before the style sheet is a few pixels too small.
+  set_theme_choice(theme_choice_);
   auto* right = new QVBoxLayout;
   right->setSpacing(0);
   stack_ = new QStackedWidget;
@@ -68,12 +74,9 @@ MainWindow::MainWindow(WindowOptions options)
   resize(1280, 800);
   if (settings_ != nullptr) {
     restoreGeometry(settings_->value(QStringLiteral("geometry")).toByteArray());
-    theme_choice_ =
-        static_cast<ThemeChoice>(std::clamp(settings_->value(QStringLiteral("theme"), 2).toInt(), 0, 2));
     page_ = static_cast<PageId>(
         std::clamp(settings_->value(QStringLiteral("page"), 0).toInt(), 0, kPageCount - 1));
   }
-  set_theme_choice(theme_choice_);
   jobs_.on_activity = [this](const JobActivity& activity) { status_->show_activity(activity); };
   watch_.on_change = [this] { list_again(); };
   open_store(jobs_.file());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -19,6 +20,8 @@ namespace ddbench::gui {
 namespace {
 
 void expect_readable(const std::filesystem::path& store) {
+  qApp->setStyleSheet({});  // as for the first window of a process
+  QApplication::setFont(QFont(QStringLiteral("Sans Serif"), 9));
   MainWindow window({store, nullptr});
   window.show();
   settle(window);
