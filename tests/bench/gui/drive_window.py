@@ -83,7 +83,7 @@ def select_a_run(window):
     window.at_rest("1280x800+0+0")
     window.click((300, 335))  # the third run
     window.at_rest("1280x800+0+0")
-    window.click((300, 606))  # its first row in the table below
+    window.click((300, 578))  # its first row in the table below
     window.key("ctrl+c")
     lines = window.copied().splitlines()
     return len(lines) == 2, f"{len(lines) - 1} row: {lines[-1][:60]!r}"

@@ -33,7 +33,9 @@ struct Thread {
 class Block {
  public:
   Block(const std::function<void()>& body, std::size_t shared_bytes)
-      : body_(body), memory_((shared_bytes + sizeof(uint4) - 1) / sizeof(uint4), kNaNs), threads_(std::size_t{blockDim.x} * blockDim.y * blockDim.z) {
+      : body_(body),
+        memory_((shared_bytes + sizeof(uint4) - 1) / sizeof(uint4), kNaNs),
+        threads_(std::size_t{blockDim.x} * blockDim.y * blockDim.z) {
     for (auto& of_kind : given_) {
       for (auto& given : of_kind) given.resize(threads_.size());
     }

@@ -12,8 +12,8 @@ namespace {
 // Packs of a row that a thread holds in the forward pass: up to 2,048 columns, or up to 8,192.
 constexpr int kFewPacks = 1;
 constexpr int kMostPacks = 4;
-// Of backward: threads of a block, most that share a row, and columns that one of them holds in registers, at first 1,024 or
-// 2,048 of a row (GPT-2, BERT), at most 4,096.
+// Backward: threads of a block, and the most columns of a row that one thread holds in registers. Rows of up to 4,096
+// columns fit; those of GPT-2 and BERT take a quarter or half of that.
 constexpr int kBackwardThreads = 512;
 constexpr int kMostOwn = 16;
 // Two a multiprocessor of an H100, fixed, so that sums are reproducible.
