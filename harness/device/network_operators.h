@@ -54,9 +54,9 @@ struct AttentionShape {
 /// says whether a gradient overwrites or adds to what is there. Shapes are checked: a call that does not fit
 /// throws Error{kBadInput} that names the operator and the shapes; so does an index or a label that is none,
 /// but for devices with a queue, which make the result NaN. Operators allocate nothing once a shape has been
-/// seen; results do not depend on earlier calls, nor on addresses but whether they are multiples of 16, so equal
-/// inputs on equal machines give equal bits. But a GPU chooses the algorithms of linear_*() by trial, which can differ between two devices made,
-/// unless DDBENCH_CUBLASLT_AUTOTUNE is 0.
+/// seen. Equal inputs on equal machines give equal bits, whatever was called before, with two exceptions: on a GPU the last
+/// bits may depend on whether addresses are multiples of 16, and it chooses the algorithms of linear_*() by trial, so that
+/// two devices can differ, unless DDBENCH_CUBLASLT_AUTOTUNE is 0.
 class NetworkOperators {
  public:
   virtual ~NetworkOperators() = default;

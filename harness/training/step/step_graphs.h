@@ -30,8 +30,8 @@ struct MicroBatchKind {
   bool updates = false;        ///< the optimizer's update follows backward
 };
 
-/// Forward and backward as CUDA graphs, collectives included and, where it can be, the update: captured once the first steps are done, and
-/// then launched as a whole. What a graph runs is recorded as what it was captured from would be: operators
+/// Forward and backward as CUDA graphs, with their collectives and, where MicroBatchKind says so, the optimizer's update:
+/// captured once the first steps are done, and then launched as a whole. What a graph runs is recorded as what it was captured from would be: operators
 /// as spans, collectives with bucket, bytes and key. Where nothing can be captured, or a capture fails on any
 /// rank, everything runs as it does without. The rank's own thread only; `communication` ends before this
 /// does.

@@ -46,7 +46,6 @@ template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   return ddbench::cuda_on_host::launch(
-      *configuration, reinterpret_cast<const void*>(kernel), [kernel, kept = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)] {
-        std::apply(kernel, kept);
-      });
+      *configuration, reinterpret_cast<const void*>(kernel),
+      [kernel, kept = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)] { std::apply(kernel, kept); });
 }

@@ -15,7 +15,8 @@ double of_float16(std::uint16_t bits) {
   const int exponent = bits >> 10 & 0x1F;
   const int digits = bits & 0x3FF;
   if (exponent == 0x1F && digits != 0) return NAN;
-  const double size = exponent == 0x1F ? HUGE_VAL : exponent == 0 ? std::ldexp(digits, -24) : std::ldexp(1024 + digits, exponent - 25);
+  double size = exponent == 0 ? std::ldexp(digits, -24) : std::ldexp(1024 + digits, exponent - 25);
+  if (exponent == 0x1F) size = HUGE_VAL;
   return bits >> 15 == 0 ? size : -size;
 }
 
