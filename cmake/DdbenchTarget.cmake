@@ -16,6 +16,9 @@ if(DDBENCH_SANITIZE)
   # build. The options are set here because they precede a target's own options.
   target_compile_options(ddbench_build_options INTERFACE
     "$<$<BOOL:$<TARGET_PROPERTY:DDBENCH_UNIT_TEST>>:-fno-sanitize=undefined>")
+  # Functions of C libraries are called by types of our own, which have the same layout.
+  target_compile_options(ddbench_build_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
+  target_compile_definitions(ddbench_build_options INTERFACE DDBENCH_SANITIZED)
   target_link_options(ddbench_build_options INTERFACE -fsanitize=${DDBENCH_SANITIZE})
 endif()
 
@@ -73,6 +76,28 @@ function(ddbench_add_room)
   if(ARG_NOT_HOT)
     ddbench_not_hot(${name})
   endif()
+  ddbench_share_headers(${name} ${ARG_NOT_HOT})
+endfunction()
+
+# ddbench_share_headers(<room> <whether it is NOT_HOT>)
+# Rooms share a precompiled header of what most of them include: a third of the time of a clean build.
+function(ddbench_share_headers room not_hot)
+  set(owner ddbench_room_headers)
+  if(not_hot)
+    string(APPEND owner _not_hot)  # a precompiled header serves one level of optimisation
+  endif()
+  if(NOT TARGET ${owner})
+    file(WRITE "${CMAKE_BINARY_DIR}/${owner}.cpp" "")
+    add_library(${owner} OBJECT "${CMAKE_BINARY_DIR}/${owner}.cpp")
+    set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+    target_link_libraries(${owner} PRIVATE fmt::fmt nlohmann_json::nlohmann_json ddbench_build_options)
+    if(not_hot)
+      ddbench_not_hot(${owner})
+    endif()
+    target_precompile_headers(${owner} PRIVATE <fmt/format.h> <nlohmann/json.hpp> <algorithm> <chrono> <filesystem>
+      <functional> <map> <memory> <optional> <span> <string> <string_view> <variant> <vector>)
+  endif()
+  target_precompile_headers(${room} REUSE_FROM ${owner})
 endfunction()
 
 # ddbench_group(<name> <room folders...>)
@@ -145,6 +170,9 @@ function(ddbench_add_unit_test name)
   # optimisation.
   target_compile_options(${name} PRIVATE -O0)
   target_link_options(${name} PRIVATE ${DDBENCH_TEST_LINKER})
+  if(DDBENCH_SANITIZE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  endif()
   # All tests share one precompiled header.
   if(NOT TARGET ddbench_test_headers)
     file(WRITE "${CMAKE_BINARY_DIR}/test_headers.cpp" "")
@@ -170,12 +198,12 @@ function(ddbench_add_unit_test name)
 endfunction()
 
 # ddbench_add_benchmark(<name> SOURCES ... [LIBS libs...])
-# A Google Benchmark executable in bin/; run by hand (see tests/bench/README.md), never timed by a test.
+# A Google Benchmark executable in bin/; run by hand (see tests/bench/README.md), never timed by a test. `./quickstart test`
+# compiles it under the sanitizers only.
 function(ddbench_add_benchmark name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} benchmark::benchmark ddbench_build_options)
-  add_dependencies(programs ${name})
 endfunction()

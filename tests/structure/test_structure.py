@@ -155,7 +155,7 @@ def test_exported_headers_compile_alone():
     else:
         headers = [h for h in headers if "#include <cu" not in h.read_text()]
     headers = [h for h in headers if not h.relative_to(ROOT).as_posix().startswith("gui/")]  # Qt's flags are CMake's
-    headers = [h for h in headers if not is_first_include_of_its_source(h)]  # the preset clang compiles those
+    headers = [h for h in headers if not is_first_include_of_its_source(h)]  # the preset asan compiles those
 
     def compile_alone(header):
         command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-x", "c++", str(header)]

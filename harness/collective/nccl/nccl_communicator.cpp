@@ -195,7 +195,7 @@ void NcclCommunicator::run(const char* function, Action action) {
 }
 
 void NcclCommunicator::all_reduce_sum(Elements data) {
-  OnDevice memory(data, stream_.get());
+  OnDevice memory(data, device_, stream_.get());
   run("all_reduce", [&](ncclComm_t communicator, cudaStream_t stream) {
     return ncclAllReduce(memory.data(), memory.data(), static_cast<std::size_t>(data.count),
                          nccl_type(data.type), ncclSum, communicator, stream);
@@ -230,7 +230,7 @@ void NcclCommunicator::wait_until(const std::function<bool()>& is_done) {
 
 void NcclCommunicator::broadcast(Elements data, int root) {
   check_rank("broadcast", root);
-  OnDevice memory(data, stream_.get());
+  OnDevice memory(data, device_, stream_.get());
   run("broadcast", [&](ncclComm_t communicator, cudaStream_t stream) {
     return ncclBroadcast(memory.data(), memory.data(), static_cast<std::size_t>(data.count),
                          nccl_type(data.type), root, communicator, stream);
@@ -240,7 +240,7 @@ void NcclCommunicator::broadcast(Elements data, int root) {
 
 void NcclCommunicator::reduce_sum(Elements data, int root) {
   check_rank("reduce", root);
-  OnDevice memory(data, stream_.get());
+  OnDevice memory(data, device_, stream_.get());
   run("reduce", [&](ncclComm_t communicator, cudaStream_t stream) {
     return ncclReduce(memory.data(), memory.data(), static_cast<std::size_t>(data.count),
                       nccl_type(data.type), ncclSum, root, communicator, stream);
@@ -251,8 +251,8 @@ void NcclCommunicator::reduce_sum(Elements data, int root) {
 void NcclCommunicator::reduce_scatter_sum(Elements input, Elements output) {
   check_counts(input.count == output.count * options_.world_size && input.type == output.type,
                "reduce_scatter", input.count, output.count, kOneChunkEach);
-  OnDevice from(input, stream_.get());
-  OnDevice to(output, stream_.get());
+  OnDevice from(input, device_, stream_.get());
+  OnDevice to(output, device_, stream_.get());
   run("reduce_scatter", [&](ncclComm_t communicator, cudaStream_t stream) {
     return ncclReduceScatter(from.data(), to.data(), static_cast<std::size_t>(output.count),
                              nccl_type(input.type), ncclSum, communicator, stream);
@@ -263,8 +263,8 @@ void NcclCommunicator::reduce_scatter_sum(Elements input, Elements output) {
 void NcclCommunicator::all_gather(Elements input, Elements output) {
   check_counts(output.count == input.count * options_.world_size && input.type == output.type, "all_gather",
                input.count, output.count, "the output has room for the input of every rank");
-  OnDevice from(input, stream_.get());
-  OnDevice to(output, stream_.get());
+  OnDevice from(input, device_, stream_.get());
+  OnDevice to(output, device_, stream_.get());
   run("all_gather", [&](ncclComm_t communicator, cudaStream_t stream) {
     return ncclAllGather(from.data(), to.data(), static_cast<std::size_t>(input.count), nccl_type(input.type),
                          communicator, stream);
@@ -276,8 +276,8 @@ void NcclCommunicator::all_to_all(Elements input, Elements output) {
   check_counts(
       input.count == output.count && input.count % options_.world_size == 0 && input.type == output.type,
       "all_to_all", input.count, output.count, "both hold one chunk for each rank");
-  OnDevice from(input, stream_.get());
-  OnDevice to(output, stream_.get());
+  OnDevice from(input, device_, stream_.get());
+  OnDevice to(output, device_, stream_.get());
   const std::int64_t chunk = input.count / options_.world_size;
   run("all_to_all", [&](ncclComm_t communicator, cudaStream_t stream) {
     const auto count = static_cast<std::size_t>(chunk);
@@ -299,7 +299,7 @@ void NcclCommunicator::all_to_all(Elements input, Elements output) {
 
 void NcclCommunicator::send(Elements data, int peer) {
   check_rank("send", peer);
-  OnDevice memory(data, stream_.get());
+  OnDevice memory(data, device_, stream_.get());
   run("send", [&](ncclComm_t communicator, cudaStream_t stream) {
     return ncclSend(memory.data(), static_cast<std::size_t>(data.count), nccl_type(data.type), peer,
                     communicator, stream);
@@ -308,7 +308,7 @@ void NcclCommunicator::send(Elements data, int peer) {
 
 void NcclCommunicator::receive(Elements data, int peer) {
   check_rank("receive", peer);
-  OnDevice memory(data, stream_.get());
+  OnDevice memory(data, device_, stream_.get());
   run("receive", [&](ncclComm_t communicator, cudaStream_t stream) {
     return ncclRecv(memory.data(), static_cast<std::size_t>(data.count), nccl_type(data.type), peer,
                     communicator, stream);

@@ -13,11 +13,13 @@ inline bool is_gpu_memory(const void* data) {
          (attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged);
 }
 
-/// Elements where NCCL can read and write them.
+/// Elements where NCCL can read and write them: in the memory of `device`, which becomes the calling thread's.
 class OnDevice {
  public:
-  OnDevice(const Elements& elements, cudaStream_t stream) : elements_(elements), stream_(stream) {
-    if (elements.count == 0 || is_gpu_memory(elements.data)) return;
+  OnDevice(const Elements& elements, int device, cudaStream_t stream) : elements_(elements), stream_(stream) {
+    if (elements.count == 0) return;
+    gpu::check(cudaSetDevice(device), "be selected");  // or a thread's first call makes a context on GPU 0
+    if (is_gpu_memory(elements.data)) return;
     gpu::check(cudaMallocAsync(&copy_, size(), stream_), "allocate memory for a collective");
     gpu::check(cudaMemcpyAsync(copy_, elements_.data, size(), cudaMemcpyHostToDevice, stream_),
                "copy from the host");

@@ -34,7 +34,8 @@ inline float exponential(float x) {
   constexpr float kRoundToInteger = 12582912.0F;  // 1.5 * 2^23: adding it drops the fraction
   x = x < -87.3F ? -87.3F : x;
   x = x > 88.0F ? 88.0F : x;
-  const float whole = (x * kLog2E + kRoundToInteger) - kRoundToInteger;
+  const float rounded = x * kLog2E + kRoundToInteger;
+  const float whole = rounded - kRoundToInteger;
   const float rest = (x - whole * 0.693359375F) - whole * -2.12194440e-4F;
   float p = 1.9875691500e-4F;
   p = p * rest + 1.3981999507e-3F;
@@ -43,7 +44,8 @@ inline float exponential(float x) {
   p = p * rest + 1.6666665459e-1F;
   p = p * rest + 5.0000001201e-1F;
   p = p * (rest * rest) + rest + 1.0F;
-  const auto power = static_cast<std::uint32_t>(static_cast<std::int32_t>(whole) + 127) << 23;
+  // The last bits of the rounded number are the integer: defined for NaN too, unlike a conversion.
+  const std::uint32_t power = (std::bit_cast<std::uint32_t>(rounded) << 23) + (127U << 23);
   return p * std::bit_cast<float>(power);
 }
 

@@ -145,7 +145,8 @@ class CudaDevice final : public Device {
   Convolutions convolutions_;
   FusedAttention fused_attention_;
 
-  std::array<gpu::Event, 256> marks_;  // mark n is in slot n modulo their number
+  // Mark n is in slot n modulo their number. Horovod makes one for each parameter of a step.
+  std::array<gpu::Event, 2048> marks_;
   std::uint64_t next_mark_ = 0;
   Stamps stamps_;
   Anchor anchor_;

@@ -162,12 +162,12 @@ void QueuedProduct::finish(std::int64_t i, const float* products, const float* b
       float value = alpha * *products++;
       if (added != nullptr) value += beta * widened(added[column * p.c.leading + row]);
       value += bias[row];
-      auto* const aux = static_cast<Number*>(p.operation.aux) + column * p.operation.aux_leading + row;
+      const auto aux = [&]() -> Number& { return static_cast<Number*>(p.operation.aux)[column * p.operation.aux_leading + row]; };
       if (p.operation.takes_gelu()) {
-        narrow(value, *aux);
+        narrow(value, aux());
         value = gelu(value);
       }
-      if (p.operation.multiplies_slope()) value *= gelu_slope(widened(*aux));
+      if (p.operation.multiplies_slope()) value *= gelu_slope(widened(aux()));
       narrow(p.operation.cuts() && value < 0.0F ? 0.0F : value, to[column * p.d.leading + row]);
     }
   }
