@@ -38,6 +38,7 @@ endif()
 # The targets that `./quickstart test` builds for a preset: in `release` the user's programs and all tests;
 # under the sanitizers the unit tests, or only those that use several threads.
 add_custom_target(programs)
+add_custom_target(benchmarks)
 foreach(label IN ITEMS calibration gui tsan unit)
   add_custom_target(${label}_tests)
 endforeach()
@@ -210,4 +211,5 @@ function(ddbench_add_benchmark name)
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} benchmark::benchmark ddbench_build_options)
+  add_dependencies(benchmarks ${name})
 endfunction()

@@ -162,7 +162,9 @@ void QueuedProduct::finish(std::int64_t i, const float* products, const float* b
       float value = alpha * *products++;
       if (added != nullptr) value += beta * widened(added[column * p.c.leading + row]);
       value += bias[row];
-      const auto aux = [&]() -> Number& { return static_cast<Number*>(p.operation.aux)[column * p.operation.aux_leading + row]; };
+      const auto aux = [&]() -> Number& {
+        return static_cast<Number*>(p.operation.aux)[column * p.operation.aux_leading + row];
+      };
       if (p.operation.takes_gelu()) {
         narrow(value, aux());
         value = gelu(value);
