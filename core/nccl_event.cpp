@@ -71,6 +71,10 @@ std::string_view nccl_function(std::string_view name_in_nccl) noexcept {
   return {};
 }
 
+bool is_named_by_engine(std::string_view function) noexcept {
+  return function == "push" || function == "pull" || function == "negotiate";
+}
+
 int nccl_function_number(std::string_view function) noexcept {
   for (std::size_t i = 0; i < kFunctions.size(); ++i) {
     if (kFunctions[i].word == function) return static_cast<int>(i) + 1;

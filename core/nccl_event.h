@@ -14,6 +14,11 @@ std::string_view nccl_function(std::string_view name_in_nccl) noexcept;
 /// is not known.
 int nccl_function_number(std::string_view function) noexcept;
 
+/// Whether the engine has a name of its own for what it does with NCCL's functions: "push" and "pull" (all
+/// ranks' sends and receives with one parameter server), "negotiate" (Horovod's agreement on the gradients
+/// that are ready).
+bool is_named_by_engine(std::string_view function) noexcept;
+
 /// The NCCL function of a kernel's name, mangled or not: nullopt when the kernel is not NCCL's (nccl*); else
 /// its function, "generic" when it serves any function, "" when ddbench does not know the name.
 std::optional<std::string_view> nccl_kernel_function(std::string_view kernel) noexcept;

@@ -168,9 +168,10 @@ Span communication_of(const Event& event, std::vector<std::string>& names) {
 }
 
 /// The only collective of a kernel, or the first of several, replaces the kernel. A call keeps the engine's
-/// times: not every NCCL version reports the GPU's times.
+/// times: not every NCCL version reports the GPU's times. What the engine has named stays one span: its events are
+/// parts of it.
 void apply(Kernel& kernel, std::vector<std::string>& names, std::vector<Span>& added) {
-  if (kernel.is_call) return;
+  if (kernel.is_call || is_named_by_engine(name_of(*kernel.span, names))) return;
   const Span own = *kernel.span;
   for (std::size_t i = 0; i < kernel.events.size(); ++i) {
     const Event& event = *kernel.events[i];
@@ -261,9 +262,10 @@ NcclJoin join_nccl_events(std::vector<Span>& spans, std::vector<std::string>& na
   for (const Event& event : events) {
     Kernel* const kernel = by_time.find(event);
     if (in_window(event.span)) {
-      const bool is_calls =
-          kernel != nullptr && kernel->is_call;  // whose name stays: a barrier is an all-reduce
-      const std::string what = is_calls ? kind(std::string(name_of(*kernel->span, names)), *kernel->span)
+      // A barrier is an all-reduce, a push is sends and receives.
+      const bool name_stays =
+          kernel != nullptr && (kernel->is_call || is_named_by_engine(name_of(*kernel->span, names)));
+      const std::string what = name_stays ? kind(std::string(name_of(*kernel->span, names)), *kernel->span)
                                         : kind(event.what.function, event.span);
       join.algorithms[what].insert(algorithm_of(event.what));
     }

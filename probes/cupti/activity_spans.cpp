@@ -249,7 +249,10 @@ void ActivitySpans::emit(Work work, std::uint64_t external_id) {
     if (work.name == kPeerCopy && range.kind == SpanKind::kCommunication) become_communication(work);
     if (work.is_communication && range.kind == SpanKind::kCommunication) {
       work.span.bucket = range.bucket;
-      if (work.name != kPeerCopy) work.span.bytes = range.bytes;  // each copy has its own
+      if (work.name != kPeerCopy) {  // each copy has its own
+        work.span.bytes = range.bytes;
+        if (range.name != nullptr) work.name = range.name;
+      }
       work.span.correlation = range.correlation;
     } else if (work.span.kind == SpanKind::kCompute) {
       work.span.kind = kind_in(range.kind);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/nccl_event.h"
 #include "harness/collective/communicator.h"
 #include "harness/training/step/training_monitor.h"
 #include "probes/cuda/cuda_probe.h"
@@ -111,8 +112,9 @@ class RecordedCollectives {
   void record(Function function, std::int64_t bytes, Place place, Action&& action) {
     Span span = begin(function, bytes, place);
     {
-      const cuda::ScopedRange range(kernels_,
-                                    {span.kind, span.step, span.bucket, span.bytes, span.correlation});
+      const std::string_view name = kNames[static_cast<std::size_t>(function)];
+      const cuda::ScopedRange range(kernels_, {span.kind, span.step, span.bucket, span.bytes, span.correlation,
+                                               is_named_by_engine(name) ? name.data() : nullptr});
       action();
     }
     finish(span);

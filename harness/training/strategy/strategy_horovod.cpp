@@ -102,6 +102,7 @@ class Horovod final : public Strategy {
     if (end == begin + 1) {  // nothing to fuse: reduced where it lies
       const Tensor& gradient = ready_[begin].gradient;
       collectives.all_reduce_sum(elements(gradient), place);
+      const auto span = collectives.copy(unfuse_name_, gradient.bytes(), place);
       average(gradient);
       return;
     }

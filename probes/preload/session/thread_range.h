@@ -16,6 +16,7 @@ struct Range {
   std::uint16_t bucket = kNoBucket;
   std::uint64_t bytes = 0;        ///< of a collective
   std::uint64_t correlation = 0;  ///< collective_key() of a collective
+  const char* name = nullptr;     ///< of a collective; static; nullptr: that of NCCL's function
 };
 
 /// The innermost range of the calling thread. Outside of any that of the collective that another thread has

@@ -133,6 +133,26 @@ TEST_F(NcclJoinTest, TheEnginesKeyWinsAndAGenericKernelGetsAName) {
   EXPECT_EQ(names_[spans_[0].name_id], "all_reduce");
 }
 
+TEST_F(NcclJoinTest, WhatTheEngineHasNamedStaysOneSpanOfThatName) {
+  const std::uint64_t key = collective_key(5, 70);
+  spans_ = {kernel("push", 1'000, 9'000, key), kernel("pull", 10'000, 19'000, key + 1)};
+  spans_[0].bytes = 4'096;
+  for (const std::int64_t at : {1'500, 1'600}) {
+    Span part = event("send_recv", at, 8'000, 0);
+    part.correlation = key;
+    spans_.push_back(part);
+  }
+  const NcclJoin result = join();
+  ASSERT_EQ(spans_.size(), 2u);
+  EXPECT_EQ(names_[spans_[0].name_id], "push");
+  EXPECT_EQ(spans_[0].bytes, 4'096u);
+  EXPECT_EQ(spans_[0].begin_ns, 1'000);
+  EXPECT_EQ(names_[spans_[1].name_id], "pull");
+  EXPECT_EQ(result.joined, 2u);
+  EXPECT_EQ(result.kernels_without_event, 0u);
+  EXPECT_EQ(result.algorithms.count("push 4096 B"), 1u);
+}
+
 TEST_F(NcclJoinTest, OfKernelsWithOneKeyTheOneOfTheFunctionIsTheEvents) {
   const std::uint64_t key = collective_key(1, 7);  // a parameter server's push and pull
   spans_ = {kernel("reduce", 1'000, 2'000, key), kernel("broadcast", 3'000, 4'000, key),

@@ -128,6 +128,16 @@ TEST_F(ActivitySpansTest, ARangeGivesKindStepBucketAndKey) {
   EXPECT_EQ(out_[4].span.correlation, 0u);
 }
 
+TEST_F(ActivitySpansTest, ACollectiveHasTheNameOfItsRange) {
+  ranges_[1] = {SpanKind::kCommunication, 7, 3, 64, collective_key(1, 15), "push"};
+  convert({external(1, 50), api(50, 1, 2), kernel("ncclDevKernel_SendRecv", 100, 200, 50),
+           kernel("scale", 210, 220, 50)});
+  std::vector<std::string> names;
+  for (const Named& named : out_) names.push_back(named.name);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "push"), 1);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "scale"), 1) << "no kernel of NCCL";
+}
+
 TEST_F(ActivitySpansTest, NcclIsCommunicationInAnyRange) {
   ranges_[1] = {SpanKind::kForward, 2, kNoBucket, 0, 0};
   convert({external(1, 9), kernel(kAllReduce, 10, 20, 9)});
