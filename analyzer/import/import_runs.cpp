@@ -14,6 +14,7 @@
 #include "core/run_case/run_case_hash.h"
 #include "core/run_case/scheduler_job.h"
 #include "core/text/text_hash.h"
+#include "core/threads/ahead.h"
 
 namespace ddbench::imports {
 namespace {
@@ -49,6 +50,39 @@ class Repetitions {
   std::unordered_map<std::uint64_t, int> counts_;
 };
 
+constexpr std::size_t kRunsOfBlock = 64;
+using RunBlock = std::vector<ImportedRun>;
+
+/// Whoever takes the runs wants no more of them.
+struct NotWanted {};
+
+/// The runs on a thread of their own, ahead of the one that stores them, where there are enough to be worth one.
+void take_ahead(const RunSource& runs, std::size_t all, const TakeRun& take) {
+  if (all <= kRunsOfBlock) return runs(take);
+  Ahead<RunBlock> ahead([&](Ahead<RunBlock>::Room& room) {
+    RunBlock* block = nullptr;
+    try {
+      runs([&](ImportedRun&& run) {
+        if (block == nullptr) {
+          block = room.next();
+          if (block == nullptr) throw NotWanted();
+          block->clear();
+        }
+        block->push_back(std::move(run));
+        if (block->size() < kRunsOfBlock) return;
+        room.hand_over();
+        block = nullptr;
+      });
+    } catch (const NotWanted&) {
+      return;
+    }
+    if (block != nullptr) room.hand_over();
+  });
+  while (RunBlock* const block = ahead.take()) {
+    for (ImportedRun& run : *block) take(std::move(run));
+  }
+}
+
 }  // namespace
 
 ImportResult import_runs(const fs::path& store_file, const RunSource& runs, std::string_view content,
@@ -67,16 +101,21 @@ ImportResult import_runs(const fs::path& store_file, const RunSource& runs, std:
   Repetitions repetitions;
   std::int64_t now = wall_ns();
   const std::string user = current_user();
-  runs([&](ImportedRun&& imported) {
-    store::RunRecord& run = imported.run;
-    run.id = ids.next();
-    run.sweep_id = result.sweep_id;
-    run.repetition = repetitions.next(run);
-    run.started_wall_ns = run.finished_wall_ns = now++;
-    set_fact(run.environment.facts, fact_key<"import.file">, origin);
-    set_fact(run.environment.facts, fact_key<"owner.user">, user);
+  const RunSource completed = [&](const TakeRun& take) {
+    runs([&](ImportedRun&& imported) {
+      store::RunRecord& run = imported.run;
+      run.id = ids.next();
+      run.sweep_id = result.sweep_id;
+      run.repetition = repetitions.next(run);
+      run.started_wall_ns = run.finished_wall_ns = now++;
+      set_fact(run.environment.facts, fact_key<"import.file">, origin);
+      set_fact(run.environment.facts, fact_key<"owner.user">, user);
+      take(std::move(imported));
+    });
+  };
+  take_ahead(completed, all, [&](ImportedRun&& imported) {
     add_run(store, imported);
-    result.added.push_back(run.id);
+    result.added.push_back(imported.run.id);
     if (progress) progress(result.added.size(), all);
   });
   batch.commit();

@@ -1,6 +1,7 @@
 #include "probes/cupti/activity_spans.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -37,6 +38,14 @@ std::string_view copy_name(std::uint8_t copy_kind) {
     case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP: return kPeerCopy;
     default: return "memcpy";
   }
+}
+
+/// With any bits: those that this version's header does not name are no value of its enumeration.
+std::uint32_t flags_of(const MarkerRecord& marker) {
+  std::uint32_t flags = 0;
+  static_assert(sizeof flags == sizeof marker.flags);
+  std::memcpy(&flags, &marker.flags, sizeof flags);
+  return flags;
 }
 
 /// A kernel in a range keeps the range's kind where that is something that a kernel can be.
@@ -192,12 +201,13 @@ void ActivitySpans::convert_api(const CUpti_ActivityAPI& call) {
 
 /// An NVTX range has a record at its begin and one at its end, with the same id.
 void ActivitySpans::convert_marker(const MarkerRecord& marker) {
-  if ((marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
+  const std::uint32_t flags = flags_of(marker);
+  if ((flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
     if (open_markers_.size() < kMostOpenMarkers) open_markers_.insert_or_assign(marker.id, marker);
     return;
   }
   const auto begin = open_markers_.find(marker.id);
-  if ((marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_END) == 0 || begin == open_markers_.end()) return;
+  if ((flags & CUPTI_ACTIVITY_FLAG_MARKER_END) == 0 || begin == open_markers_.end()) return;
   Span span;
   span.kind = SpanKind::kHost;
   const char* const name = begin->second.name;

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
+#include <vector>
+
+#include "core/threads/ahead.h"
 
 namespace ddbench::imports {
 
@@ -13,14 +15,20 @@ class ReadAhead {
   /// rethrown by read().
   using Source = std::function<std::size_t(char* to, std::size_t size)>;
   explicit ReadAhead(Source source);
-  ~ReadAhead();
 
   /// As the source. All effects of the source's call are visible when this returns.
   std::size_t read(char* to, std::size_t size);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Block {
+    std::vector<char> bytes = std::vector<char>(std::size_t{64} << 10);
+    std::size_t size = 0;
+  };
+  static void produce(const Source& source, Ahead<Block>::Room& room);
+
+  const Block* block_ = nullptr;
+  std::size_t at_ = 0;
+  Ahead<Block> ahead_;
 };
 
 }  // namespace ddbench::imports

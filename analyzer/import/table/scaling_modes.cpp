@@ -44,6 +44,7 @@ void ScalingModes::see(const RowValues& row) {
 }
 
 bool ScalingModes::is_weak(const RowValues& row) const {
+  if (curves_.empty()) return false;
   const auto own = curves_.find(key_of(row, true));
   if (own != curves_.end() && (own->second.is_weak() || own->second.is_strong())) return own->second.is_weak();
   const auto all = curves_.find(key_of(row, false));

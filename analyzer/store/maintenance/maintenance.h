@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -24,7 +25,7 @@ struct MergeResult {
 /// refuses.
 MergeResult merge_stores(const std::filesystem::path& target, std::span<const std::filesystem::path> sources);
 
-/// The same for the named runs of one source. Throws Error{kBadInput} on an id that it does not hold.
+/// The same for the named runs of one source. An id that it does not hold is left out: it was deleted since it was chosen.
 MergeResult export_runs(const std::filesystem::path& source, std::span<const RunId> ids,
                         const std::filesystem::path& target);
 
@@ -38,7 +39,7 @@ RunId run_of_sweep(const std::filesystem::path& file, const std::string& sweep_i
 
 enum class PruneWhat {
   kRuns,          ///< the runs and all that hangs on them
-  kUnneededRuns,  ///< the same, but throws Error{kBadInput} if a named baseline (its newest version) or a run that stays needs one
+  kUnneededRuns,  ///< the same, but for those that a named baseline (its newest version) or a run that stays needs
   kSpans,         ///< only their raw spans: steps, collectives and kernels stay
 };
 enum class PruneRoom {
@@ -46,7 +47,8 @@ enum class PruneRoom {
   kKept,      ///< in the store, for the runs to come
 };
 struct PruneResult {
-  std::vector<RunId> found;  ///< of the ids, those that the store had
+  std::vector<RunId> found;  ///< of the ids, those that were deleted
+  std::size_t needed = 0;    ///< of the ids, how many kUnneededRuns has kept
   std::uintmax_t bytes_before = 0;
   std::uintmax_t bytes_after = 0;
 };

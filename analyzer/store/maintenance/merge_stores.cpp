@@ -47,12 +47,6 @@ std::vector<RunKeyOf> chosen_runs(const Database& source, const std::set<RunId>*
   std::vector<RunKeyOf> runs = runs_of(source);
   if (wanted == nullptr) return runs;
   std::erase_if(runs, [&](const RunKeyOf& run) { return wanted->count(run.id) == 0; });
-  for (const RunId& id : *wanted) {
-    if (std::any_of(runs.begin(), runs.end(), [&](const RunKeyOf& run) { return run.id == id; })) continue;
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("there is no run \"{}\" in the store {}", id, source.file().string()), 0,
-                source.file().string());
-  }
   return runs;
 }
 

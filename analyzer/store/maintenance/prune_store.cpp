@@ -1,8 +1,6 @@
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <set>
-#include <string_view>
+#include <string>
 #include <system_error>
 
 #include "analyzer/store/maintenance/maintenance.h"
@@ -19,26 +17,26 @@ std::uintmax_t size_of(const std::filesystem::path& file) {
   return error ? 0 : bytes;
 }
 
-[[noreturn]] void refuse_needed(const RunId& id, const std::string& by) {
-  throw Error(ErrorCode::kBadInput, fmt::format("run {} is needed by {} now: nothing was deleted; give the command again", id, by), 0, id);
-}
-
-/// Under the lock: another process may have named the runs since they were chosen.
-void refuse_needed_runs(const Database& database, std::span<const RunId> ids) {
-  const std::set<std::string_view> pruned(ids.begin(), ids.end());
-  Statement baselines = database.prepare("SELECT run_id, name FROM baseline_run WHERE version = (SELECT max(version) FROM baseline AS newest "
+/// Takes those out of `ids` that a named baseline (its newest version), or a run that stays, needs, and returns their number. Under
+/// the lock: another process may have named them since they were chosen.
+std::size_t keep_needed(const Database& database, std::set<std::string>& ids) {
+  const std::size_t chosen = ids.size();
+  Statement baselines = database.prepare("SELECT run_id FROM baseline_run WHERE version = (SELECT max(version) FROM baseline AS newest "
                                          "WHERE newest.name = baseline_run.name)");
-  RunId id;
-  std::string by;
+  RunId needed, by;
   while (baselines.step()) {
-    baselines.read(id, by);
-    if (pruned.contains(id)) refuse_needed(id, fmt::format("the baseline \"{}\"", by));
+    baselines.read(needed);
+    ids.erase(needed);
   }
-  Statement runs = database.prepare("SELECT baseline_id, id FROM run WHERE baseline_id <> ''");
-  while (runs.step()) {
-    runs.read(id, by);
-    if (pruned.contains(id) && !pruned.contains(by)) refuse_needed(id, fmt::format("run {}", by));
+  for (bool changed = true; changed;) {  // a run that stays needs its own baseline
+    changed = false;
+    Statement runs = database.prepare("SELECT baseline_id, id FROM run WHERE baseline_id <> ''");
+    while (runs.step()) {
+      runs.read(needed, by);
+      if (!ids.contains(by) && ids.erase(needed) > 0) changed = true;
+    }
   }
+  return chosen - ids.size();
 }
 
 void leave_out(const UnreadableRun& run) {
@@ -67,12 +65,13 @@ PruneResult prune_store(const std::filesystem::path& file, std::span<const RunId
   result.bytes_before = size_of(file) + size_of(file.string() + "-wal");
   {
     Transaction transaction(database);
-    if (what == PruneWhat::kUnneededRuns) refuse_needed_runs(database, ids);
+    std::set<std::string> pruned(ids.begin(), ids.end());
+    if (what == PruneWhat::kUnneededRuns) result.needed = keep_needed(database, pruned);
     Statement find = database.prepare("SELECT run_key FROM run WHERE id = ?");
     Statement remove =
         database.prepare(what == PruneWhat::kSpans ? "DELETE FROM span_chunk WHERE run_key = ?"
                                                    : "DELETE FROM run WHERE run_key = ?");
-    for (const RunId& id : ids) {
+    for (const RunId& id : pruned) {
       if (steps.check) check_run(database, id, steps.check);
       if (find.bind(id).step()) {
         remove.bind(find.integer(0)).run();

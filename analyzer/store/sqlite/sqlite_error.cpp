@@ -47,6 +47,19 @@ bool is_at_size_limit(const std::string& file) {
   return false;
 }
 
+/// What lies at the place of one of the files that SQLite keeps beside the store, and is no file that it could use; empty: nothing.
+std::string find_squatter(const std::string& file) {
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+    const std::string path = file + suffix;
+    std::error_code error;
+    const auto type = std::filesystem::symlink_status(path, error).type();
+    if (error || type == std::filesystem::file_type::not_found) continue;
+    if (type != std::filesystem::file_type::regular) return fmt::format("{}, which is no regular file", path);
+    if (access(path.c_str(), R_OK | W_OK) != 0) return fmt::format("{}, which is closed to this user", path);
+  }
+  return {};
+}
+
 std::string explain(int status, int system_errno, const std::string& file, const std::string& detail) {
   if (is_out_of_space(status, system_errno)) {
     return fmt::format(
@@ -74,6 +87,8 @@ std::string explain(int status, int system_errno, const std::string& file, const
     case SQLITE_AUTH: return read_only_advice(file);
     case SQLITE_CANTOPEN:
       if (!is_writable(file)) return read_only_advice(file);
+      if (const std::string squatter = find_squatter(file); !squatter.empty())
+        return fmt::format("{} cannot be opened: SQLite keeps a file of its own at the place of {}; move that away", file, squatter);
       return fmt::format("{} cannot be opened ({})", file, detail);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

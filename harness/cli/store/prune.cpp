@@ -187,8 +187,9 @@ void print_pruned_text(const PruneOptions& options, const PruneChoice& choice, c
                       printable(count_by_user(choice.kept_of_others))));
 }
 
-/// Leaves those out that another process had deleted.
+/// Leaves those out that another process has deleted, or made a baseline, since they were chosen.
 void keep_found(PruneChoice& choice, const store::PruneResult& result) {
+  choice.kept += result.needed;
   const std::set<store::RunId> found(result.found.begin(), result.found.end());
   std::erase_if(choice.runs, [&](const store::RunRecord& run) { return !found.contains(run.id); });
 }

@@ -46,7 +46,7 @@ struct Deletion {
 };
 
 /// Deletes what was chosen, with the folders beside the store. Throws Error{kBadInput}, and deletes nothing, when a run was taken
-/// up, or came to be needed, since it was chosen.
+/// up since it was chosen.
 Deletion delete_runs(const std::filesystem::path& store, const std::vector<store::RunRecord>& runs, store::PruneWhat what,
                      store::PruneRoom room = store::PruneRoom::kReturned);
 

@@ -144,7 +144,7 @@ def left_behind(room, fault):
                 if any(f"{place} is kept" in said for place in (path, *path.parents)):
                     continue  # a note names the folder that could not be removed
                 problems.append(f"left: {path}")
-    for name in set(os.listdir("/dev/shm")) - room.shared_memory_before - {"ddbench-cores"}:
+    for name in set(os.listdir("/dev/shm")) - room.shared_memory_before - {"ddbench-cores", f"ddbench-cores-{os.getuid()}"}:
         problems.append(f"left in shared memory: {name}")
         pathlib.Path("/dev/shm", name).unlink(missing_ok=True)
     segments = pathlib.Path("/proc/sysvipc/shm").read_text().splitlines()[1:]

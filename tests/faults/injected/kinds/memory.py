@@ -43,9 +43,19 @@ def from_the_start(room, generator, templates):
     limit = int(generator.uniform(0.1, 1.05) * most)
     OPERATIONS[name].prepare(room, templates)
     fault = Fault(f"{name} in {limit / 2**20:.0f} MiB of {most / 2**20:.0f} MiB", names=WORDS)
-    command = room.start(*arguments(OPERATIONS[name], room), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
-    fault.commands.append(command.finish())
+    command = room.start(*arguments(OPERATIONS[name], room), preexec_fn=limited_to(limit)).finish()
+    if command.code not in (127, -signal.SIGSEGV) or starts_in(room, limit):
+        fault.commands.append(command)
     return fault
+
+
+def limited_to(bytes_):
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, (bytes_, bytes_))
+
+
+def starts_in(room, limit):
+    """Whether the dynamic linker can load ddbench and its libraries there: before that, nothing of ddbench runs."""
+    return room("--version", preexec_fn=limited_to(limit)).code == 0
 
 
 def in_the_middle(room, generator):
@@ -69,7 +79,5 @@ def in_the_middle(room, generator):
 
 def inject(room, generator, templates):
     fault = from_the_start(room, generator, templates) if generator.random() < 0.6 else in_the_middle(room, generator)
-    fault.outcome = f"exit {fault.commands[0].code}"
-    if fault.commands[0].code == 127:  # the dynamic linker could not start it: nothing of ddbench ran
-        fault.outcome, fault.commands = "did not start", []
+    fault.outcome = f"exit {fault.commands[0].code}" if fault.commands else "did not start"
     return fault
