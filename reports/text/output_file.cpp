@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "core/error.h"
-#include "core/files/planted_link.h"
+#include "core/files/planted_file.h"
 
 namespace ddbench::reports {
 namespace {
@@ -29,7 +29,7 @@ constexpr std::size_t kBufferBytes = 1 << 16;
 
 /// The file that `file` leads to, over any symbolic links of whose author it is known that they are no other user's.
 fs::path followed(const fs::path& file) {
-  refuse_planted_link(file);  // before it is followed
+  refuse_planted_file(file);  // before it is followed
   std::error_code error;
   const fs::path target = fs::weakly_canonical(file, error);
   return error ? file : target;

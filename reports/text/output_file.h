@@ -15,11 +15,10 @@ enum class Durability {
 
 /// A file that appears under its name only when it is complete: written beside it under a temporary name,
 /// brought to disk and renamed by commit(). Without commit() nothing is left behind and an existing file of
-/// that name is unchanged. A symbolic link is followed, except one that another user has placed in a folder of
-/// all users (core/files/planted_link.h); a file that is not a regular file (a pipe, /dev/stdout) is written to
-/// directly.
+/// that name is unchanged. A symbolic link is followed; a file that is not a regular file (a pipe, /dev/stdout) is written to
+/// directly. What another user has placed in a folder of all users is refused (core/files/planted_file.h).
 ///
-/// Every method throws Error naming the file: kBadInput for a directory, such a link, a missing folder or missing
+/// Every method throws Error naming the file: kBadInput for a directory, such a file, a missing folder or missing
 /// rights, kRunFailed for a full disk.
 class OutputFile {
  public:

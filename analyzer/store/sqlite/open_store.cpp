@@ -8,7 +8,7 @@
 
 #include "analyzer/store/sqlite/journal.h"
 #include "core/error.h"
-#include "core/files/planted_link.h"
+#include "core/files/planted_file.h"
 
 namespace ddbench::store {
 namespace {
@@ -147,7 +147,7 @@ Database open_for_reading(const fs::path& file) {
 
 Database open_store(const fs::path& file, OpenMode mode, std::span<const Migration> migrations) {
   refuse_directory(file);
-  refuse_planted_link(file);
+  refuse_planted_file(file);
   if (mode == OpenMode::kReadWrite) return open_for_writing(file, migrations);
 
   std::error_code ignored;

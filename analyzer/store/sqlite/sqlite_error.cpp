@@ -82,14 +82,16 @@ std::string explain(int status, int system_errno, const std::string& file, const
           "(SQLite's own "
           "tool)",
           file, detail, file);
-    case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH: return read_only_advice(file);
+    case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
       if (!is_writable(file)) return read_only_advice(file);
+      [[fallthrough]];
+    case SQLITE_IOERR:
       if (const std::string squatter = find_squatter(file); !squatter.empty())
-        return fmt::format("{} cannot be opened: SQLite keeps a file of its own at the place of {}; move that away", file, squatter);
-      return fmt::format("{} cannot be opened ({})", file, detail);
+        return fmt::format("{} cannot be used: SQLite keeps a file of its own at the place of {}; move that away", file, squatter);
+      return (status & 0xFF) == SQLITE_READONLY ? read_only_advice(file) : fmt::format("{}: {}", file, detail);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return fmt::format(

@@ -75,15 +75,18 @@ bool is_locked_by_others(int file, off_t byte) {
   return ::fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/// Made with O_EXCL: in a folder of all users, Linux refuses O_CREAT for a file that another user has (fs.protected_regular).
+/// Made with O_EXCL: in a folder of all users, Linux refuses O_CREAT for a file that another user has (fs.protected_regular). Another
+/// user's that not all may write is none of ddbench's, and nothing is written to it.
 UniqueFd open_claims(const std::filesystem::path& path) {
+  constexpr mode_t kOfAll = 0666;
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   for (int attempt = 0; attempt < 5; ++attempt) {
-    UniqueFd made(::open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0666));
-    if (made && ::fchmod(made.get(), 0666) == 0) return made;
+    UniqueFd made(::open(path.c_str(), kFlags | O_CREAT | O_EXCL, kOfAll));
+    if (made && ::fchmod(made.get(), kOfAll) == 0) return made;
     UniqueFd file(::open(path.c_str(), kFlags));
     struct stat status {};
-    if (file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) return file;
+    const bool is_file = file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+    if (is_file && (status.st_uid == ::geteuid() || (status.st_mode & kOfAll) == kOfAll)) return file;
     std::this_thread::sleep_for(2ms);  // its maker is about to open it to all
   }
   return UniqueFd();

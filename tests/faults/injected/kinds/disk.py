@@ -33,6 +33,8 @@ def inject(room, generator, templates):
     fault = Fault(f"{name}, {error} {'from' if lasting else 'at'} {where}", names=[*WORDS, str(room.base)])
     done = room(*arguments(operation, room), shim=dict(shim, FAULT_ACTION=str(ERRORS[error]), FAULT_LASTING=str(int(lasting))))
     fault.commands.append(done)
+    if operation.says and done.code == operation.code and operation.says in done.out:
+        fault.names = []  # it ended as if nothing had happened
     fault.outcome = f"exit {done.code}"
     if operation.repeats:
         fault.problems += repeated(room, operation, expected)

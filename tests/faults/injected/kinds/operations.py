@@ -13,6 +13,7 @@ class Operation:
     arguments: list
     store: str = "results.db"  # that it changes
     code: int = 0  # with which an undisturbed one ends
+    says: str = ""  # then, where that is a failure
     repeats: bool = True  # the same command again leads to the same store as one undisturbed command
 
     def prepare(self, room, templates):
@@ -26,7 +27,8 @@ class Operation:
 OPERATIONS = {
     "run": Operation("", ["run", "--gpus", "2", *SHORT], repeats=False),
     # Without steps its figures are not valid: exit code 1.
-    "run of a program": Operation("", ["run", "--gpus", "1", "--no-baseline", "--quiet", "--", "sh", "-c", "echo said"], code=1, repeats=False),
+    "run of a program": Operation("", ["run", "--gpus", "1", "--no-baseline", "--quiet", "--", "sh", "-c", "echo said"], code=1,
+                                  says="the program made no collective", repeats=False),
     "run with checkpoints": Operation("", ["run", "--gpus", "2", "--checkpoint-every", "3", *SHORT], repeats=False),
     "continued run": Operation("stopped", ["run", "--resume", "job", "--quiet"], repeats=False),
     "merge": Operation("runs", ["db", "merge", "{stores}/other.db"]),

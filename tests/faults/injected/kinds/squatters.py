@@ -106,6 +106,8 @@ def names(room):
 
 def on_a_name(room, generator, templates):
     what, form = generator.choice(list(names(room))), generator.choice(FORMS)
+    if what == "data of the home" and form == "link to a folder":
+        raise Impossible("a link to a folder in the user's home, where nobody else can place one, is the user's own order")
     if what in ("a backup", "an exported store", "a report"):
         templates.place(room, "old" if what == "a backup" else "runs")
     path, command = names(room)[what]

@@ -1,6 +1,7 @@
 #include "analyzer/store/sqlite/open_store.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +97,20 @@ TEST_F(OpenStore, WhatIsNoStoreIsRefusedAndLeftAlone) {
   }
   EXPECT_EQ(content(tiny), "hello");
   EXPECT_EQ(files(), 3);
+}
+
+TEST_F(OpenStore, WhatLiesAtThePlaceOfAFileOfSqliteIsNamed) {
+  RunStore::open(file_, OpenMode::kReadWrite).create_run(test::plain_run("x"));
+  const fs::path shared_memory = file_.string() + "-shm";
+  const std::string named = shared_memory.string() + ", which is no regular file";
+  const auto write = [&] { RunStore::open(file_, OpenMode::kReadWrite).create_run(test::plain_run("y")); };
+  fs::create_directory(shared_memory);
+  EXPECT_ERROR(ErrorCode::kRunFailed, named, write());
+  fs::remove(shared_memory);
+  ASSERT_EQ(::mkfifo(shared_memory.c_str(), 0600), 0);
+  EXPECT_ERROR(ErrorCode::kRunFailed, named, write());
+  fs::remove(shared_memory);
+  EXPECT_EQ(RunStore::open(file_, OpenMode::kReadOnly).runs().size(), 1u);
 }
 
 TEST_F(OpenStore, EmptyFileBecomesAStoreWhenWrittenTo) {

@@ -127,6 +127,18 @@ TEST_F(CoreClaims, AFileThatCannotBeUsedIsReplacedByTheUsersOwn) {
   EXPECT_NE(none.blind().find("cannot be written"), std::string::npos) << none.blind();
 }
 
+TEST_F(CoreClaims, AFileThatItsOwnerAloneMayWriteIsLeftAlone) {
+  std::ofstream(file_) << "of another user";
+  ASSERT_EQ(::chmod(file_.c_str(), 0644), 0);
+  EXPECT_EQ(claim("run-a", 0).blind(), "") << "an own one";
+  std::ofstream(file_) << "of another user";
+  if (::chown(file_.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "only root has files of another user, and may write them";
+  EXPECT_NE(claim("run-a", 0).blind().find("other users"), std::string::npos);
+  std::string text;
+  std::getline(std::ifstream(file_), text, '\0');
+  EXPECT_EQ(text, "of another user");
+}
+
 TEST_F(CoreClaims, WhoWantsNoneTakesNone) {
   EXPECT_EQ(claim("run-a", -1).core(), -1);
   EXPECT_EQ(claim("run-a", 0, {}).core(), -1);
