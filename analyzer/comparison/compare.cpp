@@ -10,6 +10,7 @@
 
 #include "analyzer/comparison/field_differences.h"
 #include "analyzer/comparison/case_history.h"
+#include "analyzer/run/case_figures.h"
 #include "analyzer/run/run_reference.h"
 #include "analyzer/run/usable_runs.h"
 #include "core/error.h"
@@ -56,6 +57,16 @@ Measured<double> mean_over_runs(const std::vector<double>& values) {
   if (values.empty()) return Measured<double>::missing("not measured");
   const Measured<double> geometric = geometric_mean(values, "");
   return geometric ? geometric : Measured<double>(mean(values));
+}
+
+/// Sums to the step time, which means of each part alone do not.
+Measured<store::StepPartition> mean_step(const Summaries& summaries, const Measured<double>& step_time_ns) {
+  if (!step_time_ns) return Measured<store::StepPartition>::missing(step_time_ns.reason());
+  std::vector<store::StepPartition> partitions;
+  for (const RunSummary& summary : summaries) {
+    if (summary.probed_steps > 0) partitions.push_back(summary.partition);
+  }
+  return mean_partition(partitions, *step_time_ns);
 }
 
 class Builder {
@@ -108,6 +119,24 @@ class Builder {
     return result;
   }
 
+  /// With the values of the mean steps; the ratio and its interval, which are over runs, move with them.
+  ComparedFigure of_mean_step(ComparedFigure both, const std::function<std::int64_t(const store::StepPartition&)>& value) const {
+    if (both.a && step_a_) both.a = static_cast<double>(value(*step_a_));
+    if (both.b && step_b_) both.b = static_cast<double>(value(*step_b_));
+    if (!both.ratio || !(both.ratio->value > 0) || !(both.a.value_or(0) > 0) || !(both.b.value_or(0) > 0)) return both;
+    RunRatio ratio = *both.ratio;
+    const double factor = *both.b / *both.a / ratio.value;
+    ratio.value *= factor;
+    if (ratio.interval) {
+      ConfidenceInterval interval = *ratio.interval;
+      interval.low *= factor;
+      interval.high *= factor;
+      ratio.interval = std::move(interval);
+    }
+    both.ratio = std::move(ratio);
+    return both;
+  }
+
   void add_figures() {
     std::vector<ComparedFigure>& figures = comparison_.figures;
     figures.push_back(figure("step time", "ns", [](const RunSummary& summary) {
@@ -117,7 +146,10 @@ class Builder {
     figures.push_back(
         figure("throughput", "samples/s", [](const RunSummary& summary) { return summary.samples_per_s; }));
     add_intervals_from_history(figures[0], figures[1]);
-    figures.push_back(figure("exposed communication", "ns", exposed_of));
+    step_a_ = mean_step(a_, figures[0].a);
+    step_b_ = mean_step(b_, figures[0].b);
+    figures.push_back(of_mean_step(figure("exposed communication", "ns", exposed_of),
+                                   [](const store::StepPartition& step) { return step.exposed_communication_ns(); }));
     figures.push_back(figure("overlap", "ns", overlap_of));
     figures.push_back(figure("peer wait", "ns", peer_wait_of));
     figures.push_back(figure("host memory", "bytes", memory_of));
@@ -148,6 +180,7 @@ class Builder {
             if (summary.partition.total_ns() == 0) return Measured<double>::missing("not recorded");
             return Measured<double>(static_cast<double>(summary.partition[part]));
           });
+      both = of_mean_step(std::move(both), [part](const store::StepPartition& step) { return step[part]; });
       if (both.a.value_or(0) > 0 || both.b.value_or(0) > 0) comparison_.parts.push_back(std::move(both));
     }
   }
@@ -215,6 +248,8 @@ class Builder {
   Comparison& comparison_;
   Summaries a_;
   Summaries b_;
+  Measured<store::StepPartition> step_a_ = Measured<store::StepPartition>::missing("not computed");
+  Measured<store::StepPartition> step_b_ = Measured<store::StepPartition>::missing("not computed");
 };
 
 }  // namespace

@@ -31,8 +31,9 @@ std::string_view to_string(ComparisonVerdict verdict) noexcept;  ///< "repetitio
 struct ComparedFigure {
   std::string name;
   std::string unit;  ///< "ns", "samples/s", "GB/s", "bytes", "1"
-  Measured<double> a =
-      Measured<double>::missing("not measured");  ///< geometric mean over runs, arithmetic where one is 0
+  /// Geometric mean over runs, arithmetic where one is 0. Of a part of the step, and of exposed communication: of the mean step
+  /// (mean_partition), so that the parts sum to the step time.
+  Measured<double> a = Measured<double>::missing("not measured");
   Measured<double> b = Measured<double>::missing("not measured");
   Measured<RunRatio> ratio = Measured<RunRatio>::missing("not measured");  ///< b over a
 };

@@ -21,24 +21,11 @@ using Interval = Measured<ConfidenceInterval>;
 using PartWeights = std::array<double, store::kStepPartCount>;
 
 constexpr const char* kItself = "the baseline itself";
-constexpr double kMostPlausibleEfficiency = 1.1;
 
 Interval interval_over_runs(std::span<const RunSummary> runs, std::span<const double> steps_ns) {
   if (runs.size() == 1) return runs.front().step_time_ns->interval;
   const Measured<Estimate> mean = mean_of_runs(steps_ns);
   return mean ? Interval(mean->interval) : Interval::missing(mean.reason());
-}
-
-Measured<store::StepPartition> mean_partition(std::span<const store::StepPartition> partitions,
-                                              double step_time_ns) {
-  if (partitions.empty())
-    return Measured<store::StepPartition>::missing("no step was measured with the probes on");
-  PartWeights sums{};
-  for (const store::StepPartition& partition : partitions) {
-    for (std::size_t part = 0; part < sums.size(); ++part)
-      sums[part] += static_cast<double>(partition.ns[part]);
-  }
-  return apportion(sums, std::llround(step_time_ns));
 }
 
 Measured<double> exposed_share(std::span<const RunSummary> runs,
@@ -181,6 +168,18 @@ std::string reason_against_comparing(const RunSummary& baseline, const RunSummar
 }
 
 }  // namespace
+
+Measured<store::StepPartition> mean_partition(std::span<const store::StepPartition> partitions,
+                                              double step_time_ns) {
+  if (partitions.empty())
+    return Measured<store::StepPartition>::missing("no step was measured with the probes on");
+  PartWeights sums{};
+  for (const store::StepPartition& partition : partitions) {
+    for (std::size_t part = 0; part < sums.size(); ++part)
+      sums[part] += static_cast<double>(partition.ns[part]);
+  }
+  return apportion(sums, std::llround(step_time_ns));
+}
 
 CaseFigures case_figures(std::span<const RunSummary> runs) {
   CaseFigures figures;

@@ -28,6 +28,9 @@ struct CaseFigures {
   Measured<double> exposed_share = Measured<double>::missing("no partition");  ///< of the partition
 };
 
+/// The mean of the partitions of several runs, in proportion; sums to `step_time_ns`, rounded to whole ns. Missing where there are none.
+Measured<store::StepPartition> mean_partition(std::span<const store::StepPartition> partitions, double step_time_ns);
+
 /// `runs` are of one case, not empty, and each has work_per_s.
 CaseFigures case_figures(std::span<const RunSummary> runs);
 
@@ -57,8 +60,10 @@ CaseEfficiency efficiency_against(const CaseFigures& reference, const CaseFigure
 /// or in all (strong).
 Measured<Efficiency> efficiency_against(const RunSummary& baseline, const RunSummary& summary);
 
-/// What to check where an efficiency is above 110%; empty below: "an efficiency of 187.9% is hardly possible: ...". Superlinear
-/// speedup exists (caches), but that far above 1 the two runs mostly did not do the same work.
+/// Superlinear speedup exists (caches), but further above 1 the two runs mostly did not do the same work.
+inline constexpr double kMostPlausibleEfficiency = 1.1;
+
+/// What to check where an efficiency is above that; empty below: "an efficiency of 187.9% is hardly possible: ...".
 std::string doubt_about_efficiency(double efficiency);
 
 /// Why a run whose baseline is not in the store has no efficiency.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/run/case_figures.h"
 #include "core/text/quantity.h"
 #include "reports/text/phrases.h"
 #include "reports/text/safe_text.h"
@@ -114,7 +115,8 @@ DataCell provenance_cell(ProvenanceSet provenance) {
 }
 
 CellTone efficiency_tone(double efficiency) {
-  return efficiency < 0.5 ? CellTone::kBad : efficiency < 0.8 ? CellTone::kWarning : CellTone::kGood;
+  if (efficiency < 0.5) return CellTone::kBad;
+  return efficiency < 0.8 || efficiency > analyzer::kMostPlausibleEfficiency ? CellTone::kWarning : CellTone::kGood;
 }
 
 DataCell NumberedTexts::cell(const std::string& text, bool names_kind) {

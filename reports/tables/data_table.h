@@ -68,7 +68,7 @@ DataCell missing_cell(std::string reason);
 DataCell quantity_cell(const Measured<double>& value, std::string_view unit, int significant = 3);
 DataCell percent_cell(const Measured<double>& share);
 DataCell efficiency_cell(const Measured<double>& share);  ///< a percentage in the colour of efficiency_tone()
-CellTone efficiency_tone(double efficiency);               ///< bad below 50%, a warning below 80%
+CellTone efficiency_tone(double efficiency);               ///< bad below 50%, a warning below 80% and where it is hardly possible
 /// "1.25 to 1.31" in the unit, with the method as the reason.
 DataCell interval_cell(const Measured<ConfidenceInterval>& interval, std::string_view unit, int significant = 4);
 /// "78.0 to 82.0%" of shares.

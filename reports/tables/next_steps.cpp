@@ -68,8 +68,9 @@ DataTable next_steps_data(const analyzer::RunSummary& summary, const Measured<an
   const bool whole = run.state == store::RunState::kDone && run.valid && summary.measured_steps > 0;
   const bool asked = diagnosis || advice;
   if (run.run_case.world_size() > 1 && (diagnosis || !asked)) add_diagnosis(table, id, diagnosis);
-  if (whole && (advice || !asked)) add_advice(table, id, advice);
-  if (whole && run.run_case.world_size() > 1 && run.run_case.strategy != "zero3")  // which cannot be replayed
+  const bool can_be_replayed = whole && (advice || !asked);  // not without spans, for one
+  if (can_be_replayed) add_advice(table, id, advice);
+  if (can_be_replayed && run.run_case.world_size() > 1 && run.run_case.strategy != "zero3")  // whose parameters travel, too
     add(table, fmt::format("ddbench predict {} --nodes {} --link 10gbit", id, 2 * run.run_case.nodes), "another size, or another network");
   if (summary.ranks.size() > 0) add(table, "ddbench gui", "the timeline of every rank");
   return table;

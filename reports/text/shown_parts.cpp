@@ -76,9 +76,14 @@ std::string TimeScale::show_one(std::int64_t value_ns, bool sign) const {
 std::vector<std::string> shown_percents(const std::vector<std::int64_t>& values, std::int64_t total) {
   std::vector<std::string> texts;
   if (total <= 0) return std::vector<std::string>(values.size(), "");
+  // A thousand times the sum of several must be a number, too. Longer times than this of 39 hours need not be exact to the nanosecond.
+  constexpr std::int64_t kMostExact = std::int64_t{1} << 47;
+  std::int64_t largest = total;
+  for (const std::int64_t value : values) largest = std::max(largest, std::abs(value));
+  const std::int64_t unit = 1 + largest / kMostExact;
   std::vector<std::int64_t> thousandfold;
-  for (const std::int64_t value : values) thousandfold.push_back(value * 1000);
-  for (const std::int64_t tenths : rounded_to_sum(thousandfold, total)) {
+  for (const std::int64_t value : values) thousandfold.push_back(value / unit * 1000);
+  for (const std::int64_t tenths : rounded_to_sum(thousandfold, std::max<std::int64_t>(1, total / unit))) {
     texts.push_back(
         fmt::format("{}{}.{}%", tenths < 0 ? "-" : "", std::abs(tenths) / 10, std::abs(tenths) % 10));
   }

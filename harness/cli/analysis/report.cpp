@@ -212,7 +212,7 @@ int report(const ReportOptions& options) {
 
 void add_report_command(CLI::App& app, Action& action) {
   CLI::App* command =
-      app.add_subcommand("report", "Write what a run or a sweep measured as a page, a table or a trace");
+      app.add_subcommand("report", "Report a run or a sweep as a page, a table or a trace");
   const auto options = std::make_shared<ReportOptions>();
   command
       ->add_option("reference", options->reference,

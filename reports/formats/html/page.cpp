@@ -39,6 +39,31 @@ std::string_view tile_class(CellTone tone) {
   }
 }
 
+/// "17,479 samples/s": its unit in smaller type, so that both fit on a line.
+std::string figure_html(std::string_view value) {
+  const std::size_t space = value.find(' ');
+  const bool has_unit = space != std::string_view::npos && value.find(' ', space + 1) == std::string_view::npos &&
+                        value.find_first_of("0123456789") < space && value.find_first_of("0123456789", space) == std::string_view::npos;
+  if (!has_unit) return html_text(value);
+  return fmt::format("{} <span class=\"unit\">{}</span>", html_text(value.substr(0, space)), html_text(value.substr(space + 1)));
+}
+
+/// Options are not broken at their hyphens: "(--repeat 3)".
+std::string detail_html(std::string_view detail) {
+  std::string markup;
+  while (!detail.empty()) {
+    const std::string_view word = detail.substr(0, detail.find(' '));
+    const bool is_option = word.substr(word.starts_with('(') ? 1 : 0).starts_with("--");
+    markup += is_option ? fmt::format("<span class=\"option\">{}</span>", html_text(word)) : html_text(word);
+    detail.remove_prefix(word.size());
+    if (detail.starts_with(' ')) {
+      markup += ' ';
+      detail.remove_prefix(1);
+    }
+  }
+  return markup;
+}
+
 /// Many bars need the full width; one or two horizontal bars would leave half of a column empty.
 bool wants_full_width(const analyzer::Figure& figure) {
   std::size_t bands = 0;
@@ -102,7 +127,7 @@ void Page::tiles(const std::vector<Tile>& tiles) {
   for (const Tile& tile : tiles) {
     markup_ +=
         fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}<small>{}</small></dd></div>", tile_class(tile.tone),
-                    html_text(tile.label), html_text(tile.value), html_text(tile.detail));
+                    html_text(tile.label), figure_html(tile.value), detail_html(tile.detail));
   }
   markup_ += "</dl>\n";
 }

@@ -30,7 +30,7 @@ form button{font:inherit;font-size:14px;padding:4px 16px;color:var(--ink);backgr
 .tile dt{font-size:13px;color:var(--soft)}.tile dd{margin:2px 0 0;font-size:23px;font-weight:650;line-height:1.25;overflow-wrap:anywhere}
 .tile small{display:block;margin-top:5px;font-size:12.5px;font-weight:400;line-height:1.4;color:var(--soft)}
 .tile.good dd{color:var(--good)}.tile.warning dd{color:var(--warning)}.tile.bad dd{color:var(--bad)}.tile.faint dd{color:var(--soft);font-size:19px}
-.tile dd small{color:var(--soft)}
+.tile dd small{color:var(--soft)}.unit{font-size:15px}.option{white-space:nowrap}
 .verdict{font-size:16.5px;margin:18px 0 0;overflow-wrap:anywhere}
 .notes{margin:20px 0 0;padding:12px 18px;border:1px solid var(--grid);border-left:5px solid var(--warning);border-radius:6px;background:var(--warn-panel)}
 .notes h2{font-size:15px;margin:0 0 4px}.notes ul{margin:0;padding-left:20px}.notes li{overflow-wrap:anywhere}

@@ -42,6 +42,9 @@ TEST(NextSteps, NoPredictionOfWhatCannotBeReplayed) {
   auto run = example_run();
   run.run.run_case.strategy = "zero3";
   for (const auto& command : commands_of(next_steps_data(run))) EXPECT_EQ(command.find("predict"), std::string::npos) << command;
+  const auto without_spans = Measured<analyzer::AdviceReport>::missing("its spans were deleted");
+  for (const auto& command : commands_of(next_steps_data(example_run(), analyzer::Diagnosis{}, without_spans)))
+    EXPECT_EQ(command.find("predict"), std::string::npos) << command;
 }
 
 TEST(NextSteps, NameTheFirstChangeAndTheChecksOfAVerdict) {

@@ -43,6 +43,9 @@ TEST(ShownPercents, AddUpToOneHundred) {
   EXPECT_EQ(shown_percents({1, 1, 1}, 3), (std::vector<std::string>{"33.4%", "33.3%", "33.3%"}));
   EXPECT_EQ(shown_percents({150, -50}, 100), (std::vector<std::string>{"150.0%", "-50.0%"}));
   EXPECT_EQ(shown_percents({1}, 0), (std::vector<std::string>{""}));
+  constexpr std::int64_t kCentury_ns = 3'155'760'000'000'000'000;
+  EXPECT_EQ(shown_percents({kCentury_ns / 4, kCentury_ns / 2, kCentury_ns / 4}, kCentury_ns),
+            (std::vector<std::string>{"25.0%", "50.0%", "25.0%"})) << "of a store from anybody";
 }
 
 }  // namespace
