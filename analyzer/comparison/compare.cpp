@@ -59,6 +59,12 @@ Measured<double> mean_over_runs(const std::vector<double>& values) {
   return geometric ? geometric : Measured<double>(mean(values));
 }
 
+/// Otherwise parts count communication as exposed that computation of a program may have hidden.
+bool all_know_what_is_exposed(const Summaries& summaries) {
+  return std::all_of(summaries.begin(), summaries.end(),
+                     [](const RunSummary& summary) { return summary.probed_steps == 0 || summary.exposed_communication_ns; });
+}
+
 /// Sums to the step time, which means of each part alone do not.
 Measured<store::StepPartition> mean_step(const Summaries& summaries, const Measured<double>& step_time_ns) {
   if (!step_time_ns) return Measured<store::StepPartition>::missing(step_time_ns.reason());
@@ -148,8 +154,10 @@ class Builder {
     add_intervals_from_history(figures[0], figures[1]);
     step_a_ = mean_step(a_, figures[0].a);
     step_b_ = mean_step(b_, figures[0].b);
-    figures.push_back(of_mean_step(figure("exposed communication", "ns", exposed_of),
-                                   [](const store::StepPartition& step) { return step.exposed_communication_ns(); }));
+    ComparedFigure exposed = figure("exposed communication", "ns", exposed_of);
+    if (all_know_what_is_exposed(a_) && all_know_what_is_exposed(b_))
+      exposed = of_mean_step(std::move(exposed), [](const store::StepPartition& step) { return step.exposed_communication_ns(); });
+    figures.push_back(std::move(exposed));
     figures.push_back(figure("overlap", "ns", overlap_of));
     figures.push_back(figure("peer wait", "ns", peer_wait_of));
     figures.push_back(figure("host memory", "bytes", memory_of));

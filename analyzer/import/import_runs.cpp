@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <fstream>
+#include <optional>
+#include <system_error>
 #include <unordered_map>
 
 #include "analyzer/import/imported_run.h"
@@ -56,10 +58,10 @@ using RunBlock = std::vector<ImportedRun>;
 /// Whoever takes the runs wants no more of them.
 struct NotWanted {};
 
-/// The runs on a thread of their own, ahead of the one that stores them, where there are enough to be worth one.
+/// The runs on a thread of their own, ahead of the one that stores them, where there are enough to be worth one and the system makes it.
 void take_ahead(const RunSource& runs, std::size_t all, const TakeRun& take) {
   if (all <= kRunsOfBlock) return runs(take);
-  Ahead<RunBlock> ahead([&](Ahead<RunBlock>::Room& room) {
+  const auto produce = [&](Ahead<RunBlock>::Room& room) {
     RunBlock* block = nullptr;
     try {
       runs([&](ImportedRun&& run) {
@@ -77,8 +79,14 @@ void take_ahead(const RunSource& runs, std::size_t all, const TakeRun& take) {
       return;
     }
     if (block != nullptr) room.hand_over();
-  });
-  while (RunBlock* const block = ahead.take()) {
+  };
+  std::optional<Ahead<RunBlock>> ahead;
+  try {
+    ahead.emplace(produce);
+  } catch (const std::system_error&) {
+    return runs(take);
+  }
+  while (RunBlock* const block = ahead->take()) {
     for (ImportedRun& run : *block) take(std::move(run));
   }
 }

@@ -32,7 +32,7 @@ struct ImportResult {
 };
 
 /// Stores the runs in one transaction, all or none; the store is not opened for a file with an error. Holds
-/// one run at a time. The same `content` (that of the file, with the options it was read with) is stored
+/// some hundred runs at a time. The same `content` (that of the file, with the options it was read with) is stored
 /// once, whoever else imports it at the same time: importing it again changes nothing. `origin` is kept with
 /// each run as fact "import.file". Throws as `runs` and RunStore::open.
 ImportResult import_runs(const std::filesystem::path& store_file, const RunSource& runs,

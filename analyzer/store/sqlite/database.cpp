@@ -51,12 +51,22 @@ void make_private_file(const char* name) {
   const UniqueFd created(::open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
+/// SQLite would wait for the other end of a FIFO there.
+void refuse_irregular_journal(const std::string& journal) {
+  std::error_code error;
+  const auto type = std::filesystem::symlink_status(journal, error).type();
+  if (error || type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular) return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("SQLite keeps a file of its own at the place of {}, which is no regular file; move that away", journal), 0, journal);
+}
+
 /// Throws for a journal of a transaction over several databases, which ddbench never makes: at the next read SQLite would delete the
 /// file that such a journal names (super-journal), whoever wrote that name.
 void refuse_super_journal(const std::filesystem::path& file) {
   constexpr std::array<unsigned char, 8> kMagic{0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};  // sqlite.org/fileformat2.html
   std::array<unsigned char, kMagic.size()> end{};
   const std::string journal = file.string() + "-journal";
+  refuse_irregular_journal(journal);
   const UniqueFd fd(::open(journal.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const off_t bytes = fd ? ::lseek(fd.get(), 0, SEEK_END) : 0;
   constexpr auto kCount = static_cast<off_t>(kMagic.size());

@@ -47,15 +47,18 @@ bool is_at_size_limit(const std::string& file) {
   return false;
 }
 
-/// What lies at the place of one of the files that SQLite keeps beside the store, and is no file that it could use; empty: nothing.
-std::string find_squatter(const std::string& file) {
+/// What is wrong with one of the files that SQLite keeps beside the store, and what to do; empty: nothing.
+std::string wrong_with_companions(const std::string& file) {
   for (const char* suffix : {"-wal", "-shm", "-journal"}) {
     const std::string path = file + suffix;
     std::error_code error;
     const auto type = std::filesystem::symlink_status(path, error).type();
     if (error || type == std::filesystem::file_type::not_found) continue;
-    if (type != std::filesystem::file_type::regular) return fmt::format("{}, which is no regular file", path);
-    if (access(path.c_str(), R_OK | W_OK) != 0) return fmt::format("{}, which is closed to this user", path);
+    if (type != std::filesystem::file_type::regular)
+      return fmt::format("SQLite keeps a file of its own at the place of {}, which is no regular file; move that away", path);
+    // It may hold what has been stored last.
+    if (access(path.c_str(), R_OK | W_OK) != 0)
+      return fmt::format("{}, which belongs to it, is closed to this user: make it readable and writable, and leave it where it is", path);
   }
   return {};
 }
@@ -89,8 +92,7 @@ std::string explain(int status, int system_errno, const std::string& file, const
       if (!is_writable(file)) return read_only_advice(file);
       [[fallthrough]];
     case SQLITE_IOERR:
-      if (const std::string squatter = find_squatter(file); !squatter.empty())
-        return fmt::format("{} cannot be used: SQLite keeps a file of its own at the place of {}; move that away", file, squatter);
+      if (const std::string wrong = wrong_with_companions(file); !wrong.empty()) return fmt::format("{} cannot be used: {}", file, wrong);
       return (status & 0xFF) == SQLITE_READONLY ? read_only_advice(file) : fmt::format("{}: {}", file, detail);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

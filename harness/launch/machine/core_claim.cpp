@@ -75,8 +75,8 @@ bool is_locked_by_others(int file, off_t byte) {
   return ::fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/// Made with O_EXCL: in a folder of all users, Linux refuses O_CREAT for a file that another user has (fs.protected_regular). Another
-/// user's that not all may write is none of ddbench's, and nothing is written to it.
+/// Made with O_EXCL: in a folder of all users, Linux refuses O_CREAT for a file that another user has (fs.protected_regular). What a
+/// user alone may write is none of ddbench's: root, who could, leaves it alone.
 UniqueFd open_claims(const std::filesystem::path& path) {
   constexpr mode_t kOfAll = 0666;
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -86,7 +86,8 @@ UniqueFd open_claims(const std::filesystem::path& path) {
     UniqueFd file(::open(path.c_str(), kFlags));
     struct stat status {};
     const bool is_file = file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
-    if (is_file && (status.st_uid == ::geteuid() || (status.st_mode & kOfAll) == kOfAll)) return file;
+    const bool is_of_others_alone = ::geteuid() == 0 && status.st_uid != 0 && (status.st_mode & kOfAll) != kOfAll;
+    if (is_file && !is_of_others_alone) return file;
     std::this_thread::sleep_for(2ms);  // its maker is about to open it to all
   }
   return UniqueFd();

@@ -26,7 +26,8 @@ struct WantedCore {
 /// One core of this machine, for one rank, held against the ranks of all runs of all users. Held by locks on ranges of one file that
 /// every user may write (open file descriptions, fcntl(2)): the kernel releases them with the process, and nobody waits for one.
 /// What the file contains only names who shares a core, and that somebody did: a file with other content, or one that somebody
-/// else has made unusable, costs names or sight of other users' runs (then claims are the user's own), never a core.
+/// else has made unusable (root takes none that its owner alone may write), costs names or sight of other users' runs (then claims
+/// are the user's own), never a core.
 /// Not seen: programs that are no ranks of built-in workloads, and ranks in containers with a /dev/shm of their own.
 class CoreClaim {
  public:

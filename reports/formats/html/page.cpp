@@ -48,12 +48,14 @@ std::string figure_html(std::string_view value) {
   return fmt::format("{} <span class=\"unit\">{}</span>", html_text(value.substr(0, space)), html_text(value.substr(space + 1)));
 }
 
+constexpr std::size_t kLongestOption = 40;
+
 /// Options are not broken at their hyphens: "(--repeat 3)".
 std::string detail_html(std::string_view detail) {
   std::string markup;
   while (!detail.empty()) {
     const std::string_view word = detail.substr(0, detail.find(' '));
-    const bool is_option = word.substr(word.starts_with('(') ? 1 : 0).starts_with("--");
+    const bool is_option = word.size() <= kLongestOption && word.substr(word.starts_with('(') ? 1 : 0).starts_with("--");
     markup += is_option ? fmt::format("<span class=\"option\">{}</span>", html_text(word)) : html_text(word);
     detail.remove_prefix(word.size());
     if (detail.starts_with(' ')) {

@@ -98,9 +98,7 @@ class RunText {
     }
     const Efficiency& efficiency = *summary_.efficiency;
     const int base_gpus = efficiency.baseline.run_case.world_size();
-    const Tone tone = efficiency.value < 0.5   ? Tone::kBad
-                      : efficiency.value < 0.8 ? Tone::kWarning
-                                               : Tone::kGood;
+    const Tone tone = tone_of(efficiency_tone(efficiency.value));
     const std::string headline =
         fmt::format("efficiency {} against {}", percent_in_words(efficiency.value), gpus_in_words(base_gpus));
     const std::string detail = fmt::format(

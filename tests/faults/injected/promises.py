@@ -144,7 +144,8 @@ def left_behind(room, fault):
                 if any(f"{place} is kept" in said for place in (path, *path.parents)):
                     continue  # a note names the folder that could not be removed
                 problems.append(f"left: {path}")
-    for name in set(os.listdir("/dev/shm")) - room.shared_memory_before - {"ddbench-cores", f"ddbench-cores-{os.getuid()}"}:
+    claims = {"ddbench-cores"} | ({f"ddbench-cores-{os.getuid()}"} if "claims of cores" in fault.what else set())
+    for name in set(os.listdir("/dev/shm")) - room.shared_memory_before - claims:
         problems.append(f"left in shared memory: {name}")
         pathlib.Path("/dev/shm", name).unlink(missing_ok=True)
     segments = pathlib.Path("/proc/sysvipc/shm").read_text().splitlines()[1:]

@@ -15,18 +15,6 @@ namespace {
 constexpr std::size_t kWidestBar = 44;
 constexpr std::size_t kNarrowestProse = 16;
 
-Tone tone_of(CellTone tone) {
-  switch (tone) {
-    case CellTone::kPlain: return Tone::kPlain;
-    case CellTone::kFaint: return Tone::kFaint;
-    case CellTone::kStrong: return Tone::kStrong;
-    case CellTone::kGood: return Tone::kGood;
-    case CellTone::kWarning: return Tone::kWarning;
-    case CellTone::kBad: return Tone::kBad;
-  }
-  return Tone::kPlain;
-}
-
 std::string shown(const DataCell& cell) {
   return visible(cell.brief.empty() ? cell.text : cell.brief);
 }
@@ -161,6 +149,18 @@ std::string heading(const DataTable& table, const Paint& paint, std::size_t widt
 }
 
 }  // namespace
+
+Tone tone_of(CellTone tone) {
+  switch (tone) {
+    case CellTone::kPlain: return Tone::kPlain;
+    case CellTone::kFaint: return Tone::kFaint;
+    case CellTone::kStrong: return Tone::kStrong;
+    case CellTone::kGood: return Tone::kGood;
+    case CellTone::kWarning: return Tone::kWarning;
+    case CellTone::kBad: return Tone::kBad;
+  }
+  return Tone::kPlain;
+}
 
 std::string data_table_text(const DataTable& table, const Paint& paint, LineWidth width, std::size_t indent) {
   if (table.rows.empty() && table.detail.empty()) return {};

@@ -19,6 +19,8 @@ struct LineWidth {
   bool keeps_columns;
 };
 
+Tone tone_of(CellTone tone);
+
 /// A table as text: caption and detail, aligned columns `indent` columns to the right, legend. Texts are shortened as Table does it;
 /// prose in the last column continues on further lines. Control characters are shown escaped. Empty without rows and detail.
 std::string data_table_text(const DataTable& table, const Paint& paint, LineWidth width, std::size_t indent = 2);

@@ -33,7 +33,7 @@ def inject(room, generator, templates):
     fault = Fault(f"{name}, {error} {'from' if lasting else 'at'} {where}", names=[*WORDS, str(room.base)])
     done = room(*arguments(operation, room), shim=dict(shim, FAULT_ACTION=str(ERRORS[error]), FAULT_LASTING=str(int(lasting))))
     fault.commands.append(done)
-    if operation.says and done.code == operation.code and operation.says in done.out:
+    if operation.says and done.code == operation.code and operation.says in done.out and logged(room):
         fault.names = []  # it ended as if nothing had happened
     fault.outcome = f"exit {done.code}"
     if operation.repeats:
@@ -41,6 +41,11 @@ def inject(room, generator, templates):
     elif done.code == operation.code == 0:
         fault.problems += incomplete(room)
     return fault
+
+
+def logged(room):
+    """Whether the log has what the program said."""
+    return any("said" in path.read_text() for path in (room.stores / "results.db.logs").rglob("*") if path.is_file())
 
 
 def incomplete(room):

@@ -125,7 +125,9 @@ TEST(Compare, OneChangeIsNamedAndItsConsequencesAreDistinguished) {
   for (const ComparedFigure& each : comparison.parts) {
     sum_a_ns += *each.a;
     sum_b_ns += *each.b;
-    if (each.ratio) EXPECT_NEAR(each.ratio->value, *each.b / *each.a, 1e-9) << each.name;
+    if (each.ratio) {
+      EXPECT_NEAR(each.ratio->value, *each.b / *each.a, 1e-9) << each.name;
+    }
   }
   EXPECT_NEAR(sum_a_ns, *comparison.figures[0].a, 1);
   EXPECT_NEAR(sum_b_ns, *comparison.figures[0].b, 1);

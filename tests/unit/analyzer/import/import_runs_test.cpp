@@ -80,7 +80,7 @@ TEST(ImportRuns, RunsOfOneFileHaveIdsThatDiffer) {
 }
 
 // This keeps the memory small: the rows are never collected.
-TEST(ImportRuns, OneRunIsHeldAtATime) {
+TEST(ImportRuns, OfFewRunsOneIsHeldAtATime) {
   const test::TemporaryDirectory directory;
   std::size_t alive = 0;
   std::size_t most = 0;

@@ -110,6 +110,10 @@ TEST_F(OpenStore, WhatLiesAtThePlaceOfAFileOfSqliteIsNamed) {
   ASSERT_EQ(::mkfifo(shared_memory.c_str(), 0600), 0);
   EXPECT_ERROR(ErrorCode::kRunFailed, named, write());
   fs::remove(shared_memory);
+  const fs::path journal = file_.string() + "-journal";
+  ASSERT_EQ(::mkfifo(journal.c_str(), 0600), 0);
+  EXPECT_ERROR(ErrorCode::kBadInput, journal.string() + ", which is no regular file", write());  // and nobody waits for its other end
+  fs::remove(journal);
   EXPECT_EQ(RunStore::open(file_, OpenMode::kReadOnly).runs().size(), 1u);
 }
 
