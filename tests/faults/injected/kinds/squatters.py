@@ -75,7 +75,8 @@ def squat(path, form, room):
         os.lchown(found, NOBODY, NOBODY)
         if not found.is_symlink():
             found.chmod(0o777 if "open" in form else 0o755 if stat.S_ISDIR(found.stat().st_mode) else 0o644)
-        if path.name not in OWN_NAMES:
+        is_claims = path.name == "ddbench-cores" and form == "open file"  # that all users may write: whoever made it
+        if path.name not in OWN_NAMES and not is_claims:
             room.others.add(found)
     room.before = room.state_of_others()
 
@@ -108,7 +109,7 @@ def on_a_name(room, generator, templates):
     what, form = generator.choice(list(names(room))), generator.choice(FORMS)
     if what == "data of the home" and form == "link to a folder":
         raise Impossible("a link to a folder in the user's home, where nobody else can place one, is the user's own order")
-    if what in ("a backup", "an exported store", "a report"):
+    if what in ("a backup", "an exported store", "a report", "the store's journal"):
         templates.place(room, "old" if what == "a backup" else "runs")
     path, command = names(room)[what]
     (room.stores / "table.csv").write_text(TABLE)
