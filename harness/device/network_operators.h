@@ -56,7 +56,7 @@ struct AttentionShape {
 /// but for devices with a queue, which make the result NaN. Operators allocate nothing once a shape has been
 /// seen. Equal inputs on equal machines give equal bits, whatever was called before, with two exceptions: on a GPU the last
 /// bits may depend on whether addresses are multiples of 16, and it chooses the algorithms of linear_*() by trial, so that
-/// two devices can differ, unless DDBENCH_CUBLASLT_AUTOTUNE is 0.
+/// two devices can differ, unless DDBENCH_AUTOTUNE is 0.
 class NetworkOperators {
  public:
   virtual ~NetworkOperators() = default;

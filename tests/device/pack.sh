@@ -9,7 +9,7 @@ root=$(cd "$here/../.." && pwd)
 build=$(cd "${1:-$root/build/release}" && pwd)
 pack=${2:-$root/build/device}
 modules=(device_cuda collective_nccl cuda_probe cupti_probe inject_cuda inject_cupti inject nccl_profiler nccl_recorder session)
-tests=(operators_test loader_test workload_models_test nccl_test nccl_recording_test test_cupti_probe)
+tests=(operators_test loader_test workload_models_test nccl_test nccl_recording_test test_cupti_probe training_trace)
 
 cmake --build "$build" --target ddbench ddbench_device_cpu "${modules[@]/#/ddbench_}" "${tests[@]}"
 
@@ -18,12 +18,13 @@ mkdir -p "$pack/bin" "$pack/lib/ddbench" "$pack/libs" "$pack/tests"
 pack=$(cd "$pack" && pwd)
 cp "$build/bin/ddbench" "${tests[@]/#/$build/tests/}" "$pack/bin/"
 for module in "${modules[@]}"; do cp "$build/lib/ddbench/ddbench_$module.so" "$pack/lib/ddbench/"; done
-find "$pack" -type f -exec strip --strip-unneeded {} +
-cp "$here"/run.sh "$here"/*.py "$pack/tests/"
+cp -r "$build/lib/ddbench/python" "$pack/lib/ddbench/"
+find "$pack" -type f -not -name '*.py' -exec strip --strip-unneeded {} +
+cp "$here"/run.sh "$here"/*.py "$root/tests/support/pytorch_models.py" "$pack/tests/"
 
 # Each library that each file needs, as run.sh finds it.
 needs() {
-  for file in "$pack"/bin/* "$pack"/lib/ddbench/*; do
+  for file in "$pack"/bin/* "$pack"/lib/ddbench/*.so; do
     LD_LIBRARY_PATH="$pack/lib/ddbench:$pack/libs" ldd "$file" | sed "s|^|${file##*/} needs|"
   done
 }
@@ -38,5 +39,5 @@ wrong=$(needs | { grep -E "not found|$build/" || true; } | { grep -v -E "needs\s
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 DDBENCH_DB=$scratch/results.db python3 "$pack/tests/training_parity.py" reference "$build/bin/ddbench" "$pack/reference.json"
-rm -rf "$pack/tests/__pycache__"
+find "$pack" -name __pycache__ -prune -exec rm -rf {} +
 du -sh "$pack"

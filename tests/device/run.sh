@@ -2,9 +2,11 @@
 # What needs a GPU. Takes the folder that pack.sh has made and installs nothing. Where a command may take 10 minutes, run the parts one
 # by one: each ends within 520 seconds, its last steps unmade if need be.
 #   tests    what is there; probes; NCCL between two ranks on one GPU; a first run of everything; operators and models, under
-#            compute-sanitizer, too; recordings; parity of training with the CPU, and of graphs
-#   speed    throughput of the engine, with and without graphs; 10,000 all-reduces joined with the events of NCCL's profiler
+#            compute-sanitizer, too; recordings; parity of training with the CPU, of graphs and of strategies; faults
+#   speed    throughput of the engine, with and without graphs; 10,000 all-reduces joined with the events of NCCL's profiler;
+#            predicted against measured changes
 #   pytorch  against PyTorch and its profiler, programs that ddbench did not write; fails where python3 has no torch
+# $ONLY, a regular expression: the steps whose names match it, and no others.
 # Without a GPU: stand_in_pack.sh.
 # A step that skips, or passes without doing what it is for, fails (whole.py).
 # Writes into $OUT, 8 files at most: results.md (rows for RESULTS.md), log.txt (with the JSON of each run), parity.json, the store
@@ -57,6 +59,7 @@ fail() { row "$1" "FAILED$2"; failures=$((failures + 1)); }
 step() {
   local what=$1 limit=$2 left=$((part_ends - SECONDS)) status last
   shift 2
+  [[ $what =~ ${ONLY:-} ]] || return 0
   [ "$left" -ge 5 ] || { fail "$what" ": not reached within the part's $part_seconds s"; return 1; }
   [ "$limit" -le "$left" ] || limit=$left
   echo "=== $what: $*" >> "$LOG"
@@ -163,12 +166,15 @@ run_tests() {
   throughput "gpt2-124m bf16, batch 4, no graph" "${gpt2[@]}" --cuda-graph off
   sanitize memcheck '*LayerNorm*:*Softmax*:*Gelu*'
   sanitize racecheck '*LayerNorm*:*Softmax*'
+  sanitize initcheck '*LayerNorm*:*Softmax*:*Gelu*'
   on_gpu "batches sent ahead" loader_test
   if has torch; then  # else the part pytorch fails
     program "a first program" 90 --warmup 1 -- python3 "$here/pytorch_gpt2.py" --layers 2 --batch 2 --sequence 256 --warmup 1 --steps 3
   fi
   parity "50 steps, losses against the CPU device" compare "$ddbench" "$pack/reference.json" "$out/parity.json"
   parity "50 steps, losses with CUDA graphs against without" graphs "$ddbench"
+  parity "50 steps, losses of each strategy against ddp" strategies "$ddbench"
+  step "faults with graphs in flight" 240 python3 "$here/faults.py" "$ddbench"
 }
 
 run_speed() {
@@ -187,6 +193,7 @@ run_speed() {
   step "all-reduces of two ranks joined with the events of NCCL's profiler" 240 \
     python3 "$here/row.py" join "$ddbench" --device cuda --db "$scratch/join.db" --gpus 2 --share-gpus --cuda-graph off --warmup 10 \
     --steps 2400 -O hidden=64,64,64,64,512,512 --bucket-mb 0.01
+  step "predicted against measured changes" 240 python3 "$here/predicted.py" "$ddbench"
 }
 
 run_pytorch() {
@@ -195,6 +202,8 @@ run_pytorch() {
   step "PyTorch DDP: the same mlp, one rank" 60 python3 "$here/pytorch_ddp.py"
   step "a PyTorch step by ddbench and by torch.profiler, one rank" 120 python3 "$here/breakdown.py" "$ddbench" 1
   step "gpt2-124m against PyTorch" 240 python3 "$here/against_pytorch.py" throughput "$ddbench"
+  step "resnet50 against PyTorch" 120 python3 "$here/against_pytorch.py" resnet50 "$ddbench"
+  step "losses of 100 steps against PyTorch" 150 python3 "$here/pytorch_parity.py" "$pack/bin/training_trace"
   step "what watching costs" 240 python3 "$here/against_pytorch.py" overhead "$ddbench"
   if has pytorch_lightning; then
     # Two of its nodes on one GPU.

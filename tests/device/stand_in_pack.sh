@@ -8,7 +8,7 @@ build=$(cd "$1" && pwd)
 mkdir -p "$2/bin" "$2/lib/ddbench" "$2/tools"
 pack=$(cd "$2" && pwd)
 ln -sf "$build/bin/ddbench" "$pack/bin/"
-for test in operators_test loader_test workload_models_test nccl_test nccl_recording_test test_cupti_probe; do
+for test in operators_test loader_test workload_models_test nccl_test nccl_recording_test test_cupti_probe training_trace; do
   if [ -x "$build/tests/$test" ]; then ln -sf "$build/tests/$test" "$pack/bin/"; fi
 done
 ln -sf "$build"/lib/ddbench/*.so "$pack/lib/ddbench/"

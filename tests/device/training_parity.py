@@ -5,6 +5,7 @@ against without.
     training_parity.py reference DDBENCH FILE        where the CPU device is: writes its losses, exit code 1 when it lacks some
     training_parity.py compare DDBENCH FILE RESULT   where a GPU is: trains the same, exit code 1 when they differ or are not there
     training_parity.py graphs DDBENCH                where a GPU is: the same with and without graphs, exit code 1 when they differ
+    training_parity.py strategies DDBENCH            where a GPU is: two ranks by each strategy against ddp, exit code 1 when they differ
 
 $DDBENCH_DB is the store of the runs.
 """
@@ -33,6 +34,9 @@ TOLERANCE = {"fp32": 2e-3, "tf32": 2e-2, "bf16": 8e-2, "fp16": 2e-2}
 
 # Not to be compared, and why.
 EXCUSED = {"resnet18 fp32, 2 ranks": "batch normalization sees a rank's samples"}
+
+STRATEGIES = [["horovod"], ["horovod", "-S", "fusion_mb=0"], ["ps"], ["ps", "-S", "servers=2"], ["zero1"], ["zero2"], ["zero3"], ["mirrored"]]
+SAME_SUMS = 1e-4  # in another order
 
 # A dynamic scale would skip the first steps, which the reference has not.
 OPTIONS = {"fp16": ["--loss-scale", "1024"]}
@@ -105,7 +109,7 @@ def compare(ddbench, file, result):
 
 
 def compare_graphs(ddbench):
-    os.environ["DDBENCH_CUBLASLT_AUTOTUNE"] = "0"  # two runs may find another algorithm to be the fastest, which rounds otherwise
+    os.environ["DDBENCH_AUTOTUNE"] = "0"  # two runs may find another algorithm to be the fastest, which rounds otherwise
     wrong = []
     for workload, precision, ranks, accumulate in (("mlp", "fp32", 1, 1), ("mlp", "fp32", 2, 1), ("mlp", "fp32", 2, 4), ("mlp", "fp16", 1, 1),
                                                    ("gpt2-nano", "bf16", 1, 1), ("gpt2-nano", "bf16", 2, 1), ("resnet18", "bf16", 1, 1)):
@@ -131,6 +135,24 @@ def compare_graphs(ddbench):
     return 1 if wrong else 0
 
 
+def compare_strategies(ddbench):
+    os.environ["DDBENCH_AUTOTUNE"] = "0"
+    expected, _ = losses(ddbench, "cuda", "mlp", "fp32", 2)
+    texts, wrong = [], []
+    for strategy in STRATEGIES:
+        name = " ".join(strategy)
+        try:
+            found, _ = losses(ddbench, "cuda", "mlp", "fp32", 2, 0, ["--strategy", *strategy])
+            difference = largest_difference(expected, found)
+            texts.append(f"{name} {difference:.1e}")
+            wrong += [] if difference <= SAME_SUMS else [texts[-1]]
+        except RuntimeError as error:
+            wrong.append(f"{name}: {error}")
+        print((texts + wrong)[-1], flush=True)
+    print(f"largest relative difference from ddp: {', '.join(texts)}" + ("; WRONG: " + "; ".join(wrong) if wrong else ""))
+    return 1 if wrong else 0
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 4 and sys.argv[1] == "reference":
         sys.exit(write_reference(*sys.argv[2:]))
@@ -138,4 +160,6 @@ if __name__ == "__main__":
         sys.exit(compare(*sys.argv[2:]))
     if len(sys.argv) == 3 and sys.argv[1] == "graphs":
         sys.exit(compare_graphs(sys.argv[2]))
+    if len(sys.argv) == 3 and sys.argv[1] == "strategies":
+        sys.exit(compare_strategies(sys.argv[2]))
     sys.exit(__doc__)

@@ -20,9 +20,10 @@ def wrong_with_graph(run, arguments):
     return None if reported.startswith("captured") else f"no CUDA graph: {reported}"
 
 
-def wrong_with_probes(run):
+def wrong_with_probes(run, is_program):
     facts = run["environment"]["facts"]
-    can_be_known = not int(facts.get("cupti.filtered_windows", 0))  # else CUPTI went on recording, because of graphs
+    # Programs have no steps without probes; and with filtered windows CUPTI went on recording, because of graphs.
+    can_be_known = not is_program and not int(facts.get("cupti.filtered_windows", 0))
     if can_be_known and run["steps"]["measured"] >= MEASURED_FOR_OVERHEAD and run["probe_overhead_percent"] is None:
         return "what the probes cost is not known"
     if not run["partition_ns"]["compute"]:
@@ -40,8 +41,9 @@ def wrong_with_communication(run):
 
 def wrong_with(run, arguments):
     """Texts; none for a run that is what its options say."""
-    found = [wrong_with_communication(run), wrong_with_probes(run)]
-    if "--" not in map(str, arguments):
+    is_program = "--" in map(str, arguments)
+    found = [wrong_with_communication(run), wrong_with_probes(run, is_program)]
+    if not is_program:
         found.append(wrong_with_graph(run, arguments))
     return [text for text in found if text]
 

@@ -60,6 +60,7 @@ def test_short_runs_programs_and_cpus_are_not_asked_for_what_they_cannot_have():
     short["steps"]["measured"] = 20
     assert whole.wrong_with(short, ARGUMENTS) == []
     program = changed(("environment", "facts"), {})
+    program["probe_overhead_percent"] = None
     assert whole.wrong_with(program, [*ARGUMENTS, "--", "python3", "train.py", "--cuda-graph", "off"]) == []
     assert whole.wrong_with(program, ["ddbench", "--device", "cpu"]) == []
     without_pauses = changed(("probe_overhead_percent",), None)

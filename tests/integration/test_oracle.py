@@ -1,146 +1,33 @@
 """The same training in PyTorch: same first parameters, same batches, same optimizer, so the same losses."""
 
-import json
 import os
-import subprocess
+import sys
 
 import pytest
+from conftest import ROOT
 
 torch = pytest.importorskip("torch", reason="install python3-torch: it is what the losses are compared with")
-F = torch.nn.functional
+sys.path.insert(0, str(ROOT / "tests/support"))
+from pytorch_models import bert, gpt2, losses_of_torch, mlp, resnet, trace_of  # noqa: E402
 
 TRACE = os.environ.get("DDBENCH_TRAINING_TRACE", "build/release/tests/training_trace")
 STEPS = 50
 MOMENTUM = 0.9
 
 
-def mlp(p, x):
-    layers = len(p) // 2
-    for i in range(layers):
-        x = F.linear(x, p[f"layer{i}.weight"], p[f"layer{i}.bias"])
-        x = F.relu(x) if i + 1 < layers else x
-    return x
-
-
-def resnet18(p, x):
-    def conv(name, x, stride=1):
-        rows = p[name + ".weight"]
-        kernel = round((rows.shape[1] / x.shape[1]) ** 0.5)
-        weight = rows.view(rows.shape[0], kernel, kernel, x.shape[1]).permute(0, 3, 1, 2)
-        return F.conv2d(x, weight, stride=stride, padding=kernel // 2)
-
-    def norm(name, x):
-        return F.batch_norm(x, None, None, p[name + ".weight"], p[name + ".bias"], training=True)
-
-    x = x.view(x.shape[0], 32, 32, 3).permute(0, 3, 1, 2)
-    x = F.relu(norm("bn1", conv("conv1", x)))
-    for stage in range(1, 5):
-        for block in range(2):
-            name, stride = f"layer{stage}.{block}", 2 if stage > 1 and block == 0 else 1
-            y = F.relu(norm(name + ".bn1", conv(name + ".conv1", x, stride)))
-            y = norm(name + ".bn2", conv(name + ".conv2", y))
-            if name + ".downsample.0.weight" in p:
-                x = norm(name + ".downsample.1", conv(name + ".downsample.0", x, stride))
-            x = F.relu(x + y)
-    return F.linear(x.mean((2, 3)), p["fc.weight"], p["fc.bias"])
-
-
-def attend(qkv, heads, causal):
-    batch, sequence, width = qkv.shape
-    q, k, v = (part.view(batch, sequence, heads, -1).transpose(1, 2) for part in qkv.split(width // 3, 2))
-    scores = q @ k.transpose(2, 3) / q.shape[3] ** 0.5
-    if causal:
-        scores = scores.masked_fill(torch.ones(sequence, sequence).triu(1).bool(), float("-inf"))
-    return (scores.softmax(3) @ v).transpose(1, 2).reshape(batch, sequence, -1)
-
-
-def linear(p, name, x):
-    return F.linear(x, p[name + ".weight"], p[name + ".bias"])
-
-
-def layer_norm(p, name, x, epsilon):
-    return F.layer_norm(x, x.shape[-1:], p[name + ".weight"], p[name + ".bias"], epsilon)
-
-
-def gelu_tanh(x):
-    return 0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
-
-
-def gpt2(p, tokens, heads=4):
-    x = p["wte.weight"][tokens] + p["wpe.weight"][: tokens.shape[1]]
-    for i in range(sum(name.endswith("ln_1.weight") for name in p)):
-        h = f"h.{i}."
-        a = attend(linear(p, h + "attn.c_attn", layer_norm(p, h + "ln_1", x, 1e-5)), heads, causal=True)
-        x = x + linear(p, h + "attn.c_proj", a)
-        m = gelu_tanh(linear(p, h + "mlp.c_fc", layer_norm(p, h + "ln_2", x, 1e-5)))
-        x = x + linear(p, h + "mlp.c_proj", m)
-    return F.linear(layer_norm(p, "ln_f", x, 1e-5), p["wte.weight"])
-
-
-def bert(p, tokens, heads=4):
-    words = p["embeddings.word_embeddings.weight"]
-    x = words[tokens] + p["embeddings.position_embeddings.weight"][: tokens.shape[1]]
-    x = layer_norm(p, "embeddings.LayerNorm", x + p["embeddings.token_type_embeddings.weight"][0], 1e-12)
-    for i in range(sum(name.endswith("intermediate.dense.weight") for name in p)):
-        h = f"encoder.layer.{i}."
-        a = attend(linear(p, h + "attention.self.qkv", x), heads, causal=False)
-        x = layer_norm(p, h + "attention.output.LayerNorm", x + linear(p, h + "attention.output.dense", a), 1e-12)
-        m = linear(p, h + "output.dense", F.gelu(linear(p, h + "intermediate.dense", x)))
-        x = layer_norm(p, h + "output.LayerNorm", x + m, 1e-12)
-    x = F.gelu(linear(p, "cls.predictions.transform.dense", x))
-    x = layer_norm(p, "cls.predictions.transform.LayerNorm", x, 1e-12)
-    return F.linear(x, words, p["cls.predictions.bias"])
-
-
-class Trace:
-    """What training_trace has written: first parameters, batches and losses."""
-
-    def __init__(self, directory, batch):
-        about = json.loads((directory / "trace.json").read_text())
-        self.losses = about["losses"]
-        self.data = (directory / "trace.bin").read_bytes()
-        self.at = 0
-        self.parameters = {name: self.take((rows, columns) if rows > 1 else (columns,), torch.float32)
-                           for name, rows, columns in about["parameters"]}
-        self.batches = [(self.take((batch, about["features"]), torch.int32 if about["tokens"] else torch.float32),
-                         self.take((batch, about["labels"]), torch.int32)) for _ in self.losses]
-        assert self.at == len(self.data)
-
-    def take(self, shape, kind):
-        count = torch.Size(shape).numel()
-        taken = torch.frombuffer(bytearray(self.data[self.at:self.at + 4 * count]), dtype=kind).view(shape)
-        self.at += 4 * count
-        return taken
-
-
-def losses_of_torch(model, trace, lr):
-    parameters = {name: value.clone().requires_grad_() for name, value in trace.parameters.items()}
-    optimizer = torch.optim.SGD(parameters.values(), lr=lr, momentum=MOMENTUM)
-    losses = []
-    for inputs, labels in trace.batches:
-        logits = model(parameters, inputs if inputs.is_floating_point() else inputs.long())
-        loss = F.cross_entropy(logits.flatten(0, -2), labels.flatten().long(), ignore_index=-1)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
 @pytest.mark.parametrize("name, model, batch, lr, options", [
     ("mlp", mlp, 64, 0.05, []),
     # Untrained residual networks are chaotic: at 0.01 PyTorch's own float32 and float64 part within 10 steps.
-    ("resnet18", resnet18, 32, 0.0003, ["image=32", "width=16"]),
+    ("resnet18", resnet, 32, 0.0003, ["image=32", "width=16"]),
     ("gpt2-nano", gpt2, 8, 0.1, []),
     ("bert-base", bert, 8, 0.1,
      ["layers=2", "hidden=64", "heads=4", "sequence=32", "vocabulary=50"]),
 ])
 def test_losses_are_those_of_pytorch(tmp_path, name, model, batch, lr, options):
     torch.set_num_threads(1)
-    subprocess.run([TRACE, tmp_path, name, str(batch), str(STEPS), str(lr), str(MOMENTUM), *options], check=True)
-    trace = Trace(tmp_path, batch)
+    trace = trace_of(TRACE, tmp_path, "cpu", "fp32", name, batch, STEPS, lr, MOMENTUM, options)
     assert len(trace.losses) == STEPS
-    theirs = losses_of_torch(model, trace, lr)
+    theirs = losses_of_torch(model, trace, lr, MOMENTUM)
     assert trace.losses[-1] < 0.96 * trace.losses[0], "nothing was learnt: the comparison would show little"
     for step, (ours, expected) in enumerate(zip(trace.losses, theirs)):
         assert ours == pytest.approx(expected, rel=1e-3), f"step {step}"

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <limits>
 
 #include "core/error.h"
 
@@ -15,17 +12,6 @@ namespace {
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what NVIDIA advises for sm_90
 
 constexpr std::uintptr_t kVectorAlignment = MatrixProducts::kVectorAlignment;
-
-// Of the algorithms that cuBLASLt proposes, best first by its estimate.
-constexpr int kMostAlgorithms = 8;
-constexpr int kTimedRuns = 3;
-// Another algorithm than its first is taken only if it is faster by more than chance.
-constexpr float kClearlyFaster = 0.97F;
-
-bool is_wanted(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr || std::strcmp(value, "0") != 0;
-}
 
 void check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -146,9 +132,7 @@ struct MatrixProducts::Plan {
 MatrixProducts::MatrixProducts(cudaStream_t stream, bool tf32)
     : stream_(stream),
       tf32_(tf32),
-      tries_algorithms_(is_wanted("DDBENCH_CUBLASLT_AUTOTUNE")),
-      begin_(gpu::make_event(true)),
-      end_(gpu::make_event(true)) {
+      trial_(stream) {
   cublasLtHandle_t handle = nullptr;
   check(cublasLtCreate(&handle), "start");
   handle_.reset(handle);
@@ -191,11 +175,11 @@ void MatrixProducts::find_algorithms(Plan& plan, const Key& key) {
   set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, key.alignment_a);
   set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, key.alignment_c);
   set(wanted, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, key.alignment_c);
-  plan.algorithms.resize(kMostAlgorithms);
+  plan.algorithms.resize(trial_.most_algorithms());
   int found = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
       handle_.get(), plan.operation.get(), plan.b.get(), plan.a.get(), plan.c.get(), plan.c.get(), wanted,
-      tries_algorithms_ ? kMostAlgorithms : 1, plan.algorithms.data(), &found);
+      static_cast<int>(plan.algorithms.size()), plan.algorithms.data(), &found);
   plan.algorithms.resize(status == CUBLAS_STATUS_SUCCESS ? static_cast<std::size_t>(found) : 0);
 }
 
@@ -210,28 +194,9 @@ cublasStatus_t MatrixProducts::multiply(const Plan& plan, const cublasLtMatmulHe
                         workspace_, algorithm.workspaceSize, stream_);
 }
 
-/// The shortest of some runs, in ms; infinite if cuBLASLt refuses.
-float MatrixProducts::fastest_ms(const Plan& plan, const cublasLtMatmulHeuristicResult_t& algorithm, float alpha,
-                                 float beta, const Operands& operands) {
-  constexpr float kNever = std::numeric_limits<float>::infinity();
-  float fastest = kNever;
-  for (int run = 0; run <= kTimedRuns; ++run) {
-    gpu::check(cudaEventRecord(begin_.get(), stream_), "time a product");
-    if (multiply(plan, algorithm, alpha, beta, operands) != CUBLAS_STATUS_SUCCESS) return kNever;
-    gpu::check(cudaEventRecord(end_.get(), stream_), "time a product");
-    gpu::check(cudaEventSynchronize(end_.get()), "time a product");
-    float ms = 0;
-    gpu::check(cudaEventElapsedTime(&ms, begin_.get(), end_.get()), "time a product");
-    if (run > 0) fastest = std::min(fastest, ms);  // the first run loads the kernel
-  }
-  return fastest;
-}
-
 /// A product that accumulates is timed on other memory; where that does not fit, nothing is tried.
 void MatrixProducts::keep_fastest(Plan& plan, const Product& product, float alpha, const Operands& operands) {
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  gpu::check(cudaStreamIsCapturing(stream_, &capture), "look for a capture");
-  if (capture != cudaStreamCaptureStatusNone) return;
+  if (!trial_.is_possible()) return;
   Operands timed = operands;
   if (product.accumulate) {
     const std::int64_t row = std::max(product.n, product.c_stride);
@@ -242,14 +207,9 @@ void MatrixProducts::keep_fastest(Plan& plan, const Product& product, float alph
       return;
     }
   }
-  std::size_t best = 0;
-  float least = std::numeric_limits<float>::infinity();
-  for (std::size_t i = 0; i < plan.algorithms.size(); ++i) {
-    const float ms = fastest_ms(plan, plan.algorithms[i], alpha, product.accumulate ? 1.0F : 0.0F, timed);
-    if (ms >= least * kClearlyFaster) continue;
-    least = ms;
-    best = i;
-  }
+  const std::size_t best = trial_.fastest(plan.algorithms.size(), [&](std::size_t i) {
+    return multiply(plan, plan.algorithms[i], alpha, product.accumulate ? 1.0F : 0.0F, timed) == CUBLAS_STATUS_SUCCESS;
+  });
   plan.algorithms = {plan.algorithms[best]};
   if (product.accumulate) gpu::check(cudaFreeAsync(timed.c, stream_), "free memory of a product");
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/device/gpu/trial.h"
 #include "harness/device/device.h"
 #include "harness/device/gpu/gpu.h"
 
@@ -53,8 +54,7 @@ struct Operands {
 
 /// Matrix products by cuBLASLt on one stream. Sums are float32. What a product's shape and the alignment of
 /// its matrices ask for is settled once and kept: descriptors, and the algorithm. Of several algorithms that cuBLASLt
-/// proposes, the first calls outside of a capture time each and keep the fastest, unless $DDBENCH_CUBLASLT_AUTOTUNE is 0:
-/// then it is the first one.
+/// proposes, the first calls outside of a capture time each and keep the fastest (gpu::Trial).
 class MatrixProducts {
  public:
   /// `tf32`: float32 is multiplied with 10 bits of mantissa, on tensor cores.
@@ -83,15 +83,11 @@ class MatrixProducts {
   cublasStatus_t multiply(const Plan& plan, const cublasLtMatmulHeuristicResult_t& algorithm, float alpha, float beta,
                           const Operands& operands);
   void keep_fastest(Plan& plan, const Product& product, float alpha, const Operands& operands);
-  float fastest_ms(const Plan& plan, const cublasLtMatmulHeuristicResult_t& algorithm, float alpha, float beta,
-                   const Operands& operands);
 
   using Handle = UniqueHandle<cublasLtContext, cublasLtDestroy>;
   cudaStream_t stream_;
   const bool tf32_;
-  const bool tries_algorithms_;
-  const gpu::Event begin_;  // of a timed product
-  const gpu::Event end_;
+  const gpu::Trial trial_;
   Handle handle_;
   void* workspace_ = nullptr;
   std::map<Key, std::unique_ptr<Plan>> plans_;

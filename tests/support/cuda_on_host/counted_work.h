@@ -9,8 +9,9 @@
 namespace ddbench::cuda_on_host {
 
 /// Calls that queue work, of this process: those of a capture count once, and launches of its graph do not.
-enum class CountedWork : std::size_t { kKernels, kProducts, kFastProducts };
-inline constexpr std::string_view kCountedWork[] = {"kernels", "products", "products by the fast algorithm"};
+enum class CountedWork : std::size_t { kKernels, kProducts, kFastProducts, kGraphs, kFastGraphs };
+inline constexpr std::string_view kCountedWork[] = {"kernels", "products", "products by the fast algorithm",
+                                                   "graphs of cuDNN", "graphs of cuDNN by the fast engine"};
 
 inline std::atomic<std::uint64_t> counted_work[std::size(kCountedWork)];
 

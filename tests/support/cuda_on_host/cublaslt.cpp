@@ -11,6 +11,7 @@
 #include <new>
 #include <optional>
 
+#include "algorithms.h"
 #include "counted_work.h"
 #include "cublaslt_product.h"
 #include "stream.h"
@@ -20,18 +21,7 @@ struct cublasLtContext {};
 namespace ddbench::cuda_on_host {
 namespace {
 
-using namespace std::chrono_literals;
 using std::chrono::steady_clock;
-
-// Of several algorithms, all but one last this much longer.
-constexpr int kFastAlgorithm = 1;
-constexpr auto kSlowness = 5ms;
-
-/// One, unless a test wants a choice.
-int algorithms_of_a_product() {
-  const char* const wanted = std::getenv("DDBENCH_HOST_CUBLASLT_ALGORITHMS");
-  return wanted == nullptr ? 1 : std::atoi(wanted);
-}
 
 struct ProductPreference {
   std::uint64_t workspace_bytes = 0;
@@ -210,7 +200,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   const auto& alignments = contents<ProductPreference>(preference).alignments;
   if (!are_possible(alignments, *product)) return CUBLAS_STATUS_INVALID_VALUE;
   Choice choice = Choice::of(*product, alignments);
-  for (*found = 0; *found < std::min(wanted, algorithms_of_a_product()); ++*found) {
+  for (*found = 0; *found < std::min(wanted, proposed_algorithms()); ++*found) {
     choice.number = *found;
     results[*found] = {};
     results[*found].algo = std::bit_cast<cublasLtMatmulAlgo_t>(choice);
@@ -236,10 +226,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t oper
   const bool is_chosen = algorithm == nullptr || std::bit_cast<Choice>(*algorithm).serves(needed);
   if (!has_memory(queued) || !is_chosen) return CUBLAS_STATUS_INVALID_VALUE;
   count_work(CountedWork::kProducts);
-  const bool is_fast = algorithm != nullptr && std::bit_cast<Choice>(*algorithm).number == kFastAlgorithm;
-  if (is_fast) count_work(CountedWork::kFastProducts);
-  const auto lasts = is_fast || algorithms_of_a_product() == 1 ? 0ms : kSlowness;
-  const cudaError_t status = enqueue(stream, [queued, lasts, ends = std::optional<steady_clock::time_point>()]() mutable {
+  const int number = algorithm == nullptr ? 0 : std::bit_cast<Choice>(*algorithm).number;
+  if (number == kFastAlgorithm) count_work(CountedWork::kFastProducts);
+  const cudaError_t status = enqueue(stream, [queued, lasts = slowness_of(number), ends = std::optional<steady_clock::time_point>()]() mutable {
     if (!ends) {
       queued.run();
       ends = steady_clock::now() + lasts;

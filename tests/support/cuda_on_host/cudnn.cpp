@@ -1,10 +1,13 @@
-// cuDNN's graph API, as far as it is called. One engine takes any graph of operations that are known here; it
-// wants a little workspace, and spoils it.
+// cuDNN's graph API, as far as it is called. One engine, or several alike (algorithms.h), takes any graph of operations that
+// are known here; it wants a little workspace, and spoils it.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 
+#include "algorithms.h"
+#include "counted_work.h"
 #include "cudnn_descriptors.h"
 #include "stream.h"
 
@@ -38,12 +41,11 @@ GraphDescriptor& descriptor_of(cudnnBackendDescriptor_t handle) {
   return **static_cast<DescriptorHandle*>(handle);
 }
 
-/// An attribute that is a descriptor is put into one that the caller made for it.
-void hand_out(const Graph& graph, cudnnBackendDescriptorType_t type, std::int64_t room, void* values) {
-  if (room < 1) return;
-  GraphDescriptor& made = descriptor_of(*static_cast<cudnnBackendDescriptor_t*>(values));
+/// Attributes that are descriptors are put into those that the caller made for them.
+void hand_out(const Graph& graph, int engine, cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t into) {
+  GraphDescriptor& made = descriptor_of(into);
   demand(made.type() == type, "an attribute is asked for into a descriptor of another type");
-  made.stand_for(graph);
+  made.stand_for(graph, engine);
 }
 
 /// How many values the attribute has; those for which there is room are written.
@@ -55,11 +57,13 @@ std::int64_t get(const GraphDescriptor& of, cudnnBackendAttributeName_t name,
     return of.type() == owner && name == attribute && type == attribute_type;
   };
   if (is(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR)) {
-    hand_out(graph, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, room, values);
-    return 1;
+    for (int i = 0; i < std::min<std::int64_t>(room, proposed_algorithms()); ++i) {
+      hand_out(graph, i, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, static_cast<cudnnBackendDescriptor_t*>(values)[i]);
+    }
+    return proposed_algorithms();
   }
   if (is(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR)) {
-    hand_out(graph, CUDNN_BACKEND_ENGINE_DESCRIPTOR, room, values);
+    if (room > 0) hand_out(graph, of.engine(), CUDNN_BACKEND_ENGINE_DESCRIPTOR, *static_cast<cudnnBackendDescriptor_t*>(values));
     return 1;
   }
   if (is(CUDNN_BACKEND_ENGINE_DESCRIPTOR, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE)) {
@@ -189,10 +193,17 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     const Graph& graph = of.as<Graph>();
     demand(handle != nullptr && graph->handle == handle, "a plan is run with another handle than its own");
     const Start start(graph, descriptor_of(pack).as<VariantPack>());
-    const cudaError_t status = enqueue(handle->stream, [start] {
-      start.run();
-      return true;
-    });
+    count_work(CountedWork::kGraphs);
+    if (of.engine() == kFastAlgorithm) count_work(CountedWork::kFastGraphs);
+    using std::chrono::steady_clock;
+    const cudaError_t status = enqueue(
+        handle->stream, [start, lasts = slowness_of(of.engine()), ends = std::optional<steady_clock::time_point>()]() mutable {
+          if (!ends) {
+            start.run();
+            ends = steady_clock::now() + lasts;
+          }
+          return steady_clock::now() >= *ends;
+        });
     demand(status == cudaSuccess, "the work was not queued", CUDNN_STATUS_EXECUTION_FAILED);
   });
 }

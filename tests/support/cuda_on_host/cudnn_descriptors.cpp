@@ -282,6 +282,7 @@ std::shared_ptr<const OperationGraph> GraphDescriptor::plan() {
   auto graph = graph_of(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
   demand(attributes_.one<cudnnHandle_t>(CUDNN_ATTR_EXECUTION_PLAN_HANDLE) == graph->handle,
          "a plan has another handle than its graph");
+  engine_ = attributes_.parts(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).front()->engine();
   return graph;
 }
 

@@ -120,8 +120,12 @@ class GraphDescriptor {
     demand(kind != nullptr, "a descriptor is of another type than the one expected, or not finalized");
     return *kind;
   }
-  /// Heuristics, engines' configurations, engines and plans are known by their graph.
-  void stand_for(std::shared_ptr<const OperationGraph> graph) { meaning_ = std::move(graph); }
+  /// Heuristics, engines' configurations, engines and plans are known by their graph and the engine's number.
+  void stand_for(std::shared_ptr<const OperationGraph> graph, int engine) {
+    meaning_ = std::move(graph);
+    engine_ = engine;
+  }
+  int engine() const { return engine_; }
 
  private:
   template <typename Kind>
@@ -146,6 +150,7 @@ class GraphDescriptor {
   const cudnnBackendDescriptorType_t type_;
   GraphAttributes attributes_;
   Meaning meaning_;
+  int engine_ = 0;
 };
 
 }  // namespace ddbench::cuda_on_host

@@ -82,7 +82,7 @@ struct Convolutions::Operation {
 };
 
 Convolutions::Convolutions(cudaStream_t stream, cudnnHandle_t cudnn, bool tf32, Scratch& scratch, MemoryLedger& ledger)
-    : tf32_(tf32), stream_(stream), cudnn_(cudnn), scratch_(scratch), workspace_(stream, ledger), wide_(stream, ledger) {}
+    : tf32_(tf32), stream_(stream), cudnn_(cudnn), trial_(stream), scratch_(scratch), workspace_(stream, ledger), wide_(stream, ledger) {}
 
 Convolutions::~Convolutions() = default;
 
@@ -124,7 +124,7 @@ Convolutions::Operation& Convolutions::operation_of(const Key& key) {
   std::unique_ptr<Operation> made = describe(key);
   const bool is_float = key.shape.type == DataType::kFloat32;
   made->execution.emplace(cudnn_, std::span(&made->operation, 1),
-                          EngineRules{.tensor_cores = !is_float || tf32_});
+                          EngineRules{.tensor_cores = !is_float || tf32_}, trial_.most_algorithms());
   if (is_float && !made->execution->has_engine()) {
     throw Error(ErrorCode::kRunFailed, "cuDNN has no engine for " + text_of(key.shape, key.pass), 0,
                 "choose an engine");
@@ -135,7 +135,10 @@ Convolutions::Operation& Convolutions::operation_of(const Key& key) {
 void Convolutions::run(Pass pass, const ConvolutionShape& shape, void* x, void* weight, void* y) {
   Execution& execution = *operation_of({pass, shape, alignment_of(x, weight, y)}).execution;
   if (!execution.has_engine()) return run_in_float(pass, shape, x, weight, y);
-  execution.run({kX, kWeight, kY}, {x, weight, y}, workspace_.bytes(execution.workspace_bytes()));
+  const std::vector<std::int64_t> ids = {kX, kWeight, kY};
+  const std::vector<void*> memory = {x, weight, y};
+  if (execution.has_several()) execution.keep_fastest(trial_, stream_, ids, memory);
+  execution.run(ids, memory, workspace_.bytes(execution.workspace_bytes()));
 }
 
 // Not every number of channels has an engine in 16 bits.

@@ -20,7 +20,8 @@ struct ConvolutionShape {
   friend auto operator<=>(const ConvolutionShape&, const ConvolutionShape&) = default;
 };
 
-/// Convolutions of NHWC images with OHWI weights by cuDNN. The engine for a shape is chosen once and kept.
+/// Convolutions of NHWC images with OHWI weights by cuDNN. The engine for a shape is chosen once and kept: of
+/// several that cuDNN proposes, the first call outside of a capture times each and keeps the fastest (gpu::Trial).
 class Convolutions {
  public:
   /// Without `tf32`, float32 is computed as such, not on tensor cores.
@@ -53,6 +54,7 @@ class Convolutions {
   const bool tf32_;
   cudaStream_t stream_;
   cudnnHandle_t cudnn_;
+  const gpu::Trial trial_;
   Scratch& scratch_;
   Scratch workspace_;
   Scratch wide_;  // float32 copies for operations that have no engine in 16 bits

@@ -100,7 +100,8 @@ Descriptor tensor_descriptor(std::int64_t id, cudnnDataType_t type,
   return tensor;
 }
 
-Execution::Execution(cudnnHandle_t handle, std::span<const Descriptor> operations, EngineRules rules)
+Execution::Execution(cudnnHandle_t handle, std::span<const Descriptor> operations, EngineRules rules,
+                     std::size_t most_engines)
     : handle_(handle), graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
   std::vector<cudnnBackendDescriptor_t> handles;
   for (const Descriptor& operation : operations) handles.push_back(operation.get());
@@ -109,15 +110,16 @@ Execution::Execution(cudnnHandle_t handle, std::span<const Descriptor> operation
   graph_.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle_);
   if (cudnnBackendFinalize(graph_.get()) != CUDNN_STATUS_SUCCESS) return;  // no graph that it knows
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-    if (try_engines(mode, rules)) return;
+    add_engines(mode, rules, most_engines);
+    if (has_engine()) return;
   }
 }
 
-bool Execution::try_engines(cudnnBackendHeurMode_t mode, EngineRules rules) {
+void Execution::add_engines(cudnnBackendHeurMode_t mode, EngineRules rules, std::size_t most) {
   Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph_);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
-  if (cudnnBackendFinalize(heuristics.get()) != CUDNN_STATUS_SUCCESS) return false;  // none for this graph
+  if (cudnnBackendFinalize(heuristics.get()) != CUDNN_STATUS_SUCCESS) return;  // none for this graph
   std::vector<Descriptor> configurations;
   std::vector<cudnnBackendDescriptor_t> handles;
   for (std::int64_t i = 0; i < kMostEngines; ++i) {
@@ -126,41 +128,61 @@ bool Execution::try_engines(cudnnBackendHeurMode_t mode, EngineRules rules) {
   std::int64_t count = 0;
   if (cudnnBackendGetAttribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                kMostEngines, &count, handles.data()) != CUDNN_STATUS_SUCCESS) {
-    return false;
+    return;
   }
-  for (std::int64_t i = 0; i < std::min(count, kMostEngines); ++i) {
+  for (std::int64_t i = 0; i < std::min(count, kMostEngines) && engines_.size() < most; ++i) {
     Descriptor& configuration = configurations[static_cast<std::size_t>(i)];
-    if (is_allowed(configuration, rules) && try_engine(std::move(configuration))) return true;
+    if (is_allowed(configuration, rules)) add_engine(std::move(configuration));
   }
-  return false;
 }
 
 /// Heuristics also name engines that, on closer look, do not take the graph.
-bool Execution::try_engine(Descriptor configuration) {
+void Execution::add_engine(Descriptor configuration) {
   Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle_);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-  if (cudnnBackendFinalize(plan.get()) != CUDNN_STATUS_SUCCESS) return false;
+  if (cudnnBackendFinalize(plan.get()) != CUDNN_STATUS_SUCCESS) return;
   std::int64_t bytes = 0;
   std::int64_t count = 0;
   check(cudnnBackendGetAttribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
                                  &count, &bytes),
         "ask for a workspace's size");
-  if (bytes > kMostWorkspaceBytes) return false;
-  workspace_bytes_ = bytes;
-  plan_.push_back(std::move(plan));
-  plan_.push_back(std::move(configuration));
-  return true;
+  if (bytes <= kMostWorkspaceBytes) engines_.push_back({std::move(plan), std::move(configuration), bytes});
 }
 
-void Execution::run(const std::vector<std::int64_t>& ids, const std::vector<void*>& memory, void* workspace) {
+cudnnStatus_t Execution::launch(const Engine& engine, const std::vector<std::int64_t>& ids,
+                                const std::vector<void*>& memory, void* workspace) {
   Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
   pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
            static_cast<std::int64_t>(memory.size()), memory.data());
   pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
   pack.finalize("name the memory of an operation");
-  check(cudnnBackendExecute(handle_, plan_.front().get(), pack.get()), "run an operation");
+  return cudnnBackendExecute(handle_, engine.plan.get(), pack.get());
+}
+
+void Execution::run(const std::vector<std::int64_t>& ids, const std::vector<void*>& memory, void* workspace) {
+  check(launch(engines_.front(), ids, memory, workspace), "run an operation");
+}
+
+void Execution::keep_fastest(const gpu::Trial& trial, cudaStream_t stream, const std::vector<std::int64_t>& ids,
+                             const std::vector<void*>& memory) {
+  if (!trial.is_possible()) return;
+  std::int64_t bytes = 1;
+  for (const Engine& engine : engines_) bytes = std::max(bytes, engine.workspace_bytes);
+  std::size_t best = 0;
+  void* workspace = nullptr;
+  if (cudaMallocAsync(&workspace, static_cast<std::size_t>(bytes), stream) == cudaSuccess) {
+    best = trial.fastest(engines_.size(), [&](std::size_t i) {
+      return launch(engines_[i], ids, memory, workspace) == CUDNN_STATUS_SUCCESS;
+    });
+    gpu::check(cudaFreeAsync(workspace, stream), "free a workspace");
+  } else {
+    cudaGetLastError();
+  }
+  std::vector<Engine> kept;
+  kept.push_back(std::move(engines_[best]));
+  engines_ = std::move(kept);
 }
 
 }  // namespace ddbench::device::cuda

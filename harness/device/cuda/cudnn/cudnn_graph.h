@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/unique_handle.h"
+#include "harness/device/gpu/trial.h"
 #include "harness/device/tensor.h"
 
 /// cuDNN's graph API, as far as it is needed here: Execution runs a graph of operations, which
@@ -68,26 +69,40 @@ struct EngineRules {
   bool tensor_cores = true;  ///< for float32 that is TF32
 };
 
-/// The best engine for a graph of operations, ready to run. Engines whose results may differ from call to
-/// call, or that round their inputs to another type, are left out.
+/// Engines for a graph of operations, ready to run, the best first by cuDNN's estimate. Engines whose results may differ from
+/// call to call, or that round their inputs to another type, are left out.
 class Execution {
  public:
-  /// The operations are finalized, and outlive this, as does the handle.
-  Execution(cudnnHandle_t handle, std::span<const Descriptor> operations, EngineRules rules);
+  /// The operations are finalized, and outlive this, as does the handle. At most `most_engines` are kept.
+  Execution(cudnnHandle_t handle, std::span<const Descriptor> operations, EngineRules rules, std::size_t most_engines = 1);
 
   /// Whether cuDNN has one for it; nothing else may be called when not.
-  bool has_engine() const noexcept { return !plan_.empty(); }
-  std::int64_t workspace_bytes() const noexcept { return workspace_bytes_; }
+  bool has_engine() const noexcept { return !engines_.empty(); }
+  /// Of run().
+  std::int64_t workspace_bytes() const noexcept { return engines_.front().workspace_bytes; }
+  /// With the first engine.
   void run(const std::vector<std::int64_t>& ids, const std::vector<void*>& memory, void* workspace);
 
+  bool has_several() const noexcept { return engines_.size() > 1; }
+  /// Runs each engine several times; the fastest becomes the only one, or the first, where the GPU's memory does not hold
+  /// their workspace. Does nothing within a capture.
+  void keep_fastest(const gpu::Trial& trial, cudaStream_t stream, const std::vector<std::int64_t>& ids,
+                    const std::vector<void*>& memory);
+
  private:
-  bool try_engines(cudnnBackendHeurMode_t mode, EngineRules rules);
-  bool try_engine(Descriptor configuration);
+  struct Engine {
+    Descriptor plan;
+    Descriptor configuration;  ///< which the plan is made of
+    std::int64_t workspace_bytes = 0;
+  };
+  void add_engines(cudnnBackendHeurMode_t mode, EngineRules rules, std::size_t most);
+  void add_engine(Descriptor configuration);
+  cudnnStatus_t launch(const Engine& engine, const std::vector<std::int64_t>& ids, const std::vector<void*>& memory,
+                       void* workspace);
 
   cudnnHandle_t handle_;
   Descriptor graph_;
-  std::vector<Descriptor> plan_;  // and the configuration that it is made of
-  std::int64_t workspace_bytes_ = 0;
+  std::vector<Engine> engines_;
 };
 
 }  // namespace ddbench::device::cuda

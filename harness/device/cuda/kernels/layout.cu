@@ -123,38 +123,45 @@ __device__ inline PixelPlace place_of(std::int64_t i, std::int64_t channels, std
                                     static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height));
 }
 
-template <typename T>
+template <typename T, int kWidth>
 void largest(cudaStream_t stream, const Window& window, const Tensor& x, const Tensor& y) {
   const T* const in = elements_of<const T>(x);
   T* const out = elements_of<T>(y);
   const std::int64_t channels = x.columns;
   const WindowPlaces w(window);
-  each(stream, y.elements(), [=] __device__(std::int64_t i) {
-    const auto [channel, column, row, image] = place_of(i, channels, w.out_width, w.out_height);
-    float best = -INFINITY;
+  each(stream, y.elements() / kWidth, [=] __device__(std::int64_t pack) {
+    const auto [packs, column, row, image] = place_of(pack, channels / kWidth, w.out_width, w.out_height);
+    float best[kWidth], values[kWidth];
+    for (int i = 0; i < kWidth; ++i) best[i] = -INFINITY;
     for (std::int64_t r = w.first_in(row); r < w.end_in(row, w.height); ++r) {
       for (std::int64_t c = w.first_in(column); c < w.end_in(column, w.width); ++c) {
-        best = fmaxf(best, load(in, ((image * w.height + r) * w.width + c) * channels + channel));
+        load_pack(in, ((image * w.height + r) * w.width + c) * channels + packs * kWidth, values);
+        DDBENCH_UNROLL
+        for (int i = 0; i < kWidth; ++i) best[i] = fmaxf(best[i], values[i]);
       }
     }
-    store(out, i, best);
+    store_pack(out, pack * kWidth, best);
   });
 }
 
-/// Whether pixel (row, column) is the first of the window of output (out_row, out_column) with `value`.
-template <typename T>
-__device__ bool is_first(const WindowPlaces& w, const T* image, std::int64_t channels, std::int64_t out_row,
-                         std::int64_t out_column, std::int64_t row, std::int64_t column, float value) {
+/// Of the channels `is_it` of pixel (row, column), those are left that no earlier pixel of the window of output (out_row,
+/// out_column) equals. `image` begins at the pack of channels.
+template <typename T, int kWidth>
+__device__ void keep_firsts(const WindowPlaces& w, const T* image, std::int64_t channels, std::int64_t out_row,
+                            std::int64_t out_column, std::int64_t row, std::int64_t column, const float (&value)[kWidth],
+                            bool (&is_it)[kWidth]) {
   for (std::int64_t r = w.first_in(out_row); r <= row; ++r) {
     for (std::int64_t c = w.first_in(out_column); c < w.end_in(out_column, w.width); ++c) {
-      if (r == row && c == column) return true;
-      if (load(image, (r * w.width + c) * channels) == value) return false;
+      if (r == row && c == column) return;
+      float earlier[kWidth];
+      load_pack(image, (r * w.width + c) * channels, earlier);
+      DDBENCH_UNROLL
+      for (int i = 0; i < kWidth; ++i) is_it[i] = is_it[i] && earlier[i] != value[i];
     }
   }
-  return true;
 }
 
-template <typename T>
+template <typename T, int kWidth>
 void largest_gradient(cudaStream_t stream, const Window& window, const Tensor& x, const Tensor& y,
                       const Tensor& dy, const Tensor& dx) {
   const T* const in = elements_of<const T>(x);
@@ -163,19 +170,30 @@ void largest_gradient(cudaStream_t stream, const Window& window, const Tensor& x
   T* const out = elements_of<T>(dx);
   const std::int64_t channels = x.columns;
   const WindowPlaces w(window);
-  each(stream, x.elements(), [=] __device__(std::int64_t i) {
-    const auto [channel, column, row, image] = place_of(i, channels, w.width, w.height);
-    const T* const pixels = in + image * w.height * w.width * channels + channel;
-    const float value = load(in, i);
-    float sum = 0;
+  each(stream, x.elements() / kWidth, [=] __device__(std::int64_t pack) {
+    const auto [packs, column, row, image] = place_of(pack, channels / kWidth, w.width, w.height);
+    const std::int64_t channel = packs * kWidth;
+    float value[kWidth], other[kWidth], sum[kWidth] = {};
+    load_pack(in, pack * kWidth, value);
     for (std::int64_t r = w.first_out(row); r < w.end_out(row, w.out_height); ++r) {
       for (std::int64_t c = w.first_out(column); c < w.end_out(column, w.out_width); ++c) {
         const std::int64_t at = ((image * w.out_height + r) * w.out_width + c) * channels + channel;
-        if (load(largest_of, at) != value) continue;
-        if (is_first(w, pixels, channels, r, c, row, column, value)) sum += load(gradient, at);
+        load_pack(largest_of, at, other);
+        bool is_it[kWidth];
+        bool is_any = false;
+        DDBENCH_UNROLL
+        for (int i = 0; i < kWidth; ++i) {
+          is_it[i] = other[i] == value[i];
+          is_any |= is_it[i];
+        }
+        if (!is_any) continue;
+        keep_firsts(w, in + image * w.height * w.width * channels + channel, channels, r, c, row, column, value, is_it);
+        load_pack(gradient, at, other);
+        DDBENCH_UNROLL
+        for (int i = 0; i < kWidth; ++i) sum[i] += is_it[i] ? other[i] : 0.0F;
       }
     }
-    store(out, i, sum);
+    store_pack(out, pack * kWidth, sum);
   });
 }
 
@@ -232,12 +250,19 @@ void row_products(cudaStream_t stream, const Tensor& x, const Tensor& y, float* 
 }
 
 void max_pool_forward(cudaStream_t stream, const Window& window, const Tensor& x, const Tensor& y) {
-  with_type(x.type, [&](auto type) { largest<decltype(type)>(stream, window, x, y); });
+  with_type(x.type, [&](auto type) {
+    with_width(are_rows_of_packs(x.columns, x.data, y.data),
+               [&](auto width) { largest<decltype(type), decltype(width)::value>(stream, window, x, y); });
+  });
 }
 
 void max_pool_backward(cudaStream_t stream, const Window& window, const Tensor& x, const Tensor& y,
                        const Tensor& dy, const Tensor& dx) {
-  with_type(x.type, [&](auto type) { largest_gradient<decltype(type)>(stream, window, x, y, dy, dx); });
+  with_type(x.type, [&](auto type) {
+    with_width(are_rows_of_packs(x.columns, x.data, y.data, dy.data, dx.data), [&](auto width) {
+      largest_gradient<decltype(type), decltype(width)::value>(stream, window, x, y, dy, dx);
+    });
+  });
 }
 
 void average_pool_forward(cudaStream_t stream, const Tensor& x, const Tensor& y) {

@@ -10,8 +10,10 @@
 
 #ifdef __CUDACC__
 #define DDBENCH_UNROLL _Pragma("unroll")
+#define DDBENCH_UNROLL_BY_2 _Pragma("unroll 2")
 #else  // compiled for the host
 #define DDBENCH_UNROLL
+#define DDBENCH_UNROLL_BY_2
 #endif
 
 namespace ddbench::device::cuda {

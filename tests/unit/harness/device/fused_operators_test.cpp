@@ -248,8 +248,8 @@ class AlgorithmsTest : public Differences {
     if (!test::work_on_host("products")) GTEST_SKIP() << "only the stand-in's products are counted";
   }
   void TearDown() override {
-    unsetenv("DDBENCH_HOST_CUBLASLT_ALGORITHMS");
-    unsetenv("DDBENCH_CUBLASLT_AUTOTUNE");
+    unsetenv("DDBENCH_HOST_ALGORITHMS");
+    unsetenv("DDBENCH_AUTOTUNE");
   }
   /// Products, and those by the fast algorithm, that a gradient which is added needs, twice; it is checked too.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> work_of_two_products() {
@@ -270,15 +270,33 @@ class AlgorithmsTest : public Differences {
 
 using Work = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
+TEST_P(AlgorithmsTest, TheFastestEngineOfAConvolutionIsFoundOnceAndKept) {
+  setenv("DDBENCH_HOST_ALGORITHMS", "3", 1);
+  for (const char* const wanted : {"1", "0"}) {
+    setenv("DDBENCH_AUTOTUNE", wanted, 1);
+    device_ = test::device_under_test();
+    const Tensor x = random(2 * 3 * 5, 8), weight = random(6, 8), y = zeros(2 * 3 * 5, 6);
+    Work work;
+    for (int i = 0; i < 2; ++i) {
+      const auto all = test::work_on_host("graphs of cuDNN"), fast = test::work_on_host("graphs of cuDNN by the fast engine");
+      device_->conv2d_forward({2, 3, 5, 1, 1, 0}, x, weight, y);
+      expect_near(y, product_of(x, weight, true), "a convolution of single pixels is a product");
+      work.emplace_back(*test::work_on_host("graphs of cuDNN") - *all,
+                        *test::work_on_host("graphs of cuDNN by the fast engine") - *fast);
+    }
+    EXPECT_EQ(work, (*wanted == '1' ? Work{{3 * 4 + 1, 4 + 1}, {1, 1}} : Work{{1, 0}, {1, 0}}));
+  }
+}
+
 TEST_P(AlgorithmsTest, TheFastestIsFoundOnceAndKept) {
-  setenv("DDBENCH_HOST_CUBLASLT_ALGORITHMS", "3", 1);
+  setenv("DDBENCH_HOST_ALGORITHMS", "3", 1);
   // Each is run four times, and then the fastest.
   EXPECT_EQ(work_of_two_products(), (Work{{3 * 4 + 1, 4 + 1}, {1, 1}}));
 }
 
 TEST_P(AlgorithmsTest, WithoutTrialTheFirstIsTaken) {
-  setenv("DDBENCH_HOST_CUBLASLT_ALGORITHMS", "3", 1);
-  setenv("DDBENCH_CUBLASLT_AUTOTUNE", "0", 1);
+  setenv("DDBENCH_HOST_ALGORITHMS", "3", 1);
+  setenv("DDBENCH_AUTOTUNE", "0", 1);
   EXPECT_EQ(work_of_two_products(), (Work{{1, 0}, {1, 0}}));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/error.h"
 #include "differences.h"
@@ -86,27 +87,29 @@ Numbers batch_norm(std::int64_t rows, std::int64_t columns, const Numbers& x, co
 }
 
 TEST_P(ImageOperatorsTest, BatchNorm) {
-  constexpr std::int64_t kRows = 13, kColumns = 5;
-  const Tensor x = random(kRows, kColumns), scale = random(1, kColumns, kFloat),
-               shift = random(1, kColumns, kFloat), residual = random(kRows, kColumns),
-               gradient = random(kRows, kColumns), y = zeros(kRows, kColumns), dx = zeros(kRows, kColumns);
-  const BatchStatistics statistics{zeros(1, kColumns, kFloat), zeros(1, kColumns, kFloat)};
-  for (const Activation activation : {Activation::kNone, Activation::kRelu}) {
-    for (const Tensor& added_to : {Tensor{}, residual}) {
-      const bool relu = activation == Activation::kRelu, with_residual = added_to.data != nullptr;
-      const Tensor dy = copy_of(gradient), dscale = zeros(1, kColumns, kFloat),
-                   dshift = random(1, kColumns, kFloat);
-      device_->batch_norm_forward(x, scale, shift, added_to, activation, 1e-5F, statistics, y);
-      device_->batch_norm_backward(x, y, scale, activation, statistics, dy, kOverwrite, dscale, dshift, dx);
-      expect_operator(
-          [&](const std::vector<Numbers>& in) {
-            return batch_norm(kRows, kColumns, in[0], in[1], in[2], with_residual ? in[3] : Numbers{}, relu);
-          },
-          {numbers(x), numbers(scale), numbers(shift), numbers(residual)}, y, numbers(gradient),
-          {dx, dscale, dshift, with_residual ? dy : Tensor{}});
-      const Numbers once = numbers(dscale);
-      device_->batch_norm_backward(x, y, scale, activation, statistics, dy, kAccumulate, dscale, dshift, dx);
-      expect_near(added(dscale, once), once, "dscale added");
+  // Single columns, packs of 8, and rows that several blocks share.
+  for (const auto& [rows, columns] : {std::pair{13L, 5L}, {13L, 16L}, {150L, 8L}}) {
+    const Tensor x = random(rows, columns), scale = random(1, columns, kFloat),
+                 shift = random(1, columns, kFloat), residual = random(rows, columns),
+                 gradient = random(rows, columns), y = zeros(rows, columns), dx = zeros(rows, columns);
+    const BatchStatistics statistics{zeros(1, columns, kFloat), zeros(1, columns, kFloat)};
+    for (const Activation activation : {Activation::kNone, Activation::kRelu}) {
+      for (const Tensor& added_to : {Tensor{}, residual}) {
+        const bool relu = activation == Activation::kRelu, with_residual = added_to.data != nullptr;
+        const Tensor dy = copy_of(gradient), dscale = zeros(1, columns, kFloat),
+                     dshift = random(1, columns, kFloat);
+        device_->batch_norm_forward(x, scale, shift, added_to, activation, 1e-5F, statistics, y);
+        device_->batch_norm_backward(x, y, scale, activation, statistics, dy, kOverwrite, dscale, dshift, dx);
+        expect_operator(
+            [&](const std::vector<Numbers>& in) {
+              return batch_norm(rows, columns, in[0], in[1], in[2], with_residual ? in[3] : Numbers{}, relu);
+            },
+            {numbers(x), numbers(scale), numbers(shift), numbers(residual)}, y, numbers(gradient),
+            {dx, dscale, dshift, with_residual ? dy : Tensor{}});
+        const Numbers once = numbers(dscale);
+        device_->batch_norm_backward(x, y, scale, activation, statistics, dy, kAccumulate, dscale, dshift, dx);
+        expect_near(added(dscale, once), once, "dscale added");
+      }
     }
   }
 }
@@ -128,38 +131,49 @@ TEST_P(ImageOperatorsTest, BatchNormOfManyRowsFarFromZero) {
 
 TEST_P(ImageOperatorsTest, MaxPool) {
   const Window w{2, 5, 4, 3, 2, 1};
-  constexpr std::int64_t kChannels = 3;
-  const Tensor x = random(w.in_rows(), kChannels), dy = random(w.out_rows(), kChannels),
-               y = zeros(w.out_rows(), kChannels), dx = zeros(w.in_rows(), kChannels);
-  device_->max_pool_forward(w, x, y);
-  device_->max_pool_backward(w, x, y, dy, dx);
-  const auto formula = [&](const std::vector<Numbers>& in) {
-    Numbers out;
-    for (std::int64_t i = 0; i < w.out_rows() * kChannels; ++i) {
-      const std::int64_t pixel = i / kChannels, column = pixel % w.out_width(),
-                         row = pixel / w.out_width() % w.out_height(),
-                         image = pixel / w.out_width() / w.out_height();
-      double most = -std::numeric_limits<double>::infinity();
-      for (std::int64_t a = 0; a < 3; ++a) {
-        for (std::int64_t b = 0; b < 3; ++b) {
-          const std::int64_t r = row * 2 + a - 1, c = column * 2 + b - 1;
-          if (r < 0 || r >= w.height || c < 0 || c >= w.width) continue;
-          most = std::max(most, in[0][((image * w.height + r) * w.width + c) * kChannels + i % kChannels]);
-        }
-      }
-      out.push_back(most);
+  for (const std::int64_t channels : {3, 8}) {  // the second as a pack
+    // No two of an image's pixels are equal in a channel, in 16 bits either: there the gradient has two values.
+    const Tensor wide = zeros(w.in_rows(), channels, kFloat);
+    for (std::int64_t i = 0; i < wide.elements(); ++i) {
+      wide.floats()[i] = static_cast<float>((i / channels * 7 + i % channels * 3) % 20) / 8;
     }
-    return out;
-  };
-  expect_operator(formula, {numbers(x)}, y, numbers(dy), {dx});
+    const Tensor x = GetParam() == kFloat ? wide : zeros(w.in_rows(), channels), dy = random(w.out_rows(), channels),
+                 y = zeros(w.out_rows(), channels), dx = zeros(w.in_rows(), channels);
+    if (GetParam() != kFloat) device_->narrow(wide, 1, x);
+    device_->max_pool_forward(w, x, y);
+    device_->max_pool_backward(w, x, y, dy, dx);
+    const auto formula = [&](const std::vector<Numbers>& in) {
+      Numbers out;
+      for (std::int64_t i = 0; i < w.out_rows() * channels; ++i) {
+        const std::int64_t pixel = i / channels, column = pixel % w.out_width(),
+                           row = pixel / w.out_width() % w.out_height(),
+                           image = pixel / w.out_width() / w.out_height();
+        double most = -std::numeric_limits<double>::infinity();
+        for (std::int64_t a = 0; a < 3; ++a) {
+          for (std::int64_t b = 0; b < 3; ++b) {
+            const std::int64_t r = row * 2 + a - 1, c = column * 2 + b - 1;
+            if (r < 0 || r >= w.height || c < 0 || c >= w.width) continue;
+            most = std::max(most, in[0][((image * w.height + r) * w.width + c) * channels + i % channels]);
+          }
+        }
+        out.push_back(most);
+      }
+      return out;
+    };
+    expect_operator(formula, {numbers(x)}, y, numbers(dy), {dx});
+  }
 }
 
 TEST_P(ImageOperatorsTest, MaxPoolGivesOfEqualsTheFirst) {
   const Window w{1, 2, 2, 2, 1, 0};
-  const Tensor x = zeros(4, 1), y = zeros(1, 1), dy = random(1, 1), dx = random(4, 1);
-  device_->max_pool_forward(w, x, y);
-  device_->max_pool_backward(w, x, y, dy, dx);
-  EXPECT_EQ(numbers(dx), (Numbers{numbers(dy)[0], 0, 0, 0}));
+  for (const std::int64_t channels : {1, 8}) {
+    const Tensor x = zeros(4, channels), y = zeros(1, channels), dy = random(1, channels), dx = random(4, channels);
+    device_->max_pool_forward(w, x, y);
+    device_->max_pool_backward(w, x, y, dy, dx);
+    Numbers expected = numbers(dy);
+    expected.resize(static_cast<std::size_t>(4 * channels));
+    EXPECT_EQ(numbers(dx), expected);
+  }
 }
 
 TEST_P(ImageOperatorsTest, AveragePool) {
