@@ -1,14 +1,13 @@
-// The one file that includes toml++: it compiles slowly.
 #include "analyzer/catalogue/sku_toml.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 
 #include "core/error.h"
+#include "core/toml.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -197,18 +196,6 @@ void for_each_entry(toml::table& root, const char* kind, const std::string& orig
   }
 }
 
-toml::table parse(std::string_view text, const std::string& origin) {
-  try {
-    return toml::parse(text, origin);
-  } catch (const toml::parse_error& error) {
-    const toml::source_position at = error.source().begin;
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{} line {}, column {}: this is no TOML: {}", origin, at.line, at.column,
-                            error.description()),
-                0, origin);
-  }
-}
-
 }  // namespace
 
 bool same_name(std::string_view a, std::string_view b) noexcept {
@@ -219,7 +206,7 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
 
 void apply_sku_toml(std::string_view text, const std::string& origin, std::vector<Sku>& skus,
                     std::vector<GpuPeaks>& gpus) {
-  toml::table root = parse(text, origin);
+  toml::table root = parse_toml(text, origin);
   for (const auto& [key, node] : root) {
     const std::string_view name = key;
     if (name != "sku" && name != "gpu") {

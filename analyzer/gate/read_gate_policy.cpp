@@ -4,10 +4,9 @@
 #include <functional>
 #include <sstream>
 
-#include <toml++/toml.h>
-
 #include "analyzer/gate/gate_policy.h"
 #include "core/error.h"
+#include "core/toml.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -114,16 +113,6 @@ std::map<std::string, ReadKey, std::less<>> keys_of(const PolicyReader& reader, 
          for (std::string& field : reader.texts(node, key)) policy.vary.insert(std::move(field));
        }},
   };
-}
-
-toml::table parse_toml(std::string_view text, std::string_view file) {
-  try {
-    return toml::parse(text, file);
-  } catch (const toml::parse_error& error) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{}:{}: {}", file, error.source().begin.line, error.description()), 0,
-                std::string(file));
-  }
 }
 
 }  // namespace

@@ -74,10 +74,8 @@ void spread(RankStep& step, const std::vector<StepCollective>& collectives,
       continue;
     }
     while (is_pass(event) && next < gradients.size() && ready_ns() <= done + event.ns) {
-      StepEvent part = event;
-      part.ns = std::max(0.0, ready_ns() - done);
+      const StepEvent part = split_off(event, ready_ns() - done);
       done += part.ns;
-      event.ns -= part.ns;
       events.push_back(part);
       issue_next();
     }

@@ -115,10 +115,8 @@ class Rewriter {
         const bool pass = event.action == StepAction::kWork && event.work == WorkKind::kPass;
         const double more = cuts_[cut].share * work - done;
         if (pass && cuts_[cut].share < 1 && event.ns > more) {
-          StepEvent part = event;
-          part.ns = std::max(0.0, more);
+          const StepEvent part = split_off(event, more);
           result.events.push_back(part);
-          event.ns -= part.ns;
           done += part.ns;
           break;
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace ddbench::analyzer {
@@ -33,6 +34,31 @@ WorkKind work_of(std::size_t layer) {
                                                    WorkKind::kData, WorkKind::kHost};
   return kWork[layer];
 }
+
+// gpt2-124m in bfloat16 with batches of 4, 8 and 16 on an H100: 2.2 to 5 us a kernel of its passes (tests/device/RESULTS.md).
+constexpr std::int64_t kLeastKernelNs = 3'000;
+
+/// What kernels of a GPU take however little they do: they are started and drained.
+class LeastKernelTimes {
+ public:
+  explicit LeastKernelTimes(std::span<const Span> spans) {
+    for (const Span& span : spans) {
+      if (span.lane == Lane::kDeviceCompute && layer_of(span.kind) <= 1 && span.end_ns > span.begin_ns)
+        until_.emplace_back(span.begin_ns, std::min(span.end_ns - span.begin_ns, kLeastKernelNs));
+    }
+    std::sort(until_.begin(), until_.end());
+    for (std::size_t i = 1; i < until_.size(); ++i) until_[i].second += until_[i - 1].second;
+  }
+  /// Of those that begin in [from, to).
+  double sum_ns(std::int64_t from, std::int64_t to) const { return static_cast<double>(before(to) - before(from)); }
+
+ private:
+  std::int64_t before(std::int64_t at_ns) const {
+    const auto next = std::lower_bound(until_.begin(), until_.end(), std::pair{at_ns, std::int64_t{0}});
+    return next == until_.begin() ? 0 : std::prev(next)->second;
+  }
+  std::vector<std::pair<std::int64_t, std::int64_t>> until_;  ///< begin, and the sum up to this one
+};
 
 /// A piece of the main lane's time: one kind of work, or no work.
 struct Piece {
@@ -117,8 +143,8 @@ std::int64_t covered_ns(const std::vector<RankCollective>& collectives, std::int
 class EventWriter {
  public:
   EventWriter(const std::vector<RankCollective>& collectives, const std::map<std::uint64_t, std::uint32_t>& place,
-              double slowdown, std::vector<WorkRange>* ranges)
-      : collectives_(collectives), place_(place), slowdown_(slowdown), ranges_(ranges) {
+              const LeastKernelTimes& least, double slowdown, std::vector<WorkRange>* ranges)
+      : collectives_(collectives), place_(place), least_(least), slowdown_(slowdown), ranges_(ranges) {
     for (std::size_t i = 0; i < collectives.size(); ++i) by_ready_.push_back(i);
     std::stable_sort(by_ready_.begin(), by_ready_.end(), [&](std::size_t a, std::size_t b) {
       return collectives_[a].ready_ns < collectives_[b].ready_ns;
@@ -154,15 +180,16 @@ class EventWriter {
   }
 
  private:
-  void push(StepAction action, WorkKind kind, std::uint32_t collective, double ns) {
-    if (action == StepAction::kWork && ns <= 0) return;
+  void push(const StepEvent& event) {
+    const bool works = event.action == StepAction::kWork;
+    if (works && event.ns <= 0) return;
     std::vector<StepEvent>& events = result_.events;
-    if (action == StepAction::kWork && !events.empty() && events.back().action == action &&
-        events.back().work == kind) {
-      events.back().ns += ns;
+    if (works && !events.empty() && events.back().action == event.action && events.back().work == event.work) {
+      events.back().ns += event.ns;
+      events.back().fixed_ns += event.fixed_ns;
       return;
     }
-    events.push_back({action, kind, collective, ns});
+    events.push_back(event);
   }
 
   /// Work on [from, to), with the collectives that became ready in it.
@@ -184,13 +211,13 @@ class EventWriter {
       const auto beside = static_cast<double>(covered_ns(collectives_, from, to));
       ns += beside / (1 + slowdown_) - beside;
     }
-    push(StepAction::kWork, kind, 0, ns);
+    push({StepAction::kWork, kind, 0, ns, compute ? std::min(ns, least_.sum_ns(from, to)) : 0});
     if (ranges_ != nullptr) ranges_->push_back({static_cast<std::uint32_t>(result_.events.size() - 1), from, to});
   }
 
   void issue_next() {
     const auto found = place_.find(collectives_[by_ready_[next_++]].correlation);
-    if (found != place_.end()) push(StepAction::kIssue, WorkKind::kHost, found->second, 0);
+    if (found != place_.end()) push({StepAction::kIssue, WorkKind::kHost, found->second, 0});
   }
   void issue_until(std::int64_t to) {
     while (next_ < by_ready_.size() && collectives_[by_ready_[next_]].ready_ns <= to) issue_next();
@@ -202,7 +229,7 @@ class EventWriter {
     const bool known = std::any_of(result_.events.begin(), result_.events.end(), [&](const StepEvent& event) {
       return event.action == StepAction::kWait && event.collective == found->second;
     });
-    if (!known) push(StepAction::kWait, WorkKind::kHost, found->second, 0);
+    if (!known) push({StepAction::kWait, WorkKind::kHost, found->second, 0});
   }
   void wait_for_gradients(std::int64_t until_ns) {
     issue_until(until_ns);
@@ -232,6 +259,7 @@ class EventWriter {
 
   const std::vector<RankCollective>& collectives_;
   const std::map<std::uint64_t, std::uint32_t>& place_;
+  const LeastKernelTimes& least_;
   double slowdown_;
   std::vector<WorkRange>* ranges_;
   std::vector<std::size_t> by_ready_;
@@ -286,7 +314,8 @@ std::vector<RankCollective> rank_collectives(std::span<const Span> spans, std::s
 RankStep rank_step(std::span<const Span> spans, const std::vector<RankCollective>& collectives,
                    const std::map<std::uint64_t, std::uint32_t>& place, std::int64_t begin_ns, std::int64_t end_ns,
                    double slowdown, std::vector<WorkRange>* ranges) {
-  EventWriter writer(collectives, place, slowdown, ranges);
+  const LeastKernelTimes least(spans);
+  EventWriter writer(collectives, place, least, slowdown, ranges);
   for (const Piece& piece : pieces_of(spans, begin_ns, end_ns)) writer.add(piece);
   RankStep step = writer.finish(begin_ns, end_ns);
   step.backward_ns = static_cast<double>(backward_ns(spans, begin_ns, end_ns));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,18 @@ struct StepEvent {
   WorkKind work = WorkKind::kHost;
   std::uint32_t collective = 0;  ///< kIssue: its data is ready; kWait: the main lane waits for its end
   double ns = 0;                 ///< kWork: its time without communication beside it
+  double fixed_ns = 0;           ///< of it, what the GPU's kernels in it take however little each does; at most ns
 };
+
+/// Splits `ns` off the beginning of a work event.
+inline StepEvent split_off(StepEvent& event, double ns) {
+  StepEvent part = event;
+  part.ns = std::clamp(ns, 0.0, event.ns);
+  part.fixed_ns = event.ns > 0 ? event.fixed_ns * part.ns / event.ns : 0;
+  event.ns -= part.ns;
+  event.fixed_ns -= part.fixed_ns;
+  return part;
+}
 
 /// A stretch of an operator in a piece of work.
 struct StepOperator {

@@ -53,14 +53,19 @@ std::vector<double> straggler_factors(const StepRecording& recording) {
   return factors;
 }
 
+/// With so many times as much to do: kernels of GPUs stay as many.
+double scaled_ns(const StepEvent& event, double factor) {
+  const double fixed_ns = std::min(event.fixed_ns, event.ns);
+  return fixed_ns + (event.ns - fixed_ns) * factor;
+}
+
 /// All but the last micro-batch's work comes before any gradient is ready.
 void accumulate(RankStep& step, int micro_batches) {
   double earlier = 0;
   for (StepEvent& event : step.events) {
     if (event.action != StepAction::kWork || event.work != WorkKind::kPass) continue;
-    const double last = event.ns / micro_batches;
-    earlier += event.ns - last;
-    event.ns = last;
+    event.ns = scaled_ns(event, 1.0 / micro_batches);
+    earlier += event.ns * (micro_batches - 1);
   }
   step.events.insert(step.events.begin(), {StepAction::kWork, WorkKind::kPass, 0, earlier});
 }
@@ -144,7 +149,7 @@ StepRecording changed(const StepRecording& recording, const WhatIf& what_if) {
     for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
       RankStep& own = step.ranks[rank];
       const double straggler = what_if.without_stragglers ? slower[rank] : 1;
-      for (StepEvent& event : own.events) event.ns *= of(factors, event.work) * straggler;
+      for (StepEvent& event : own.events) event.ns = scaled_ns(event, of(factors, event.work)) * straggler;
       if (what_if.accumulate > 1) accumulate(own, what_if.accumulate);
       own.backward_ns *= of(factors, WorkKind::kPass) * straggler / what_if.accumulate;
     }

@@ -157,7 +157,7 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
       throw_bad(fmt::format("--batch-per-gpu {}: it cannot be predicted from the run's batch of {}: record a run with a batch that is at "
                             "most 16 times smaller or larger",
                             command.batch_per_gpu, steps.samples_per_rank));
-    assumptions.push_back("passes and the loader take time in proportion to the batch");
+    assumptions.push_back("passes and the loader take time in proportion to the batch, but for 3 us of each kernel of a GPU");
   }
   if (command.bucket_mb > 0) what_if.bucket_bytes = command.bucket_mb * (1 << 20);
   for (const std::string& option : command.strategy_options) {

@@ -106,5 +106,23 @@ TEST(RecordStep, EmptyAndDamagedStepsHarmNothing) {
             "pass 40, host 60");
 }
 
+TEST(RecordStep, KernelsOfAGpuTakeATimeHoweverLittleTheyDo) {
+  const auto kernel = [](std::int64_t begin_ns, std::int64_t end_ns) {
+    Span made = span(SpanKind::kForward, begin_ns, end_ns);
+    made.lane = Lane::kDeviceCompute;
+    return made;
+  };
+  std::vector<Span> spans = {kernel(10'000, 12'000), kernel(12'000, 72'000), kernel(80'000, 90'000)};
+  const RankStep on_gpu = step_of(spans, 100'000);
+  double fixed_ns = 0;
+  for (const StepEvent& event : on_gpu.events) {
+    fixed_ns += event.fixed_ns;
+    EXPECT_LE(event.fixed_ns, event.ns);
+  }
+  EXPECT_DOUBLE_EQ(fixed_ns, 2'000 + 3'000 + 3'000);
+  for (Span& each : spans) each.lane = Lane::kMain;
+  for (const StepEvent& event : step_of(spans, 100'000).events) EXPECT_DOUBLE_EQ(event.fixed_ns, 0);
+}
+
 }  // namespace
 }  // namespace ddbench::analyzer

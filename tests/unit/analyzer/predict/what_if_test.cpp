@@ -75,6 +75,36 @@ TEST(WhatIf, WorkScalesByItsKind) {
   EXPECT_DOUBLE_EQ(step_of(changed(steps, what_if), {1, 1}), 105);
 }
 
+TEST(WhatIf, WhatKernelsTakeAtTheLeastDoesNotScale) {
+  RankStep step;
+  step.events = {work(100), work(20, WorkKind::kHost)};
+  step.events[0].fixed_ns = 30;
+  const auto steps = recording({1, 1}, {step}, {});
+  const auto ns_with = [&](auto&& change) {
+    WhatIf what_if;
+    change(what_if);
+    return step_of(changed(steps, what_if), {1, 1});
+  };
+  EXPECT_DOUBLE_EQ(ns_with([](WhatIf&) {}), 120);
+  EXPECT_DOUBLE_EQ(ns_with([](WhatIf& w) { w.batch_factor = 2; }), 30 + 140 + 20);
+  EXPECT_DOUBLE_EQ(ns_with([](WhatIf& w) { w.batch_factor = 0.5; }), 30 + 35 + 20);
+  EXPECT_DOUBLE_EQ(ns_with([](WhatIf& w) { w.compute_speed = 2; }), 30 + 35 + 20);
+  // As many kernels in each of the micro-batches, which share the rest.
+  EXPECT_DOUBLE_EQ(ns_with([](WhatIf& w) { w.accumulate = 7; }), 7 * 30 + 70 + 20);
+}
+
+TEST(WhatIf, SplitWorkSharesItsKernels) {
+  StepEvent event = work(100);
+  event.fixed_ns = 30;
+  const StepEvent part = split_off(event, 40);
+  EXPECT_DOUBLE_EQ(part.ns, 40);
+  EXPECT_DOUBLE_EQ(part.fixed_ns, 12);
+  EXPECT_DOUBLE_EQ(event.ns, 60);
+  EXPECT_DOUBLE_EQ(event.fixed_ns, 18);
+  EXPECT_DOUBLE_EQ(split_off(event, 1000).ns, 60);
+  EXPECT_DOUBLE_EQ(event.fixed_ns, 0);
+}
+
 TEST(WhatIf, WithoutStragglersTheSlowRankIsAsFastAsTheMedianOne) {
   const auto steps =
       recording({1, 3}, {two_buckets(100, 50, 10), two_buckets(130, 65, 13), two_buckets(100, 50, 10)}, {1, 1});
