@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/toml.h"
+#include "core/library_error/toml.h"
 
 namespace ddbench::analyzer {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analyzer/gate/gate_policy.h"
 #include "core/error.h"
-#include "core/toml.h"
+#include "core/library_error/toml.h"
 
 namespace ddbench::analyzer {
 namespace {
