@@ -68,7 +68,7 @@ class Entry {
 
   [[noreturn]] void fail(const toml::source_region& where, const std::string& what) const {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("{} line {}: {} {}: {}", origin_, where.begin.line, kind_,
+                fmt::format("{}:{}: {} {}: {}", origin_, where.begin.line, kind_,
                             name_.empty() ? "(unnamed)" : name_, what),
                 0, origin_);
   }
@@ -187,7 +187,7 @@ void for_each_entry(toml::table& root, const char* kind, const std::string& orig
   if (!list->is_array_of_tables()) {
     throw Error(
         ErrorCode::kBadInput,
-        fmt::format("{} line {}: write each {} as [[{}]]", origin, list->source().begin.line, kind, kind), 0,
+        fmt::format("{}:{}: write each {} as [[{}]]", origin, list->source().begin.line, kind, kind), 0,
         origin);
   }
   for (toml::node& node : *list->as_array()) {
@@ -211,7 +211,7 @@ void apply_sku_toml(std::string_view text, const std::string& origin, std::vecto
     const std::string_view name = key;
     if (name != "sku" && name != "gpu") {
       throw Error(ErrorCode::kBadInput,
-                  fmt::format("{} line {}: \"{}\" is not known here: a catalogue has [[sku]] and [[gpu]]",
+                  fmt::format("{}:{}: \"{}\" is not known here: a catalogue has [[sku]] and [[gpu]]",
                               origin, node.source().begin.line, name),
                   0, origin);
     }

@@ -36,7 +36,9 @@ void scale_optimizer(StepRecording& recording, double factor) {
   for (RecordedStep& step : recording.steps) {
     for (RankStep& rank : step.ranks) {
       for (StepEvent& event : rank.events) {
-        if (event.action == StepAction::kWork && event.work == WorkKind::kOptimizer) event.ns *= factor;
+        if (event.action != StepAction::kWork || event.work != WorkKind::kOptimizer) continue;
+        event.ns *= factor;
+        event.fixed_ns *= factor;  // of fewer parameters
       }
     }
   }

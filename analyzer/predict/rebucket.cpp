@@ -182,7 +182,8 @@ StepRecording rebucketed(const StepRecording& recording, double bucket_bytes, do
   }
   const bool split = std::any_of(cuts.begin(), cuts.end(), [](const Cut& cut) { return cut.share < 1; });
   if (split)
-    result.notes.push_back("buckets smaller than the recorded ones: gradients of a recorded bucket are taken as ready evenly");
+    result.notes.push_back("buckets smaller than the recorded ones: gradients of a recorded bucket are taken as ready evenly and as divisible; a layer "
+        "that is larger than a bucket would stay whole, but the recorded steps do not show layers");
   Rewriter rewriter(recording, kept, cuts, place);
   for (const RecordedStep& step : recording.steps) {
     RecordedStep copy{step.step, {}, {}};

@@ -32,6 +32,11 @@ struct StepEvent {
   double fixed_ns = 0;           ///< of it, what the GPU's kernels in it take however little each does; at most ns
 };
 
+/// The time of a work event with `factor` times as much to do: kernels of GPUs stay as many.
+inline double scaled_ns(const StepEvent& event, double factor) {
+  return event.fixed_ns + (event.ns - event.fixed_ns) * factor;
+}
+
 /// Splits `ns` off the beginning of a work event.
 inline StepEvent split_off(StepEvent& event, double ns) {
   StepEvent part = event;

@@ -30,6 +30,14 @@ double& of(Factors& factors, WorkKind kind) {
   return factors[static_cast<std::size_t>(kind)];
 }
 
+double pass_ns(const RankStep& step) {
+  double sum = 0;
+  for (const StepEvent& event : step.events) {
+    if (event.action == StepAction::kWork && event.work == WorkKind::kPass) sum += event.ns;
+  }
+  return sum;
+}
+
 /// Mean time of a rank's work in a step, without the waits.
 double work_ns(const StepRecording& recording, std::size_t rank) {
   double sum = 0;
@@ -53,20 +61,30 @@ std::vector<double> straggler_factors(const StepRecording& recording) {
   return factors;
 }
 
-/// With so many times as much to do: kernels of GPUs stay as many.
-double scaled_ns(const StepEvent& event, double factor) {
-  const double fixed_ns = std::min(event.fixed_ns, event.ns);
-  return fixed_ns + (event.ns - fixed_ns) * factor;
+void remove_stragglers(StepRecording& recording) {
+  const std::vector<double> slower = straggler_factors(recording);
+  for (RecordedStep& step : recording.steps) {
+    for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
+      RankStep& own = step.ranks[rank];
+      for (StepEvent& event : own.events) {
+        event.ns *= slower[rank];
+        event.fixed_ns *= slower[rank];
+      }
+      own.backward_ns *= slower[rank];
+    }
+  }
 }
 
 /// All but the last micro-batch's work comes before any gradient is ready.
 void accumulate(RankStep& step, int micro_batches) {
+  const double before_ns = pass_ns(step);
   double earlier = 0;
   for (StepEvent& event : step.events) {
     if (event.action != StepAction::kWork || event.work != WorkKind::kPass) continue;
     event.ns = scaled_ns(event, 1.0 / micro_batches);
     earlier += event.ns * (micro_batches - 1);
   }
+  if (before_ns > 0) step.backward_ns *= pass_ns(step) / before_ns;
   step.events.insert(step.events.begin(), {StepAction::kWork, WorkKind::kPass, 0, earlier});
 }
 
@@ -126,6 +144,13 @@ std::string why_not_changed(const StepRecording& recording, const WhatIf& what_i
       what_if.bucket_bytes ? "another size of buckets (--bucket-mb)" : "--accumulate");
 }
 
+std::vector<std::string> assumptions_of(const StepRecording& recording, const WhatIf& what_if) {
+  if (!what_if.bucket_bytes) return {};
+  std::vector<std::string> notes = rebucketed(recording, *what_if.bucket_bytes, kFirstBucketBytes).notes;
+  notes.erase(notes.begin(), notes.begin() + static_cast<std::ptrdiff_t>(recording.notes.size()));
+  return notes;
+}
+
 StepRecording changed(const StepRecording& recording, const WhatIf& what_if) {
   require_positive(what_if.batch_factor, "the batch");
   require_positive(what_if.compute_speed, "--compute-scale");
@@ -143,15 +168,18 @@ StepRecording changed(const StepRecording& recording, const WhatIf& what_if) {
   of(factors, WorkKind::kOptimizer) = 1 / what_if.compute_speed;
   of(factors, WorkKind::kData) = what_if.without_data_wait ? 0 : what_if.batch_factor;
   of(factors, WorkKind::kHost) = what_if.without_host ? 0 : 1;
-  const std::vector<double> slower = straggler_factors(recording);
   for (RecordedStep& step : result.steps) {
     if (what_if.changes_collectives()) step.transfer_ns.clear();
-    for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
-      RankStep& own = step.ranks[rank];
-      const double straggler = what_if.without_stragglers ? slower[rank] : 1;
-      for (StepEvent& event : own.events) event.ns = scaled_ns(event, of(factors, event.work)) * straggler;
-      if (what_if.accumulate > 1) accumulate(own, what_if.accumulate);
-      own.backward_ns *= of(factors, WorkKind::kPass) * straggler / what_if.accumulate;
+    for (RankStep& own : step.ranks) {
+      const double before_ns = pass_ns(own);
+      for (StepEvent& event : own.events) event.ns = scaled_ns(event, of(factors, event.work));
+      if (before_ns > 0) own.backward_ns *= pass_ns(own) / before_ns;
+    }
+  }
+  if (what_if.without_stragglers) remove_stragglers(result);
+  if (what_if.accumulate > 1) {
+    for (RecordedStep& step : result.steps) {
+      for (RankStep& own : step.ranks) accumulate(own, what_if.accumulate);
     }
   }
   if (what_if.ideal_overlap) overlap_ideally(result);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/predict/step_recording.h"
 #include "core/run_case/run_case.h"
@@ -10,11 +11,11 @@ namespace ddbench::analyzer {
 
 /// The changes relative to the recorded run. With all defaults nothing changes.
 struct WhatIf {
-  double batch_factor = 1;             ///< samples a rank and step; passes and the loader take as much longer
+  double batch_factor = 1;             ///< samples a rank and step; passes (StepEvent::fixed_ns apart) and the loader take as much longer
   std::optional<double> bucket_bytes;  ///< size of gradient buckets; the first one is at most 1 MiB
   bool half_gradients = false;  ///< gradient collectives of half the bytes, and the time to convert (fp16, bf16)
   int accumulate = 1;  ///< micro-batches a step: gradients are ready in the last one only
-  double compute_speed = 1;         ///< factor by which passes and optimizer are faster
+  double compute_speed = 1;         ///< factor by which passes and optimizer are faster, StepEvent::fixed_ns apart
   bool without_stragglers = false;  ///< ranks slower than the median rank are as fast as it
   bool without_data_wait = false;
   bool without_host = false;
@@ -33,6 +34,9 @@ std::string why_not_halved(const StepRecording& recording, const std::string& st
 
 /// Why the recorded steps do not show what the change would do, for people; empty where they do.
 std::string why_not_changed(const StepRecording& recording, const WhatIf& what_if);
+
+/// What changed() assumes, beyond the recording's own notes. Throws as it does.
+std::vector<std::string> assumptions_of(const StepRecording& recording, const WhatIf& what_if);
 
 /// The recording with all changes except the strategy, which depends on the number of ranks. Larger buckets
 /// join recorded ones, which is exact; smaller ones split them, assuming that the gradients of a bucket

@@ -55,7 +55,7 @@ struct AttentionShape {
 /// throws Error{kBadInput} that names the operator and the shapes; so does an index or a label that is none,
 /// but for devices with a queue, which make the result NaN. Operators allocate nothing once a shape has been
 /// seen. Equal inputs on equal machines give equal bits, whatever was called before, with two exceptions: on a GPU the last
-/// bits may depend on whether addresses are multiples of 16, and it chooses the algorithms of linear_*() by trial, so that
+/// bits may depend on whether addresses are multiples of 16, and it chooses the algorithms of linear_*() and conv2d_*() by trial, so that
 /// two devices can differ, unless DDBENCH_AUTOTUNE is 0.
 class NetworkOperators {
  public:

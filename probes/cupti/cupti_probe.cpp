@@ -51,10 +51,8 @@ constexpr CUpti_runtime_api_trace_cbid kNoisyRuntime[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaThreadExchangeStreamCaptureMode_v10010,
     CUPTI_RUNTIME_TRACE_CBID_cudaGetErrorString_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaGetErrorName_v6050,
-    CUPTI_RUNTIME_TRACE_CBID_cudaPointerGetAttributes_v4000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaGetFuncBySymbol_v11000,
-    CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000};
-// A PyTorch step of gpt2-124m made 3,000 calls of cuDevicePrimaryCtxGetState and 690 of cuKernelGetName around 960 launches; a step of
+    CUPTI_RUNTIME_TRACE_CBID_cudaPointerGetAttributes_v4000};
+// Not what may load a kernel (cuKernelGetFunction, occupancies). A PyTorch step of gpt2-124m made 3,000 calls of cuDevicePrimaryCtxGetState and 690 of cuKernelGetName around 960 launches; a step of
 // the engine 264 of cuGetErrorString.
 constexpr CUpti_driver_api_trace_cbid kNoisyDriver[] = {
     CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
@@ -74,7 +72,6 @@ constexpr CUpti_driver_api_trace_cbid kNoisyDriver[] = {
     CUPTI_DRIVER_TRACE_CBID_cuStreamGetCtx,
     CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing,
     CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute,
-    CUPTI_DRIVER_TRACE_CBID_cuKernelGetFunction,
     static_cast<CUpti_driver_api_trace_cbid>(719),  // cuKernelGetName, since CUDA 12.3
     CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttributes};
 

@@ -6,6 +6,7 @@ where that is not so.
     faults.py DDBENCH
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -103,8 +104,15 @@ class Case:
                 wrong.append(f"GPU memory: {gpu_mib()} MiB used, {self.memory} before")
             return wrong
         finally:
-            for pid in processes(self.mark):
+            self.end()
+
+    def end(self):
+        """Nothing of it is left that the next one could meet."""
+        for pid in processes(self.mark):
+            with contextlib.suppress(ProcessLookupError):  # those of a killed launcher end by themselves
                 os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        wait_for(lambda: not processes(self.mark) and gpu_mib() <= self.memory + NOISE_MIB, LEFT_S)
 
 
 def signal_of_rank(number):

@@ -19,7 +19,7 @@ pack=$(cd "$pack" && pwd)
 cp "$build/bin/ddbench" "${tests[@]/#/$build/tests/}" "$pack/bin/"
 for module in "${modules[@]}"; do cp "$build/lib/ddbench/ddbench_$module.so" "$pack/lib/ddbench/"; done
 cp -r "$build/lib/ddbench/python" "$pack/lib/ddbench/"
-find "$pack" -type f -not -name '*.py' -exec strip --strip-unneeded {} +
+strip --strip-unneeded "$pack"/bin/* "$pack"/lib/ddbench/*.so
 cp "$here"/run.sh "$here"/*.py "$root/tests/support/pytorch_models.py" "$pack/tests/"
 
 # Each library that each file needs, as run.sh finds it.

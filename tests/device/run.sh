@@ -51,15 +51,16 @@ case $gpu in  # whose peaks MFU is a share of
   *H100*) export SKU=Standard_ND96isr_H100_v5 ;;
   *H200*) export SKU=Standard_ND96isr_H200_v5 ;;
 esac
-row() { echo "| $(date +%F) | ${gpu%,*} | ${gpu#*, } | $1 | $2 |" | tee -a "$results"; }
-fail() { row "$1" "FAILED$2"; failures=$((failures + 1)); }
+row() { rows=$((${rows:-0} + 1)); echo "| $(date +%F) | ${gpu%,*} | ${gpu#*, } | $1 | $2 |" | tee -a "$results"; }
+is_chosen() { [[ $1 =~ ${ONLY:-} ]]; }
+fail() { is_chosen "$1" || return 0; row "$1" "FAILED$2"; failures=$((failures + 1)); }
 
 # step WHAT SECONDS COMMAND...: prints a row with passed or failed and the last line of the output; returns
 # the exit code.
 step() {
   local what=$1 limit=$2 left=$((part_ends - SECONDS)) status last
   shift 2
-  [[ $what =~ ${ONLY:-} ]] || return 0
+  is_chosen "$what" || return 0
   [ "$left" -ge 5 ] || { fail "$what" ": not reached within the part's $part_seconds s"; return 1; }
   [ "$limit" -le "$left" ] || limit=$left
   echo "=== $what: $*" >> "$LOG"
@@ -235,5 +236,6 @@ for part in ${2:-tests speed pytorch}; do
 done
 keep_store
 rm -rf "$scratch"
+[ "${rows:-0}" -gt 0 ] || { echo "no step's name matches $ONLY" >&2; failures=1; }
 echo "$failures failed"
 [ "$failures" = 0 ]

@@ -62,7 +62,7 @@ def test_short_runs_programs_and_cpus_are_not_asked_for_what_they_cannot_have():
     program = changed(("environment", "facts"), {})
     program["probe_overhead_percent"] = None
     assert whole.wrong_with(program, [*ARGUMENTS, "--", "python3", "train.py", "--cuda-graph", "off"]) == []
-    assert whole.wrong_with(program, ["ddbench", "--device", "cpu"]) == []
+    assert whole.wrong_with(changed(("environment", "facts"), {}), ["ddbench", "--device", "cpu"]) == []
     without_pauses = changed(("probe_overhead_percent",), None)
     without_pauses["environment"]["facts"]["cupti.filtered_windows"] = "25"
     assert whole.wrong_with(without_pauses, ARGUMENTS) == []

@@ -90,6 +90,15 @@ def test_the_critical_path_is_a_chain_through_the_step(recorded):
     assert "Critical path across ranks" in recorded.ok("report", "profile", "--format", "html").stdout
 
 
+def test_buckets_that_are_split_are_split_on_an_assumption(recorded):
+    def assumed(bucket_mb):
+        at = recorded.ok("predict", "profile", "--nodes", "2", "--gpus", "1", "--link", "100mbit,50us", "--bucket-mb", bucket_mb, "--json")
+        return " ".join(checked(at, "prediction")["assumptions"])
+
+    assert "ready evenly" in assumed("0.25")
+    assert "ready evenly" not in assumed("5")
+
+
 @pytest.mark.parametrize("arguments, words", [
     (["--nodes", "0"], "--nodes"),
     (["--link", "fast"], "link is"),

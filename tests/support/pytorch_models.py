@@ -116,7 +116,8 @@ def trace_of(program, directory, device, precision, workload, batch, steps, lr, 
 
 
 def losses_of_torch(model, trace, lr, momentum, device="cpu", precision="fp32"):
-    """With "bf16" under autocast, as PyTorch's users train in it."""
+    """With "bf16" under autocast, as PyTorch's users train in it; "fp32" is that, and no TF32."""
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     parameters = {name: value.to(device, copy=True).requires_grad_() for name, value in trace.parameters.items()}
     optimizer = torch.optim.SGD(parameters.values(), lr=lr, momentum=momentum)
     losses = []

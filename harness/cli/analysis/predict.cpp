@@ -144,6 +144,8 @@ void set_half_gradients(const PredictCommand& command, const std::string& option
                          quantity((steps.conversion->narrow_ns + steps.conversion->widen_ns) * kMib, "ns"))));
 }
 
+constexpr const char* kButKernels = ", but for 3 us of each kernel of a GPU";  // as analyzer/predict/record_step.cpp has it
+
 /// The changes, each with the sentence that states its assumption.
 analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_case, const analyzer::StepRecording& steps,
                               std::vector<std::string>& assumptions) {
@@ -157,7 +159,7 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
       throw_bad(fmt::format("--batch-per-gpu {}: it cannot be predicted from the run's batch of {}: record a run with a batch that is at "
                             "most 16 times smaller or larger",
                             command.batch_per_gpu, steps.samples_per_rank));
-    assumptions.push_back("passes and the loader take time in proportion to the batch, but for 3 us of each kernel of a GPU");
+    assumptions.push_back(std::string("passes and the loader take time in proportion to the batch") + kButKernels);
   }
   if (command.bucket_mb > 0) what_if.bucket_bytes = command.bucket_mb * (1 << 20);
   for (const std::string& option : command.strategy_options) {
@@ -174,12 +176,12 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
   if (command.accumulate > 0) {
     if (run_case.accumulate > 1) throw_bad("--accumulate: the run itself accumulates; record one without");
     what_if.accumulate = command.accumulate;
-    assumptions.push_back("a micro-batch takes its share of the passes' time");
+    assumptions.push_back(std::string("a micro-batch takes its share of the passes' time") + kButKernels);
   }
   if (command.compute_scale > 0) what_if.compute_speed = command.compute_scale;
   if (!command.sku.empty()) {
     what_if.compute_speed *= sku_speed(command, run_case);
-    assumptions.push_back("compute is as much faster as the catalogue's peak");
+    assumptions.push_back(std::string("compute is as much faster as the catalogue's peak") + kButKernels);
   }
   return what_if;
 }
@@ -232,6 +234,7 @@ int predict(const PredictCommand& command) {
   report.assumptions = steps.notes;
   analyzer::PredictOptions options;
   options.what_if = what_if_from(command, run.run_case, steps, report.assumptions);
+  for (std::string& note : analyzer::assumptions_of(steps, options.what_if)) report.assumptions.push_back(std::move(note));
   options.other_network = !command.networks.empty() || !command.link.empty() || command.algorithm != "auto";
   analyzer::CollectiveCosts costs = costs_of_network(store, command);
   analyzer::add_costs(steps, costs);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kMostEngines = 32;
 constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{1} << 30;
+constexpr std::int64_t kLittleWorkspaceBytes = std::int64_t{64} << 20;
 
 /// The numerical notes of an engine configuration.
 std::vector<cudnnBackendNumericalNote_t> notes_of(const Descriptor& configuration) {
@@ -168,8 +169,9 @@ void Execution::run(const std::vector<std::int64_t>& ids, const std::vector<void
 void Execution::keep_fastest(const gpu::Trial& trial, cudaStream_t stream, const std::vector<std::int64_t>& ids,
                              const std::vector<void*>& memory) {
   if (!trial.is_possible()) return;
-  std::int64_t bytes = 1;
-  for (const Engine& engine : engines_) bytes = std::max(bytes, engine.workspace_bytes);
+  // The pool keeps what it was once asked for: no more than the first engine wants, or little.
+  const std::int64_t bytes = std::max(kLittleWorkspaceBytes, engines_.front().workspace_bytes);
+  std::erase_if(engines_, [bytes](const Engine& engine) { return engine.workspace_bytes > bytes; });
   std::size_t best = 0;
   void* workspace = nullptr;
   if (cudaMallocAsync(&workspace, static_cast<std::size_t>(bytes), stream) == cudaSuccess) {

@@ -84,8 +84,8 @@ class Execution {
   void run(const std::vector<std::int64_t>& ids, const std::vector<void*>& memory, void* workspace);
 
   bool has_several() const noexcept { return engines_.size() > 1; }
-  /// Runs each engine several times; the fastest becomes the only one, or the first, where the GPU's memory does not hold
-  /// their workspace. Does nothing within a capture.
+  /// Runs each engine several times, but for those that want much more workspace than the first; the fastest becomes the only
+  /// one, or the first, where the GPU's memory does not hold the workspace. Does nothing within a capture.
   void keep_fastest(const gpu::Trial& trial, cudaStream_t stream, const std::vector<std::int64_t>& ids,
                     const std::vector<void*>& memory);
 

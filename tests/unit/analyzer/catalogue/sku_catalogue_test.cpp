@@ -98,7 +98,7 @@ gpus = 8
 }
 
 TEST(SkuCatalogue, MalformedFilesAreNamedByLineAndFieldAndChangeNothing) {
-  EXPECT_TRUE(contains(message_of("[[sku]]\nname = \"x\nprice"), "mine.toml line 2"));
+  EXPECT_TRUE(contains(message_of("[[sku]]\nname = \"x\nprice"), "mine.toml:2"));
   EXPECT_TRUE(contains(message_of("[[sku]]\nname = \"x\"\nprice_usd_per_hour = 3\n"),
                        "line 3: sku x: has no field \"price_usd_per_hour\""));
   EXPECT_TRUE(contains(message_of("[[sku]]\nname = \"x\"\nprice_usd_per_h = \"3\"\n"), "must be a number"));

@@ -93,6 +93,17 @@ TEST(WhatIf, WhatKernelsTakeAtTheLeastDoesNotScale) {
   EXPECT_DOUBLE_EQ(ns_with([](WhatIf& w) { w.accumulate = 7; }), 7 * 30 + 70 + 20);
 }
 
+TEST(WhatIf, AStragglerIsAsFastAsTheMedianRankWithTheOtherBatch) {
+  RankStep usual, slow;
+  usual.events = {work(100)};
+  slow.events = {work(170)};
+  usual.events[0].fixed_ns = slow.events[0].fixed_ns = 30;
+  WhatIf what_if;
+  what_if.batch_factor = 4;
+  what_if.without_stragglers = true;
+  EXPECT_DOUBLE_EQ(step_of(changed(recording({1, 2}, {usual, slow}, {}), what_if), {1, 2}), 30 + 4 * 70);
+}
+
 TEST(WhatIf, SplitWorkSharesItsKernels) {
   StepEvent event = work(100);
   event.fixed_ns = 30;
