@@ -245,7 +245,7 @@ def test_equal_repetitions_make_no_accident(bench, tmp_path):
 
 @pytest.mark.parametrize("toml,parts", [
     ("[[sku]]\nname = \"x\nprice", ["skus.toml:2"]),
-    ("[[sku]]\nname = \"x\"\nprice_usd_per_h = \"cheap\"\n", ["line 3", "price_usd_per_h", "number"]),
+    ("[[sku]]\nname = \"x\"\nprice_usd_per_h = \"cheap\"\n", ["skus.toml:3", "price_usd_per_h", "number"]),
     ("[[sku]]\nname = \"x\"\ncolour = 1\n", ["colour"]),
 ])
 def test_malformed_catalogues_are_named(published, tmp_path, toml, parts):

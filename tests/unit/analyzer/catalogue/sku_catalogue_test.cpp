@@ -100,7 +100,7 @@ gpus = 8
 TEST(SkuCatalogue, MalformedFilesAreNamedByLineAndFieldAndChangeNothing) {
   EXPECT_TRUE(contains(message_of("[[sku]]\nname = \"x\nprice"), "mine.toml:2"));
   EXPECT_TRUE(contains(message_of("[[sku]]\nname = \"x\"\nprice_usd_per_hour = 3\n"),
-                       "line 3: sku x: has no field \"price_usd_per_hour\""));
+                       "mine.toml:3: sku x: has no field \"price_usd_per_hour\""));
   EXPECT_TRUE(contains(message_of("[[sku]]\nname = \"x\"\nprice_usd_per_h = \"3\"\n"), "must be a number"));
   EXPECT_TRUE(contains(message_of("[[sku]]\nname = \"x\"\nprice_usd_per_h = -3\n"), "from 0"));
   EXPECT_TRUE(contains(message_of("[[sku]]\nname = \"x\"\nprice_usd_per_h = nan\n"), "nan"));
