@@ -88,7 +88,8 @@ Numbers batch_norm(std::int64_t rows, std::int64_t columns, const Numbers& x, co
 
 TEST_P(ImageOperatorsTest, BatchNorm) {
   // Single columns, packs of 8, and rows that several blocks share.
-  for (const auto& [rows, columns] : {std::pair{13L, 5L}, {13L, 16L}, {150L, 8L}}) {
+  for (const auto& size : {std::pair{13L, 5L}, {13L, 16L}, {150L, 8L}}) {
+    const std::int64_t rows = size.first, columns = size.second;
     const Tensor x = random(rows, columns), scale = random(1, columns, kFloat),
                  shift = random(1, columns, kFloat), residual = random(rows, columns),
                  gradient = random(rows, columns), y = zeros(rows, columns), dx = zeros(rows, columns);
