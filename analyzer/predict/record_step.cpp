@@ -35,9 +35,6 @@ WorkKind work_of(std::size_t layer) {
   return kWork[layer];
 }
 
-// gpt2-124m in bfloat16 with batches of 4, 8 and 16 on an H100: 2.2 to 5 us a kernel of its passes (tests/device/RESULTS.md).
-constexpr std::int64_t kLeastKernelNs = 3'000;
-
 /// What kernels of a GPU take however little they do: they are started and drained.
 class LeastKernelTimes {
  public:

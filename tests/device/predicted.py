@@ -19,7 +19,8 @@ MICRO = [*TWO_RANKS, "--operations", "all_reduce", "-b", "1M", "-e", "32M", "--q
 # The options of each run, what is recorded, and the changes that are predicted from it.
 CASES = {
     "gpt2-124m bf16": (GPT2, {"--batch-per-gpu": 8}, [{"--batch-per-gpu": 4}, {"--batch-per-gpu": 16}]),
-    # Of small buckets, which are joined: how a bucket's gradients would be split is not recorded.
+    # Small buckets are joined; large ones are split, though how is not recorded.
+    "mlp of 2 ranks, large buckets": (MLP, {"--batch-per-gpu": 256, "--bucket-mb": 25}, [{"--bucket-mb": 1}]),
     "mlp of 2 ranks": (MLP, {"--batch-per-gpu": 256, "--bucket-mb": 1},
                        [{"--bucket-mb": 10}, {"--bucket-mb": 25}, {"--batch-per-gpu": 512}]),
 }

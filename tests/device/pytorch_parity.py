@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Losses of 100 steps of ddbench's engine and of PyTorch, both on the GPU, from the same first parameters over the same batches. In
 bfloat16 each side rounds where its users' would: PyTorch under autocast. Compared is the loss after the steps, mean of the last 10:
-exit code 1 when both differ by more than 1 %, and in bfloat16 by more than PyTorch's own losses in float32 do (rounding grows from step
-to step, and no two implementations round alike); or when nothing was learnt, which would show little.
+exit code 1 when both differ by more than 1 %, or when nothing was learnt, which would show little. Of bfloat16 it also prints how
+far PyTorch's own losses in float32 are: rounding grows from step to step, and no two implementations round alike.
 
     pytorch_parity.py TRAINING_TRACE     tests/support/training_trace.cpp
 """
@@ -54,11 +54,11 @@ def main(program):
         text = f"{name} {100 * difference:.2f}% (loss {theirs[0]:.3f} to {last(theirs):.3f}, ours to {last(trace.losses):.3f}"
         text += f"; PyTorch's own in float32 {100 * own:.2f}%)" if precision != "fp32" else ")"
         print(text, flush=True)
-        if not difference <= max(ALLOWED, own):
+        if not difference <= ALLOWED:
             wrong.append(text)
         elif not min(theirs) < LEARNT * theirs[0]:
             wrong.append(f"{text}: nothing was learnt")
-    print(f"{len(CASES)} trainings of {STEPS} steps: " + ("WRONG: " + "; ".join(wrong) if wrong else f"losses after them within {100 * ALLOWED:.0f}% or PyTorch's own rounding"))
+    print(f"{len(CASES)} trainings of {STEPS} steps: " + ("WRONG: " + "; ".join(wrong) if wrong else f"losses after them within {100 * ALLOWED:.0f}%"))
     return 1 if wrong else 0
 
 

@@ -144,7 +144,15 @@ void set_half_gradients(const PredictCommand& command, const std::string& option
                          quantity((steps.conversion->narrow_ns + steps.conversion->widen_ns) * kMib, "ns"))));
 }
 
-constexpr const char* kButKernels = ", but for 3 us of each kernel of a GPU";  // as analyzer/predict/record_step.cpp has it
+/// What does not scale in a run on GPUs; empty on a CPU.
+std::string but_kernels(const analyzer::StepRecording& steps) {
+  for (const analyzer::RankStep& rank : steps.steps.front().ranks) {
+    for (const analyzer::StepEvent& event : rank.events) {
+      if (event.fixed_ns > 0) return fmt::format(", but for {:g} us of each kernel of a GPU", analyzer::kLeastKernelNs / 1e3);
+    }
+  }
+  return {};
+}
 
 /// The changes, each with the sentence that states its assumption.
 analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_case, const analyzer::StepRecording& steps,
@@ -159,7 +167,7 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
       throw_bad(fmt::format("--batch-per-gpu {}: it cannot be predicted from the run's batch of {}: record a run with a batch that is at "
                             "most 16 times smaller or larger",
                             command.batch_per_gpu, steps.samples_per_rank));
-    assumptions.push_back(std::string("passes and the loader take time in proportion to the batch") + kButKernels);
+    assumptions.push_back("passes and the loader take time in proportion to the batch" + but_kernels(steps));
   }
   if (command.bucket_mb > 0) what_if.bucket_bytes = command.bucket_mb * (1 << 20);
   for (const std::string& option : command.strategy_options) {
@@ -176,12 +184,12 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
   if (command.accumulate > 0) {
     if (run_case.accumulate > 1) throw_bad("--accumulate: the run itself accumulates; record one without");
     what_if.accumulate = command.accumulate;
-    assumptions.push_back(std::string("a micro-batch takes its share of the passes' time") + kButKernels);
+    assumptions.push_back("a micro-batch takes its share of the passes' time" + but_kernels(steps));
   }
   if (command.compute_scale > 0) what_if.compute_speed = command.compute_scale;
   if (!command.sku.empty()) {
     what_if.compute_speed *= sku_speed(command, run_case);
-    assumptions.push_back(std::string("compute is as much faster as the catalogue's peak") + kButKernels);
+    assumptions.push_back("compute is as much faster as the catalogue's peak" + but_kernels(steps));
   }
   return what_if;
 }
