@@ -10,6 +10,7 @@
 #include "analyzer/import/numbers.h"
 #include "analyzer/store/rows/run_id_sequence.h"
 #include "analyzer/store/rows/run_store.h"
+#include "analyzer/store/rows/run_texts.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/facts/facts.h"
@@ -33,9 +34,19 @@ store::RankRecord only_rank() {
   return rank;
 }
 
-void add_run(store::RunStore& store, const ImportedRun& imported) {
+/// A run with what is left to do for it before it is stored.
+struct ReadyRun {
+  ReadyRun(ImportedRun&& run, store::CaseCache& cases) : imported(std::move(run)), texts(imported.run, cases) {}
+
+  ImportedRun imported;
+  store::RunTexts texts;
+};
+using TakeReadyRun = std::function<void(const ReadyRun&)>;
+
+void add_run(store::RunStore& store, const ReadyRun& ready) {
+  const ImportedRun& imported = ready.imported;
   const store::RunId& id = imported.run.id;
-  store.create_run(imported.run);
+  store.create_run(imported.run, ready.texts);
   store.put_ranks(id, std::vector{only_rank()});
   store.put_steps(id, imported.steps);
   if (!imported.collectives.empty()) store.put_collectives(id, imported.collectives);
@@ -53,14 +64,18 @@ class Repetitions {
 };
 
 constexpr std::size_t kRunsOfBlock = 64;
-using RunBlock = std::vector<ImportedRun>;
+using RunBlock = std::vector<ReadyRun>;
 
 /// Whoever takes the runs wants no more of them.
 struct NotWanted {};
 
 /// The runs on a thread of their own, ahead of the one that stores them, where there are enough to be worth one and the system makes it.
-void take_ahead(const RunSource& runs, std::size_t all, const TakeRun& take) {
-  if (all <= kRunsOfBlock) return runs(take);
+void take_ahead(const RunSource& runs, std::size_t all, const TakeReadyRun& take) {
+  store::CaseCache cases;
+  const auto take_here = [&] {
+    runs([&](ImportedRun&& run) { take(ReadyRun(std::move(run), cases)); });
+  };
+  if (all <= kRunsOfBlock) return take_here();
   const auto produce = [&](Ahead<RunBlock>::Room& room) {
     RunBlock* block = nullptr;
     try {
@@ -70,7 +85,7 @@ void take_ahead(const RunSource& runs, std::size_t all, const TakeRun& take) {
           if (block == nullptr) throw NotWanted();
           block->clear();
         }
-        block->push_back(std::move(run));
+        block->emplace_back(std::move(run), cases);
         if (block->size() < kRunsOfBlock) return;
         room.hand_over();
         block = nullptr;
@@ -84,10 +99,10 @@ void take_ahead(const RunSource& runs, std::size_t all, const TakeRun& take) {
   try {
     ahead.emplace(produce);
   } catch (const std::system_error&) {
-    return runs(take);
+    return take_here();
   }
-  while (RunBlock* const block = ahead->take()) {
-    for (ImportedRun& run : *block) take(std::move(run));
+  while (const RunBlock* const block = ahead->take()) {
+    for (const ReadyRun& run : *block) take(run);
   }
 }
 
@@ -121,9 +136,9 @@ ImportResult import_runs(const fs::path& store_file, const RunSource& runs, std:
       take(std::move(imported));
     });
   };
-  take_ahead(completed, all, [&](ImportedRun&& imported) {
-    add_run(store, imported);
-    result.added.push_back(imported.run.id);
+  take_ahead(completed, all, [&](const ReadyRun& ready) {
+    add_run(store, ready);
+    result.added.push_back(ready.imported.run.id);
     if (progress) progress(result.added.size(), all);
   });
   batch.commit();

@@ -43,7 +43,7 @@ class Disk:
 
 @pytest.fixture
 def disk(tmp_path):
-    disk = Disk(tmp_path / "disk", "700k")
+    disk = Disk(tmp_path / "disk", "1500k")
     yield disk
     subprocess.run(["umount", "-l", str(disk.path)], check=True)
 
@@ -96,7 +96,7 @@ def test_a_full_disk_under_the_store_loses_nothing(bench, disk):
 def test_what_was_done_before_is_not_done_twice(bench, disk):
     """The disk is full again and again while the run is recovered."""
     assert bench(*LONG, "--db", disk.db).returncode == 1
-    sizes = [f"{size}k" for size in (800, 1000, 1300, 1700)]
+    sizes = [f"{size}k" for size in (1600, 1800, 2100, 2500)]
     for size in sizes:
         disk.grow(size)
         bench("db", "recover", "--db", disk.db)
@@ -210,7 +210,7 @@ def test_show_of_a_run_that_lives_changes_nothing(bench):
 def test_a_limit_of_file_sizes_is_named(bench):
     """RLIMIT_FSIZE under the store: the spools lie below the limit, the store does not."""
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, 700_000))
     done = bench(*LONG, preexec_fn=limit)
     assert done.returncode == 1, done.stderr
     assert "ulimit -f" in done.stderr or "File too large" in done.stderr, done.stderr

@@ -60,11 +60,11 @@ const Columns kCollectiveColumns = {"function",    "bucket",      "bytes",      
 const Columns kKernelColumns = {"name", "kind", "count", "total_ns", "max_ns"};
 
 /// Parameters: run_key, any `more`, then `columns`, then the id of the run.
-std::string insert_sql(const char* table, const Columns& columns, const Columns& more = {}) {
+std::string insert_sql(const char* table, const Columns& columns, const Columns& more = {}, const char* verb = "INSERT OR REPLACE") {
   Columns all = {"run_key"};
   all.insert(all.end(), more.begin(), more.end());
   all.insert(all.end(), columns.begin(), columns.end());
-  return insert_row_sql("INSERT OR REPLACE", table, all);
+  return insert_row_sql(verb, table, all);
 }
 
 std::string select_sql(const char* table, const Columns& columns, const char* order) {
@@ -75,6 +75,9 @@ std::string select_sql(const char* table, const Columns& columns, const char* or
 // Composed once: a store of imported runs is written and read with them 200,000 times.
 const std::string kInsertRank = insert_sql("rank", kRankColumns);
 const std::string kInsertStep = insert_sql("step", kStepColumns);
+// To be able to replace a row, SQLite writes the page as it was to a journal of the statement first.
+const std::string kInsertOnlyRank = insert_sql("rank", kRankColumns, {}, "INSERT");
+const std::string kInsertOnlyStep = insert_sql("step", kStepColumns, {}, "INSERT");
 const std::string kInsertCollective = insert_sql("collective", kCollectiveColumns, {"position"});
 const std::string kInsertKernel = insert_sql("kernel", kKernelColumns, {"position"});
 const std::string kInsertClockReading =
@@ -173,16 +176,15 @@ void replace_list(const Database& database, std::int64_t key, const char* table,
 void RunStore::put_ranks(const RunId& id, std::span<const RankRecord> ranks) {
   Transaction transaction(impl_->database);
   const std::int64_t key = impl_->run_key_to_write(id);
-  Statement statement = impl_->database.prepare(kInsertRank);
-  // One rank of a run that is new has none to replace.
-  const bool is_first = impl_->is_just_created(id) && !std::exchange(impl_->created.has_ranks, true) && ranks.size() == 1;
+  const bool is_only = impl_->is_only_row(id, &Impl::Created::has_ranks, ranks.size());
+  Statement statement = impl_->database.prepare(is_only ? kInsertOnlyRank : kInsertRank);
   for (const RankRecord& r : ranks) {
     const ClockReading& start = r.clock.start;
     const ClockReading& end = r.clock.end;
     statement.run_with(key, r.rank, r.local_rank, r.node, r.host, r.pid, r.cores, start.at_ns, start.offset_ns,
                        start.uncertainty_ns, end.at_ns, end.offset_ns, end.uncertainty_ns, r.clock.shared_clock,
                        r.dropped_spans, r.peak_memory_bytes, r.parameter_hash, r.outcome, id);
-    if (!is_first) {
+    if (!is_only) {
       impl_->database.prepare("DELETE FROM clock_reading WHERE run_key = ? AND rank = ?").run_with(key, r.rank);
     }
     if (r.clock.between.empty()) continue;
@@ -205,7 +207,8 @@ std::vector<RankRecord> RunStore::ranks(const RunId& id) const {
 void RunStore::put_steps(const RunId& id, std::span<const StepRecord> steps) {
   Transaction transaction(impl_->database);
   const std::int64_t key = impl_->run_key_to_write(id);
-  Statement statement = impl_->database.prepare(kInsertStep);
+  const bool is_only = impl_->is_only_row(id, &Impl::Created::has_steps, steps.size());
+  Statement statement = impl_->database.prepare(is_only ? kInsertOnlyStep : kInsertStep);
   for (const StepRecord& s : steps) {
     std::apply(
         [&](const auto&... parts) {

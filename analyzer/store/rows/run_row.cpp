@@ -57,14 +57,12 @@ std::string read_columns() {
   return fmt::format("{}", fmt::join(kColumns.begin(), kColumns.begin() + kReadColumns, ", "));
 }
 
-void write_row(Statement& statement, const RunRecord& run, CaseCache& cases) {
+void write_row(Statement& statement, const RunRecord& run, const RunTexts& texts) {
   const RunCase& run_case = run.run_case;
   const Environment& environment = run.environment;
-  const CaseCache::Texts texts = cases.texts_of(run_case);
-  const std::string facts = Json(environment.facts).dump(-1, ' ', false, Json::error_handler_t::replace);
   statement.run_with(run.id, to_string(run.state), run.reason, run.valid, run.invalid_reason, run.sweep_id,
                  run.baseline_id, run.is_baseline, run.repetition, run.provenance.bits(), run.started_wall_ns,
-                 run.finished_wall_ns, texts.json, texts.key, environment.fingerprint, environment.network, facts,
+                 run.finished_wall_ns, texts.run_case.json, texts.run_case.key, environment.fingerprint, environment.network, texts.facts,
                  run.owner_pid, run.owner_start_ticks, run.owner_boot_id, run.owner_host, run_case.name,
                  work_name(run_case.work), run_case.nodes, run_case.gpus_per_node, run_case.world_size(),
                  to_string(run_case.scaling), run_case.batch_per_gpu, run_case.precision, run_case.strategy,
@@ -108,16 +106,16 @@ std::string read_row_into(RunRecord& run, const Statement& statement, CaseCache&
 
 }  // namespace
 
-void insert_run(const Database& database, const RunRecord& run, CaseCache& cases) {
+void insert_run(const Database& database, const RunRecord& run, const RunTexts& texts) {
   static const std::string sql = insert_row_sql("INSERT", "run", kColumns);
   Statement statement = database.prepare(sql);
-  write_row(statement, run, cases);
+  write_row(statement, run, texts);
 }
 
 bool replace_run(const Database& database, const RunRecord& run, CaseCache& cases) {
   static const std::string sql = update_run_sql(kColumns);
   Statement statement = database.prepare(sql);
-  write_row(statement, run, cases);
+  write_row(statement, run, RunTexts(run, cases));
   return sqlite3_changes(database.handle()) > 0;
 }
 

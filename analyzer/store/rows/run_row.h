@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "analyzer/store/rows/case_cache.h"
+#include "analyzer/store/rows/run_texts.h"
 #include "analyzer/store/sqlite/database.h"
 #include "core/run_case/records.h"
 
 namespace ddbench::store {
 
 /// INSERT, and UPDATE by id, of the whole row.
-void insert_run(const Database& database, const RunRecord& run, CaseCache& cases);
+void insert_run(const Database& database, const RunRecord& run, const RunTexts& texts);
 /// False when there is no run of this id.
 bool replace_run(const Database& database, const RunRecord& run, CaseCache& cases);
 

@@ -18,6 +18,8 @@
 
 namespace ddbench::store {
 
+struct RunTexts;
+
 /// One SQLite file (WAL, foreign keys, user_version = schema version; FORMAT.md). Several processes may write
 /// at once. One RunStore is used by one thread at a time. Every method throws Error: kBadInput for a file
 /// that is no store, is newer than this program, or a reference that matches nothing; kRunFailed for a full
@@ -36,6 +38,8 @@ class RunStore {
 
   /// Throws Error{kBadInput} when the id is not a run id (is_run_id) or taken.
   void create_run(const RunRecord& run);
+  /// The same, with texts that were made ahead, of this run.
+  void create_run(const RunRecord& run, const RunTexts& texts);
   /// Every column of the row but its id. The sign of life is only of runs that are running.
   void update_run(const RunRecord& run);
   /// This process drives the run. Until update_run closes it, or let_go(), each call that writes to it through this object
@@ -141,6 +145,7 @@ class Batch {
   void commit();
 
  private:
+  const class Database* database_;
   std::unique_ptr<class Transaction> transaction_;
 };
 

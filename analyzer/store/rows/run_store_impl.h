@@ -42,10 +42,15 @@ class RunStore::Impl {
     std::int64_t key = 0;
     std::int64_t transaction = 0;  ///< Database::transactions()
     bool has_ranks = false;
+    bool has_steps = false;
   };
   Created created;
   bool is_just_created(const RunId& id) const {
     return created.id == id && created.transaction == database.transactions() && database.in_transaction();
+  }
+  /// Rows are about to be written to the run: whether it is a single one that can replace no other. `has` becomes true.
+  bool is_only_row(const RunId& id, bool Created::*has, std::size_t rows) {
+    return is_just_created(id) && !std::exchange(created.*has, true) && rows == 1;
   }
 };
 

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // SQLite leaves an empty file behind when there is no room for the first page: look first.
-constexpr std::uintmax_t kRoomForNewStoreBytes = 512 * 1024;
+constexpr std::uintmax_t kRoomForNewStoreBytes = 1024 * 1024;
 
 /// Only this user may enter those that are made.
 void make_private_directories(const fs::path& directory, std::error_code& error) {

@@ -70,6 +70,21 @@ TEST_F(BatchTest, ANewRunsRanksAreReplacedToo) {
   EXPECT_TRUE(check_store(file_).problems.empty());
 }
 
+TEST_F(BatchTest, ANewRunsStepIsReplacedToo) {
+  Batch batch(store_);
+  store_.create_run(test::plain_run("a"));
+  StepRecord step = test::full_step(0, 1);
+  for (const std::int64_t duration_ns : {100, 200, 300}) {
+    step.duration_ns = duration_ns;
+    store_.put_steps("a", std::vector{step});
+  }
+  batch.commit();
+  const std::vector<StepRecord> steps = store_.steps("a");
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].duration_ns, 300);
+  EXPECT_TRUE(check_store(file_).problems.empty());
+}
+
 TEST_F(BatchTest, EverythingHappensWithIt) {
   Batch batch(store_);
   add("a", 1);
