@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -16,7 +18,32 @@ struct Cut {
   double share = 1;  ///< of the collective's gradients that are in this bucket or earlier ones
 };
 
-/// Shares of a recorded bucket at which new ones end; tensors are not known, so parts are even. Each holds the size that
+/// The gradients of each collective that reduces some, by its place; empty where they are not known, or do not fill the collectives. A
+/// hook halves the bytes on the wire, and shards of equal sizes are padded.
+std::map<std::uint32_t, std::vector<double>> gradients_of(const StepRecording& recording) {
+  constexpr double kElementBytes = 4;
+  const double all = std::accumulate(recording.gradient_bytes.begin(), recording.gradient_bytes.end(), 0.0);
+  double on_wire = 0;
+  for (const StepCollective& one : recording.collectives) on_wire += reduces_gradients(one) ? one.bytes : 0;
+  const double scale = on_wire < 0.75 * all ? 0.5 : 1;
+  std::map<std::uint32_t, std::vector<double>> gradients;
+  auto next = recording.gradient_bytes.begin();
+  for (std::uint32_t c = 0; c < recording.collectives.size(); ++c) {
+    if (!reduces_gradients(recording.collectives[c])) continue;
+    const double bytes = recording.collectives[c].bytes;
+    const double most_padding = recording.collectives[c].function == "reduce_scatter" ? kElementBytes * recording.shape.gpus() : 0;
+    double held = 0;
+    for (; held + most_padding < bytes && next != recording.gradient_bytes.end(); ++next) {
+      gradients[c].push_back(*next);
+      held += *next * scale;
+    }
+    if (held > bytes || held + most_padding < bytes) return {};
+  }
+  if (next != recording.gradient_bytes.end()) return {};
+  return gradients;
+}
+
+/// Shares of a recorded bucket at which new ones end where its gradients are not known: parts are even. Each holds the size that
 /// closes it, so that a bucket which is hardly larger than that stays whole.
 std::vector<double> parts_of(double bytes, double limit, double next_limit) {
   std::vector<double> shares;
@@ -52,6 +79,25 @@ std::vector<Cut> cuts_of(const std::vector<StepCollective>& collectives, double 
     held = 0;
   }
   if (open) cuts.push_back(*open);
+  return cuts;
+}
+
+/// The same of whole gradients.
+std::vector<Cut> cuts_of(const std::map<std::uint32_t, std::vector<double>>& gradients, double bucket_bytes, double first_bytes) {
+  std::vector<Cut> cuts;
+  double held = 0;
+  for (const auto& [collective, own] : gradients) {
+    const double all = std::accumulate(own.begin(), own.end(), 0.0);
+    double passed = 0;
+    for (const double bytes : own) {
+      held += bytes;
+      passed += bytes;
+      if (held < (cuts.empty() ? std::min(first_bytes, bucket_bytes) : bucket_bytes)) continue;
+      cuts.push_back({collective, passed / all});
+      held = 0;
+    }
+  }
+  if (held > 0) cuts.push_back({gradients.rbegin()->first, 1});
   return cuts;
 }
 
@@ -153,7 +199,9 @@ bool reduces_gradients(const StepCollective& collective) {
 }
 
 StepRecording rebucketed(const StepRecording& recording, double bucket_bytes, double first_bytes) {
-  const std::vector<Cut> cuts = cuts_of(recording.collectives, bucket_bytes, first_bytes);
+  const std::map<std::uint32_t, std::vector<double>> gradients = gradients_of(recording);
+  const std::vector<Cut> cuts = gradients.empty() ? cuts_of(recording.collectives, bucket_bytes, first_bytes)
+                                                  : cuts_of(gradients, bucket_bytes, first_bytes);
   if (cuts.empty() || !(bucket_bytes > 0) || !std::isfinite(bucket_bytes))
     throw Error(ErrorCode::kBadInput, "--bucket-mb: no collective of the recorded steps is known to carry gradients, or the size is not above 0");
   StepRecording result = recording;
@@ -181,9 +229,11 @@ StepRecording rebucketed(const StepRecording& recording, double bucket_bytes, do
     before += old.bytes;
   }
   const bool split = std::any_of(cuts.begin(), cuts.end(), [](const Cut& cut) { return cut.share < 1; });
-  if (split)
+  if (split && gradients.empty())
     result.notes.push_back("buckets smaller than the recorded ones: gradients of a recorded bucket are taken as ready evenly and as divisible; a layer "
         "that is larger than a bucket would stay whole, but the recorded steps do not show layers");
+  else if (split)
+    result.notes.push_back("buckets that end within recorded ones: the bytes of a recorded bucket are taken as ready evenly");
   Rewriter rewriter(recording, kept, cuts, place);
   for (const RecordedStep& step : recording.steps) {
     RecordedStep copy{step.step, {}, {}};

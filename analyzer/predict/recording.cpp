@@ -18,6 +18,7 @@
 #include "analyzer/run/run_summary.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
+#include "core/text/number.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -60,6 +61,19 @@ Measured<HalfConversion> conversion_of(const store::RunRecord& run) {
   return HalfConversion{std::max(0.0, *narrow) / kMib, std::max(0.0, *widen) / kMib};
 }
 
+/// Empty where the run does not state them.
+std::vector<double> gradient_bytes_of(const store::RunRecord& run) {
+  const auto texts = get_fact(run.environment.facts, fact_key<"workload.gradient_bytes">);
+  std::vector<double> all;
+  if (!texts) return all;
+  for (const std::string& text : *texts) {
+    const std::optional<std::int64_t> bytes = number_from<std::int64_t>(text);
+    if (!bytes || *bytes <= 0) return {};
+    all.push_back(static_cast<double>(*bytes));
+  }
+  return all;
+}
+
 class Recorder {
  public:
   Recorder(const store::RunStore& store, const store::RunRecord& run, const std::vector<store::RankRecord>& ranks,
@@ -69,6 +83,7 @@ class Recorder {
     result_.strategy = run.run_case.strategy;
     result_.shape = {run.run_case.nodes, run.run_case.gpus_per_node};
     result_.conversion = conversion_of(run);
+    result_.gradient_bytes = gradient_bytes_of(run);
     set_samples(run);
     const auto slowdown = get_fact(run.environment.facts, fact_key<"analysis.compute_slowdown_percent">);
     if (slowdown) result_.slowdown = std::max(0.0, slowdown->value / 100);

@@ -269,6 +269,7 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
     {"transport", kText, kNetwork, "", "transport that the collectives used"},
     {"workload.flops_per_sample", kReal, kWork, "FLOP",
      "FLOPs of the model for one sample, forward and backward"},
+    {"workload.gradient_bytes", kList, kWork, "B", "each gradient, in the order in which buckets are filled"},
     {"workload.hardware_flops_per_sample", kReal, kWork, "FLOP",
      "the same, including recomputation in backward"},
 });

@@ -19,8 +19,8 @@ MICRO = [*TWO_RANKS, "--operations", "all_reduce", "-b", "1M", "-e", "32M", "--q
 # The options of each run, what is recorded, and the changes that are predicted from it.
 CASES = {
     "gpt2-124m bf16": (GPT2, {"--batch-per-gpu": 8}, [{"--batch-per-gpu": 4}, {"--batch-per-gpu": 16}]),
-    # Small buckets are joined; large ones are split, though how is not recorded.
-    "mlp of 2 ranks, large buckets": (MLP, {"--batch-per-gpu": 256, "--bucket-mb": 25}, [{"--bucket-mb": 1}]),
+    # Large buckets are cut between gradients into sizes that lie between the recorded ones; small ones are joined to unknown sizes.
+    "mlp of 2 ranks, large buckets": (MLP, {"--batch-per-gpu": 256, "--bucket-mb": 25}, [{"--bucket-mb": 10}, {"--bucket-mb": 1}]),
     "mlp of 2 ranks": (MLP, {"--batch-per-gpu": 256, "--bucket-mb": 1},
                        [{"--bucket-mb": 10}, {"--bucket-mb": 25}, {"--batch-per-gpu": 512}]),
 }
@@ -41,8 +41,8 @@ def case(ddbench, name, options, recorded, changes):
     """Texts, and how many were off."""
     measure = lambda change: one_run(ddbench, "--device", "cuda", *options, *flat({**recorded, **change}))
     record = measure({})
-    # Other buckets need what collectives of their sizes cost.
-    network = ["--network", answer(ddbench, "micro", "--device", "cuda", *MICRO)["run"]] if "--gpus" in options else []
+    # Larger buckets need what collectives of their sizes cost.
+    network = ["--network", answer(ddbench, "micro", "--device", "cuda", *MICRO)["run"]] if recorded.get("--bucket-mb") == 1 else []
     texts, off = [], 0
     for change in changes:
         prediction = answer(ddbench, "predict", record["run"]["id"], *flat(change), *network)["predictions"][0]

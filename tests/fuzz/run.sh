@@ -2,7 +2,8 @@
 # Fuzzes: tests/fuzz/run.sh [--rotate] [--built] CPU_SECONDS [TARGET...] builds the preset `fuzz` and runs each target (default:
 # all) until it has used so much processor time, one process at a time. New inputs are kept in build/fuzz/corpus/TARGET, findings
 # in build/fuzz/findings; exit 1 when there are any. build/fuzz/ledger.csv gets a line for each target.
-#   --rotate  goes on with the first target after the last one, until it is ended: `chrt -i 0 tests/fuzz/run.sh --rotate 300`
+#   --rotate  goes on with the first target after the last one, until it is ended; `chrt -i 0 setsid tests/fuzz/run.sh --rotate 300`
+#             runs in the background, on what nothing else on the machine wants, until `pkill -f fuzz/run.sh`
 #   --built   uses the executables that are there
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -21,6 +22,8 @@ if ! $built; then
   cmake --preset fuzz >/dev/null
   cmake --build --preset fuzz --target fuzzers
 fi
+# Linux shares processors between sessions before it does between processes (sched(7), autogroup).
+if $rotate && [[ $(ps -o sid= -p $$) -eq $$ ]]; then { echo 19 >/proc/self/autogroup; } 2>/dev/null || true; fi
 mkdir -p build/fuzz/findings
 ledger=build/fuzz/ledger.csv
 [[ -s $ledger ]] || echo 'date,commit,target,cpu_seconds,executions,edges,findings' >"$ledger"

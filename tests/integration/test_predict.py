@@ -1,7 +1,9 @@
 """`ddbench predict` and `advise`: a recorded run replayed on other sizes, and what they refuse."""
 
+import contextlib
 import json
 import math
+import sqlite3
 
 import pytest
 from conftest import ROOT, Bench
@@ -90,13 +92,27 @@ def test_the_critical_path_is_a_chain_through_the_step(recorded):
     assert "Critical path across ranks" in recorded.ok("report", "profile", "--format", "html").stdout
 
 
-def test_buckets_that_are_split_are_split_on_an_assumption(recorded):
-    def assumed(bucket_mb):
-        at = recorded.ok("predict", "profile", "--nodes", "2", "--gpus", "1", "--link", "100mbit,50us", "--bucket-mb", bucket_mb, "--json")
-        return " ".join(checked(at, "prediction")["assumptions"])
+def on_two_nodes(bench, bucket_mb):
+    return checked(bench.ok("predict", "profile", "--nodes", "2", "--gpus", "1", "--link", "100mbit,50us", "--bucket-mb", bucket_mb, "--json"),
+                   "prediction")
 
-    assert "ready evenly" in assumed("0.25")
-    assert "ready evenly" not in assumed("5")
+
+def test_buckets_hold_whole_gradients(recorded):
+    """Each bucket of the MLP ends with the weights of a layer, which no smaller bucket divides."""
+    recorded_mb, smaller = on_two_nodes(recorded, "1"), on_two_nodes(recorded, "0.5")
+    assert rates(smaller) == rates(recorded_mb)
+    assert "ready evenly" not in " ".join(smaller["assumptions"])
+
+
+def test_buckets_that_are_split_are_split_on_an_assumption(recorded, tmp_path):
+    bench = Bench(tmp_path)
+    bench.ok("run", "--workload", "gpt2-nano", "--nodes", "1", "--gpus", "2", "--steps", "4", "--no-baseline", "--quiet", "--name", "profile")
+    assert "ready evenly" in " ".join(on_two_nodes(bench, "0.5")["assumptions"])
+    assert "ready evenly" not in " ".join(on_two_nodes(bench, "25")["assumptions"])
+    # A run of an older ddbench.
+    with contextlib.closing(sqlite3.connect(bench.db)) as store, store:
+        store.execute("update run set facts_json = json_remove(facts_json, '$.\"workload.gradient_bytes\"')")
+    assert "as divisible" in " ".join(on_two_nodes(bench, "0.5")["assumptions"])
 
 
 @pytest.mark.parametrize("arguments, words", [

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -47,6 +48,14 @@ void add_nccl_settings(Facts& facts) {
   }
 }
 
+/// DDP fills its buckets from the last parameter to the first (plan_buckets).
+std::vector<std::string> bytes_of_gradients(const workload::Workload& workload) {
+  std::vector<std::string> bytes;
+  for (const workload::ParameterSpec& spec : workload.parameters()) bytes.push_back(fmt::to_string(spec.bytes()));
+  std::reverse(bytes.begin(), bytes.end());
+  return bytes;
+}
+
 /// What the work is known to compute and send, or which files it consists of.
 void add_work_facts(const RunCase& run_case, Facts& facts) {
   if (is_program(run_case)) return set_program_files(facts, shell_script_of(program_command(run_case)));
@@ -56,6 +65,7 @@ void add_work_facts(const RunCase& run_case, Facts& facts) {
   const auto workload = workload::make_workload(run_case);
   set_fact(facts, fact_key<"workload.flops_per_sample">, workload->flops_per_sample());
   set_fact(facts, fact_key<"workload.hardware_flops_per_sample">, workload->hardware_flops_per_sample());
+  set_fact(facts, fact_key<"workload.gradient_bytes">, bytes_of_gradients(*workload));
   const ddp::StrategyTraffic traffic = ddp::strategy_traffic(run_case);
   set_fact(facts, fact_key<"strategy.sent_bytes_per_step">, traffic.sent_bytes);
   set_fact(facts, fact_key<"strategy.traffic">, traffic.formula);

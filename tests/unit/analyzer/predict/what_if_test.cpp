@@ -59,6 +59,47 @@ TEST(WhatIf, SmallerBucketsLeaveEarlier) {
   EXPECT_FALSE(split.notes.empty());
 }
 
+TEST(WhatIf, KnownGradientsStayWhole) {
+  const double megabyte = 1 << 20;
+  auto steps = recording({1, 1}, {two_buckets(100, 60, 7)}, {50, 60});
+  steps.collectives[0].bytes = steps.collectives[1].bytes = megabyte;
+  steps.gradient_bytes = {0.75 * megabyte, 0.25 * megabyte, megabyte};
+  WhatIf what_if;
+  what_if.bucket_bytes = megabyte / 2;
+  const auto sizes = [&] {
+    std::vector<double> megabytes;
+    for (const StepCollective& one : changed(steps, what_if).collectives) megabytes.push_back(one.bytes / megabyte);
+    return megabytes;
+  };
+  EXPECT_EQ(sizes(), (std::vector<double>{0.75, 1.25}));
+  // Ready at 75 and 160: over 75..115 and 160..200.
+  EXPECT_DOUBLE_EQ(step_of(changed(steps, what_if), {2, 1}, {40, 40}), 207);
+  what_if.bucket_bytes = megabyte;
+  EXPECT_EQ(sizes(), (std::vector<double>{1, 1}));
+  what_if.bucket_bytes = 4 * megabyte;  // the first one holds 1 MiB
+  EXPECT_EQ(sizes(), (std::vector<double>{1, 1}));
+  // Half of the bytes are on the wire.
+  steps.collectives[0].bytes = steps.collectives[1].bytes = megabyte / 2;
+  what_if.bucket_bytes = megabyte / 2;
+  EXPECT_EQ(sizes(), (std::vector<double>{0.375, 0.625}));
+  // These do not fill the recorded buckets: parts are even.
+  steps.gradient_bytes = {0.5 * megabyte, megabyte, 0.5 * megabyte};
+  EXPECT_EQ(sizes(), (std::vector<double>{0.5, 0.5}));
+}
+
+TEST(WhatIf, ShardsOfKnownGradientsArePadded) {
+  auto steps = recording({2, 4}, {two_buckets(100, 60, 7)}, {50, 60});
+  steps.collectives[0] = {"reduce_scatter", 1024, 0};
+  steps.collectives[1] = {"reduce_scatter", 2048, 1};
+  steps.gradient_bytes = {600, 400, 2040};
+  WhatIf what_if;
+  what_if.bucket_bytes = 500;
+  const StepRecording changed_steps = changed(steps, what_if);
+  ASSERT_EQ(changed_steps.collectives.size(), 2U);  // 600, and 400 with 2040
+  EXPECT_DOUBLE_EQ(changed_steps.collectives[0].bytes, 1024 * 0.6);
+  EXPECT_DOUBLE_EQ(changed_steps.collectives[1].bytes, 2048 + 1024 * 0.4);
+}
+
 TEST(WhatIf, WorkScalesByItsKind) {
   RankStep step;
   step.events = {work(10, WorkKind::kData), work(100), work(20, WorkKind::kHost), work(5, WorkKind::kOptimizer)};
