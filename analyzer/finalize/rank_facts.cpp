@@ -34,11 +34,12 @@ constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
 constexpr auto kWithoutKernels = fact_key<"cupti.unavailable">;
 
 /// Whether the rank may report this fact. Either all ranks capture a graph or none does, and all have the
-/// same NCCL settings: such facts are taken from rank 0.
+/// same NCCL settings and gradients: such facts are taken from rank 0.
 bool is_heard(const ReportedFact& fact, bool from_rank_0) {
   const bool is_of_all =
       fact.key == fact_key<"training.cuda_graph">.name || fact.key == fact_key<"cupti.detail">.name ||
       fact.key == fact_key<"cupti.shared_with">.name || fact.key == fact_key<"nccl.no_kernel_events">.name ||
+      fact.key == fact_key<"workload.gradient_bytes">.name ||
       find_fact(fact.key)->key == "nccl.NCCL_*";
   return is_of_all ? from_rank_0
                    : fact.key == kWithoutKernels.name || fact.key == fact_key<"cpu_wait.unavailable">.name;

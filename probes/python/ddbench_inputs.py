@@ -1,4 +1,4 @@
-"""What a rank of a PyTorch program trains on: the order of its samples, some of their values, and the GPU that it uses.
+"""What a rank of a PyTorch program trains, and on what: gradients, the order of samples, some of their values, and the GPU that it uses.
 
 Ranks with the same order and the same values train on the same data; a pass with the order of the pass before shows that a sampler's
 set_epoch() is not called. Reported as names (core/program/loader_epoch.h, core/program/rank_gpu.h) through ddbench_report() of
@@ -15,6 +15,7 @@ MOST_INDICES = 64
 MOST_SAMPLES = 64  # of the first batch
 MOST_VALUES = 2048  # of a tensor of it
 MOST_TENSORS = 8
+MOST_GRADIENTS = 4096
 _FEWEST_KINDS = 3  # of samples in a tensor: labels of two classes are equal by chance
 
 _report = None  # takes a name; True where it was recorded
@@ -265,6 +266,14 @@ def report_gpu(torch, driver=None):
     bus = ctypes.create_string_buffer(32)
     known = driver.cuDeviceGetPCIBusId(bus, len(bus), device) == 0
     _gpu_reported = bool(_report("gpu: {} {}".format(bytes(uuid).hex(), bus.value.decode() if known else "")))
+
+
+def report_gradients(parallel):
+    """What a DistributedDataParallel reduces: the bytes of each gradient, in the order in which it fills its first buckets."""
+    ignored = getattr(parallel, "parameters_to_ignore", ())
+    trained = [one for name, one in parallel.module.named_parameters() if one.requires_grad and name not in ignored]
+    if _report is not None and 0 < len(trained) <= MOST_GRADIENTS:
+        _report("workload.gradient_bytes: " + ", ".join(str(one.numel() * one.element_size()) for one in reversed(trained)))
 
 
 def connect(report):

@@ -324,6 +324,7 @@ def _mark_distributed(module):
     def __init__(self, *args, **kwargs):
         _report_gpu()
         prepare(self, *args, **kwargs)
+        _quietly(inputs.report_gradients, self)
 
     owner.__init__ = __init__
 

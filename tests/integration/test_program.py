@@ -48,6 +48,8 @@ def test_ddp_is_measured_like_a_reference_workload(bench):
     # 784 x 512, 512 x 512 and 512 x 10 with their biases in PyTorch's buckets: what is reduced is every gradient, once.
     assert sum(c["bytes"] for c in run["collectives"]) == 4 * (785 * 512 + 513 * 512 + 513 * 10)
     assert {c["function"] for c in run["collectives"]} == {"all_reduce"}
+    gradients = (10, 512 * 10, 512, 512 * 512, 512, 784 * 512)
+    assert run["environment"]["facts"]["workload.gradient_bytes"] == ", ".join(str(4 * elements) for elements in gradients)
     assert run["efficiency"]["value"] > 0, "against the same program on one rank"
     logs = sorted((bench.db.parent / (bench.db.name + ".logs") / run["run"]["id"]).iterdir())
     assert [log.name for log in logs] == [".ddbench", "rank0.log", "rank1.log"]

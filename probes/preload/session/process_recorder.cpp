@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/facts/facts.h"
 #include "core/program/loader_epoch.h"
 #include "core/program/rank_gpu.h"
 #include "core/world_place.h"
@@ -166,7 +167,9 @@ void report_program_file(const char* folder, const char* name) noexcept try {
 }
 
 bool report_inputs(const char* name) noexcept try {
-  if (!parse_loader_epoch(name) && !parse_rank_gpu(name)) return false;
+  const std::optional<ReportedFact> fact = reported_fact(name);
+  const bool are_gradients = fact && fact->key == fact_key<"workload.gradient_bytes">.name;
+  if (!are_gradients && !parse_loader_epoch(name) && !parse_rank_gpu(name)) return false;
   const RecorderAccess access;
   if (access.get() == nullptr) return false;
   access.get()->intern(name);
