@@ -51,12 +51,19 @@ EventStart start_of(const EventV3& event) {
   return start;
 }
 
+/// A GPU's timer counts nanoseconds, from 1970 on or from its start. NCCL hands over what lies in the GPU's memory: what cannot be a
+/// time is 0, as where it gives none.
+std::uint64_t timer_of(std::uint64_t given) noexcept {
+  constexpr std::uint64_t kLatestTimer = std::uint64_t{1} << 62;  // 2116
+  return given <= kLatestTimer ? given : 0;
+}
+
 template <typename Event>
 EventStart since_version_4(const Event& event) {
   EventStart start = parts_of_all(event);
   if (event.type == kColl) start.channels = event.coll.nChannels;
   if (event.type == kP2p) start.channels = event.p2p.nChannels;
-  if (event.type == kKernelCh) start.timer = event.kernelCh.pTimer;
+  if (event.type == kKernelCh) start.timer = timer_of(event.kernelCh.pTimer);
   return start;
 }
 
@@ -86,7 +93,7 @@ EventStart start_of(const EventV7& event) {
   if (event.type == kColl) start.symmetric = event.coll.isSymColl;
   if (event.type == kKernelPhase) {
     start.phase = event.kernelPhase.phaseId;
-    start.timer = event.kernelPhase.pTimer;
+    start.timer = timer_of(event.kernelPhase.pTimer);
   }
   return start;
 }
@@ -128,8 +135,8 @@ Result record_state_v3(void* /*handle*/, int /*state*/, void* /*arguments*/) {
 
 Result record_state(void* handle, int state, StateArgs* arguments) {
   if (handle == nullptr || arguments == nullptr) return kSuccess;
-  if (state == kStateKernelChStop) Plugin::instance().stop_timer(handle, arguments->kernelCh.pTimer);
-  if (state == kStateKernelPhaseStop) Plugin::instance().stop_phase(handle, arguments->kernelCh.pTimer);
+  if (state == kStateKernelChStop) Plugin::instance().stop_timer(handle, timer_of(arguments->kernelCh.pTimer));
+  if (state == kStateKernelPhaseStop) Plugin::instance().stop_phase(handle, timer_of(arguments->kernelCh.pTimer));
   return kSuccess;
 }
 

@@ -32,6 +32,23 @@ TEST_F(NcclDriver, ACollectiveIsFromItsFirstChannelToItsLastAndNotItsEnqueueing)
   EXPECT_EQ(all.names[0], (NcclEvent{"all_reduce", "RING", "LL128", 2, "direct"}));
 }
 
+TEST_F(NcclDriver, TimersThatAreNoTimesCountAsNone) {
+  Comm5 comm(version_5(), 1, 4, 0);
+  whole(comm, "AllReduce", 1, 100, 1);  // the timer's offset is known
+  void* const coll = comm.coll("AllReduce", 2, 100, 1);
+  comm.stop(coll);
+  const std::int64_t before_ns = now_ns();
+  void* const channel = comm.channel(coll, 0, std::uint64_t{1} << 63);
+  comm.end_channel(channel, ~std::uint64_t{0});
+  const std::int64_t after_ns = now_ns();
+  comm.finalize();
+  const Recorded all = recorded();
+  ASSERT_EQ(all.events.size(), 2u);
+  EXPECT_GE(all.events[1].begin_ns, before_ns);
+  EXPECT_LE(all.events[1].begin_ns, all.events[1].end_ns);
+  EXPECT_LE(all.events[1].end_ns, after_ns);
+}
+
 TEST_F(NcclDriver, BytesAreThoseOfAllRanks) {
   Comm5 comm(version_5(), 1, 8, 3);
   whole(comm, "AllGather", 0, 100, 1);
