@@ -22,8 +22,8 @@ using Values = std::map<std::string, std::set<std::string>>;
 
 constexpr std::string_view kFactPrefix = "fact ";
 
-constexpr std::array<std::string_view, 7> kWorkCauses{
-    "workload", "workload_options", "precision", "strategy", "accumulate", "optimizer", "batch_per_gpu"};
+constexpr std::array<std::string_view, 8> kWorkCauses{
+    "workload", "workload_options", "precision", "strategy", "accumulate", "optimizer", "batch_per_gpu", kScriptField};
 
 /// A fact that this version does not know may decide speed, if it is no count.
 FactSubject subject_of(const std::string& fact) {
@@ -35,7 +35,8 @@ FactSubject subject_of(const std::string& fact) {
 CaseField described(FactSubject subject, const CaseFields& fields) {
   if (subject == FactSubject::kNetwork)
     return {{}, FieldRole::kConsequence, false, fields.at("network").follows_from};
-  if (subject == FactSubject::kWork) return {{}, FieldRole::kConsequence, false, kWorkCauses};
+  // An older ddbench does not report all of them.
+  if (subject == FactSubject::kWork) return {{}, FieldRole::kConsequence, false, kWorkCauses, true};
   return {{}, FieldRole::kEnvironment};
 }
 

@@ -33,8 +33,8 @@ constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
 
 constexpr auto kWithoutKernels = fact_key<"cupti.unavailable">;
 
-/// Whether the rank may report this fact. Either all ranks capture a graph or none does, and all have the
-/// same NCCL settings and gradients: such facts are taken from rank 0.
+/// Whether the rank may report this fact. Either all ranks capture a graph or none does, all have the same NCCL settings, and all are
+/// taken to have the same gradients: such facts are taken from rank 0.
 bool is_heard(const ReportedFact& fact, bool from_rank_0) {
   const bool is_of_all =
       fact.key == fact_key<"training.cuda_graph">.name || fact.key == fact_key<"cupti.detail">.name ||

@@ -31,13 +31,14 @@ std::map<std::uint32_t, std::vector<double>> gradients_of(const StepRecording& r
   for (std::uint32_t c = 0; c < recording.collectives.size(); ++c) {
     if (!reduces_gradients(recording.collectives[c])) continue;
     const double bytes = recording.collectives[c].bytes;
-    const double most_padding = recording.collectives[c].function == "reduce_scatter" ? kElementBytes * recording.shape.gpus() : 0;
+    const double unit = recording.collectives[c].function == "reduce_scatter" ? kElementBytes * recording.shape.gpus() : 1;
     double held = 0;
-    for (; held + most_padding < bytes && next != recording.gradient_bytes.end(); ++next) {
+    const auto padded = [&] { return std::ceil(held / unit) * unit; };
+    for (; padded() < bytes && next != recording.gradient_bytes.end(); ++next) {
       gradients[c].push_back(*next);
       held += *next * scale;
     }
-    if (held > bytes || held + most_padding < bytes) return {};
+    if (padded() != bytes) return {};
   }
   if (next != recording.gradient_bytes.end()) return {};
   return gradients;
@@ -233,7 +234,8 @@ StepRecording rebucketed(const StepRecording& recording, double bucket_bytes, do
     result.notes.push_back("buckets smaller than the recorded ones: gradients of a recorded bucket are taken as ready evenly and as divisible; a layer "
         "that is larger than a bucket would stay whole, but the recorded steps do not show layers");
   else if (split)
-    result.notes.push_back("buckets that end within recorded ones: the bytes of a recorded bucket are taken as ready evenly");
+    result.notes.push_back("buckets that end within recorded ones: gradients are taken as ready in the reverse order of their parameters, and the "
+        "bytes of a recorded bucket as ready evenly");
   Rewriter rewriter(recording, kept, cuts, place);
   for (const RecordedStep& step : recording.steps) {
     RecordedStep copy{step.step, {}, {}};

@@ -101,7 +101,7 @@ struct StepRecording {
   std::string run;
   std::string strategy;  ///< "ddp", "zero1", ...; for programs as their case states
   std::vector<StepCollective> collectives;  ///< in their order on the lane
-  std::vector<double> gradient_bytes;       ///< each gradient, in the order in which buckets are filled; empty: not known
+  std::vector<double> gradient_bytes;       ///< each gradient, in about the order in which buckets are filled; empty: not known
   std::vector<RecordedStep> steps;          ///< in order; a gap in `step` ends a block
   double slowdown = 0;                      ///< compute beside communication takes 1 + this times as long
   double samples_per_rank = 0;              ///< per step; 1 if the number is not known

@@ -269,7 +269,8 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
     {"transport", kText, kNetwork, "", "transport that the collectives used"},
     {"workload.flops_per_sample", kReal, kWork, "FLOP",
      "FLOPs of the model for one sample, forward and backward"},
-    {"workload.gradient_bytes", kList, kWork, "B", "each gradient, in the order in which buckets are filled"},
+    {"workload.gradient_bytes", kList, kWork, "B",
+     "each gradient, in the reverse order of the parameters, in which buckets are filled, or nearly so; of programs with DDP at most 4,096"},
     {"workload.hardware_flops_per_sample", kReal, kWork, "FLOP",
      "the same, including recomputation in backward"},
 });

@@ -268,12 +268,22 @@ def report_gpu(torch, driver=None):
     _gpu_reported = bool(_report("gpu: {} {}".format(bytes(uuid).hex(), bus.value.decode() if known else "")))
 
 
+_gradients = ""  # as reported
+
+
 def report_gradients(parallel):
-    """What a DistributedDataParallel reduces: the bytes of each gradient, in the order in which it fills its first buckets."""
+    """What a DistributedDataParallel reduces: the bytes of each gradient, in the reverse order of the parameters. Backward passes end
+    about in that order, and PyTorch fills buckets as gradients become ready."""
+    global _gradients
     ignored = getattr(parallel, "parameters_to_ignore", ())
     trained = [one for name, one in parallel.module.named_parameters() if one.requires_grad and name not in ignored]
-    if _report is not None and 0 < len(trained) <= MOST_GRADIENTS:
-        _report("workload.gradient_bytes: " + ", ".join(str(one.numel() * one.element_size()) for one in reversed(trained)))
+    if _report is None or not 0 < len(trained) <= MOST_GRADIENTS:
+        return
+    gradients = ", ".join(str(one.numel() * one.element_size()) for one in reversed(trained))
+    if gradients == _gradients:
+        return
+    _gradients = "not measured: the program has several models" if _gradients else gradients
+    _report("workload.gradient_bytes: " + _gradients)
 
 
 def connect(report):

@@ -3,7 +3,7 @@
 # all) until it has used so much processor time, one process at a time. New inputs are kept in build/fuzz/corpus/TARGET, findings
 # in build/fuzz/findings; exit 1 when there are any. build/fuzz/ledger.csv gets a line for each target.
 #   --rotate  goes on with the first target after the last one, until it is ended; `chrt -i 0 setsid tests/fuzz/run.sh --rotate 300`
-#             runs in the background, on what nothing else on the machine wants, until `pkill -f fuzz/run.sh`
+#             takes what nothing else on the machine wants
 #   --built   uses the executables that are there
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -22,7 +22,7 @@ if ! $built; then
   cmake --preset fuzz >/dev/null
   cmake --build --preset fuzz --target fuzzers
 fi
-# Linux shares processors between sessions before it does between processes (sched(7), autogroup).
+# Linux shares processors between sessions first, then among the processes of each (sched(7), autogroup).
 if $rotate && [[ $(ps -o sid= -p $$) -eq $$ ]]; then { echo 19 >/proc/self/autogroup; } 2>/dev/null || true; fi
 mkdir -p build/fuzz/findings
 ledger=build/fuzz/ledger.csv

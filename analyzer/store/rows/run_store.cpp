@@ -127,8 +127,8 @@ std::optional<RunRecord> RunStore::run(const RunId& id) const {
 // run's state makes a table of the allowed ones for each row; here the state comes from an enumeration.
 Batch::Batch(RunStore& store) : database_(&store.impl_->database) {
   database_->execute("PRAGMA cache_size = -32768");  // in KiB
-  database_->execute("PRAGMA ignore_check_constraints = ON");
   transaction_ = std::make_unique<Transaction>(*database_);
+  database_->execute("PRAGMA ignore_check_constraints = ON");
 }
 
 Batch::~Batch() {

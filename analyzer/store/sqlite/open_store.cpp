@@ -67,7 +67,10 @@ void set_up_for_writing(const Database& database) {
   if (journal_of(database) == Journal::kLog) {
     // After a commit, WAL needs no sync to be consistent: a power cut may cost the last transactions, never the
     // store.
-    return database.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864;");
+    database.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864;");
+    // SQLite counts pages, of which the usual size was 4 KiB.
+    constexpr std::int64_t kLogBytes = 4'096'000;
+    return database.execute(fmt::format("PRAGMA wal_autocheckpoint = {}", kLogBytes / database.integer("PRAGMA page_size")).c_str());
   }
   // The journal stays beside the store: another machine may know for a while that a file was not there, but asks the server
   // again for what one holds.
