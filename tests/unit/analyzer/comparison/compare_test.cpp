@@ -91,6 +91,17 @@ TEST(Compare, WhatIsFullyHiddenIsZeroAndNotMissing) {
   EXPECT_FALSE(figure->ratio);
 }
 
+TEST(Compare, WhatAnOlderRunDoesNotReportOfItsWorkIsNoDifference) {
+  ScratchStore scratch;
+  StoredRun older = run_of(sized(2, 1), 100);
+  StoredRun newer = older;
+  newer.facts["workload.gradient_bytes"] = "40, 4096";
+  const std::vector<store::RunId> a{add_run(scratch.get(), older)}, b{add_run(scratch.get(), newer)};
+  const Comparison comparison = compare_runs(scratch.get(), side(scratch.get(), a), side(scratch.get(), b));
+  EXPECT_EQ(comparison.verdict, ComparisonVerdict::kRepetitions);
+  EXPECT_TRUE(comparison.differences.empty());
+}
+
 TEST(Compare, OneChangeIsNamedAndItsConsequencesAreDistinguished) {
   ScratchStore scratch;
   std::vector<store::RunId> a, b;
