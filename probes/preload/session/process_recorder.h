@@ -35,7 +35,8 @@ class DDBENCH_SESSION_API RecorderAccess {
 /// The program consists of the file `name`, relative to `folder`, as well (core/program_file.h), as it is now.
 DDBENCH_SESSION_API void report_program_file(const char* folder, const char* name) noexcept;
 
-/// `name` as what the process trains, and on what: the fact workload.gradient_bytes, a LoaderEpoch or a RankGpu (core/program). False for another name, or where nothing is recorded.
+/// `name` as what the process trains, and on what: the fact workload.gradient_bytes, a LoaderEpoch or a RankGpu (core/program). False
+/// for another name, or where nothing is recorded.
 DDBENCH_SESSION_API bool report_inputs(const char* name) noexcept;
 
 /// Whether the process has a recorder now. Opens none, takes no lock.
