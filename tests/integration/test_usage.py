@@ -13,7 +13,8 @@ import pytest
 from conftest import EXECUTABLE, SMALL
 
 WRONG = [
-    (["import", "spool", "."], ['no command "import spool"', "table, nccl-tests, spools"]),
+    (["import", "spool", "."], ['no command "import spool"', "auto, table, nccl-tests, spools"]),
+    (["import", __file__], [f"`ddbench import auto {__file__}` recognises it"]),
     (["db", "compact"], ['no command "db compact"', "merge, export, create, collect, prune, recover, check"]),
     (["run", "--nodes", "0"], ["nodes", "0", "1 to"]),
     (["run", "--nodes", "-3"], ["nodes", "-3"]),

@@ -145,7 +145,7 @@ int import_auto(const ImportRequest& request) {
 
 void add_auto(CLI::App& import, Action& action) {
   const auto request = std::make_shared<ImportRequest>();
-  CLI::App* command = import.add_subcommand("auto", "Any of the other formats, recognised by its content");
+  CLI::App* command = import.add_subcommand("auto", "Any of the formats below, recognised by its content");
   command->add_option("files", request->paths, "Files or folders of one format")->required();
   add_db_option(*command, request->db);
   add_json_option(*command, request->json);
@@ -157,13 +157,15 @@ void add_auto(CLI::App& import, Action& action) {
 void add_import_command(CLI::App& app, Action& action) {
   CLI::App* import = app.add_subcommand("import", "Store figures that were measured without `ddbench run`");
   import->require_subcommand(1);
-  add_examples(*import, {{"import table results.csv --unit step_time=ms", "figures of any source"},
+  add_examples(*import, {{"import auto FILE...", "of whatever format"},
+                         {"import table results.csv --unit step_time=ms", "figures of any source"},
                          {"import nccl-tests all_reduce.txt --network ib", "what nccl-tests printed"},
                          {"import kineto traces/", "traces of PyTorch's profiler, a file a rank"},
                          {"import nsys rank*.sqlite --step-range step", "what Nsight Systems recorded, exported as SQLite"},
                          {"import flight-recorder dumps/", "who is missing from which collective"},
                          {"import log --format megatron train.log --gpus-per-node 8", "step times of a training log"},
                          {"import spools trace", "what NCCL's profiler plug-in recorded"}});
+  add_auto(*import, action);
   const auto options = std::make_shared<ImportOptions>();
 
   CLI::App* table = add_format(
@@ -198,7 +200,6 @@ void add_import_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(0, 1'000'000));
   spools->callback([&action, options] { action = [options] { return import_spools(*options); }; });
   nccl_tests->callback([&action, options] { action = [options] { return import_nccl_tests(*options); }; });
-  add_auto(*import, action);
   add_import_kineto(*import, action);
   add_import_nsys(*import, action);
   add_import_horovod(*import, action);

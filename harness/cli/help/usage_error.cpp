@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -209,6 +211,11 @@ void check_command(const CLI::App& app, std::span<char* const> words) {
     if (!command->get_group().empty()) commands.push_back(command->get_name());
   }
   const std::string of = app.get_parent() != nullptr ? app.get_name() + " " : "";
+  std::error_code error;
+  if (std::find(commands.begin(), commands.end(), "auto") != commands.end() && std::filesystem::exists(words.front(), error)) {
+    throw Error(ErrorCode::kBadInput, fmt::format("\"{0}\" is no format: `ddbench {1}auto {0}` recognises it by the content",
+                                                  words.front(), of));
+  }
   const std::string meant = nearest(words.front(), commands);
   throw Error(ErrorCode::kBadInput,
               fmt::format("there is no command \"{}{}\"{}; commands: {}", of, words.front(),
