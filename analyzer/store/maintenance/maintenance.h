@@ -19,8 +19,9 @@ struct MergeResult {
 };
 
 /// Copies runs into `target` with all that hangs on them; they keep their ids. A run that `target` already
-/// has is left alone when its content is the same, bit for bit; when it is not, nothing is merged and
-/// Error{kBadInput} names all such runs and a table in which they differ. One transaction: all or nothing.
+/// has is left alone when its content is the same, bit for bit, but for raw spans that one of the two no longer
+/// has (kSpans); when it is not, nothing is merged and Error{kBadInput} names all such runs and a table in which
+/// they differ. One transaction: all or nothing.
 /// Sources are read only; a missing target is created. Throws as RunStore::open, and for what is_run_id
 /// refuses.
 MergeResult merge_stores(const std::filesystem::path& target, std::span<const std::filesystem::path> sources);

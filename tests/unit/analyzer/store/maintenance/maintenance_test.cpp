@@ -116,6 +116,21 @@ TEST(MergeStores, AnotherNameOfTheSameRunIsAClash) {
                merge_stores(directory / "a.db", list({directory / "b.db"})));
 }
 
+TEST(MergeStores, ARunWhoseSpansOneStoreHasDeletedIsTheSame) {
+  const TemporaryDirectory directory;
+  const std::vector<RunId> pruned{"20260101T000000-aaaaaaaa"};
+  add_run(directory / "team.db", pruned.front());
+  add_run(directory / "node.db", pruned.front());
+  add_run(directory / "node.db", "20260101T000001-bbbbbbbb");
+  prune_store(directory / "team.db", pruned, PruneWhat::kSpans);
+  const MergeResult into_pruned = merge_stores(directory / "team.db", list({directory / "node.db"}));
+  EXPECT_EQ(into_pruned.unchanged, pruned);
+  EXPECT_EQ(into_pruned.added.size(), 1u);
+  EXPECT_TRUE(RunStore::open(directory / "team.db", OpenMode::kReadOnly).spans(pruned.front(), 1).empty());
+  EXPECT_EQ(merge_stores(directory / "node.db", list({directory / "team.db"})).unchanged.size(), 2u);
+  EXPECT_FALSE(RunStore::open(directory / "node.db", OpenMode::kReadOnly).spans(pruned.front(), 1).empty());
+}
+
 TEST(MergeStores, MissingAndForeignSourcesAndItself) {
   const TemporaryDirectory directory;
   add_run(directory / "a.db", "20260101T000000-aaaaaaaa");
