@@ -194,7 +194,7 @@ function(ddbench_add_unit_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   # Brief output: a failure should not be buried among hundreds of OK lines.
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600 ENVIRONMENT GTEST_BRIEF=1)
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${DDBENCH_TEST_LIMIT_S} ENVIRONMENT GTEST_BRIEF=1)
   foreach(label IN LISTS ARG_LABELS)
     if(TARGET ${label}_tests)
       add_dependencies(${label}_tests ${name})
