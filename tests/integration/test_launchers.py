@@ -313,9 +313,16 @@ def test_a_node_that_dies_is_named(in_slurm):
     assert bench.rows("select count(distinct step) from step where rank = 2")[0][0] > 5, "what it sent before is kept"
 
 
-def test_a_step_that_was_cancelled_is_named(in_slurm):
+@pytest.mark.parametrize("late", [False, True], ids=["", "srun says so after its ranks are gone"])
+def test_a_step_that_was_cancelled_is_named(in_slurm, late, tmp_path):
     bench = in_slurm
-    process = start(bench, "salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", EXECUTABLE, "run", "--interface", "lo", "--nodes", 2, "--gpus", 2, *LONG)
+    path = os.environ["PATH"]
+    if late:
+        srun = tmp_path / "srun"
+        srun.write_text(f'#!/bin/sh\n{shutil.which("srun")} "$@" 2>"$0.said"\nended=$?\nsleep 2\ncat "$0.said" >&2\nexit $ended\n')
+        srun.chmod(0o755)
+        path = f"{tmp_path}:{path}"
+    process = start(bench, "salloc", "--quiet", "--nodes=2", "--ntasks-per-node=2", "env", f"PATH={path}", EXECUTABLE, "run", "--interface", "lo", "--nodes", 2, "--gpus", 2, *LONG)
     ranks_of(bench, process)
     job = facts(bench)["job.id"].removeprefix("slurm ")
     subprocess.run(["scancel", f"{job}.0"], env=bench.environment, check=True, timeout=120)

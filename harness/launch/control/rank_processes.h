@@ -58,8 +58,8 @@ class RankProcesses {
   virtual bool started() const noexcept { return true; }
   /// Why ranks may be missing, for people; empty when there is nothing to say.
   virtual std::string trouble() const { return {}; }
-  /// Before finish(), by which the launcher is ended itself.
-  virtual JobEnd job_end() const { return {}; }
+  /// What the job's launcher says of its end, for which this waits up to `timeout`. Before finish(), which ends the launcher itself.
+  virtual JobEnd job_end(std::chrono::milliseconds /*timeout*/) { return {}; }
 };
 
 }  // namespace ddbench::launch

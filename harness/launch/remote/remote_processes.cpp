@@ -68,8 +68,11 @@ std::string RemoteProcesses::trouble() const {
          (words.empty() ? "" : fmt::format("; {}'s last output: {}", job_.launcher, words));
 }
 
-JobEnd RemoteProcesses::job_end() const {
-  if (job_.launcher != "srun") return {};
+JobEnd RemoteProcesses::job_end(std::chrono::milliseconds timeout) {
+  if (job_.launcher != "srun" || !process_) return {};
+  // On a busy machine srun says why after the connections of its ranks have ended.
+  process_->ends_within(timeout);
+  was_waited_for_ = true;
   JobEnd end = slurm_job_end_in(log_);
   if (end.cause != JobEnd::Cause::kCancelled) return end;
   try {
@@ -84,7 +87,7 @@ JobEnd RemoteProcesses::job_end() const {
 }
 
 void RemoteProcesses::finish(std::chrono::milliseconds timeout) {
-  if (process_) process_->finish(timeout);
+  if (process_) process_->finish(was_waited_for_ ? std::chrono::milliseconds(0) : timeout);
 }
 
 }  // namespace ddbench::launch

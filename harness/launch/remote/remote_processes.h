@@ -45,7 +45,7 @@ class RemoteProcesses final : public RankProcesses {
   std::vector<Arrival> take_arrivals() override { return acceptor_.take_arrivals(); }
   bool started() const noexcept override { return !job_.may_queue || acceptor_.anybody_came(); }
   std::string trouble() const override;
-  JobEnd job_end() const override;
+  JobEnd job_end(std::chrono::milliseconds timeout) override;
 
  private:
   RemoteJob job_;
@@ -53,6 +53,7 @@ class RemoteProcesses final : public RankProcesses {
   std::filesystem::path log_;
   std::unique_ptr<JobProcess> process_;
   bool end_reported_ = false;
+  bool was_waited_for_ = false;
   std::vector<FabricEvent> events_;
   std::map<std::string, std::string> facts_;
 };

@@ -30,10 +30,10 @@ class JobProcess {
   std::optional<int> ended();
   /// Waits for its end; after `timeout` SIGTERM, and some seconds later SIGKILL, to its process group.
   void finish(std::chrono::milliseconds timeout) noexcept;
-
- private:
+  /// Waits for its end, which it comes to by itself; false when it has not within `timeout`.
   bool ends_within(std::chrono::milliseconds timeout) noexcept;
 
+ private:
   pid_t pid_ = -1;
   std::optional<int> status_;
 };

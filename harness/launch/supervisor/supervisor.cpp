@@ -238,8 +238,8 @@ void Supervisor::finish() {
   if (const auto cause = root_cause_.verdict(SteadyTime::max()))
     stop(store::RunState::kFailed, cause->reason);
   settle_preemption();
-  settle_job_end(processes_.job_end(), ranks_, outcome_);
   for (SupervisedRank& rank : ranks_) rank.channel.reset();
+  settle_job_end(processes_.job_end(kFinishWithin), ranks_, outcome_);
   if (!processes_.gone()) processes_.finish(kFinishWithin);
   outcome_.facts = processes_.facts();
   if (outcome_.state == store::RunState::kDone) end_of_steps_.describe(ranks_, outcome_.facts);

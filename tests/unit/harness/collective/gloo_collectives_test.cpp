@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "forked_ranks.h"
 #include "harness/collective/communicator.h"
+#include "hang_limit.h"
 #include "sixteen_bits.h"
 
 namespace ddbench::collective {
@@ -267,7 +268,7 @@ TEST(GlooCollectives, AbortEndsEachOfThem) {
     const auto outcomes = test::run_ranks(2, [&](int rank, KeyValueStore& store) -> std::string {
       const auto ranks = make_communicator("gloo", {.rank = rank, .world_size = 2}, store);
       if (rank == 1) {  // is there, but never joins
-        store.get("over", std::chrono::seconds(30));
+        store.get("over", test::kHangs);
         ranks->abort();
         return "aborted";
       }

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "forked_ranks.h"
+#include "hang_limit.h"
 #include "harness/collective/communicator.h"
 
 namespace ddbench::collective {
@@ -24,7 +25,7 @@ constexpr std::size_t kLarge =
     32u << 20;  // 128 MiB: more than sockets hold, a transfer that can be cut in the middle
 
 std::unique_ptr<Communicator> join(int rank, int world, KeyValueStore& store,
-                                   std::chrono::milliseconds timeout = 60s) {
+                                   std::chrono::milliseconds timeout = test::kHangs) {
   return make_communicator("gloo", {.rank = rank, .world_size = world, .timeout = timeout}, store);
 }
 
@@ -232,7 +233,7 @@ TEST(Gloo, PeerThatDoesNotJoinIsATimeout) {
     const auto communicator = join(rank, 2, store, 3s);
     std::vector<float> data(10);
     if (rank == 1) {
-      store.get("over", 30s);
+      store.get("over", test::kHangs);
       return "ok";
     }
     const std::string message = error_that_ends([&] { communicator->all_reduce_sum(data); });

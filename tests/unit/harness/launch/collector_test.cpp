@@ -8,6 +8,7 @@
 #include "harness/launch/remote/remote_processes.h"
 #include "harness/launch/supervisor/supervisor.h"
 #include "harness/launch/trust/run_token.h"
+#include "hang_limit.h"
 #include "launch_fixture.h"
 #include "sent_bytes.h"
 
@@ -17,7 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kRanks = 512;
-constexpr auto kNever = 1h;
 constexpr int kChunks = 12;  // 384 KiB a rank, 192 MiB in all
 
 /// Takes its time, as a full disk would: what ranks send meanwhile must wait where they are.
@@ -52,7 +52,7 @@ TEST(Collector, HoldsFiveHundredRanksInBoundedMemory) {
   options.run_id = "test";
   options.run_directory = directory.path();
   // One process is all ranks, in turn: on a busy machine, and under ASan, some are silent for longer than a real one.
-  options.watchdog = options.start_deadline = kNever;
+  options.watchdog = options.start_deadline = test::kHangs;
   RemoteJob job;
   job.launcher = "test";
   job.command = {LAUNCH_TEST_SENDERS, std::to_string(kRanks), std::to_string(kChunks)};

@@ -128,7 +128,7 @@ TEST_F(LaunchTest, ARankThatSpeaksGarbageFails) {
 }
 
 TEST_F(LaunchTest, AStoppedRankAndItsCollectiveAreNamed) {
-  options_.watchdog = 2s;
+  options_.watchdog = 4s;
   const LaunchOutcome outcome = launch("stop", 1);
   EXPECT_EQ(outcome.state, RunState::kFailed);
   EXPECT_TRUE(outcome.reason.starts_with(who(outcome, 1) + " has not answered for ")) << outcome.reason;
@@ -139,7 +139,7 @@ TEST_F(LaunchTest, AStoppedRankAndItsCollectiveAreNamed) {
 }
 
 TEST_F(LaunchTest, ARankThatIsLateForTheCollectiveIsNamed) {
-  options_.watchdog = 2s;
+  options_.watchdog = 4s;
   options_.grace = 300ms;
   const LaunchOutcome outcome = launch("late", 2);
   EXPECT_EQ(outcome.state, RunState::kFailed);
@@ -160,10 +160,10 @@ TEST_F(LaunchTest, ARankThatIgnoresTheStopIsKilled) {
 }
 
 TEST_F(LaunchTest, ARankThatNeverReportsIsNamed) {
-  options_.start_deadline = 1s;
+  options_.start_deadline = 4s;
   const LaunchOutcome outcome = launch("mute", 1);
   EXPECT_EQ(outcome.state, RunState::kFailed);
-  EXPECT_EQ(outcome.reason, who(outcome, 1) + " did not report within 1.0 s of its start");
+  EXPECT_EQ(outcome.reason, who(outcome, 1) + " did not report within 4.0 s of its start");
 }
 
 TEST_F(LaunchTest, AnInterruptStopsEveryRank) {

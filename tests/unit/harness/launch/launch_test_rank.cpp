@@ -40,7 +40,7 @@ class TestRank {
   int run() {
     if (culprit_ && scenario_ == "mute") sleep_forever();
     session_.emplace(UniqueFd(control_fd_), state_, [] { ::_exit(1); });
-    assignment_ = session_->join(rank_, 60s);
+    assignment_ = session_->join(rank_, 10min);
     const std::vector<int> all = ordered_cores();
     const std::string cores = pin_to_core(all.at(static_cast<std::size_t>(assignment_.core_slot) % all.size()));
     leave_trace();

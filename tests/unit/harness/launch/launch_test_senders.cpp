@@ -27,7 +27,7 @@ class Sender {
  public:
   Sender(int rank, int world_size, int chunks)
       : Sender(log_in(endpoint_from(std::getenv(kLauncherVariable)), std::getenv(kTokenVariable),
-                      {rank, world_size, {}}, 1h),
+                      {rank, world_size, {}}, 10min),
                rank, world_size, chunks) {}
   Sender(LauncherConnection connection, int rank, int world_size, int chunks)
       : channel_(std::move(connection.socket), connection.keys), rank_(rank), chunks_(chunks) {

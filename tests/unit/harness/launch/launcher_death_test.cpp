@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "hang_limit.h"
 #include "launch_fixture.h"
 
 namespace ddbench::launch {
@@ -43,7 +44,8 @@ class LauncherDeathTest : public ::testing::Test {
       const std::uintmax_t size = fs::file_size(directory_.path() / file, missing);
       return !missing && size > 0;
     };
-    for (int i = 0; i < 3000 && !is_written(); ++i) std::this_thread::sleep_for(10ms);
+    const auto deadline = std::chrono::steady_clock::now() + test::kHangs;
+    while (!is_written() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(10ms);
     return is_written();
   }
 

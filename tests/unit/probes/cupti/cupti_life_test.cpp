@@ -1,5 +1,6 @@
 // The probe over CUPTI: how it starts, pauses, flushes and ends.
 #include "cupti_life.h"
+#include "hang_limit.h"
 
 #include <future>
 #include <thread>
@@ -96,7 +97,7 @@ TEST_F(CuptiLife, AFlushDeliversWhatIsPendingThoughCuptiCallsBackFromAnotherThre
   EXPECT_TRUE(cupti::record(cupti::Records().add(kernel("pending", 0, 10, 20))));
   EXPECT_TRUE(cupti::record(cupti::Records().add(kernel("pending_too", 0, 30, 40))));
   auto flush = std::async(std::launch::async, [&] { probe.flush(); });
-  ASSERT_EQ(flush.wait_for(std::chrono::seconds(30)), std::future_status::ready) << "a dead lock";
+  ASSERT_EQ(flush.wait_for(test::kHangs), std::future_status::ready) << "a dead lock";
   EXPECT_EQ(cupti::buffers_held(), 0u);
   recorder_.flush();
   EXPECT_EQ(host::SpoolReader(directory_.path() / "rank0.spool").read().spans.size(), 2u);

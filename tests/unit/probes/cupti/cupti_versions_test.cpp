@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/program/device_span.h"
 #include "cupti_life.h"
+#include "hang_limit.h"
 #include "probes/cupti/off_windows.h"
 
 namespace ddbench::cuda {
@@ -162,7 +163,7 @@ TEST_F(CuptiVersions, CuptiIsAskedForNamesWhileNoLockIsHeld) {
   cupti::when_asked_for_a_name([&] {
     if (asked++ > 0) return;
     auto other = std::async(std::launch::async, [] { deliver_kernel("beside", 10, 20); });
-    EXPECT_EQ(other.wait_for(std::chrono::seconds(30)), std::future_status::ready) << "a dead lock";
+    EXPECT_EQ(other.wait_for(test::kHangs), std::future_status::ready) << "a dead lock";
   });
   EXPECT_TRUE(cupti::deliver(call(1, 10, 20)));
   EXPECT_TRUE(cupti::deliver(call(2, 30, 40)));

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "probes/recorder/recorder.h"
 #include "probes/recorder/spool.h"
+#include "hang_limit.h"
 #include "sample_spans.h"
 #include "temp_directory.h"
 
@@ -28,7 +29,7 @@ void overflow(const std::filesystem::path& file, const std::string& cause) {
   recorder.intern("gemm");
   Recorder::Track& track = recorder.track(Lane::kMain);
   std::uint64_t recorded = 0;
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto give_up = std::chrono::steady_clock::now() + test::kHangs;
   while (recorder.failure().empty() && std::chrono::steady_clock::now() < give_up) {
     for (int i = 0; i < 200; ++i) track.record(numbered_span(recorded++));
     std::this_thread::sleep_for(std::chrono::microseconds(200));

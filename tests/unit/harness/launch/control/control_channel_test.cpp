@@ -8,6 +8,7 @@
 #include <string>
 
 #include "expect_error.h"
+#include "hang_limit.h"
 #include "socket_pair.h"
 
 namespace ddbench::launch {
@@ -31,7 +32,7 @@ TEST(ControlChannel, MessagesArriveInOrder) {
   ControlChannel left(std::move(pair.left));
   ControlChannel right(std::move(pair.right));
   for (std::uint64_t id = 0; id < 100; ++id) left.send(Ping{id});
-  ASSERT_TRUE(right.wait_readable(1s));
+  ASSERT_TRUE(right.wait_readable(test::kHangs));
   const std::vector<Message> messages = right.read_available();
   ASSERT_EQ(messages.size(), 100u);
   for (std::uint64_t id = 0; id < 100; ++id) EXPECT_EQ(std::get<Ping>(messages[id]).id, id);

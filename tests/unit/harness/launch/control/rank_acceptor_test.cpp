@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "expect_error.h"
+#include "hang_limit.h"
 #include "harness/launch/remote/rank_login.h"
 
 namespace ddbench::launch {
@@ -29,7 +30,7 @@ class RankAcceptorTest : public ::testing::Test {
     return std::async(std::launch::async, [this, introduction, token] {
       Rank rank;
       try {
-        LauncherConnection connection = log_in(acceptor_.endpoint(), token, introduction, 10s);
+        LauncherConnection connection = log_in(acceptor_.endpoint(), token, introduction, test::kHangs);
         rank.channel = std::make_unique<ControlChannel>(std::move(connection.socket), connection.keys);
         Hello hello;
         hello.rank = introduction.rank;
@@ -85,7 +86,7 @@ TEST_F(RankAcceptorTest, LetsTheRanksIn) {
   EXPECT_EQ(acceptor_.rejections(), "");
   // Both directions are sealed with the keys of this connection.
   here_.front().channel->post(Stop{"because"});
-  ASSERT_TRUE(one.channel->wait_readable(10s));
+  ASSERT_TRUE(one.channel->wait_readable(test::kHangs));
   EXPECT_EQ(std::get<Stop>(one.channel->read_available().at(0)).reason, "because");
 }
 
@@ -117,7 +118,7 @@ TEST_F(RankAcceptorTest, OfRanksThatComeByThemselvesOnlyRankZeroHasTheLaunchersS
 }
 
 TEST_F(RankAcceptorTest, TurnsAwayWhatSpeaksAnotherProtocol) {
-  const UniqueFd browser = connect_to(acceptor_.endpoint(), 5s);
+  const UniqueFd browser = connect_to(acceptor_.endpoint(), test::kHangs);
   ASSERT_GT(::write(browser.get(), "GET / HTTP/1.1\r\n\r\n", 18), 0);
   for (int i = 0; i < 500 && acceptor_.rejections().empty(); ++i) {
     EXPECT_TRUE(acceptor_.take_arrivals().empty());
@@ -129,7 +130,7 @@ TEST_F(RankAcceptorTest, TurnsAwayWhatSpeaksAnotherProtocol) {
 TEST_F(RankAcceptorTest, HoldsABoundedNumberOfStrangersAndRanksGetInBesidesThem) {
   std::deque<UniqueFd> strangers;
   for (std::size_t i = 0; i < 2 * RankAcceptor::kMostUnknown; ++i)
-    strangers.push_back(connect_to(acceptor_.endpoint(), 5s));
+    strangers.push_back(connect_to(acceptor_.endpoint(), test::kHangs));
   EXPECT_TRUE(acceptor_.take_arrivals().empty());
   EXPECT_EQ(acceptor_.watched().size(), RankAcceptor::kMostUnknown) << "and nobody more is accepted";
   admit(1);
@@ -138,12 +139,12 @@ TEST_F(RankAcceptorTest, HoldsABoundedNumberOfStrangersAndRanksGetInBesidesThem)
 
 TEST_F(RankAcceptorTest, ARankThatHasProvedItselfSaysHelloAndNothingElse) {
   auto joining = std::async(std::launch::async, [this] {
-    LauncherConnection connection = log_in(acceptor_.endpoint(), kRunSecret, rank_of_two(1), 10s);
+    LauncherConnection connection = log_in(acceptor_.endpoint(), kRunSecret, rank_of_two(1), test::kHangs);
     ControlChannel channel(std::move(connection.socket), connection.keys);
     Hello hello;
     hello.rank = 0;
     channel.send(hello);
-    channel.wait_readable(10s);
+    channel.wait_readable(test::kHangs);
   });
   while (joining.wait_for(1ms) != std::future_status::ready) EXPECT_TRUE(acceptor_.take_arrivals().empty());
   EXPECT_NE(acceptor_.rejections().find("does not begin as a rank does"), std::string::npos);

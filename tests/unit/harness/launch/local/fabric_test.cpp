@@ -14,6 +14,7 @@
 
 #include "core/error.h"
 #include "harness/launch/local/probe_namespaces.h"
+#include "hang_limit.h"
 #include "launch_fixture.h"
 #include "socket_pair.h"
 
@@ -38,7 +39,7 @@ double measure(int nodes, const std::string& link, std::size_t bytes, Isolation 
   for (SocketPair& pair : sockets) pair.right.reset();
   fabric.launch();
   pollfd poll_fd{sockets[0].left.get(), POLLIN, 0};
-  ::poll(&poll_fd, 1, 30'000);
+  ::poll(&poll_fd, 1, std::chrono::milliseconds(test::kHangs).count());
   char text[64] = {};
   const ssize_t count = ::read(sockets[0].left.get(), text, sizeof text - 1);
   fabric.finish(10s);

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "expect_error.h"
+#include "hang_limit.h"
 
 namespace ddbench::launch {
 namespace {
@@ -23,7 +24,7 @@ class Turns : public testing::Test {
     const UniqueFd probe = listen_at({"127.0.0.1", 0});
     options_.port = local_end(probe.get()).port;
     options_.launcher = Launcher::kEnv;
-    options_.start_deadline = 20s;
+    options_.start_deadline = test::kHangs;
   }
   void TearDown() override {
     for (const char* name : kPlace) ::unsetenv(name);
@@ -79,7 +80,7 @@ TEST_F(Turns, NobodyJoinsWithoutTheSecretOfTheJob) {
 TEST_F(Turns, AStrangerThatSaysNothingDelaysNobody) {
   const auto first = world_of(0), second = world_of(1);
   auto caller = std::async(std::launch::async, [&] { return std::make_unique<TurnCaller>(*first, options_); });
-  const UniqueFd silent = connect_to({"127.0.0.1", options_.port}, 20s);
+  const UniqueFd silent = connect_to({"127.0.0.1", options_.port}, test::kHangs);
   TurnFollower follower(*second, options_);
   const auto turns = caller.get();
   turns->finish(0);

@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "expect_error.h"
+#include "hang_limit.h"
 #include "socket_pair.h"
 
 namespace ddbench::launch {
@@ -41,7 +42,7 @@ class WorkerSessionTest : public ::testing::Test {
   }
 
   Assignment join() {
-    auto joined = std::async(std::launch::async, [&] { return session_->join(3, 10s); });
+    auto joined = std::async(std::launch::async, [&] { return session_->join(3, test::kHangs); });
     EXPECT_EQ(expect<Hello>().rank, 3);
     Assignment assignment;
     assignment.rank = 3;
@@ -58,7 +59,7 @@ class WorkerSessionTest : public ::testing::Test {
 };
 
 TEST_F(WorkerSessionTest, FollowsTheLaunchersClockWhereItsAssignmentSaysSo) {
-  auto joined = std::async(std::launch::async, [&] { return session_->join(3, 10s); });
+  auto joined = std::async(std::launch::async, [&] { return session_->join(3, test::kHangs); });
   expect<Hello>();
   Assignment assignment;
   assignment.rank = 3;
@@ -94,7 +95,7 @@ TEST_F(WorkerSessionTest, DoesNotWaitForAnAssignmentForever) {
 TEST_F(WorkerSessionTest, TheClockReadingHoldsTheTrueOffset) {
   // This launcher's clock is an hour ahead and some.
   constexpr std::int64_t kAhead_ns = 3'600'000'000'007;
-  auto reading = std::async(std::launch::async, [&] { return session_->read_clock(10s); });
+  auto reading = std::async(std::launch::async, [&] { return session_->read_clock(test::kHangs); });
   for (int i = 0; i < WorkerSession::kPings; ++i) {
     const Ping ping = expect<Ping>();
     launcher_->send(Pong{ping.id, now_ns() + kAhead_ns});
@@ -109,16 +110,16 @@ TEST_F(WorkerSessionTest, AClockThatDoesNotAnswerIsAnError) {
   // A late answer must not disturb the next reading.
   const Ping late = expect<Ping>();
   launcher_->send(Pong{late.id, 1});
-  auto reading = std::async(std::launch::async, [&] { return session_->read_clock(10s); });
+  auto reading = std::async(std::launch::async, [&] { return session_->read_clock(test::kHangs); });
   for (int i = 0; i < WorkerSession::kPings; ++i) launcher_->send(Pong{expect<Ping>().id, now_ns()});
   const ClockReading clock = reading.get();
   EXPECT_LE(std::abs(clock.offset_ns), clock.uncertainty_ns);
 }
 
 TEST_F(WorkerSessionTest, KeysAreHandedToWhoeverWaits) {
-  auto first = std::async(std::launch::async, [&] { return session_->get("a", 10s); });
+  auto first = std::async(std::launch::async, [&] { return session_->get("a", test::kHangs); });
   const KvGet get_a = expect<KvGet>();
-  auto second = std::async(std::launch::async, [&] { return session_->get("b", 10s); });
+  auto second = std::async(std::launch::async, [&] { return session_->get("b", test::kHangs); });
   const KvGet get_b = expect<KvGet>();
   EXPECT_EQ(get_a.key, "a");
   EXPECT_EQ(get_b.key, "b");
@@ -140,10 +141,10 @@ TEST_F(WorkerSessionTest, AKeyThatDoesNotComeIsNamed) {
 TEST_F(WorkerSessionTest, AStopEndsEveryWaitAndTheTraining) {
   std::promise<void> aborted;
   session_->on_stop([&] { aborted.set_value(); });
-  auto waiting = std::async(std::launch::async, [&] { session_->get("never", 60s); });
+  auto waiting = std::async(std::launch::async, [&] { session_->get("never", test::kHangs); });
   expect<KvGet>();
   launcher_->send(Stop{"a peer died"});
-  EXPECT_EQ(aborted.get_future().wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(aborted.get_future().wait_for(test::kHangs), std::future_status::ready);
   message_of(ErrorCode::kInterrupted, [&] { waiting.get(); });
   EXPECT_TRUE(session_->stopped());
   EXPECT_TRUE(state_.stop_requested());
@@ -170,7 +171,7 @@ TEST_F(WorkerSessionTest, LeavesWhenTheLauncherSaysSo) {
 }
 
 TEST_F(WorkerSessionTest, NoticesThatTheLauncherIsGone) {
-  auto waiting = std::async(std::launch::async, [&] { session_->get("never", 60s); });
+  auto waiting = std::async(std::launch::async, [&] { session_->get("never", test::kHangs); });
   expect<KvGet>();
   launcher_.reset();
   message_of(ErrorCode::kInterrupted, [&] { waiting.get(); });
