@@ -30,6 +30,7 @@ class TableCopy {
 
   void copy(std::int64_t source_key, std::int64_t target_key);
   bool same(std::int64_t source_key, std::int64_t target_key);
+  /// Whether one of the two runs, or both, have no row in this table.
   bool has_none_in_one(std::int64_t source_key, std::int64_t target_key);
   const std::string& name() const noexcept { return name_; }
 

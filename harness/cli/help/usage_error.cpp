@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "core/text/nearest.h"
 #include "core/text/number.h"
+#include "core/text/shell_words.h"
 #include "harness/cli/help/command_tree.h"
 
 namespace ddbench::cli {
@@ -213,8 +214,8 @@ void check_command(const CLI::App& app, std::span<char* const> words) {
   const std::string of = app.get_parent() != nullptr ? app.get_name() + " " : "";
   std::error_code error;
   if (std::find(commands.begin(), commands.end(), "auto") != commands.end() && std::filesystem::exists(words.front(), error)) {
-    throw Error(ErrorCode::kBadInput, fmt::format("\"{0}\" is no format: `ddbench {1}auto {0}` recognises it by the content",
-                                                  words.front(), of));
+    throw Error(ErrorCode::kBadInput, fmt::format("\"{}\" is no format: `ddbench {}auto {}` recognises it by the content", words.front(),
+                                                  of, shell_words({words.front()})));
   }
   const std::string meant = nearest(words.front(), commands);
   throw Error(ErrorCode::kBadInput,
