@@ -41,15 +41,20 @@ struct ReadyRun {
   ImportedRun imported;
   store::RunTexts texts;
 };
-using TakeReadyRun = std::function<void(const ReadyRun&)>;
 
-void add_run(store::RunStore& store, const ReadyRun& ready) {
-  const ImportedRun& imported = ready.imported;
-  const store::RunId& id = imported.run.id;
-  store.create_run(imported.run, ready.texts);
-  store.put_ranks(id, std::vector{only_rank()});
-  store.put_steps(id, imported.steps);
-  if (!imported.collectives.empty()) store.put_collectives(id, imported.collectives);
+constexpr std::size_t kRunsOfBlock = 64;
+using RunBlock = std::vector<ReadyRun>;
+using TakeRunBlock = std::function<void(const RunBlock&)>;
+
+void add_runs(store::RunStore& store, const RunBlock& block) {
+  static const store::RankRecord rank = only_rank();
+  std::vector<store::CompleteRun> runs;
+  runs.reserve(block.size());
+  for (const ReadyRun& ready : block) {
+    const ImportedRun& imported = ready.imported;
+    runs.push_back({imported.run, ready.texts, {&rank, 1}, imported.steps, imported.collectives});
+  }
+  store.add_runs(runs);
 }
 
 /// Counts the runs of equal cases on equal networks.
@@ -63,37 +68,41 @@ class Repetitions {
   std::unordered_map<std::uint64_t, int> counts_;
 };
 
-constexpr std::size_t kRunsOfBlock = 64;
-using RunBlock = std::vector<ReadyRun>;
-
 /// Whoever takes the runs wants no more of them.
 struct NotWanted {};
 
-/// The runs on a thread of their own, ahead of the one that stores them, where there are enough to be worth one and the system makes it.
-void take_ahead(const RunSource& runs, std::size_t all, const TakeReadyRun& take) {
+/// `next` returns the block to fill, or null when no more runs are wanted; `hand_over` takes what it holds then.
+void fill_blocks(const RunSource& runs, const std::function<RunBlock*()>& next, const std::function<void()>& hand_over) {
   store::CaseCache cases;
+  RunBlock* block = nullptr;
+  try {
+    runs([&](ImportedRun&& run) {
+      if (block == nullptr) {
+        block = next();
+        if (block == nullptr) throw NotWanted();
+        block->clear();
+      }
+      block->emplace_back(std::move(run), cases);
+      if (block->size() < kRunsOfBlock) return;
+      hand_over();
+      block = nullptr;
+    });
+  } catch (const NotWanted&) {
+    return;
+  }
+  if (block != nullptr) hand_over();
+}
+
+/// The runs in blocks, made by a thread of its own ahead of the one that stores them, where there are enough to be worth one and the system
+/// makes it.
+void take_ahead(const RunSource& runs, std::size_t all, const TakeRunBlock& take) {
   const auto take_here = [&] {
-    runs([&](ImportedRun&& run) { take(ReadyRun(std::move(run), cases)); });
+    RunBlock block;
+    fill_blocks(runs, [&] { return &block; }, [&] { take(block); });
   };
   if (all <= kRunsOfBlock) return take_here();
   const auto produce = [&](Ahead<RunBlock>::Room& room) {
-    RunBlock* block = nullptr;
-    try {
-      runs([&](ImportedRun&& run) {
-        if (block == nullptr) {
-          block = room.next();
-          if (block == nullptr) throw NotWanted();
-          block->clear();
-        }
-        block->emplace_back(std::move(run), cases);
-        if (block->size() < kRunsOfBlock) return;
-        room.hand_over();
-        block = nullptr;
-      });
-    } catch (const NotWanted&) {
-      return;
-    }
-    if (block != nullptr) room.hand_over();
+    fill_blocks(runs, [&] { return room.next(); }, [&] { room.hand_over(); });
   };
   std::optional<Ahead<RunBlock>> ahead;
   try {
@@ -101,9 +110,7 @@ void take_ahead(const RunSource& runs, std::size_t all, const TakeReadyRun& take
   } catch (const std::system_error&) {
     return take_here();
   }
-  while (const RunBlock* const block = ahead->take()) {
-    for (const ReadyRun& run : *block) take(run);
-  }
+  while (const RunBlock* const block = ahead->take()) take(*block);
 }
 
 }  // namespace
@@ -136,10 +143,12 @@ ImportResult import_runs(const fs::path& store_file, const RunSource& runs, std:
       take(std::move(imported));
     });
   };
-  take_ahead(completed, all, [&](const ReadyRun& ready) {
-    add_run(store, ready);
-    result.added.push_back(ready.imported.run.id);
-    if (progress) progress(result.added.size(), all);
+  take_ahead(completed, all, [&](const RunBlock& block) {
+    add_runs(store, block);
+    for (const ReadyRun& ready : block) {
+      result.added.push_back(ready.imported.run.id);
+      if (progress) progress(result.added.size(), all);
+    }
   });
   batch.commit();
   return result;

@@ -7,7 +7,7 @@
 #include "analyzer/store/maintenance/run_copy.h"
 #include "analyzer/store/rows/run_store.h"
 #include "analyzer/store/sqlite/open_store.h"
-#include "analyzer/store/sqlite/row_checksum.h"
+#include "analyzer/store/sqlite/row_insertion.h"
 #include "core/clock.h"
 #include "core/error.h"
 
@@ -56,8 +56,7 @@ std::vector<RunId> copy_unknown(const Database& target, const fs::path& arrived,
   const Database opened = open_source(arrived, target.file());
   Merge merge(opened, target);
   Statement collected = target.prepare("SELECT 1 FROM collected_run WHERE run_id = ?");
-  Statement note =
-      target.prepare(insert_row_sql("INSERT", "collected_run", {"run_id", "source", "collected_wall_ns"}));
+  const RowInsertion note("INSERT", "collected_run", {"run_id", "source", "collected_wall_ns"});
   std::vector<RunId> added;
   for (const RunKeyOf& run : runs_of(opened)) {
     Transaction transaction(target);
@@ -65,7 +64,7 @@ std::vector<RunId> copy_unknown(const Database& target, const fs::path& arrived,
     collected.reset();
     if (was_collected || merge.is_in_target(run.id) || is_running(opened, run)) continue;
     merge.insert(run);
-    note.bind(run.id, source.name, wall_ns()).run();
+    note.insert_row(target, run.id, source.name, wall_ns());
     transaction.commit();
     added.push_back(run.id);
   }
@@ -120,9 +119,7 @@ std::vector<RunId> collect_runs(const fs::path& target_file, const fs::path& arr
   if (!arrived.empty()) added = copy_unknown(target, arrived, source);
   if (source.state.empty()) return added;
   Transaction transaction(target);
-  target.prepare(insert_row_sql("INSERT OR REPLACE", "collected_source", {"source", "state"}))
-      .bind(source.name, source.state)
-      .run();
+  RowInsertion("INSERT OR REPLACE", "collected_source", {"source", "state"}).insert_row(target, source.name, source.state);
   transaction.commit();
   return added;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analyzer/store/rows/run_store_impl.h"
-#include "analyzer/store/sqlite/row_checksum.h"
+#include "analyzer/store/sqlite/row_insertion.h"
 #include "core/span_limits.h"
 
 namespace ddbench::store {
@@ -59,12 +59,27 @@ const Columns kCollectiveColumns = {"function",    "bucket",      "bytes",      
                                     "communicator_ranks", "communicator_members", "communicator_place"};
 const Columns kKernelColumns = {"name", "kind", "count", "total_ns", "max_ns"};
 
-/// Parameters: run_key, any `more`, then `columns`, then the id of the run.
-std::string insert_sql(const char* table, const Columns& columns, const Columns& more = {}, const char* verb = "INSERT OR REPLACE") {
+/// The parameters of a row are run_key, then `columns`, then the id of the run.
+RowInsertion insertion(const char* table, const Columns& columns) {
   Columns all = {"run_key"};
-  all.insert(all.end(), more.begin(), more.end());
   all.insert(all.end(), columns.begin(), columns.end());
-  return insert_row_sql(verb, table, all);
+  return RowInsertion("INSERT OR REPLACE", table, all);
+}
+
+Columns with_position(Columns columns) {
+  columns.insert(columns.begin(), "position");
+  return columns;
+}
+
+// Composed once, and not before they are used.
+const RowInsertion& insert_ranks() {
+  static const RowInsertion ranks = insertion("rank", kRankColumns);
+  return ranks;
+}
+
+const RowInsertion& insert_steps() {
+  static const RowInsertion steps = insertion("step", kStepColumns);
+  return steps;
 }
 
 std::string select_sql(const char* table, const Columns& columns, const char* order) {
@@ -72,17 +87,7 @@ std::string select_sql(const char* table, const Columns& columns, const char* or
                      fmt::join(columns, ", "), table, order);
 }
 
-// Composed once: a store of imported runs is written and read with them 200,000 times.
-const std::string kInsertRank = insert_sql("rank", kRankColumns);
-const std::string kInsertStep = insert_sql("step", kStepColumns);
-// To be able to replace a row, SQLite writes the page as it was to a journal of the statement first.
-const std::string kInsertOnlyRank = insert_sql("rank", kRankColumns, {}, "INSERT");
-const std::string kInsertOnlyStep = insert_sql("step", kStepColumns, {}, "INSERT");
-const std::string kInsertCollective = insert_sql("collective", kCollectiveColumns, {"position"});
-const std::string kInsertKernel = insert_sql("kernel", kKernelColumns, {"position"});
-const std::string kInsertClockReading =
-    insert_sql("clock_reading", {"rank", "position", "at_ns", "offset_ns", "uncertainty_ns"});
-const std::string kInsertStepValue = insert_sql("step_value", {"rank", "name", "step", "value"});
+// Composed once: a store of imported runs is read with them 200,000 times.
 const std::string kSelectRanks = select_sql("rank", kRankColumns, "rank");
 const std::string kSelectSteps = select_sql("step", kStepColumns, "step, rank");
 const std::string kSelectCollectives = select_sql("collective", kCollectiveColumns, "position");
@@ -158,41 +163,80 @@ void read_clocks(const Database& database, std::int64_t key, std::vector<RankRec
   }
 }
 
-// The tables of summaries are written as a whole, in the order of the list.
-template <typename Record, typename Bind>
-void replace_list(const Database& database, std::int64_t key, const char* table, const std::string& insert,
-                  std::span<const Record> records, Bind&& bind) {
-  database.prepare(fmt::format("DELETE FROM {} WHERE run_key = ?", table)).bind(key).run();
-  Statement statement = database.prepare(insert);
+/// A run as the rows of the other tables name it.
+struct RunKey {
+  std::int64_t key;
+  const RunId& id;
+};
+
+void bind(RowValues& values, const RunKey& run, const RankRecord& r) {
+  const ClockReading& start = r.clock.start;
+  const ClockReading& end = r.clock.end;
+  values(run.key, r.rank, r.local_rank, r.node, r.host, r.pid, r.cores, start.at_ns, start.offset_ns, start.uncertainty_ns,
+         end.at_ns, end.offset_ns, end.uncertainty_ns, r.clock.shared_clock, r.dropped_spans, r.peak_memory_bytes, r.parameter_hash,
+         r.outcome, run.id);
+}
+
+void bind(RowValues& values, const RunKey& run, const StepRecord& s) {
+  std::apply(
+      [&](const auto&... parts) {
+        values(run.key, s.step, s.rank, s.begin_ns, s.duration_ns, s.probes_on, parts..., s.communication_ns, s.overlap_ns, s.peer_wait_ns,
+               s.peer_wait_uncertainty_ns, s.loss, run.id);
+      },
+      s.partition.ns);
+}
+
+void insert_clocks(const Database& database, const RunKey& run, const RankRecord& rank) {
   std::int64_t position = 0;
-  for (const Record& record : records) {
-    bind(statement, position++, record);
-    statement.run();
+  static const RowInsertion readings = insertion("clock_reading", {"rank", "position", "at_ns", "offset_ns", "uncertainty_ns"});
+  readings.insert(database, std::span(rank.clock.between), [&](RowValues& values, const ClockReading& reading) {
+    values(run.key, rank.rank, position++, reading.at_ns, reading.offset_ns, reading.uncertainty_ns, run.id);
+  });
+}
+
+/// Inserts the records `of` each run.
+template <typename Record>
+void insert_all(const Database& database, const RowInsertion& insertion, std::int64_t first_key, std::span<const CompleteRun> runs,
+                std::span<const Record> CompleteRun::*of) {
+  struct Row {
+    RunKey run;
+    const Record& record;
+  };
+  std::vector<Row> rows;
+  for (std::int64_t key = first_key; const CompleteRun& complete : runs) {
+    for (const Record& record : complete.*of) rows.push_back({{key, complete.run.id}, record});
+    ++key;
   }
+  insertion.insert(database, std::span<const Row>(rows), [](RowValues& values, const Row& row) { bind(values, row.run, row.record); });
+}
+
+// The tables of summaries are written as a whole, in the order of the list.
+template <typename Record, typename BindAt>
+void replace_list(const Database& database, std::int64_t key, const char* table, const RowInsertion& insertion,
+                  std::span<const Record> records, BindAt&& bind_at) {
+  database.prepare(fmt::format("DELETE FROM {} WHERE run_key = ?", table)).bind(key).run();
+  std::int64_t position = 0;
+  insertion.insert(database, records, [&](RowValues& values, const Record& record) { bind_at(values, position++, record); });
 }
 
 }  // namespace
 
+void RunStore::Impl::insert_measurements(std::int64_t first_key, std::span<const CompleteRun> runs) const {
+  insert_all(database, insert_ranks(), first_key, runs, &CompleteRun::ranks);
+  insert_all(database, insert_steps(), first_key, runs, &CompleteRun::steps);
+  for (std::int64_t key = first_key; const CompleteRun& complete : runs) {
+    for (const RankRecord& rank : complete.ranks) insert_clocks(database, {key, complete.run.id}, rank);
+    ++key;
+  }
+}
+
 void RunStore::put_ranks(const RunId& id, std::span<const RankRecord> ranks) {
   Transaction transaction(impl_->database);
-  const std::int64_t key = impl_->run_key_to_write(id);
-  const bool is_only = impl_->is_only_row(id, &Impl::Created::has_ranks, ranks.size());
-  Statement statement = impl_->database.prepare(is_only ? kInsertOnlyRank : kInsertRank);
-  for (const RankRecord& r : ranks) {
-    const ClockReading& start = r.clock.start;
-    const ClockReading& end = r.clock.end;
-    statement.run_with(key, r.rank, r.local_rank, r.node, r.host, r.pid, r.cores, start.at_ns, start.offset_ns,
-                       start.uncertainty_ns, end.at_ns, end.offset_ns, end.uncertainty_ns, r.clock.shared_clock,
-                       r.dropped_spans, r.peak_memory_bytes, r.parameter_hash, r.outcome, id);
-    if (!is_only) {
-      impl_->database.prepare("DELETE FROM clock_reading WHERE run_key = ? AND rank = ?").run_with(key, r.rank);
-    }
-    if (r.clock.between.empty()) continue;
-    Statement readings = impl_->database.prepare(kInsertClockReading);
-    std::int64_t position = 0;
-    for (const ClockReading& reading : r.clock.between) {
-      readings.bind(key, r.rank, position++, reading.at_ns, reading.offset_ns, reading.uncertainty_ns, id).run();
-    }
+  const RunKey run{impl_->run_key_to_write(id), id};
+  insert_ranks().insert(impl_->database, ranks, [&](RowValues& values, const RankRecord& rank) { bind(values, run, rank); });
+  for (const RankRecord& rank : ranks) {
+    impl_->database.prepare("DELETE FROM clock_reading WHERE run_key = ? AND rank = ?").bind(run.key, rank.rank).run();
+    insert_clocks(impl_->database, run, rank);
   }
   transaction.commit();
 }
@@ -206,17 +250,8 @@ std::vector<RankRecord> RunStore::ranks(const RunId& id) const {
 
 void RunStore::put_steps(const RunId& id, std::span<const StepRecord> steps) {
   Transaction transaction(impl_->database);
-  const std::int64_t key = impl_->run_key_to_write(id);
-  const bool is_only = impl_->is_only_row(id, &Impl::Created::has_steps, steps.size());
-  Statement statement = impl_->database.prepare(is_only ? kInsertOnlyStep : kInsertStep);
-  for (const StepRecord& s : steps) {
-    std::apply(
-        [&](const auto&... parts) {
-          statement.run_with(key, s.step, s.rank, s.begin_ns, s.duration_ns, s.probes_on, parts..., s.communication_ns,
-                             s.overlap_ns, s.peer_wait_ns, s.peer_wait_uncertainty_ns, s.loss, id);
-        },
-        s.partition.ns);
-  }
+  const RunKey run{impl_->run_key_to_write(id), id};
+  insert_steps().insert(impl_->database, steps, [&](RowValues& values, const StepRecord& step) { bind(values, run, step); });
   transaction.commit();
 }
 
@@ -238,12 +273,12 @@ void RunStore::visit_steps(const RunId& id, const std::function<void(const StepR
 void RunStore::put_collectives(const RunId& id, std::span<const CollectiveRecord> collectives) {
   Transaction transaction(impl_->database);
   const std::int64_t key = impl_->run_key_to_write(id);
-  replace_list(impl_->database, key, "collective", kInsertCollective, collectives,
-               [&](Statement& statement, std::int64_t position, const CollectiveRecord& c) {
-                 statement.bind(key, position, c.function, c.bucket, c.bytes, c.count, c.transfer_ns,
-                                c.duration_ns, c.peer_wait_ns, c.peer_wait_resolved, c.nccl_algorithm,
-                                c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns,
-                                c.communicator.ranks, c.communicator.members, c.communicator.place, id);
+  static const RowInsertion rows = insertion("collective", with_position(kCollectiveColumns));
+  replace_list(impl_->database, key, "collective", rows, collectives,
+               [&](RowValues& values, std::int64_t position, const CollectiveRecord& c) {
+                 values(key, position, c.function, c.bucket, c.bytes, c.count, c.transfer_ns, c.duration_ns, c.peer_wait_ns,
+                        c.peer_wait_resolved, c.nccl_algorithm, c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns,
+                        c.communicator.ranks, c.communicator.members, c.communicator.place, id);
                });
   transaction.commit();
 }
@@ -255,9 +290,10 @@ std::vector<CollectiveRecord> RunStore::collectives(const RunId& id) const {
 void RunStore::put_kernels(const RunId& id, std::span<const KernelRecord> kernels) {
   Transaction transaction(impl_->database);
   const std::int64_t key = impl_->run_key_to_write(id);
-  replace_list(impl_->database, key, "kernel", kInsertKernel, kernels,
-               [&](Statement& statement, std::int64_t position, const KernelRecord& k) {
-                 statement.bind(key, position, k.name, k.kind, k.count, k.total_ns, k.max_ns, id);
+  static const RowInsertion rows = insertion("kernel", with_position(kKernelColumns));
+  replace_list(impl_->database, key, "kernel", rows, kernels,
+               [&](RowValues& values, std::int64_t position, const KernelRecord& k) {
+                 values(key, position, k.name, k.kind, k.count, k.total_ns, k.max_ns, id);
                });
   transaction.commit();
 }
@@ -298,8 +334,10 @@ void RunStore::append_step_values(const RunId& id, int rank, std::string_view na
                                   std::span<const std::pair<std::uint32_t, double>> step_values) {
   Transaction transaction(impl_->database);
   const std::int64_t key = impl_->run_key_to_write(id);
-  Statement statement = impl_->database.prepare(kInsertStepValue);
-  for (const auto& [step, value] : step_values) statement.bind(key, rank, name, step, value, id).run();
+  static const RowInsertion values_of_steps = insertion("step_value", {"rank", "name", "step", "value"});
+  values_of_steps.insert(impl_->database, step_values, [&](RowValues& values, const std::pair<std::uint32_t, double>& step_value) {
+    values(key, rank, name, step_value.first, step_value.second, id);
+  });
   transaction.commit();
 }
 

@@ -4,7 +4,7 @@
 
 #include "analyzer/store/rows/run_store.h"
 #include "analyzer/store/rows/run_store_impl.h"
-#include "analyzer/store/sqlite/row_checksum.h"
+#include "analyzer/store/sqlite/row_insertion.h"
 #include "core/clock.h"
 #include "core/error.h"
 
@@ -60,13 +60,11 @@ NamedBaseline RunStore::add_baseline(std::string_view name, std::string_view ref
   newest.bind(name).step();
   baseline.version = static_cast<int>(newest.integer(0)) + 1;
   newest.reset();
-  database.prepare(insert_row_sql("INSERT", "baseline", {"name", "version", "created_wall_ns", "reference"}))
-      .bind(name, baseline.version, baseline.created_wall_ns, reference)
-      .run();
-  Statement insert =
-      database.prepare(insert_row_sql("INSERT", "baseline_run", {"name", "version", "position", "run_id"}));
+  RowInsertion("INSERT", "baseline", {"name", "version", "created_wall_ns", "reference"})
+      .insert_row(database, name, baseline.version, baseline.created_wall_ns, reference);
   int position = 0;
-  for (const RunId& run : runs) insert.bind(name, baseline.version, position++, run).run();
+  RowInsertion("INSERT", "baseline_run", {"name", "version", "position", "run_id"})
+      .insert(database, runs, [&](RowValues& values, const RunId& run) { values(name, baseline.version, position++, run); });
   transaction.commit();
   return baseline;
 }

@@ -7,7 +7,8 @@
 
 #include "analyzer/store/rows/case_cache.h"
 #include "analyzer/store/rows/run_id.h"
-#include "analyzer/store/sqlite/row_checksum.h"
+#include "analyzer/store/rows/run_texts.h"
+#include "analyzer/store/sqlite/row_insertion.h"
 #include "core/error.h"
 
 namespace ddbench::store {
@@ -57,16 +58,16 @@ std::string read_columns() {
   return fmt::format("{}", fmt::join(kColumns.begin(), kColumns.begin() + kReadColumns, ", "));
 }
 
-void write_row(Statement& statement, const RunRecord& run, const RunTexts& texts) {
+void write_row(RowValues& values, const RunRecord& run, const RunTexts& texts) {
   const RunCase& run_case = run.run_case;
   const Environment& environment = run.environment;
-  statement.run_with(run.id, to_string(run.state), run.reason, run.valid, run.invalid_reason, run.sweep_id,
-                 run.baseline_id, run.is_baseline, run.repetition, run.provenance.bits(), run.started_wall_ns,
-                 run.finished_wall_ns, texts.run_case.json, texts.run_case.key, environment.fingerprint, environment.network, texts.facts,
-                 run.owner_pid, run.owner_start_ticks, run.owner_boot_id, run.owner_host, run_case.name,
-                 work_name(run_case.work), run_case.nodes, run_case.gpus_per_node, run_case.world_size(),
-                 to_string(run_case.scaling), run_case.batch_per_gpu, run_case.precision, run_case.strategy,
-                 run_case.device, run_case.backend, run_case.link, run_case.sku);
+  values(run.id, to_string(run.state), run.reason, run.valid, run.invalid_reason, run.sweep_id,
+         run.baseline_id, run.is_baseline, run.repetition, run.provenance.bits(), run.started_wall_ns,
+         run.finished_wall_ns, texts.run_case.json, texts.run_case.key, environment.fingerprint, environment.network, texts.facts,
+         run.owner_pid, run.owner_start_ticks, run.owner_boot_id, run.owner_host, run_case.name,
+         work_name(run_case.work), run_case.nodes, run_case.gpus_per_node, run_case.world_size(),
+         to_string(run_case.scaling), run_case.batch_per_gpu, run_case.precision, run_case.strategy,
+         run_case.device, run_case.backend, run_case.link, run_case.sku);
 }
 
 RunRecord read_row(const Statement& statement, CaseCache& cases) {
@@ -106,16 +107,20 @@ std::string read_row_into(RunRecord& run, const Statement& statement, CaseCache&
 
 }  // namespace
 
-void insert_run(const Database& database, const RunRecord& run, const RunTexts& texts) {
-  static const std::string sql = insert_row_sql("INSERT", "run", kColumns);
-  Statement statement = database.prepare(sql);
-  write_row(statement, run, texts);
+void insert_runs(const Database& database, std::span<const CompleteRun> runs) {
+  static const RowInsertion insertion("INSERT", "INSERT OR FAIL", "run", kColumns);
+  insertion.insert(database, runs, [](RowValues& values, const CompleteRun& complete) { write_row(values, complete.run, complete.texts); });
 }
 
 bool replace_run(const Database& database, const RunRecord& run, CaseCache& cases) {
-  static const std::string sql = update_run_sql(kColumns);
+  static const ChecksumOrder order(kColumns);
+  static const std::string sql = fmt::format("UPDATE run SET ({}, {}) = ({}) WHERE id = ?1", fmt::join(kColumns, ", "), kChecksumColumn,
+                                             fmt::join(std::vector<const char*>(kColumns.size() + 1, "?"), ", "));
+  const RunTexts texts(run, cases);
   Statement statement = database.prepare(sql);
-  write_row(statement, run, RunTexts(run, cases));
+  RowValues values(statement, order);
+  write_row(values, run, texts);
+  statement.run();
   return sqlite3_changes(database.handle()) > 0;
 }
 

@@ -1,19 +1,20 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analyzer/store/rows/case_cache.h"
-#include "analyzer/store/rows/run_texts.h"
+#include "analyzer/store/rows/run_store.h"
 #include "analyzer/store/sqlite/database.h"
 #include "core/run_case/records.h"
 
 namespace ddbench::store {
 
-/// INSERT, and UPDATE by id, of the whole row.
-void insert_run(const Database& database, const RunRecord& run, const RunTexts& texts);
-/// False when there is no run of this id.
+/// The rows of the table `run` only. After an error some of several may be in the transaction.
+void insert_runs(const Database& database, std::span<const CompleteRun> runs);
+/// Every column of the run's row but its id. False when there is no run of this id.
 bool replace_run(const Database& database, const RunRecord& run, CaseCache& cases);
 
 using OnUnreadable = std::function<void(const UnreadableRun&)>;

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "analyzer/store/rows/find_run.h"
 #include "analyzer/store/rows/run_id.h"
 #include "analyzer/store/rows/run_row.h"
 #include "analyzer/store/rows/run_store_impl.h"
+#include "analyzer/store/rows/run_texts.h"
 #include "analyzer/store/sqlite/open_store.h"
 #include "analyzer/store/sqlite/refresh_case_keys.h"
 #include "core/error.h"
@@ -35,29 +38,40 @@ const std::filesystem::path& RunStore::file() const noexcept {
 }
 
 std::int64_t RunStore::Impl::run_key(const RunId& id) const {
-  if (is_just_created(id)) return created.key;
   Statement statement = database.prepare("SELECT run_key FROM run WHERE id = ?");
   if (!statement.bind(id).step()) throw_unknown_run(id, database.file());
   return statement.integer(0);
 }
 
 void RunStore::create_run(const RunRecord& run) {
-  create_run(run, RunTexts(run, impl_->cases));
+  const RunTexts texts(run, impl_->cases);
+  const CompleteRun complete{run, texts, {}, {}, {}};
+  add_runs({&complete, 1});
 }
 
-void RunStore::create_run(const RunRecord& run, const RunTexts& texts) {
+void RunStore::add_runs(std::span<const CompleteRun> runs) {
   const Database& database = impl_->database;
-  check_run_id(run.id);
+  for (const CompleteRun& complete : runs) check_run_id(complete.run.id);
   Transaction transaction(database);
+  // SQLite gives the next free number, and by chance where that would be too large.
+  const std::int64_t last_key = database.integer("SELECT max(run_key) FROM run");
+  if (last_key >= std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(runs.size())) {
+    throw Error(ErrorCode::kRunFailed, fmt::format("the store {} has no numbers for more runs: start a new one", file().string()), 0,
+                file().string());
+  }
   try {
-    insert_run(database, run, texts);
+    insert_runs(database, runs);
   } catch (const Error& error) {
     if (error.native_code() != SQLITE_CONSTRAINT_UNIQUE) throw;
     throw Error(ErrorCode::kBadInput,
-                fmt::format("the store {} already holds a run \"{}\"", file().string(), run.id), 0,
-                file().string());
+                runs.size() == 1 ? fmt::format("the store {} already holds a run \"{}\"", file().string(), runs.front().run.id)
+                                 : fmt::format("the store {} already holds one of these runs", file().string()),
+                0, file().string());
   }
-  impl_->created = {run.id, database.last_insert_key(), database.transactions()};
+  impl_->insert_measurements(last_key + 1, runs);
+  for (const CompleteRun& complete : runs) {
+    if (!complete.collectives.empty()) put_collectives(complete.run.id, complete.collectives);
+  }
   transaction.commit();
 }
 

@@ -20,6 +20,15 @@ namespace ddbench::store {
 
 struct RunTexts;
 
+/// A run that has ended, with its summaries. What it refers to must outlive it.
+struct CompleteRun {
+  const RunRecord& run;
+  const RunTexts& texts;  ///< of `run`
+  std::span<const RankRecord> ranks;  ///< each once
+  std::span<const StepRecord> steps;
+  std::span<const CollectiveRecord> collectives;
+};
+
 /// One SQLite file (WAL, foreign keys, user_version = schema version; FORMAT.md). Several processes may write
 /// at once. One RunStore is used by one thread at a time. Every method throws Error: kBadInput for a file
 /// that is no store, is newer than this program, or a reference that matches nothing; kRunFailed for a full
@@ -36,10 +45,12 @@ class RunStore {
   // Writing. Each call is one transaction, or a part of the Batch that is open; an unknown run is an
   // Error{kBadInput}.
 
-  /// Throws Error{kBadInput} when the id is not a run id (is_run_id) or taken.
+  /// Throws Error{kBadInput} when the id is not a run id (is_run_id) or taken, and Error{kRunFailed} when the keys of a (damaged) store are
+  /// used up.
   void create_run(const RunRecord& run);
-  /// The same, with texts that were made ahead, of this run.
-  void create_run(const RunRecord& run, const RunTexts& texts);
+  /// As create_run, put_ranks, put_steps and put_collectives of each run, in less time. After an error a Batch must not be committed: some of
+  /// the runs may be in it.
+  void add_runs(std::span<const CompleteRun> runs);
   /// Every column of the row but its id. The sign of life is only of runs that are running.
   void update_run(const RunRecord& run);
   /// This process drives the run. Until update_run closes it, or let_go(), each call that writes to it through this object

@@ -14,7 +14,7 @@
 #include "analyzer/store/rows/encoded_spans.h"
 #include "analyzer/store/rows/run_store_impl.h"
 #include "analyzer/store/rows/stored_spans.h"
-#include "analyzer/store/sqlite/row_checksum.h"
+#include "analyzer/store/sqlite/row_insertion.h"
 #include "core/error.h"
 
 namespace ddbench::store {
@@ -75,11 +75,11 @@ void add_names(const Database& database, RankKey key, std::span<const std::strin
                   0, database.file().string());
     }
   }
-  Statement insert =
-      database.prepare(insert_row_sql("INSERT", "span_name", {"run_key", "rank", "name_id", "name"}));
-  for (std::size_t name_id = known; name_id < names.size(); ++name_id) {
-    insert.bind(key.run_key, key.rank, static_cast<std::int64_t>(name_id), names[name_id], key.run).run();
-  }
+  if (known >= names.size()) return;
+  static const RowInsertion insertion("INSERT", "span_name", {"run_key", "rank", "name_id", "name"});
+  insertion.insert(database, names.subspan(known), [&](RowValues& values, const std::string& name) {
+    values(key.run_key, key.rank, known++, name, key.run);
+  });
 }
 
 void put_chunk(const Database& database, RankKey key, std::int64_t position, std::span<const Span> spans) {
@@ -94,19 +94,17 @@ void put_chunk(const Database& database, RankKey key, std::int64_t position, std
     first_ns = std::min(first_ns, span.begin_ns);
     last_ns = std::max(last_ns, span.end_ns);
   }
-  Statement insert = database.prepare(insert_row_sql("INSERT OR REPLACE", "span_chunk",
-                                                     {"run_key", "rank", "position", "span_count", "first_ns",
-                                                      "last_ns", "chunk", "first_step", "last_step"}));
+  static const RowInsertion insertion(
+      "INSERT OR REPLACE", "span_chunk",
+      {"run_key", "rank", "position", "span_count", "first_ns", "last_ns", "chunk", "first_step", "last_step"});
   const std::vector<std::byte> chunk = encode_spans(spans);
   const auto count = static_cast<std::int64_t>(spans.size());
   if (first_step == kNoStep) {
-    insert.bind(key.run_key, key.rank, position, count, first_ns, last_ns, std::span(chunk), nullptr,
-                nullptr, key.run);
+    insertion.insert_row(database, key.run_key, key.rank, position, count, first_ns, last_ns, std::span(chunk), nullptr, nullptr, key.run);
   } else {
-    insert.bind(key.run_key, key.rank, position, count, first_ns, last_ns, std::span(chunk), first_step,
-                last_step, key.run);
+    insertion.insert_row(database, key.run_key, key.rank, position, count, first_ns, last_ns, std::span(chunk), first_step, last_step,
+                         key.run);
   }
-  insert.run();
 }
 
 }  // namespace

@@ -175,7 +175,6 @@ std::int64_t Database::last_insert_key() const {
 Transaction::Transaction(const Database& database) : database_(database), open_(!database.in_transaction()) {
   if (!open_) return;
   database_.execute_when_free("BEGIN IMMEDIATE");
-  ++database_.transactions_;
 }
 
 Transaction::~Transaction() {

@@ -43,8 +43,6 @@ class Database {
 
   bool is_read_only() const;
   bool in_transaction() const;
-  /// How many have been begun through this object; 0 before the first.
-  std::int64_t transactions() const noexcept { return transactions_; }
   std::int64_t last_insert_key() const;
   const std::filesystem::path& file() const noexcept { return file_; }
   sqlite3* handle() const noexcept { return handle_.get(); }
@@ -52,7 +50,6 @@ class Database {
 
  private:
   friend class Statement;
-  friend class Transaction;
   static constexpr int kBusyTimeoutMs = 60'000;  ///< longer than any transaction of ours: a queue of writers must not lose a run
 
   Database(std::filesystem::path file, const char* name, int flags);
@@ -61,7 +58,6 @@ class Database {
   UniqueHandle<sqlite3, sqlite3_close_v2> handle_;
   mutable int busy_timeout_ms_ = kBusyTimeoutMs;
   mutable IdleStatements idle_statements_;
-  mutable std::int64_t transactions_ = 0;
 };
 
 /// Takes the write lock at once, waiting for other writers; rolls back unless committed. Inside of another

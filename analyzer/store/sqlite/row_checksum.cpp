@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 
 #include "analyzer/store/codec/checksum_mix.h"
 #include "analyzer/store/sqlite/database.h"
@@ -15,32 +16,57 @@
 namespace ddbench::store {
 namespace {
 
-constexpr const char* kColumn = "checksum";
+// A chunk has a checksum of its own in its header, which stands for the rest.
+constexpr std::string_view kChunkColumn = "chunk";
+constexpr std::size_t kChunkHeaderBytes = 32;
 
-std::uint64_t mix_bytes(std::uint64_t state, sqlite3_value* value) {
-  const auto* bytes = static_cast<const char*>(sqlite3_value_blob(value));
-  const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
+std::uint64_t mix_bytes(std::uint64_t state, const void* bytes, std::size_t size) {
   state = checksum_mix(state, size);
   for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
-    std::memcpy(&word, bytes + at, std::min(sizeof word, size - at));
+    std::memcpy(&word, static_cast<const char*>(bytes) + at, std::min(sizeof word, size - at));
     if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
     state = checksum_mix(state, word);
   }
   return state;
 }
 
+std::uint64_t mix_value(std::uint64_t state, std::monostate) { return checksum_mix(state, 0); }
+
+std::uint64_t mix_value(std::uint64_t state, std::int64_t value) {
+  return checksum_mix(checksum_mix(state, 1), static_cast<std::uint64_t>(value));
+}
+
+std::uint64_t mix_value(std::uint64_t state, double value) {
+  // SQLite stores -0.0 as 0: adding 0 makes the two equal.
+  return checksum_mix(checksum_mix(state, 2), std::bit_cast<std::uint64_t>(value + 0.0));
+}
+
+std::uint64_t mix_value(std::uint64_t state, std::string_view value) {
+  return mix_bytes(checksum_mix(state, 3), value.data(), value.size());
+}
+
+std::uint64_t mix_value(std::uint64_t state, std::span<const std::byte> value) {
+  return mix_bytes(checksum_mix(state, 4), value.data(), value.size());
+}
+
+std::string_view text_of(sqlite3_value* value) {
+  const auto* const text = reinterpret_cast<const char*>(sqlite3_value_text(value));  // UTF-8, however the file stores it
+  return {text, static_cast<std::size_t>(sqlite3_value_bytes(value))};
+}
+
+std::span<const std::byte> blob_of(sqlite3_value* value) {
+  const auto* const bytes = static_cast<const std::byte*>(sqlite3_value_blob(value));
+  return {bytes, static_cast<std::size_t>(sqlite3_value_bytes(value))};
+}
+
 std::uint64_t mix_value(std::uint64_t state, sqlite3_value* value) {
   switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER:
-      return checksum_mix(checksum_mix(state, 1), static_cast<std::uint64_t>(sqlite3_value_int64(value)));
-    case SQLITE_FLOAT:
-      // SQLite stores -0.0 as 0: adding 0 makes the two equal.
-      return checksum_mix(checksum_mix(state, 2),
-                          std::bit_cast<std::uint64_t>(sqlite3_value_double(value) + 0.0));
-    case SQLITE_TEXT: return mix_bytes(checksum_mix(state, 3), value);
-    case SQLITE_BLOB: return mix_bytes(checksum_mix(state, 4), value);
-    default: return checksum_mix(state, 0);
+    case SQLITE_INTEGER: return mix_value(state, std::int64_t{sqlite3_value_int64(value)});
+    case SQLITE_FLOAT: return mix_value(state, sqlite3_value_double(value));
+    case SQLITE_TEXT: return mix_value(state, text_of(value));
+    case SQLITE_BLOB: return mix_value(state, blob_of(value));
+    default: return mix_value(state, std::monostate());
   }
 }
 
@@ -50,43 +76,24 @@ void row_checksum(sqlite3_context* context, int count, sqlite3_value** values) {
   sqlite3_result_int64(context, static_cast<std::int64_t>(state));
 }
 
-/// The function's call: the run's id, then the columns in alphabetical order. `run_id` is the SQL of the id, `value_of` gives
-/// that of each column.
-template <typename ValueOf>
-std::string call_sql(std::vector<std::string> columns, const std::string& run_id, ValueOf&& value_of) {
-  std::vector<std::string> values;
-  if (std::erase(columns, "run_key") > 0) values.push_back(run_id);
-  std::erase(columns, kColumn);
-  std::sort(columns.begin(), columns.end());
-  for (const std::string& column : columns) {
-    // A chunk has a checksum of its own in its header, which stands for the rest.
-    values.push_back(column == "chunk" ? fmt::format("substr({}, 1, 32)", value_of(column))
-                                       : std::string(value_of(column)));
-  }
-  return fmt::format("row_checksum({})", fmt::join(values, ", "));
-}
-
-std::string parameters_call_sql(const std::vector<std::string>& columns) {
-  return call_sql(columns, fmt::format("?{}", columns.size() + 1), [&](const std::string& column) {
-    return fmt::format("?{}", std::find(columns.begin(), columns.end(), column) - columns.begin() + 1);
-  });
-}
-
-std::string parameters(std::size_t count) {
-  std::string text;
-  for (std::size_t i = 1; i <= count; ++i) text += fmt::format("?{}, ", i);
-  return text;
-}
-
 struct CheckedTable {
   std::string name;
   std::vector<std::string> columns;
   std::vector<std::string> key;
   bool has_run = false;
 
+  /// The function's call, in the order of ChecksumOrder.
   std::string checksum_sql() const {
-    const std::string run_id = fmt::format("(SELECT id FROM run WHERE run_key = {}.run_key)", name);
-    return call_sql(columns, run_id, [&](const std::string& column) { return name + "." + column; });
+    std::vector<std::string> sorted = columns;
+    std::vector<std::string> values;
+    if (std::erase(sorted, "run_key") > 0) values.push_back(fmt::format("(SELECT id FROM run WHERE run_key = {}.run_key)", name));
+    std::erase(sorted, kChecksumColumn);
+    std::sort(sorted.begin(), sorted.end());
+    for (const std::string& column : sorted) {
+      values.push_back(column == kChunkColumn ? fmt::format("substr({}.{}, 1, {})", name, column, kChunkHeaderBytes)
+                                              : fmt::format("{}.{}", name, column));
+    }
+    return fmt::format("row_checksum({})", fmt::join(values, ", "));
   }
 };
 
@@ -106,7 +113,7 @@ std::vector<CheckedTable> all_tables(const Database& database) {
 }
 
 bool has_column(const CheckedTable& table) {
-  return std::find(table.columns.begin(), table.columns.end(), kColumn) != table.columns.end();
+  return std::find(table.columns.begin(), table.columns.end(), kChecksumColumn) != table.columns.end();
 }
 
 std::vector<CheckedTable> checked_tables(const Database& database) {
@@ -134,15 +141,29 @@ int add_row_checksum_function(sqlite3* connection) {
                                     row_checksum, nullptr, nullptr, nullptr);
 }
 
-std::string insert_row_sql(std::string_view verb, std::string_view table,
-                           const std::vector<std::string>& columns) {
-  return fmt::format("{} INTO {} ({}, {}) VALUES ({}{})", verb, table, fmt::join(columns, ", "), kColumn,
-                     parameters(columns.size()), parameters_call_sql(columns));
+ChecksumOrder::ChecksumOrder(const std::vector<std::string>& columns) : columns_(columns.size()), values_(columns_), chunk_(columns_) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i] == kChunkColumn) chunk_ = i;
+    order_.push_back(i);
+  }
+  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return columns[a] < columns[b]; });
+  const auto run_key = std::find(columns.begin(), columns.end(), "run_key");
+  if (run_key == columns.end()) return;
+  std::erase(order_, static_cast<std::size_t>(run_key - columns.begin()));
+  order_.insert(order_.begin(), values_++);
 }
 
-std::string update_run_sql(const std::vector<std::string>& columns) {
-  return fmt::format("UPDATE run SET ({}, {}) = ({}{}) WHERE id = ?1", fmt::join(columns, ", "), kColumn,
-                     parameters(columns.size()), parameters_call_sql(columns));
+std::int64_t ChecksumOrder::checksum(std::span<const RowValue> row) const {
+  if (row.size() != values_) throw std::logic_error("a row of another number of values");
+  std::uint64_t state = order_.size();
+  for (const std::size_t at : order_) {
+    RowValue value = row[at];
+    if (auto* const chunk = at == chunk_ ? std::get_if<std::span<const std::byte>>(&value) : nullptr) {
+      *chunk = chunk->first(std::min(chunk->size(), kChunkHeaderBytes));
+    }
+    state = std::visit([state](const auto& stored) { return mix_value(state, stored); }, value);
+  }
+  return static_cast<std::int64_t>(state);
 }
 
 std::vector<ChangedRow> changed_rows(const Database& database, int limit) {
@@ -153,7 +174,7 @@ std::vector<ChangedRow> changed_rows(const Database& database, int limit) {
                             : table.name == "run" ? "id"
                                                   : "''";
     Statement rows = database.prepare(fmt::format("SELECT {}, {} FROM {} WHERE {} IS NOT {} LIMIT {}", run,
-                                                  fmt::join(table.key, ", "), table.name, kColumn,
+                                                  fmt::join(table.key, ", "), table.name, kChecksumColumn,
                                                   table.checksum_sql(), limit));
     while (rows.step()) changed.push_back(changed_row(rows, table));
   }
@@ -175,7 +196,7 @@ bool has_checksums(const Database& database) {
 void forget_wrong_checksums(const Database& database) {
   for (const CheckedTable& table : checked_tables(database)) {
     database
-        .prepare(fmt::format("UPDATE {0} SET {1} = NULL WHERE {1} IS NOT {2}", table.name, kColumn,
+        .prepare(fmt::format("UPDATE {0} SET {1} = NULL WHERE {1} IS NOT {2}", table.name, kChecksumColumn,
                              table.checksum_sql()))
         .run();
   }
@@ -184,8 +205,8 @@ void forget_wrong_checksums(const Database& database) {
 void compute_checksums(const Database& database, bool all) {
   for (const CheckedTable& table : checked_tables(database)) {
     database
-        .prepare(fmt::format("UPDATE {0} SET {1} = {2}{3}", table.name, kColumn, table.checksum_sql(),
-                             all ? "" : fmt::format(" WHERE {} IS NOT NULL", kColumn)))
+        .prepare(fmt::format("UPDATE {0} SET {1} = {2}{3}", table.name, kChecksumColumn, table.checksum_sql(),
+                             all ? "" : fmt::format(" WHERE {} IS NOT NULL", kChecksumColumn)))
         .run();
   }
 }

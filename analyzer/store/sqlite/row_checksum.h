@@ -2,8 +2,12 @@
 
 #include <sqlite3.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace ddbench::store {
@@ -14,13 +18,27 @@ class Database;
 /// "Row checksums"). Returns SQLite's status.
 int add_row_checksum_function(sqlite3* connection);
 
-/// SQL that inserts a row with its checksum. `verb`: "INSERT" or "INSERT OR REPLACE". The parameters are the
-/// values of `columns`, in this order, and behind them, where one of these is "run_key", the id of that run.
-std::string insert_row_sql(std::string_view verb, std::string_view table,
-                           const std::vector<std::string>& columns);
+inline constexpr std::string_view kChecksumColumn = "checksum";
 
-/// SQL that replaces all columns of the row of `run` whose id, the first of `columns`, is parameter 1.
-std::string update_run_sql(const std::vector<std::string>& columns);
+/// A value as SQLite stores it; the first is NULL.
+using RowValue = std::variant<std::monostate, std::int64_t, double, std::string_view, std::span<const std::byte>>;
+
+/// The order in which the values of a row enter its checksum: the id of its run first, then the columns by name.
+class ChecksumOrder {
+ public:
+  explicit ChecksumOrder(const std::vector<std::string>& columns);
+
+  std::size_t columns() const noexcept { return columns_; }
+  /// What row_checksum has of this row: the values of the columns and, behind them, the id of its run where one of the columns is
+  /// "run_key". Throws std::logic_error for another number of values.
+  std::int64_t checksum(std::span<const RowValue> row) const;
+
+ private:
+  std::size_t columns_ = 0;
+  std::size_t values_ = 0;          ///< of a row: the columns, and perhaps the id of its run
+  std::size_t chunk_ = 0;           ///< the column of chunks; `columns_`: none
+  std::vector<std::size_t> order_;  ///< positions in a row
+};
 
 /// A row whose checksum does not fit its values.
 struct ChangedRow {

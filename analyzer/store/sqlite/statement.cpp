@@ -40,10 +40,6 @@ Statement::~Statement() {
   }
 }
 
-void Statement::clear() noexcept {
-  sqlite3_clear_bindings(handle_.get());
-}
-
 void Statement::check(int status) const {
   if (status != SQLITE_OK) database_->fail(status);
 }

@@ -62,13 +62,13 @@ class Statement {
   void bind_one(int index, bool value) { bind_one(index, static_cast<std::int64_t>(value)); }
   void bind_one(int index, std::nullptr_t);
 
-  /// Binds all parameters without copying texts, runs to the end, and forgets them.
-  template <typename... Values>
-  void run_with(const Values&... values) {
-    int index = 0;
-    (lend_one(++index, values), ...);
-    run();
-    clear();
+  /// The same without copying texts: they must stay until others are bound or the Statement ends.
+  void lend_one(int index, std::string_view value);
+  void lend_one(int index, const std::string& value) { lend_one(index, std::string_view(value)); }
+  void lend_one(int index, const char* value) { lend_one(index, std::string_view(value)); }
+  template <typename Value>
+  void lend_one(int index, const Value& value) {
+    bind_one(index, value);
   }
 
   /// True when there is a row to read.
@@ -104,15 +104,6 @@ class Statement {
 
  private:
   void check(int status) const;
-  void clear() noexcept;
-  /// A text of the caller's, which is read until clear().
-  void lend_one(int index, std::string_view value);
-  void lend_one(int index, const std::string& value) { lend_one(index, std::string_view(value)); }
-  void lend_one(int index, const char* value) { lend_one(index, std::string_view(value)); }
-  template <typename Value>
-  void lend_one(int index, const Value& value) {
-    bind_one(index, value);
-  }
 
   const Database* database_;
   CompiledStatement handle_;           ///< empty: moved from

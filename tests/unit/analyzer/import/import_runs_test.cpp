@@ -79,24 +79,6 @@ TEST(ImportRuns, RunsOfOneFileHaveIdsThatDiffer) {
   EXPECT_EQ(reports, 3000u);
 }
 
-// This keeps the memory small: the rows are never collected.
-TEST(ImportRuns, OfFewRunsOneIsHeldAtATime) {
-  const test::TemporaryDirectory directory;
-  std::size_t alive = 0;
-  std::size_t most = 0;
-  const auto source = [&](const TakeRun& take) {
-    for (int row = 0; row < 50; ++row) {
-      most = std::max(most, ++alive);
-      ImportedRun run;
-      run.run.state = store::RunState::kDone;
-      take(std::move(run));
-      --alive;
-    }
-  };
-  EXPECT_EQ(import_runs(directory / "a.db", source, "text", "t.csv").added.size(), 50u);
-  EXPECT_EQ(most, 1u);
-}
-
 // Eight simultaneous imports once stored seven copies: an import must lock the store from its check to its
 // write.
 TEST(ImportRuns, OneFileImportedByManyAtOnceIsStoredOnce) {

@@ -1,8 +1,11 @@
 // Many runs at once: written as one transaction, read in a few queries.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_store.h"
+#include "analyzer/store/rows/run_texts.h"
 #include "analyzer/store/sqlite/database.h"
 #include "expect_error.h"
 #include "sample_records.h"
@@ -124,6 +127,92 @@ TEST_F(BatchTest, RowsOfManyRunsAreThoseOfEach) {
     }
   }
   EXPECT_ERROR(ErrorCode::kBadInput, "no run \"x\"", store_.rows(std::vector<RunId>{"run1", "x"}));
+}
+
+/// Runs with all that add_runs stores, and what they refer to.
+struct CompleteRuns {
+  CompleteRuns(int first, int count) {
+    records.reserve(static_cast<std::size_t>(count));
+    texts.reserve(static_cast<std::size_t>(count));
+    CaseCache cases;
+    for (int run = first; run < first + count; ++run) {
+      records.push_back(test::full_run("run" + std::to_string(run)));
+      records.back().run_case.name = test::kHostileText + std::to_string(run % 3);
+      texts.emplace_back(records.back(), cases);
+      const auto many = static_cast<std::size_t>(run % 20);
+      complete.push_back({records.back(), texts.back(), std::span(ranks).first(many), std::span(steps).first(many),
+                          std::span(collectives).first(many % 2)});
+    }
+  }
+
+  std::vector<RankRecord> ranks = [] {
+    std::vector<RankRecord> all;
+    for (int rank = 0; rank < 20; ++rank) {
+      all.push_back(test::full_rank(rank));
+      for (int reading = 0; reading < rank; ++reading) all.back().clock.between.push_back({reading, rank, 1});
+    }
+    return all;
+  }();
+  std::vector<StepRecord> steps = [] {
+    std::vector<StepRecord> all;
+    for (std::uint32_t step = 0; step < 20; ++step) all.push_back(test::full_step(static_cast<int>(step % 2), step));
+    all[3].loss = std::numeric_limits<double>::quiet_NaN();
+    all[4].loss = -0.0;
+    return all;
+  }();
+  std::vector<CollectiveRecord> collectives{{"all_reduce", 3, 1024, 7, 100, 120, 20, true}};
+  std::vector<RunRecord> records;
+  std::vector<RunTexts> texts;
+  std::vector<CompleteRun> complete;
+};
+
+TEST_F(BatchTest, CompleteRunsAreStoredAsOneByOne) {
+  add("before", 2);
+  const CompleteRuns runs(0, 45);  // sixteen with a statement, and the rest
+  store_.add_runs(runs.complete);
+  store_.add_runs({});
+  add("after", 2);
+  EXPECT_TRUE(check_store(file_).problems.empty());
+  ASSERT_EQ(store_.runs().size(), 47u);
+  for (const CompleteRun& complete : runs.complete) {
+    const RunId& id = complete.run.id;
+    test::expect_same(store_.run(id).value(), complete.run);
+    const std::vector<RankRecord> ranks = store_.ranks(id);
+    ASSERT_EQ(ranks.size(), complete.ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) test::expect_same(ranks[i], complete.ranks[i]);
+    const std::vector<StepRecord> steps = store_.steps(id);
+    ASSERT_EQ(steps.size(), complete.steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) test::expect_same(steps[i], complete.steps[i]);
+    EXPECT_EQ(store_.collectives(id).size(), complete.collectives.size());
+  }
+}
+
+TEST_F(BatchTest, OfCompleteRunsWithAnIdThatIsTakenNoneIsStored) {
+  for (const int taken : {0, 14, 15, 16, 31, 44}) {
+    store_.create_run(test::plain_run("run" + std::to_string(taken)));
+    const CompleteRuns runs(0, 45);
+    EXPECT_ERROR(ErrorCode::kBadInput, "already holds", store_.add_runs(runs.complete));
+    EXPECT_EQ(store_.runs().size(), 1u);
+    Database(file_, Access::kExisting).execute("DELETE FROM run");
+  }
+  const CompleteRuns runs(0, 20);
+  std::vector<CompleteRun> twice = runs.complete;
+  twice.push_back(runs.complete[3]);
+  EXPECT_ERROR(ErrorCode::kBadInput, "already holds", store_.add_runs(twice));
+  EXPECT_TRUE(store_.runs().empty());
+  EXPECT_TRUE(check_store(file_).problems.empty());
+}
+
+TEST_F(BatchTest, RunsWithoutANumberAreRefused) {
+  add("a", 1);
+  // 9223372036854775807 is the last number.
+  Database(file_, Access::kExisting).execute("UPDATE run SET run_key = 9223372036854775787 WHERE id = 'a'");
+  const CompleteRuns runs(0, 20);
+  EXPECT_ERROR(ErrorCode::kRunFailed, "no numbers for more runs", store_.add_runs(runs.complete));
+  EXPECT_EQ(store_.runs().size(), 1u);
+  store_.add_runs(CompleteRuns(0, 19).complete);
+  EXPECT_EQ(store_.runs().size(), 20u);
+  EXPECT_ERROR(ErrorCode::kRunFailed, "no numbers for more runs", store_.create_run(test::plain_run("b")));
 }
 
 TEST_F(BatchTest, DeletedSpansCanBeStoredAnew) {
