@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -62,6 +63,11 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::string part(std::string text) {
+  std::replace(text.begin(), text.end(), '/', '_');
+  return text;
+}
+
 }  // namespace
 
 std::string_view nccl_function(std::string_view name_in_nccl) noexcept {
@@ -97,8 +103,8 @@ std::optional<std::string_view> nccl_kernel_function(std::string_view kernel) no
 }
 
 std::string nccl_event_name(const NcclEvent& event) {
-  return fmt::format("{}{}/{}/{}/{}/{}", kPrefix, event.function, event.algorithm, event.protocol,
-                     event.channels, event.transport);
+  return fmt::format("{}{}/{}/{}/{}/{}", kPrefix, part(event.function), part(event.algorithm), part(event.protocol),
+                     event.channels, part(event.transport));
 }
 
 std::optional<NcclEvent> parse_nccl_event(std::string_view name) {

@@ -36,7 +36,8 @@ struct NcclEvent {
   std::string transport;
   friend bool operator==(const NcclEvent&, const NcclEvent&) = default;
 };
-std::string nccl_event_name(const NcclEvent& event);  ///< "nccl/all_reduce/RING/LL128/8/socket"
+/// "nccl/all_reduce/RING/LL128/8/socket". A slash in a word, which NCCL has none of so far, becomes "_".
+std::string nccl_event_name(const NcclEvent& event);
 std::optional<NcclEvent> parse_nccl_event(std::string_view name);
 
 /// The name of a span of kind kNcclEvent with the key of a collective: its wait for the last rank, on the GPU's own

@@ -35,6 +35,7 @@ TEST(NcclEvent, ComesBackFromItsName) {
   EXPECT_EQ(nccl_event_name(event), "nccl/all_reduce/NVLS_TREE/SIMPLE/24/infiniband");
   EXPECT_EQ(parse_nccl_event(nccl_event_name(event)), event);
   EXPECT_EQ(parse_nccl_event(nccl_event_name(NcclEvent{})), NcclEvent{});
+  EXPECT_EQ(nccl_event_name({"all_reduce", "A/B", "/", 1, ""}), "nccl/all_reduce/A_B/_/1/");
   for (const char* const other :
        {"all_reduce", "nccl/", "nccl/a/b/c/x/d", "nccl/a/b/c/1", "nccl/a/b/c/1/d/e"}) {
     EXPECT_EQ(parse_nccl_event(other), std::nullopt) << other;
