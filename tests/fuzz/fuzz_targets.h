@@ -17,6 +17,9 @@ struct Target {
   void (*run)(Bytes input);
   /// Where checksums guard the input: sets them to what the other bytes need, after libFuzzer changed those.
   void (*reseal)(std::span<std::uint8_t> input) = nullptr;
+  /// Changes an input of `size` bytes in `room`, whose end it must not pass, in the terms of this target; returns the new size. For
+  /// targets of which libFuzzer's own changes seldom make another input that means anything.
+  std::size_t (*mutate)(std::span<std::uint8_t> room, std::size_t size, unsigned seed) = nullptr;
 };
 
 /// A spool file, read as that of two ranks of an engine run and of a program, up to the rows of the store.

@@ -37,6 +37,7 @@
 #include "reports/tables/report.h"
 #include "sample_store.h"
 #include "script.h"
+#include "store_script.h"
 #include "temporary_directory.h"
 
 namespace ddbench::fuzz {
@@ -47,6 +48,7 @@ namespace fs = std::filesystem;
 constexpr const char* kOwnRun = "20261121T020000-00abc000";
 constexpr const char* kOthersRun = "20261121T030000-0badcafe";
 constexpr std::size_t kMostRuns = 6;
+constexpr std::size_t kMostReported = 2;  // the newest; a report takes longer than all else that is done with a store
 
 template <typename Work>
 void attempt(const Work& work) {
@@ -109,6 +111,7 @@ class Site {
   fs::path source() const { return foreign_ / "source.db"; }
   fs::path out() const { return own_ / "out"; }
   const fs::path& data() const { return data_; }
+  StoreValues values() const { return values_of(store::Database(root_ / "foreign.template", store::Access::kExisting)); }
   std::string root() const { return root_.string(); }
 
   /// A file of others in a folder that may be ddbench's.
@@ -330,7 +333,7 @@ void report_all(const Site& site) {
   std::size_t runs = 0;
   for (const store::RunRecord& run : store.runs()) {
     sweeps.insert(run.sweep_id);
-    if (++runs <= kMostRuns) report_run(store, run.id, site.out());
+    if (++runs <= kMostReported) report_run(store, run.id, site.out());
   }
   for (const std::string& sweep : sweeps) {
     attempt([&] {
@@ -352,8 +355,13 @@ void prune_all(const Site& site) {
   cli::delete_runs(site.store(), choice.runs, store::PruneWhat::kRuns);
 }
 
-void use_store(Bytes input) {
+Site& the_site() {
   static Site site;
+  return site;
+}
+
+void use_store(Bytes input) {
+  Site& site = the_site();
   site.reset();
   const Author author(site, text_of(input));
   author.patch();
@@ -366,8 +374,16 @@ void use_store(Bytes input) {
   site.expect_untouched();
 }
 
+std::size_t mutate_script(std::span<std::uint8_t> room, std::size_t size, unsigned seed) {
+  static const StoreValues values = the_site().values();
+  const std::string mutated = mutated_script(text_of(room.first(size)), values, seed);
+  const std::size_t kept = std::min(mutated.size(), room.size());
+  std::copy_n(mutated.begin(), kept, room.begin());
+  return kept;
+}
+
 }  // namespace
 
-const Target kStores{"stores", use_store};
+const Target kStores{"stores", use_store, nullptr, mutate_script};
 
 }  // namespace ddbench::fuzz
