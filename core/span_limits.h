@@ -17,6 +17,8 @@ namespace ddbench {
 /// Times lie in [-kLatest_ns, kLatest_ns]: nine years around the start of the machine, whose CLOCK_MONOTONIC
 /// they are.
 inline constexpr std::int64_t kLatest_ns = std::int64_t{1} << 58;
+/// Times of CLOCK_REALTIME lie in [0, kLatestWall_ns], from 1970 to 2116; the sum with a time from above is one of int64.
+inline constexpr std::int64_t kLatestWall_ns = std::int64_t{1} << 62;
 /// Other code counts steps with an int.
 inline constexpr std::uint32_t kLastStep = std::numeric_limits<std::int32_t>::max() - 1;
 /// Limit for one collective or copy, or for a process's memory: 1 EiB.

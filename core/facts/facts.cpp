@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::string_view kSeparator = ", ";
 constexpr std::string_view kCounted = "counted.";
+// Facts come from stores of others, too: within these the sum and the difference of two do not overflow.
+constexpr std::int64_t kEndOfIntegers = std::int64_t{1} << 62;
 constexpr std::array<std::string_view, 2> kReasonPrefixes{"unknown: ", "not measured: "};
 
 /// Each "*" matches one or more characters.
@@ -79,7 +81,7 @@ bool read_fact(std::string_view text, bool& value) {
 bool read_fact(std::string_view text, std::int64_t& value) {
   const auto number = number_from<std::int64_t>(text);
   value = number.value_or(0);
-  return number.has_value();
+  return number && value > -kEndOfIntegers && value < kEndOfIntegers;
 }
 bool read_fact(std::string_view text, double& value) {
   const auto number = number_from<double>(text);

@@ -93,12 +93,25 @@ const std::string kSelectSteps = select_sql("step", kStepColumns, "step, rank");
 const std::string kSelectCollectives = select_sql("collective", kCollectiveColumns, "position");
 const std::string kSelectKernels = select_sql("kernel", kKernelColumns, "position");
 
+// A store may come from anybody, and `db check` names what was changed: here, sums of times must only be possible.
+void limit(std::int64_t& time_ns) {
+  time_ns = std::clamp(time_ns, -kLatest_ns, kLatest_ns);
+}
+
+void limit(ClockReading& reading) {
+  limit(reading.at_ns);
+  reading.offset_ns = std::clamp(reading.offset_ns, -2 * kLatest_ns, 2 * kLatest_ns);
+  reading.uncertainty_ns = std::clamp<std::int64_t>(reading.uncertainty_ns, 0, 2 * kLatest_ns);
+}
+
 void read_row(const Statement& row, RankRecord& r) {
   ClockReading& start = r.clock.start;
   ClockReading& end = r.clock.end;
   row.read(r.rank, r.local_rank, r.node, r.host, r.pid, r.cores, start.at_ns, start.offset_ns,
            start.uncertainty_ns, end.at_ns, end.offset_ns, end.uncertainty_ns, r.clock.shared_clock,
            r.dropped_spans, r.peak_memory_bytes, r.parameter_hash, r.outcome);
+  limit(start);
+  limit(end);
 }
 
 void read_row(const Statement& row, StepRecord& s) {
@@ -108,16 +121,19 @@ void read_row(const Statement& row, StepRecord& s) {
                  s.overlap_ns, s.peer_wait_ns, s.peer_wait_uncertainty_ns, s.loss);
       },
       s.partition.ns);
-  // A store may come from anybody, and `db check` names what was changed: here, sums of times must only be possible.
-  for (std::int64_t* const time_ns : {&s.begin_ns, &s.duration_ns, &s.communication_ns, &s.overlap_ns, &s.peer_wait_ns})
-    *time_ns = std::clamp(*time_ns, -kLatest_ns, kLatest_ns);
-  for (std::int64_t& part_ns : s.partition.ns) part_ns = std::clamp(part_ns, -kLatest_ns, kLatest_ns);
+  for (std::int64_t* const time_ns :
+       {&s.begin_ns, &s.duration_ns, &s.communication_ns, &s.overlap_ns, &s.peer_wait_ns, &s.peer_wait_uncertainty_ns})
+    limit(*time_ns);
+  for (std::int64_t& part_ns : s.partition.ns) limit(part_ns);
 }
 
 void read_row(const Statement& row, CollectiveRecord& c) {
   row.read(c.function, c.bucket, c.bytes, c.count, c.transfer_ns, c.duration_ns, c.peer_wait_ns,
            c.peer_wait_resolved, c.nccl_algorithm, c.transfer_uncertainty_ns, c.peer_wait_uncertainty_ns,
            c.communicator.ranks, c.communicator.members, c.communicator.place);
+  for (std::int64_t* const time_ns :
+       {&c.transfer_ns, &c.duration_ns, &c.peer_wait_ns, &c.transfer_uncertainty_ns, &c.peer_wait_uncertainty_ns})
+    limit(*time_ns);
 }
 
 void read_row(const Statement& row, KernelRecord& k) {
@@ -158,6 +174,7 @@ void read_clocks(const Database& database, std::int64_t key, std::vector<RankRec
     int rank = 0;
     ClockReading reading;
     rows.read(rank, reading.at_ns, reading.offset_ns, reading.uncertainty_ns);
+    limit(reading);
     while (record != ranks.end() && record->rank < rank) ++record;
     if (record != ranks.end() && record->rank == rank) record->clock.between.push_back(reading);
   }

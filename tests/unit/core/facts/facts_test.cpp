@@ -73,6 +73,7 @@ TEST(Facts, AreReadAsWhatTheyAre) {
                     {"cpu.cores", "unknown: no affinity"},
                     {"gpu.count", "many"},
                     {"gloo.trylock_patch", "off"},
+                    {"cupti.records", "-9223372036854775808"},
                     {"nccl.unknown_kernels", "a, b"},
                     {"analysis.compute_slowdown_percent", "12.3 8 16.9"},
                     {"note.1", "unknown: a note"}};
@@ -80,6 +81,7 @@ TEST(Facts, AreReadAsWhatTheyAre) {
   EXPECT_EQ(get_fact(facts, fact_key<"cpu.cores">).reason(), "no affinity");
   EXPECT_EQ(get_fact(facts, fact_key<"gpu.count">).reason(), "many");
   EXPECT_EQ(get_fact(facts, fact_key<"memory.bytes">).reason(), "not reported");
+  EXPECT_EQ(get_fact(facts, fact_key<"cupti.records">).reason(), "-9223372036854775808");  // the difference of two could overflow
   EXPECT_FALSE(*get_fact(facts, fact_key<"gloo.trylock_patch">));
   EXPECT_EQ(*get_fact(facts, fact_key<"nccl.unknown_kernels">), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(get_fact(facts, fact_key<"analysis.compute_slowdown_percent">)->high, 16.9);
