@@ -19,6 +19,8 @@ namespace ddbench {
 inline constexpr std::int64_t kLatest_ns = std::int64_t{1} << 58;
 /// Times of CLOCK_REALTIME lie in [0, kLatestWall_ns], from 1970 to 2116; the sum with a time from above is one of int64.
 inline constexpr std::int64_t kLatestWall_ns = std::int64_t{1} << 62;
+/// Ranks are numbered from 0 to kMostRanks - 1; nodes, too.
+inline constexpr int kMostRanks = 65'536;
 /// Other code counts steps with an int.
 inline constexpr std::uint32_t kLastStep = std::numeric_limits<std::int32_t>::max() - 1;
 /// Limit for one collective or copy, or for a process's memory: 1 EiB.

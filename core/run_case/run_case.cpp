@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/span_limits.h"
 #include "core/text/number.h"
 
 namespace ddbench {
@@ -20,7 +21,6 @@ void require(bool allowed, std::string_view field, const T& value, std::string_v
   }
 }
 
-constexpr int kMostRanks = 65536;
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 40;
 constexpr double kMostSeconds = 1e6;
 constexpr int kMostLoaders = 1024;

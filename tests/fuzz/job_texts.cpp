@@ -11,6 +11,7 @@
 
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/import/recognise/recognise.h"
+#include "attempt.h"
 #include "core/error.h"
 #include "core/unique_handle.h"
 #include "fuzz_targets.h"
@@ -26,15 +27,6 @@
 
 namespace ddbench::fuzz {
 namespace {
-
-template <typename Read>
-void attempt(const Read& read) {
-  try {
-    read();
-  } catch (const Error&) {
-    // refused: as good as read
-  }
-}
 
 void read_placement(std::string_view text) {
   launch::Variables variables;

@@ -74,7 +74,7 @@ class Mutation {
                            one_of(std::to_array<std::string_view>({"plain", "marked", "others", "link"})));
       case 2: return fmt::format("patch\t{}\t{}", below(200'000), hexadecimal());
       case 3: return "unsealed";
-      case 4: return "report";
+      case 4: return below(2) == 0 ? "report" : "compare";
       case 5:
       case 6:
       case 7: return fmt::format("run\tid=20261121T0{}0000-0badcafe\t{}", below(10), change_of("run"));

@@ -5,38 +5,25 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analyzer/run/run_summary.h"
-#include "analyzer/scaling/scaling.h"
 #include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_store.h"
 #include "analyzer/store/sqlite/database.h"
 #include "analyzer/store/sqlite/row_checksum.h"
 #include "analyzer/store/sqlite/run_tables.h"
-#include "core/error.h"
+#include "attempt.h"
 #include "core/files/owned_directory.h"
 #include "fuzz_targets.h"
 #include "harness/cli/store/prune.h"
 #include "harness/experiment/ingest/program_output.h"
 #include "harness/experiment/run/checkpoint_folder.h"
-#include "harness/experiment/run/resume.h"
 #include "outside_watch.h"
-#include "reports/formats/chakra/chakra.h"
-#include "reports/formats/csv/csv.h"
-#include "reports/formats/html/html.h"
-#include "reports/formats/json/json.h"
-#include "reports/formats/markdown/markdown.h"
-#include "reports/formats/mlflow/mlflow.h"
-#include "reports/formats/perfetto/perfetto.h"
-#include "reports/formats/prometheus/prometheus.h"
-#include "reports/formats/terminal/text.h"
-#include "reports/tables/report.h"
 #include "sample_store.h"
 #include "script.h"
+#include "store_reports.h"
 #include "store_script.h"
 #include "temporary_directory.h"
 
@@ -48,16 +35,6 @@ namespace fs = std::filesystem;
 constexpr const char* kOwnRun = "20261121T020000-00abc000";
 constexpr const char* kOthersRun = "20261121T030000-0badcafe";
 constexpr std::size_t kMostRuns = 6;
-constexpr std::size_t kMostReported = 2;  // the newest; a report takes longer than all else that is done with a store
-
-template <typename Work>
-void attempt(const Work& work) {
-  try {
-    work();
-  } catch (const Error&) {
-    // refused: as good as done
-  }
-}
 
 void write(const fs::path& file, std::string_view text) {
   std::ofstream(file, std::ios::binary) << text;
@@ -162,6 +139,7 @@ class Site {
 ///   patch  TAB offset TAB hexadecimal bytes    of the file, at the end
 ///   unsealed                                   rows keep the checksums of what they were
 ///   report                                     reports are written, too, which takes longest
+///   compare                                    runs are compared with each other, too
 /// "@" in a value is the root: absolute paths of others' files can be written.
 class Author {
  public:
@@ -176,6 +154,7 @@ class Author {
   }
 
   bool wants_reports() const noexcept { return reports_; }
+  bool wants_comparisons() const noexcept { return comparisons_; }
 
   void patch() const {
     std::fstream file(site_.source(), std::ios::binary | std::ios::in | std::ios::out);
@@ -204,6 +183,8 @@ class Author {
       sealed_ = false;
     } else if (what == "report") {
       reports_ = true;
+    } else if (what == "compare") {
+      comparisons_ = true;
     }
   }
 
@@ -307,44 +288,9 @@ class Author {
   std::size_t runs_ = 0;
   bool sealed_ = true;
   bool reports_ = false;
+  bool comparisons_ = false;
   std::vector<std::pair<std::int64_t, std::string>> patches_;
 };
-
-void report_run(const store::RunStore& store, const store::RunId& id, const fs::path& out) {
-  attempt([&] {
-    const reports::RunReport report = reports::run_report(store, id);
-    reports::run_html(report);
-    reports::run_markdown(report);
-    reports::run_json(report.summary);
-    reports::run_text(report.summary, {});
-    reports::runs_csv(std::span(&report.summary, 1));
-    reports::collectives_csv(std::span(&report.summary, 1));
-    reports::runs_prometheus(std::span(&report.summary, 1));
-  });
-  attempt([&] { reports::write_steps_csv(store, std::span(&id, 1), [](std::string_view) {}); });
-  attempt([&] { reports::write_perfetto(store, id, {}, [](std::string_view) {}); });
-  attempt([&] { reports::export_mlflow(store, id, out / "mlruns"); });
-  attempt([&] { reports::export_chakra(store, id, out / "traces"); });
-}
-
-void report_all(const Site& site) {
-  const auto store = store::RunStore::open(site.store(), store::OpenMode::kReadOnly);
-  std::set<std::string> sweeps;
-  std::size_t runs = 0;
-  for (const store::RunRecord& run : store.runs()) {
-    sweeps.insert(run.sweep_id);
-    if (++runs <= kMostReported) report_run(store, run.id, site.out());
-  }
-  for (const std::string& sweep : sweeps) {
-    attempt([&] {
-      const reports::SweepReport report = reports::sweep_report(store, sweep);
-      reports::sweep_html(report);
-      reports::sweep_markdown(report);
-      reports::scaling_json(report.table);
-      reports::scaling_text(report.table, {});
-    });
-  }
-}
 
 /// As `ddbench db prune --state ... --yes` does it, without its words.
 void prune_all(const Site& site) {
@@ -369,7 +315,8 @@ void use_store(Bytes input) {
   attempt([&] { store::merge_stores(site.store(), sources); });
   attempt([&] { store::check_store(site.store()); });
   attempt([&] { store::check_store(site.source()); });
-  if (author.wants_reports()) attempt([&] { report_all(site); });
+  if (author.wants_reports()) attempt([&] { report_store(site.store(), site.out()); });
+  if (author.wants_comparisons()) attempt([&] { compare_in_store(site.store()); });
   attempt([&] { prune_all(site); });
   site.expect_untouched();
 }

@@ -98,6 +98,14 @@ void limit(std::int64_t& time_ns) {
   time_ns = std::clamp(time_ns, -kLatest_ns, kLatest_ns);
 }
 
+void limit_step(std::uint32_t& step) {
+  step = std::min(step, kLastStep);
+}
+
+void limit_rank(int& number, int first = 0) {
+  number = std::clamp(number, first, kMostRanks - 1);
+}
+
 void limit(ClockReading& reading) {
   limit(reading.at_ns);
   reading.offset_ns = std::clamp(reading.offset_ns, -2 * kLatest_ns, 2 * kLatest_ns);
@@ -110,6 +118,9 @@ void read_row(const Statement& row, RankRecord& r) {
   row.read(r.rank, r.local_rank, r.node, r.host, r.pid, r.cores, start.at_ns, start.offset_ns,
            start.uncertainty_ns, end.at_ns, end.offset_ns, end.uncertainty_ns, r.clock.shared_clock,
            r.dropped_spans, r.peak_memory_bytes, r.parameter_hash, r.outcome);
+  limit_rank(r.rank);
+  limit_rank(r.local_rank, -1);
+  limit_rank(r.node);
   limit(start);
   limit(end);
 }
@@ -121,6 +132,8 @@ void read_row(const Statement& row, StepRecord& s) {
                  s.overlap_ns, s.peer_wait_ns, s.peer_wait_uncertainty_ns, s.loss);
       },
       s.partition.ns);
+  limit_step(s.step);
+  limit_rank(s.rank);
   for (std::int64_t* const time_ns :
        {&s.begin_ns, &s.duration_ns, &s.communication_ns, &s.overlap_ns, &s.peer_wait_ns, &s.peer_wait_uncertainty_ns})
     limit(*time_ns);
@@ -174,6 +187,7 @@ void read_clocks(const Database& database, std::int64_t key, std::vector<RankRec
     int rank = 0;
     ClockReading reading;
     rows.read(rank, reading.at_ns, reading.offset_ns, reading.uncertainty_ns);
+    limit_rank(rank);
     limit(reading);
     while (record != ranks.end() && record->rank < rank) ++record;
     if (record != ranks.end() && record->rank == rank) record->clock.between.push_back(reading);
@@ -369,6 +383,7 @@ std::vector<std::pair<std::uint32_t, double>> RunStore::step_values(const RunId&
   while (statement.step()) {
     auto& [step, value] = step_values.emplace_back();
     statement.read(step, value);
+    limit_step(step);
   }
   return step_values;
 }

@@ -12,7 +12,6 @@
 namespace ddbench::launch {
 namespace {
 
-constexpr int kMostRanks = 65536;  // as of a RunCase
 constexpr int kMostTurns = 1 << 24;
 constexpr double kMostLogRatio = 1e9;
 constexpr std::uint64_t kMostSpans = std::uint64_t{1} << 60;
