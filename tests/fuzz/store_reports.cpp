@@ -8,6 +8,7 @@
 
 #include "analyzer/batch/batch_analysis.h"
 #include "analyzer/catalogue/sku_catalogue.h"
+#include "analyzer/collectives/micro_table.h"
 #include "analyzer/comparison/compare.h"
 #include "analyzer/comparison/compare_by.h"
 #include "analyzer/cost/cost.h"
@@ -30,6 +31,7 @@
 #include "reports/formats/prometheus/prometheus.h"
 #include "reports/formats/terminal/analysis.h"
 #include "reports/formats/terminal/batch.h"
+#include "reports/formats/terminal/micro.h"
 #include "reports/formats/terminal/text.h"
 #include "reports/tables/report.h"
 
@@ -48,6 +50,13 @@ void report_run(const store::RunStore& store, const store::RunId& id, const fs::
     reports::runs_csv(std::span(&report.summary, 1));
     reports::collectives_csv(std::span(&report.summary, 1));
     reports::runs_prometheus(std::span(&report.summary, 1));
+  });
+  attempt([&] {
+    const store::RunRecord run = store.find(id);
+    if (!is_micro(run.run_case)) return;
+    const analyzer::MicroTable table = analyzer::micro_table(store, run);
+    reports::micro_text(table, {});
+    reports::micro_json(table);
   });
   attempt([&] { reports::write_steps_csv(store, std::span(&id, 1), [](std::string_view) {}); });
   attempt([&] { reports::write_perfetto(store, id, {}, [](std::string_view) {}); });

@@ -30,7 +30,8 @@ constexpr std::string_view kTexts[] = {
     "", "null", "..", "../../x", "../20261121T030000-0badcafe", "@/thesis.txt", "@/data/20261121T030000-0badcafe", "@/own/link", "/",
     "20261121T020000-00abc000", "20261121T030000-0badcafe", "20261121T050000-0badcafe", "<script>alert(1)</script>", "\"><img src=x>",
     "=1+1|' /C calc'!A0", "a,b\";'c", "--help", "$(id)", "`id`", "|cell|", "{\"a\":[", "{}", "[]", "{n}%s%n\\", "\x1b[31m", "\xff\xfe",
-    "\xe2\x80\xae" "abc", "done", "running", "failed", "interrupted", "preempted", "gloo", "nccl", "all_reduce", "forward", "backward"};
+    "\xe2\x80\xae" "abc", "done", "running", "failed", "interrupted", "preempted", "gloo", "nccl", "all_reduce", "forward", "backward",
+    "micro", "program", "nccl-tests", "micro.time_ns", "micro.operation", "zero1", "bf16", "cuda"};
 
 class Mutation {
   std::size_t below(std::size_t count) { return random_() % count; }
