@@ -170,8 +170,8 @@ BatchAnalysis batch_analysis(const store::RunStore& store, std::span<const store
   }
   if (!analysis.curves.empty()) return analysis;
   throw Error(ErrorCode::kBadInput,
-              "no batch analysis possible: it needs runs with --target-loss, or runs on several ranks "
-              "(gradient noise)");
+              "no batch analysis possible: it needs runs with --target-loss, or runs on several ranks (gradient noise)" +
+                  (analysis.notes.empty() ? "" : ": " + analysis.notes.back()));
 }
 
 Figure batch_figure(const BatchCurve& curve) {

@@ -7,6 +7,7 @@
 
 #include "analyzer/gate/gate_steps.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -98,11 +99,6 @@ std::vector<MetricVerdict> estimates(const GateVerdict& verdict) {
                     worsening(verdict.baseline, verdict.candidate, verdict.in_time, metric, verdict.policy));
   }
   return metrics;
-}
-
-std::string signed_percent(double share) {
-  const double percent = std::abs(share) < 0.0005 ? 0 : share * 100;  // no "-0.0%"
-  return fmt::format("{:+.1f}%", percent);
 }
 
 std::string interval_words(const MetricVerdict::Estimate& estimate) {

@@ -14,6 +14,7 @@
 #include "analyzer/run/run_fields.h"
 #include "core/run_case/program_files.h"
 #include "core/run_case/run_case_hash.h"
+#include "core/text/quantity.h"
 #include "core/text/text_hash.h"
 
 namespace ddbench::analyzer {
@@ -270,8 +271,8 @@ Figure history_figure(const RunHistory& history) {
     figure.series.push_back(level_line(series, factor));
     for (const LevelChange& change : series.changes) {
       figure.notes.push_back(fmt::format(
-          "{}: {} by {:+.1f}% at run {} (p = {:.3f})", series.label, change.worse ? "worse" : "better",
-          (change.after / change.before - 1) * 100, series.points[change.index].run, change.p_value));
+          "{}: {} by {} at run {} (p = {:.3f})", series.label, change.worse ? "worse" : "better",
+          signed_percent(change.after / change.before - 1), series.points[change.index].run, change.p_value));
     }
   }
   return figure;

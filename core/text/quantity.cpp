@@ -69,4 +69,11 @@ std::string quantity(double value, std::string_view unit, bool sign) {
   return text + (scale.unit == "%" ? "" : " ") + scale.unit;
 }
 
+std::string signed_percent(double share) {
+  constexpr double kMost = 100;
+  if (share > kMost) return fmt::format("over {:+.0f}%", kMost * 100);
+  const double percent = std::abs(share) < 0.0005 ? 0 : share * 100;  // no "-0.0%"
+  return fmt::format("{:+.1f}%", percent);
+}
+
 }  // namespace ddbench

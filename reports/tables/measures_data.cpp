@@ -143,7 +143,7 @@ void add_communication(const RunSummary& summary, DataTable& table) {
   if (!waited) add_missing(table, "CPU wait", waited);
   if (waited && *waited > 0) add_measure(table, "CPU wait", time(*waited), "a step: ready to run, without a core");
   if (const auto& slower = summary.compute_slowdown_percent) {
-    add_measure(table, "slowdown", fmt::format("{:+.1f}%", slower->value),
+    add_measure(table, "slowdown", signed_percent(slower->value / 100),
                 "of compute beside communication; " + percents_in_words(slower->interval));
   } else if (summary.run.run_case.world_size() > 1) {
     add_missing(table, "slowdown", slower);

@@ -116,12 +116,12 @@ std::vector<std::string> best_in_words(const analyzer::ScalingTable& table) {
                       : "";
     const auto& ratio = best.over_next.interval;
     std::string text = fmt::format(
-        "fastest of {} settings on {} ({}, batch {} per GPU): {} with {} samples/s{}; {:+.1f}% against the next, {} ({})",
+        "fastest of {} settings on {} ({}, batch {} per GPU): {} with {} samples/s{}; {} against the next, {} ({})",
         best.settings, gpus_in_words(best.run_case.world_size()), shape_and_link(best.run_case),
         count_in_words(best.run_case.batch_per_gpu), best.setting, number(rate.value, 4), rate_interval,
-        100 * (best.over_next.value - 1), best.next,
-        ratio ? fmt::format("{:.3g}% CI {:+.1f}% to {:+.1f}%, {}", 100 * ratio->level, 100 * (ratio->low - 1),
-                            100 * (ratio->high - 1), ratio->method)
+        signed_percent(best.over_next.value - 1), best.next,
+        ratio ? fmt::format("{:.3g}% CI {} to {}, {}", 100 * ratio->level, signed_percent(ratio->low - 1),
+                            signed_percent(ratio->high - 1), ratio->method)
               : "no interval: " + ratio.reason());
     if (!best.as_good.empty())
       text += fmt::format("; not distinguishable from {}", fmt::join(best.as_good, ", "));

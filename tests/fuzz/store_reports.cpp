@@ -1,9 +1,12 @@
 #include "store_reports.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/batch/batch_analysis.h"
@@ -72,22 +75,30 @@ void compare_pair(const store::RunStore& store, const store::RunRecord& a, const
     reports::comparison_html(comparison);
   });
   attempt([&] {
-    analyzer::GatePolicy policy;
-    for (int metric = 0; metric < analyzer::kRunMetricCount; ++metric) {
-      if (metric > 0) policy.metrics.push_back(static_cast<analyzer::RunMetric>(metric));
-    }
-    policy.min_pairs = 1;
-    const analyzer::GateVerdict verdict = judge(analyzer::gate_side(store, a.id), analyzer::gate_side(store, b.id), policy);
-    reports::gate_text(verdict, {});
-    reports::gate_json(verdict);
-    reports::gate_markdown(verdict);
-    reports::gate_junit(verdict);
-  });
-  attempt([&] {
     const auto diagnosis = analyzer::diagnose_run(store, b.id, a);
     reports::diagnosis_text(b, diagnosis, {});
     reports::diagnosis_json(b, diagnosis);
   });
+}
+
+/// Each second run against the others: a gate takes two or more a side.
+void gate_runs(const store::RunStore& store, const std::vector<store::RunRecord>& runs) {
+  analyzer::GatePolicy policy;
+  policy.metrics.clear();
+  for (int metric = 0; metric < analyzer::kRunMetricCount; ++metric) policy.metrics.push_back(static_cast<analyzer::RunMetric>(metric));
+  policy.min_pairs = 2;
+  std::array<analyzer::GateSide, 2> sides;
+  for (std::size_t at = 0; at < runs.size(); ++at) {
+    attempt([&] {
+      const std::vector<analyzer::RunMeasures> measures = analyzer::gate_side(store, runs[at].id).runs;
+      std::copy(measures.begin(), measures.end(), std::back_inserter(sides[at % 2].runs));
+    });
+  }
+  const analyzer::GateVerdict verdict = judge(std::move(sides[0]), std::move(sides[1]), policy);
+  reports::gate_text(verdict, {});
+  reports::gate_json(verdict);
+  reports::gate_markdown(verdict);
+  reports::gate_junit(verdict);
 }
 
 void compare_groups(const store::RunStore& store, const std::vector<store::RunRecord>& runs) {
@@ -132,6 +143,7 @@ void compare_in_store(const fs::path& file) {
   const auto store = store::RunStore::open(file, store::OpenMode::kReadOnly);
   const std::vector<store::RunRecord> runs = store.runs();
   for (std::size_t at = 0; at + 1 < runs.size() && at < kMostReported; ++at) compare_pair(store, runs.back(), runs[at]);
+  attempt([&] { gate_runs(store, runs); });
   compare_groups(store, runs);
   for (int metric = 0; metric < analyzer::kRunMetricCount; ++metric) {
     attempt([&] {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/run_case/program_files.h"
+#include "core/text/quantity.h"
 #include "reports/tables/gate/gate_words.h"
 #include "reports/text/phrases.h"
 

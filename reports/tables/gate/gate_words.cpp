@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 
 #include "core/text/quantity.h"
 #include "reports/text/phrases.h"
@@ -32,11 +31,6 @@ std::string metric_value(RunMetric metric, double value) {
     case RunMetric::kThroughput: break;
   }
   return quantity(value, analyzer::unit_of(metric));
-}
-
-std::string signed_percent(double share) {
-  const double percent = std::abs(share) < 0.0005 ? 0 : share * 100;  // no "-0.0%"
-  return fmt::format("{:+.1f}%", percent);
 }
 
 std::string threshold_in_words(double share) {

@@ -11,7 +11,6 @@ namespace ddbench::reports {
 
 std::string outcome_in_words(analyzer::GateOutcome outcome);  ///< "no regression", "regression", "no verdict"
 std::string metric_value(analyzer::RunMetric metric, double value);  ///< "10.3 ms", "1.2 GB"
-std::string signed_percent(double share);                            ///< "+3.1%"
 std::string threshold_in_words(double share);                        ///< "3%"
 std::string side_in_words(const analyzer::GateSide& side);           ///< "runs with name=main: 10 runs"
 /// The metric's own verdict, more specific than the outcome: "better" if it improved, "not judged" if the

@@ -22,5 +22,13 @@ TEST(Quantity, ScalesUnitsForPeople) {
   EXPECT_EQ(number(std::nan("")), "n/a");
 }
 
+TEST(SignedPercent, HasOneDecimalAndAnEnd) {
+  EXPECT_EQ(signed_percent(0.0314), "+3.1%");
+  EXPECT_EQ(signed_percent(-0.4), "-40.0%");
+  EXPECT_EQ(signed_percent(-0.0001), "+0.0%");
+  EXPECT_EQ(signed_percent(100), "+10000.0%");
+  EXPECT_EQ(signed_percent(1e50), "over +10000%");
+}
+
 }  // namespace
 }  // namespace ddbench
