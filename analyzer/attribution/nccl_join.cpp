@@ -64,7 +64,7 @@ std::vector<Kernel> kernels_of(std::vector<Span>& spans, const std::vector<std::
   keys.erase(0);
   std::vector<Kernel> kernels;
   for (Span& span : spans) {
-    if (span.kind != SpanKind::kCommunication) continue;
+    if (span.kind != SpanKind::kCommunication || span.end_ns < span.begin_ns) continue;
     const bool is_call = span.lane != Lane::kDeviceCommunication;
     if (is_call && !keys.contains(span.correlation)) continue;  // another library's, or one without an event
     const std::string_view name = name_of(span, names);

@@ -45,6 +45,14 @@ void RankTimeline::find_windows() {
   std::sort(windows_.begin(), windows_.end(), [](const StepWindow& a, const StepWindow& b) {
     return std::pair(a.begin_ns, a.end_ns) < std::pair(b.begin_ns, b.end_ns);
   });
+  // Steps of one rank follow each other, up to the rounding of their times. Those of a store of others may all lie on one another, and
+  // each span counts in every window that it touches.
+  std::size_t kept = 0;
+  for (const StepWindow& window : windows_) {
+    const bool follows = kept == 0 || window.begin_ns >= std::midpoint(windows_[kept - 1].begin_ns, windows_[kept - 1].end_ns);
+    if (follows) windows_[kept++] = window;
+  }
+  windows_.resize(kept);
 }
 
 void RankTimeline::assign_spans() {

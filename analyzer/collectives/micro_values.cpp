@@ -10,6 +10,7 @@ namespace {
 
 // The ranks' numbers are doubles that anyone may have written.
 constexpr std::int64_t kMost = std::int64_t{1} << 60;
+constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;  // of one batch
 constexpr std::int64_t kMostWrong = std::int64_t{1} << 40;  // of one rank: the sum over 65536 stays in int64
 
 using ValueByStep = std::map<std::uint32_t, double>;
@@ -71,7 +72,7 @@ std::vector<MicroMeasurement> micro_measurements(const store::RunStore& store, c
     measured.operation = static_cast<MicroOperation>(first->second);
     measured.bytes = bounded(at(bytes, begin), 0, kMost);
     measured.in_place = at(in_place, begin) != 0;
-    measured.iterations = bounded(at(iterations, begin), 0, kMost);
+    measured.iterations = bounded(at(iterations, begin), 0, kMostIterations);
     measured.work = at(work, begin);
     for (const ValueByStep& of_rank : wrong) measured.wrong += bounded(at(of_rank, begin), 0, kMostWrong);
     measured.batch_times = batches(times, begin, next == operations.end() ? kNoStep : next->first);

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "analyzer/comparison/field_differences.h"
 #include "analyzer/comparison/case_history.h"
@@ -199,22 +202,22 @@ class Builder {
   std::vector<ComparedFigure> by_name(const List& list_of, const NameOf& name_of,
                                       const ValueOf& value_of) const {
     std::vector<std::string> names;
+    std::map<const RunSummary*, std::unordered_map<std::string, double>> sums;
+    std::unordered_set<std::string> seen;
     for (const Summaries* side : {&a_, &b_}) {
       for (const RunSummary& summary : *side) {
         for (const auto& item : list_of(summary)) {
           const std::string name = name_of(item);
-          if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+          if (seen.insert(name).second) names.push_back(name);
+          sums[&summary][name] += value_of(item, summary);
         }
       }
     }
     std::vector<ComparedFigure> figures;
     for (const std::string& name : names) {
       figures.push_back(figure(name, "ns", [&](const RunSummary& summary) {
-        Measured<double> sum = Measured<double>::missing("not recorded");
-        for (const auto& item : list_of(summary)) {
-          if (name_of(item) == name) sum = sum.value_or(0) + value_of(item, summary);
-        }
-        return sum;
+        const auto sum = sums[&summary].find(name);
+        return sum == sums[&summary].end() ? Measured<double>::missing("not recorded") : Measured<double>(sum->second);
       }));
     }
     return figures;

@@ -1,6 +1,7 @@
 #include "analyzer/diagnose/own_work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/cpu_wait.h"
@@ -56,7 +57,11 @@ bool is_probed(std::span<const store::StepRecord> of_step) {
 }
 
 std::map<std::uint32_t, double> by_step(const std::vector<std::pair<std::uint32_t, double>>& values) {
-  return {values.begin(), values.end()};
+  std::map<std::uint32_t, double> found;
+  for (const auto& [step, value] : values) {
+    if (std::isfinite(value) && value >= 0) found.emplace(step, value);
+  }
+  return found;
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ void measure(const WorkTable& table, double usual_ns, const HeldUp& held, const 
   for (const std::size_t row : pauses.rows) {
     double theirs = 0;
     for (const std::size_t rank : pauses.ranks) theirs = std::max(theirs, excess[rank][row]);
-    explained_ns += std::clamp(theirs, 0.0, leads[row] - usual_lead_ns);
+    explained_ns += std::clamp(theirs, 0.0, std::max(0.0, leads[row] - usual_lead_ns));
     beyond_ns += table.step_ns[row] - usual_ns;
     lengths.push_back(table.step_ns[row] - usual_ns);
   }

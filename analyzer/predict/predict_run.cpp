@@ -23,6 +23,7 @@ constexpr double kNormal95 = 1.959964;
 constexpr double kErrorPerDoubling = 0.01;
 constexpr std::size_t kStepsOfReplicate = 64;
 constexpr double kMostRanks = 65'536;  // some seconds and 100 MB
+constexpr double kMostTimes = 1 << 26;  // of ranks in collectives, 1 GB
 constexpr double kRanksBeyond = 16'384;  // replayed in place of more than these
 
 using Blocks = std::vector<std::pair<std::size_t, std::size_t>>;
@@ -70,9 +71,10 @@ std::size_t steps_of_replicate(const StepRecording& recording, const ClusterShap
 }
 
 /// As many nodes as are replayed.
-ClusterShape replayed_shape(const ClusterShape& shape) {
-  if (shape.gpus() <= kMostRanks) return shape;
-  return {std::max(1, static_cast<int>(kRanksBeyond / shape.gpus_per_node)), shape.gpus_per_node};
+ClusterShape replayed_shape(const ClusterShape& shape, std::size_t collectives) {
+  const double fit = kMostTimes / static_cast<double>(std::max<std::size_t>(collectives, 1));
+  if (shape.gpus() <= std::min(kMostRanks, fit)) return shape;
+  return {std::max(1, static_cast<int>(std::min(kRanksBeyond, fit) / shape.gpus_per_node)), shape.gpus_per_node};
 }
 
 /// Own work of a rank in each recorded step, mean over ranks.
@@ -200,7 +202,7 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
   const Transfers transfers = transfers_on(changed_steps, costs, shape, options);
   if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
   const Blocks blocks = blocks_of(changed_steps);
-  const ClusterShape replayed = replayed_shape(shape);
+  const ClusterShape replayed = replayed_shape(shape, changed_steps.collectives.size());
   const double each = static_cast<double>(shape.nodes) / replayed.nodes;
   const std::size_t steps = steps_of_replicate(changed_steps, replayed, options);
   const std::vector<double> own_ns = own_work_ns(changed_steps);

@@ -1,5 +1,7 @@
 #include "analyzer/predict/rebucket.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -199,7 +201,17 @@ bool reduces_gradients(const StepCollective& collective) {
   return collective.bucket >= 0 && (collective.function == "all_reduce" || collective.function == "reduce_scatter");
 }
 
+std::string why_too_many_buckets(const StepRecording& recording, double bucket_bytes) {
+  constexpr double kMostBuckets = 16'384;
+  double bytes = 0;
+  for (const StepCollective& one : recording.collectives) bytes += reduces_gradients(one) ? one.bytes : 0;
+  if (!(bytes / bucket_bytes > kMostBuckets)) return {};
+  return fmt::format("{:.0f} buckets of gradients would be more than the {:.0f} that can be replayed", bytes / bucket_bytes, kMostBuckets);
+}
+
 StepRecording rebucketed(const StepRecording& recording, double bucket_bytes, double first_bytes) {
+  if (const std::string why = why_too_many_buckets(recording, bucket_bytes); !why.empty())
+    throw Error(ErrorCode::kBadInput, "--bucket-mb: " + why);
   const std::map<std::uint32_t, std::vector<double>> gradients = gradients_of(recording);
   const std::vector<Cut> cuts = gradients.empty() ? cuts_of(recording.collectives, bucket_bytes, first_bytes)
                                                   : cuts_of(gradients, bucket_bytes, first_bytes);

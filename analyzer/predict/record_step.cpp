@@ -141,7 +141,7 @@ class EventWriter {
  public:
   EventWriter(const std::vector<RankCollective>& collectives, const std::map<std::uint64_t, std::uint32_t>& place,
               const LeastKernelTimes& least, double slowdown, std::vector<WorkRange>* ranges)
-      : collectives_(collectives), place_(place), least_(least), slowdown_(slowdown), ranges_(ranges) {
+      : collectives_(collectives), place_(place), least_(least), slowdown_(slowdown), ranges_(ranges), waited_(place.size()) {
     for (std::size_t i = 0; i < collectives.size(); ++i) by_ready_.push_back(i);
     std::stable_sort(by_ready_.begin(), by_ready_.end(), [&](std::size_t a, std::size_t b) {
       return collectives_[a].ready_ns < collectives_[b].ready_ns;
@@ -223,10 +223,7 @@ class EventWriter {
   void wait(const RankCollective& one) {
     const auto found = place_.find(one.correlation);
     if (found == place_.end()) return;
-    const bool known = std::any_of(result_.events.begin(), result_.events.end(), [&](const StepEvent& event) {
-      return event.action == StepAction::kWait && event.collective == found->second;
-    });
-    if (!known) push({StepAction::kWait, WorkKind::kHost, found->second, 0});
+    if (!std::exchange(waited_[found->second], true)) push({StepAction::kWait, WorkKind::kHost, found->second, 0});
   }
   void wait_for_gradients(std::int64_t until_ns) {
     issue_until(until_ns);
@@ -261,6 +258,7 @@ class EventWriter {
   std::vector<WorkRange>* ranges_;
   std::vector<std::size_t> by_ready_;
   std::size_t next_ = 0;
+  std::vector<char> waited_;  ///< by place
   RankStep result_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analyzer/attribution/nccl_join.h"
@@ -108,8 +109,15 @@ class Recorder {
 
   Measured<StepRecording> record() {
     const std::uint32_t recorded = store_.recorded_steps(run_);
-    auto step = static_cast<std::uint32_t>(run_.run_case.warmup);
-    for (; step < recorded && result_.steps.size() < most_steps_; step += kStepsAtOnce) load_range(step);
+    const auto warmup = static_cast<std::uint32_t>(run_.run_case.warmup);
+    std::set<std::uint32_t> ranges;  // a store of others may state any number of steps
+    store_.visit_steps(run_.id, [&](const store::StepRecord& row) {
+      if (row.step >= warmup && row.step < recorded) ranges.insert((row.step - warmup) / kStepsAtOnce);
+    });
+    for (const std::uint32_t range : ranges) {
+      if (result_.steps.size() >= most_steps_) break;
+      load_range(warmup + range * kStepsAtOnce);
+    }
     if (result_.steps.empty())
       return Measured<StepRecording>::missing(
           seen_ == 0 ? "no measured step with the probes on has its spans on all ranks"
@@ -264,10 +272,9 @@ double replay_over_recorded(const StepRecording& recording) {
   for (const auto& [first, last] : blocks_of(recording)) {
     ReplaySchedule schedule;
     schedule.steps = last - first;
-    for (int node = 0; node < recording.shape.nodes; ++node) {
-      for (std::size_t i = first; i < last; ++i) schedule.recorded.push_back(static_cast<std::uint32_t>(i));
-    }
-    replayed += replay(recording, recording.shape, schedule, {}).step_ns * static_cast<double>(schedule.steps);
+    for (std::size_t i = first; i < last; ++i) schedule.recorded.push_back(static_cast<std::uint32_t>(i));
+    const ClusterShape recorded_ranks{1, static_cast<int>(recording.steps[first].ranks.size())};
+    replayed += replay(recording, recorded_ranks, schedule, {}).step_ns * static_cast<double>(schedule.steps);
     for (std::size_t i = first; i < last; ++i) {
       double longest = 0;
       for (const RankStep& rank : recording.steps[i].ranks) longest = std::max(longest, rank.duration_ns);

@@ -137,6 +137,9 @@ std::string why_not_halved(const StepRecording& recording, const std::string& st
 }
 
 std::string why_not_changed(const StepRecording& recording, const WhatIf& what_if) {
+  if (what_if.bucket_bytes) {
+    if (std::string why = why_too_many_buckets(recording, *what_if.bucket_bytes); !why.empty()) return why;
+  }
   if (recording.strategy != "zero3" || (!what_if.bucket_bytes && what_if.accumulate == 1)) return {};
   return fmt::format(
       "zero3 gathers a bucket where its first layer needs it, and reduces it in each micro-batch: recorded steps do not show "

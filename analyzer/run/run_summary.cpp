@@ -51,6 +51,9 @@ void add_rate(const Measured<StepRate>& rate, RunSummary& summary) {
   summary.samples_per_s = samples ? Measured<double>(rate->samples_per_s(*samples))
                                   : Measured<double>::missing(samples.reason());
   summary.work_per_s = rate->samples_per_s(samples.value_or(summary.run.run_case.world_size()));
+  for (Measured<double>* const per_s : {&summary.samples_per_s, &summary.work_per_s}) {
+    if (*per_s && !(std::isfinite(**per_s) && **per_s > 0)) *per_s = Measured<double>::missing("it is no finite number above 0");
+  }
   summary.distribution = rate->distribution;
   summary.left_out_ns = rate->left_out_ns;
   summary.clocks_known = rate->clocks_known;

@@ -9,7 +9,9 @@
 #include <string_view>
 
 #include "analyzer/catalogue/sku_catalogue.h"
+#include "core/bounded.h"
 #include "core/facts/facts.h"
+#include "core/span_limits.h"
 #include "core/text/number.h"
 
 namespace ddbench::analyzer {
@@ -102,10 +104,10 @@ std::vector<GpuMemory> gpu_memory_of(const store::RunRecord& run) {
     const std::string node = before.starts_with("counted.node")
                                  ? std::string(before.substr(12, before.size() - 13)) : std::string();
     const auto total = run.environment.facts.find(fmt::format("{}gpu.{}.memory_bytes", before, number));
-    gpus.push_back({(node.empty() ? "" : "node " + node + " ") + "GPU " + number, static_cast<std::int64_t>(*peak),
+    gpus.push_back({(node.empty() ? "" : "node " + node + " ") + "GPU " + number, bounded(*peak, 0, kMostBytes),
                     total == run.environment.facts.end()
                         ? 0
-                        : static_cast<std::int64_t>(number_from<double>(total->second).value_or(0))});
+                        : bounded(number_from<double>(total->second).value_or(0), 0, kMostBytes)});
   }
   return gpus;
 }

@@ -66,7 +66,9 @@ const std::vector<std::string>& program_command(const RunCase& run_case) {
 
 std::string work_in_words(const RunCase& run_case) {
   if (const auto* const tests = std::get_if<NcclTests>(&run_case.work)) return in_words(*tests);
-  return is_program(run_case) ? shell_words(program_command(run_case)) : work_name(run_case.work);
+  const auto* const program = std::get_if<UserProgram>(&run_case.work);
+  // Another tool may have stored a program without its command.
+  return program != nullptr && !program->command.empty() ? shell_words(program->command) : work_name(run_case.work);
 }
 
 }  // namespace ddbench

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/run_case/case_limits.h"
 #include "core/span_limits.h"
 #include "core/text/number.h"
 
@@ -114,7 +115,7 @@ RunCase baseline_case(const RunCase& run_case) {
   return baseline;
 }
 
-void validate(const RunCase& run_case) {
+void check_limits(const RunCase& run_case) {
   require(run_case.nodes >= 1 && run_case.nodes <= kMostRanks, "nodes", run_case.nodes, "from 1 to 65536");
   require(run_case.gpus_per_node >= 1 && run_case.gpus_per_node <= kMostRanks, "gpus", run_case.gpus_per_node,
           "from 1 to 65536");
@@ -122,13 +123,11 @@ void validate(const RunCase& run_case) {
           std::int64_t{run_case.nodes} * run_case.gpus_per_node, "65536 or less");
   require(run_case.batch_per_gpu >= 1 && run_case.batch_per_gpu <= kMostSamples, "batch-per-gpu",
           run_case.batch_per_gpu, "1 or more");
-  require(run_case.steps >= 1 && run_case.steps <= kMostSteps, "steps", run_case.steps,
+  require(run_case.steps >= 0 && run_case.steps <= kMostSteps, "steps", run_case.steps,
           "from 1 to 100000000");
   require(run_case.margin >= 0 && run_case.margin <= 1, "margin", 100 * run_case.margin, "above 0 and at most 100%");
-  require(run_case.ends_by_margin() ? run_case.max_time_s > 0 && run_case.max_time_s <= kMostSeconds
-                                    : run_case.max_time_s == 0,
-          "max-time", run_case.max_time_s,
-          run_case.ends_by_margin() ? "above 0 and at most 1000000 seconds" : "0 where the number of steps is fixed");
+  require(run_case.max_time_s >= 0 && run_case.max_time_s <= kMostSeconds, "max-time", run_case.max_time_s,
+          "at most 1000000 seconds");
   require(run_case.warmup >= 0 && run_case.warmup <= kMostSteps, "warmup", run_case.warmup,
           "from 0 to 100000000");
   require(run_case.skip >= 0 && run_case.skip <= kMostSteps, "skip", run_case.skip, "from 0 to 100000000");
@@ -140,22 +139,10 @@ void validate(const RunCase& run_case) {
           "first bucket bytes", run_case.first_bucket_bytes, "1 or more");
   require(run_case.bucket_bytes >= 1 && run_case.bucket_bytes <= kMostBucketBytes, "bucket bytes",
           run_case.bucket_bytes, "1 or more");
-  require(std::isfinite(run_case.lr) && run_case.lr > 0, "lr", run_case.lr, "a positive number");
-  require(run_case.momentum >= 0 && run_case.momentum < 1, "momentum", run_case.momentum,
-          "at least 0 and below 1");
-  require(run_case.accumulate >= 1 && run_case.batch_per_gpu % run_case.accumulate == 0, "accumulate",
-          run_case.accumulate,
-          fmt::format("1 or more and divide the batch per GPU, {}", run_case.batch_per_gpu));
-  require(std::isfinite(run_case.weight_decay) && run_case.weight_decay >= 0, "weight-decay",
-          run_case.weight_decay, "0 or more");
-  require(run_case.base_batch >= (run_case.lr_rule == LearningRateRule::kNone ? 0 : 1), "base-batch", run_case.base_batch,
-          "1 or more, the global batch that the learning rate was found at");
+  require(run_case.accumulate >= 1, "accumulate", run_case.accumulate, "1 or more");
+  require(run_case.base_batch >= 0, "base-batch", run_case.base_batch, "0 or more");
   require(run_case.lr_warmup >= 0 && run_case.lr_warmup <= kMostSteps, "lr-warmup", run_case.lr_warmup,
           "from 0 to 100000000 steps");
-  require(std::isfinite(run_case.target_loss) && run_case.target_loss >= 0, "target-loss",
-          run_case.target_loss, "a positive number, or 0 for none");
-  require(is_loss_scale(run_case.loss_scale), "loss-scale", run_case.loss_scale,
-          "dynamic, none or a positive number");
   require(run_case.data_workers >= 0 && run_case.data_workers <= kMostLoaders, "data-workers",
           run_case.data_workers, "from 0 to 1024");
   require(run_case.prefetch >= 1 && run_case.prefetch <= kMostLoaders, "prefetch", run_case.prefetch,
@@ -164,6 +151,26 @@ void validate(const RunCase& run_case) {
           run_case.data_delay_ns, "from 0 to 60 seconds");
   require(run_case.checkpoint_every >= 0 && run_case.checkpoint_every <= kMostSteps, "checkpoint-every",
           run_case.checkpoint_every, "from 0 to 100000000 steps");
+}
+
+void validate(const RunCase& run_case) {
+  check_limits(run_case);
+  require(run_case.steps >= 1, "steps", run_case.steps, "from 1 to 100000000");
+  require(run_case.ends_by_margin() ? run_case.max_time_s > 0 : run_case.max_time_s == 0, "max-time", run_case.max_time_s,
+          run_case.ends_by_margin() ? "above 0 and at most 1000000 seconds" : "0 where the number of steps is fixed");
+  require(std::isfinite(run_case.lr) && run_case.lr > 0, "lr", run_case.lr, "a positive number");
+  require(run_case.momentum >= 0 && run_case.momentum < 1, "momentum", run_case.momentum,
+          "at least 0 and below 1");
+  require(run_case.batch_per_gpu % run_case.accumulate == 0, "accumulate", run_case.accumulate,
+          fmt::format("1 or more and divide the batch per GPU, {}", run_case.batch_per_gpu));
+  require(std::isfinite(run_case.weight_decay) && run_case.weight_decay >= 0, "weight-decay",
+          run_case.weight_decay, "0 or more");
+  require(run_case.base_batch >= (run_case.lr_rule == LearningRateRule::kNone ? 0 : 1), "base-batch", run_case.base_batch,
+          "1 or more, the global batch that the learning rate was found at");
+  require(std::isfinite(run_case.target_loss) && run_case.target_loss >= 0, "target-loss",
+          run_case.target_loss, "a positive number, or 0 for none");
+  require(is_loss_scale(run_case.loss_scale), "loss-scale", run_case.loss_scale,
+          "dynamic, none or a positive number");
 }
 
 }  // namespace ddbench

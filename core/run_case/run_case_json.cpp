@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/run_case/case_fields.h"
+#include "core/run_case/case_limits.h"
 #include "core/run_case/run_case.h"
 #include "core/run_case/run_case_hash.h"
 
@@ -178,6 +179,7 @@ RunCase run_case_from_json(std::string_view text) {
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorCode::kBadInput, fmt::format("this is no run case: {}", error.what()));
   }
+  check_limits(run_case);
   return run_case;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gui/models/tool_tip.h"
+#include "reports/text/safe_text.h"
 
 namespace ddbench::gui {
 
@@ -89,7 +90,7 @@ QVariant DataTableModel::headerData(int section, Qt::Orientation orientation, in
   const reports::DataColumn& column = table_.columns[static_cast<std::size_t>(section)];
   // Columns of numbers are narrow: use the brief heading.
   if (role == Qt::DisplayRole) return heading(column.numeric && !column.brief.empty() ? column.brief : column.title);
-  if (role == Qt::ToolTipRole) return QString::fromStdString(column.meaning.empty() ? column.title : column.meaning);
+  if (role == Qt::ToolTipRole) return tool_tip(QString::fromStdString(column.meaning.empty() ? column.title : column.meaning));
   if (role == Qt::TextAlignmentRole)
     return QVariant::fromValue<int>((column.numeric ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   return {};
@@ -104,16 +105,11 @@ Qt::ItemFlags DataTableModel::flags(const QModelIndex& index) const {
 
 namespace {
 
-QString csv_cell(QString text) {
-  static const QString kFormula = QStringLiteral("=+-@\t\r");
-  bool is_plain_number = false;
-  text.toDouble(&is_plain_number);
-  if (!text.isEmpty() && kFormula.contains(text.front()) && !is_plain_number) text.prepend(QLatin1Char('\''));
-  if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')) &&
-      !text.contains(QLatin1Char('\n')))
-    return text;
-  text.replace(QLatin1Char('"'), QStringLiteral("\"\""));
-  return QLatin1Char('"') + text + QLatin1Char('"');
+/// Negative numbers are no formulas.
+QString csv_cell(const QString& text) {
+  bool is_number = false;
+  text.toDouble(&is_number);
+  return is_number ? text : QString::fromStdString(reports::csv_field(text.toStdString()));
 }
 
 }  // namespace

@@ -113,7 +113,8 @@ QVariant sort_key_of(const RunEntry& entry, RunColumn column) {
   const store::RunRecord& run = entry.run();
   switch (column) {
     case RunColumn::kStarted: return QVariant::fromValue<qlonglong>(run.started_wall_ns);
-    case RunColumn::kSize: return run.run_case.world_size() * 1'000'000 + run.run_case.nodes;
+    case RunColumn::kSize:
+      return QVariant::fromValue<qlonglong>(std::int64_t{run.run_case.world_size()} * 1'000'000 + run.run_case.nodes);
     case RunColumn::kBatch: return QVariant::fromValue<qlonglong>(run.run_case.batch_per_gpu);
     case RunColumn::kEfficiency:
     case RunColumn::kThroughput:

@@ -136,6 +136,7 @@ void OverviewPage::make_comparison() {
   column->setContentsMargins(14, 10, 12, 8);
   panel_title_ = new QLabel;
   panel_title_->setObjectName(QStringLiteral("cardTitle"));
+  panel_title_->setTextFormat(Qt::PlainText);
   hint_ = new QLabel;
   hint_->setObjectName(QStringLiteral("note"));
   hint_->setWordWrap(true);

@@ -45,6 +45,7 @@ StartPage::StartPage() {
   progress_->setObjectName(QStringLiteral("note"));
   progress_->setWordWrap(true);
   progress_->hide();
+  progress_->setTextFormat(Qt::PlainText);
   for (QLabel* each : {title_, text_, commands_}) {
     each->setTextFormat(Qt::PlainText);
     each->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);

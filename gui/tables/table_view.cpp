@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "reports/text/output_file.h"
+#include "reports/text/safe_text.h"
 
 namespace ddbench::gui {
 namespace {
@@ -157,7 +158,8 @@ void TableView::copy(bool all) const {
     if (!all && !selectionModel()->isRowSelected(row)) continue;
     QStringList cells;
     for (int column = 0; column < sorted_->columnCount(); ++column) {
-      cells << sorted_->index(row, column).data(Qt::EditRole).toString();  // never the brief form
+      const QString text = sorted_->index(row, column).data(Qt::EditRole).toString();  // never the brief form
+      cells << QString::fromStdString(reports::visible(text.toStdString()));           // a cell stays one
     }
     lines << cells.join(QLatin1Char('\t'));
   }

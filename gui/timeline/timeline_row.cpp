@@ -9,7 +9,7 @@ namespace {
 void add_share(std::vector<float>& shares, SpanKind kind, double from, double to, int columns, double weight = 1) {
   from = std::max(from, 0.0);
   to = std::min(to, static_cast<double>(columns));
-  if (to <= from) return;
+  if (!(to > from)) return;
   const auto last = std::min(static_cast<int>(to), columns - 1);
   for (int column = static_cast<int>(from); column <= last; ++column) {
     const double covered = std::min(to, column + 1.0) - std::max(from, static_cast<double>(column));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -12,7 +13,8 @@ struct TimeWindow {
   double begin_ns = 0;
   double end_ns = 1;
   int columns = 1;
-  double ns_per_column() const { return (end_ns - begin_ns) / columns; }
+  /// Above 0: times of a window that is narrower than their precision are the same.
+  double ns_per_column() const { return std::max((end_ns - begin_ns) / columns, 1e-6); }
   double column_of(double at_ns) const { return (at_ns - begin_ns) / ns_per_column(); }
   double time_at(double column) const { return begin_ns + column * ns_per_column(); }
 };

@@ -14,7 +14,7 @@ namespace {
 
 ComparedRuns two_runs(JobContext& context, const store::RunRecord& a, const store::RunRecord& b) {
   const auto side = [](const store::RunRecord& run) {
-    return analyzer::ComparedSide{analyzer::short_label(run) + " (" + run.id.substr(run.id.size() - 4) + ")",
+    return analyzer::ComparedSide{analyzer::short_label(run) + " (" + run.id.substr(run.id.size() - std::min<std::size_t>(run.id.size(), 4)) + ")",
                                   {run}};
   };
   const analyzer::Comparison comparison = analyzer::compare_runs(context.store(), side(a), side(b));

@@ -17,6 +17,8 @@ using analyzer::Point;
 using analyzer::Series;
 using analyzer::SeriesShape;
 
+constexpr double kLeastOnLogAxis = 1e-200;  // a little below it is still above 0
+
 bool is_bar(SeriesShape shape) {
   return shape != SeriesShape::kLine && shape != SeriesShape::kPoints;
 }
@@ -167,7 +169,7 @@ class ChartBuilder {
         std::abs(high) > 1e300) {
       return std::nullopt;
     }
-    if (chart_.log_y && low <= 0) return std::nullopt;
+    if (chart_.log_y && low < kLeastOnLogAxis) return std::nullopt;
     return Interval{low, high};
   }
 
@@ -276,7 +278,7 @@ std::string display_name(std::string_view series_name) {
 bool can_be_drawn(const Figure& figure, const Point& point) {
   constexpr double kLargest = 1e200;  // sums and differences of values up to this stay finite
   if (!(std::abs(point.x) < kLargest) || !(std::abs(point.y) < kLargest)) return false;
-  return (!figure.x.logarithmic || point.x > 0) && (!figure.y.logarithmic || point.y > 0);
+  return (!figure.x.logarithmic || point.x >= kLeastOnLogAxis) && (!figure.y.logarithmic || point.y >= kLeastOnLogAxis);
 }
 
 Chart make_chart(const Figure& figure) {

@@ -79,7 +79,7 @@ DataTable next_steps_data(const analyzer::RunSummary& summary, const Measured<an
 DataTable next_steps_data(const analyzer::ScalingTable& sweep) {
   DataTable table = steps_table();
   if (sweep.rows.empty()) return table;
-  const std::string& id = sweep.sweep_id;  // a part of it is that of each sweep with the same definition
+  const std::string id = shell_words({sweep.sweep_id});  // a part of it is that of each sweep with the same definition
   const bool has_curve = sweep.rows.front().world_size != sweep.rows.back().world_size;
   const analyzer::ScalingRow* largest = analyzer::largest_compared(sweep);
   if (largest != nullptr)

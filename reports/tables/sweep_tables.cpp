@@ -40,12 +40,6 @@ DataCell step_time_of(const Measured<analyzer::Quantity>& step) {
   return step ? time_cell(step->value) : missing_cell(step.reason());
 }
 
-std::string command_of(const RunCase& run_case) try {
-  return work_in_words(run_case);
-} catch (const Error&) {  // another tool has written it
-  return "not stored";
-}
-
 DataCell state_of(const store::RunRecord& run) {
   const bool invalid = run.state == RunState::kDone && !run.valid;
   const CellTone tone = invalid                          ? CellTone::kBad
@@ -141,7 +135,7 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
   columns.add(true, {.title = "provenance", .brief = "prov."}, [](const RunSummary& each) { return provenance_cell(each.run.provenance); });
   columns.add(true, {.title = "workload", .is_prose = true}, [&programs](const RunSummary& each) {
     const RunCase& run_case = each.run.run_case;
-    return is_program(run_case) ? programs.cell(command_of(run_case), true) : code_cell(work_name(run_case.work));
+    return is_program(run_case) ? programs.cell(work_in_words(run_case), true) : code_cell(work_name(run_case.work));
   });
   columns.add(any([](const RunSummary& each) { return !each.run.run_case.name.empty(); }), {.title = "name", .is_prose = true},
               [](const RunSummary& each) { return code_cell(each.run.run_case.name); });
@@ -150,7 +144,7 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
     return has_known_batch(each.run.run_case) ? count_cell(each.run.run_case.batch_per_gpu) : missing_cell("a program's, which nobody stated");
   });
   columns.add(any([](const RunSummary& each) { return each.run.repetition > 0; }), {"repetition", true},
-              [](const RunSummary& each) { return count_cell(each.run.repetition + 1); });
+              [](const RunSummary& each) { return count_cell(std::int64_t{each.run.repetition} + 1); });
   columns.add(any([](const RunSummary& each) { return !each.run.environment.network.empty(); }), {"network"},
               [](const RunSummary& each) { return code_cell(each.run.environment.network); });
   DataTable data = std::move(columns).of(runs);

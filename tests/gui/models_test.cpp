@@ -113,11 +113,12 @@ TEST(Models, DataTableIsAModelAndItsCsvIsHarmless) {
   reports::DataTable table;
   table.columns = {{"name"}, {"value", true}};
   table.rows = {{reports::text_cell("=cmd()"), reports::value_cell(0.125, "0.13")},
+                {reports::text_cell("x\r; =1"), reports::value_cell(-2, "-2.0")},
                 {reports::text_cell("a,\"b\""), reports::missing_cell("no probes")}};
   model.set_table(table);
-  EXPECT_EQ(model.index(1, 1).data(Qt::ToolTipRole).toString(), QStringLiteral("no probes"));
-  EXPECT_FALSE(model.index(1, 1).data(DataTableModel::kSortRole).isValid());
-  EXPECT_EQ(csv_of(table), QStringLiteral("name,value\n'=cmd(),0.125\n\"a,\"\"b\"\"\",–\n"));
+  EXPECT_EQ(model.index(2, 1).data(Qt::ToolTipRole).toString(), QStringLiteral("no probes"));
+  EXPECT_FALSE(model.index(2, 1).data(DataTableModel::kSortRole).isValid());
+  EXPECT_EQ(csv_of(table), QStringLiteral("name,value\n\"'=cmd()\",0.125\n\"x\\r; =1\",-2\n\"a,\"\"b\"\"\",–\n"));
   model.editable_columns = {1};
   QString taken;
   model.edited = [&](int row, int column, const QString& text) {

@@ -96,6 +96,14 @@ TEST(TimelineNodes, ARowIsTheMeanOfItsRanksAndCountsEachInstantOnce) {
   EXPECT_NEAR(share(late, 25, SpanKind::kBackward), 0.75, 0.01);
 }
 
+TEST(TimelineNodes, AWindowBelowThePrecisionOfItsTimesIsEmpty) {
+  const auto timeline = cluster(2, 4, 3);
+  const double late = 0x1p57;
+  for (const double begin : {late, static_cast<double>(timeline->begin_ns)}) {
+    for (const float each : shares_of(*timeline, 0, {begin, begin, 1})) EXPECT_TRUE(each >= 0 && each <= 1) << each;
+  }
+}
+
 TEST(TimelineNodes, AgreeWithACountOfInstantsAtEveryScale) {
   std::mt19937 random(3);
   TimelineBuilder builder;

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <map>
 
+#include "core/bounded.h"
 #include "core/run_case/link_counters.h"
+#include "core/span_limits.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -42,7 +44,7 @@ std::vector<LinkUse> link_uses(const store::RunStore& store, const store::RunId&
     for (int link = 0;; ++link) {
       const Values peers = store.step_values(run, rank.rank, link_peer_name(link));
       if (peers.empty()) break;
-      const auto peer = node_of.find(static_cast<int>(peers.front().second));
+      const auto peer = node_of.find(static_cast<int>(bounded(peers.front().second, -1, kMostRanks)));
       if (peer == node_of.end() || peer->second == rank.node) continue;
       LinkUse use{rank.rank, peer->first, rank.node, peer->second,
                   readings_of(store.step_values(run, rank.rank, link_bytes_name(link)),

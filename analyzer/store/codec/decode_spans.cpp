@@ -23,8 +23,9 @@ std::uint64_t check_header(std::span<const std::byte> chunk) {
 
 }  // namespace
 
-void decode_spans_onto(std::span<const std::byte> chunk, std::vector<Span>& out) {
+void decode_spans_onto(std::span<const std::byte> chunk, std::vector<Span>& out, std::size_t most) {
   const std::uint64_t count = check_header(chunk);
+  if (count > most) throw_damaged_chunk(kHeader, "it says that it has more spans than are stored in one");
   const std::size_t old_size = out.size();
   ByteReader reader(chunk.subspan(kChunkHeaderBytes, chunk.size() - kChunkHeaderBytes - kChunkTailBytes));
   SegmentDecoder decoder;

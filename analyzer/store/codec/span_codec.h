@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,8 @@ std::vector<std::byte> encode_spans(std::span<const Span> spans);
 /// never reads or writes out of bounds whatever the bytes are.
 std::vector<Span> decode_spans(std::span<const std::byte> chunk);
 
-/// The same, appended to `out`; on an Error `out` is as it was.
-void decode_spans_onto(std::span<const std::byte> chunk, std::vector<Span>& out);
+/// The same, appended to `out`; on an Error `out` is as it was. A chunk of more than `most` spans is damaged: a few bytes can state
+/// any number of equal ones.
+void decode_spans_onto(std::span<const std::byte> chunk, std::vector<Span>& out, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 }  // namespace ddbench::store

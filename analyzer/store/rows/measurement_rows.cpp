@@ -98,6 +98,10 @@ void limit(std::int64_t& time_ns) {
   time_ns = std::clamp(time_ns, -kLatest_ns, kLatest_ns);
 }
 
+void limit_length(std::int64_t& length_ns) {
+  length_ns = std::clamp<std::int64_t>(length_ns, 0, kLatest_ns);
+}
+
 void limit_step(std::uint32_t& step) {
   step = std::min(step, kLastStep);
 }
@@ -134,10 +138,10 @@ void read_row(const Statement& row, StepRecord& s) {
       s.partition.ns);
   limit_step(s.step);
   limit_rank(s.rank);
-  for (std::int64_t* const time_ns :
-       {&s.begin_ns, &s.duration_ns, &s.communication_ns, &s.overlap_ns, &s.peer_wait_ns, &s.peer_wait_uncertainty_ns})
-    limit(*time_ns);
-  for (std::int64_t& part_ns : s.partition.ns) limit(part_ns);
+  limit(s.begin_ns);
+  for (std::int64_t* const length_ns : {&s.duration_ns, &s.communication_ns, &s.overlap_ns, &s.peer_wait_ns, &s.peer_wait_uncertainty_ns})
+    limit_length(*length_ns);
+  for (std::int64_t& part_ns : s.partition.ns) limit_length(part_ns);
 }
 
 void read_row(const Statement& row, CollectiveRecord& c) {
@@ -147,6 +151,8 @@ void read_row(const Statement& row, CollectiveRecord& c) {
   for (std::int64_t* const time_ns :
        {&c.transfer_ns, &c.duration_ns, &c.peer_wait_ns, &c.transfer_uncertainty_ns, &c.peer_wait_uncertainty_ns})
     limit(*time_ns);
+  c.communicator.ranks = std::clamp(c.communicator.ranks, 0, kMostRanks);
+  c.communicator.place = std::clamp(c.communicator.place, 0, kMostRanks);
 }
 
 void read_row(const Statement& row, KernelRecord& k) {
@@ -383,7 +389,7 @@ std::vector<std::pair<std::uint32_t, double>> RunStore::step_values(const RunId&
   while (statement.step()) {
     auto& [step, value] = step_values.emplace_back();
     statement.read(step, value);
-    limit_step(step);
+    if (step != kNoStep) limit_step(step);
   }
   return step_values;
 }

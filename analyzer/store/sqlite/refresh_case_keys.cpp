@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/error.h"
 #include "core/run_case/run_case.h"
 #include "core/text/text_hash.h"
 
@@ -22,8 +23,12 @@ void refresh_case_keys(const Database& database) {
   std::string json, old_key;
   while (select.step()) {
     select.read(run_key, json, old_key);
-    const std::string key = stored_case_key(case_key(run_case_from_json(json)));
-    if (key != old_key) update.bind(key, run_key).run();
+    try {
+      const std::string key = stored_case_key(case_key(run_case_from_json(json)));
+      if (key != old_key) update.bind(key, run_key).run();
+    } catch (const Error&) {
+      // A run that cannot be read is named where runs are listed; the others get their keys.
+    }
   }
 }
 

@@ -16,6 +16,7 @@
 #include "analyzer/scaling/scaling.h"
 #include "core/error.h"
 #include "core/text/number_ranges.h"
+#include "core/text/shell_words.h"
 #include "harness/cli/analysis/report_subject.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/command.h"
@@ -55,7 +56,7 @@ std::vector<analyzer::RunSummary> summaries(const store::RunStore& store, const 
 [[noreturn]] void refuse_sweep(const std::string& sweep_id) {
   throw Error(ErrorCode::kBadInput,
               fmt::format("a trace is of one run, and {} is a sweep: name one of its runs (ddbench list --sweep {})", sweep_id,
-                          sweep_id));
+                          shell_words({sweep_id})));
 }
 
 void write_csv(const store::RunStore& store, const ReportSubject& subject, const ReportOptions& options,

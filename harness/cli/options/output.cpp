@@ -14,6 +14,7 @@
 #include "analyzer/store/rows/run_store.h"
 #include "core/error.h"
 #include "core/text/number.h"
+#include "reports/text/safe_text.h"
 
 namespace ddbench::cli {
 namespace {
@@ -65,15 +66,13 @@ reports::TextStyle stdout_style() {
 
 std::string printable(std::string_view text) {
   std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n') || byte == 0x7f) {
-      result += fmt::format("\\x{:02x}", byte);
-    } else {
-      result += c;
-    }
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    result += reports::visible(text.substr(0, end));
+    if (end == std::string_view::npos) return result;
+    result += '\n';
+    text.remove_prefix(end + 1);
   }
-  return result;
 }
 
 std::filesystem::path store_path(const std::string& db_option) {

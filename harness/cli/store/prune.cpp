@@ -171,7 +171,7 @@ void print_pruned_text(const PruneOptions& options, const PruneChoice& choice, c
   const char* what = options.spans_only ? "the spans of " : "";
   if (!options.yes) {
     for (const store::RunRecord& run : choice.runs)
-      print(fmt::format("{}  {}\n", run.id, printable(run.run_case.name)));
+      print(fmt::format("{}  {}\n", printable(run.id), printable(run.run_case.name)));
     print(fmt::format("would delete {}{} run(s); nothing was deleted: add --yes to do it\n", what,
                       choice.runs.size()));
   } else {

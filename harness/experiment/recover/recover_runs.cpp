@@ -65,7 +65,7 @@ void set_end_to_last_step(store::RunStore& store, const store::RunId& id) {
   store::RunRecord run = *store.run(id);
   const std::int64_t end_ns = last_step_end_wall_ns(store, run);
   if (end_ns == 0) return;
-  run.finished_wall_ns = std::clamp(end_ns, run.started_wall_ns, run.finished_wall_ns);
+  run.finished_wall_ns = std::max(run.started_wall_ns, std::min(end_ns, run.finished_wall_ns));  // the clock may have gone back
   store.update_run(run);
 }
 

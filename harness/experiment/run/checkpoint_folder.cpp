@@ -77,6 +77,20 @@ void remove_unused_checkpoints(const fs::path& store, const store::RunId& id) no
   ::rmdir(base.c_str());  // if it was the last
 }
 
+namespace {
+
+/// What a store says is not enough to read a folder and write into it, where the user has named neither the run nor the folder.
+void require_beside_store(const store::RunStore& store, const store::RunId& id, const fs::path& directory) {
+  std::error_code failed;
+  const fs::path real = fs::weakly_canonical(directory, failed);
+  if (!failed && real.parent_path() == fs::weakly_canonical(checkpoint_base(store.file()), failed) && !failed) return;
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("run {} has its checkpoints in {}, which is not a folder beside its store: name that folder's parent with "
+                          "--checkpoint-dir, if you trust it", id, directory.string()));
+}
+
+}  // namespace
+
 Resume find_resume(const store::RunStore& store, const std::string& reference, const fs::path& base) {
   Resume resume;
   resume.run = store.find(reference);
@@ -94,11 +108,7 @@ Resume find_resume(const store::RunStore& store, const std::string& reference, c
   }
   resume.directory = *written;
   // Who may write a shared store may write anything there.
-  if (base.empty() && store::is_shared(store.file()) && resume.directory.parent_path() != checkpoint_base(store.file())) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("run {} of a store that several users share has its checkpoints in {}: name that folder's parent with --checkpoint-dir, "
-                            "if you trust it", id, resume.directory.string()));
-  }
+  if (base.empty() && store::is_shared(store.file())) require_beside_store(store, id, resume.directory);
   if (!base.empty()) resume.directory = fs::absolute(base) / resume.directory.filename();
   resume.checkpoint = ddp::find_checkpoint(resume.directory, resume.run.run_case);
   return resume;
@@ -134,6 +144,7 @@ std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCas
   fs::path directory = *written;
   if (!base.empty()) directory = fs::absolute(base) / directory.filename();
   if (!ddp::has_checkpoint(directory)) return std::nullopt;
+  if (base.empty()) require_beside_store(store, run.id, directory);  // of a merged store, the run may be another's
   return find_resume(store, run.id, base);
 }
 

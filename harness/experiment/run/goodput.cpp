@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "analyzer/rate/measured_steps.h"
 #include "core/clock.h"
@@ -73,7 +74,8 @@ void store_goodput(store::RunStore& store, const store::RunId& id) {
   double between = 0;
   int restarts = 0;
   std::uint32_t end = std::numeric_limits<std::uint32_t>::max();
-  for (std::optional<store::RunRecord> run = store.run(id); run;) {
+  std::set<store::RunId> seen;  // a store of others may have runs that continue each other in a circle
+  for (std::optional<store::RunRecord> run = store.run(id); run && seen.insert(run->id).second;) {
     useful += useful_seconds(store, *run, end);
     total += total_seconds(*run);
     const auto before = get_fact(run->environment.facts, fact_key<"resumed.from">);

@@ -8,6 +8,7 @@
 
 #include "analyzer/rate/measured_steps.h"
 #include "core/run_case/learning_rate.h"
+#include "core/span_limits.h"
 #include "core/text/text_hash.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
@@ -84,7 +85,7 @@ std::map<std::uint32_t, StepValues> by_step(const std::vector<store::StepRecord>
     if (step.rank == 0) values.end_ns = step.begin_ns + step.duration_ns;
     if (step.probes_on) {
       for (std::size_t part = 0; part < values.parts.ns.size(); ++part)
-        values.parts.ns[part] += step.partition.ns[part];
+        values.parts.ns[part] = add_ns(values.parts.ns[part], step.partition.ns[part]);
       ++values.probed_ranks;
     }
     if (std::isfinite(step.loss)) {

@@ -3,6 +3,7 @@
 #include "reports/formats/predict/prediction.h"
 #include "reports/formats/terminal/layout/cell_width.h"
 #include "reports/formats/terminal/layout/data_table_text.h"
+#include "reports/text/safe_text.h"
 
 namespace ddbench::reports {
 namespace {
@@ -24,7 +25,7 @@ std::string validation_text(const ValidationReport& report, const TextStyle& sty
   const LineWidth width = line_width(style, 40);
   std::string text = data_table_text(validation_data(report), paint, width);
   for (const std::string& remark : validation_remarks(report)) {
-    for (const std::string& line : wrapped(remark, width - 2)) text += "  " + line + "\n";
+    for (const std::string& line : wrapped(visible(remark), width - 2)) text += "  " + line + "\n";
   }
   return text;
 }

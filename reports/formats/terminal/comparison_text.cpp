@@ -14,7 +14,7 @@ std::string comparison_text(const analyzer::Comparison& comparison, const TextSt
                      fitted("B: " + visible(side_in_words(comparison.b)), width) + "\n";
   const bool plain = comparison.verdict == analyzer::ComparisonVerdict::kRepetitions ||
                      comparison.verdict == analyzer::ComparisonVerdict::kOneChange;
-  for (const std::string& line : wrapped(comparison.verdict_text, width))
+  for (const std::string& line : wrapped(visible(comparison.verdict_text), width))
     text += paint(plain ? Tone::kStrong : Tone::kWarning, line) + "\n";
   for (const DataTable& table : comparison_tables(comparison)) text += "\n" + data_table_text(table, paint, width);
   if (const std::string notes = notes_section(comparison.notes, paint, width); !notes.empty())

@@ -109,7 +109,7 @@ class RunText {
         paint_(tone, headline) + fitted(detail, width_ - std::min<std::size_t>(width_, display_width(headline))) + "\n";
     for (const std::string& line : wrapped(efficiency_interval_in_words(efficiency), width_))
       write_line(Tone::kFaint, line);
-    for (const std::string& line : wrapped(where_lost(summary_), width_)) write_line(Tone::kPlain, line);
+    for (const std::string& line : wrapped(visible(where_lost(summary_)), width_)) write_line(Tone::kPlain, line);
   }
 
   /// The alarm at the top has already stated what is invalid.

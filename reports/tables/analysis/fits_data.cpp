@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "core/bounded.h"
+#include "core/span_limits.h"
 #include "core/text/quantity.h"
 #include "reports/tables/analysis/analysis_tables.h"
 #include "reports/tables/analysis/columns.h"
@@ -51,8 +53,8 @@ DataTable fits_data(std::span<const GroupFit> fits, const std::string& field) {
   table.add(!field.empty(), {.title = field, .is_prose = true},
             [](const FitRow& row) { return code_cell(row.fit->value.empty() ? "(none)" : row.fit->value); });
   table.add(true, {"sizes", true}, [](const FitRow& row) { return count_cell(static_cast<std::int64_t>(row.regime->sizes)); });
-  table.add(true, {"from bytes", true}, [](const FitRow& row) { return count_cell(static_cast<std::int64_t>(row.regime->from_bytes)); });
-  table.add(true, {"to bytes", true}, [](const FitRow& row) { return count_cell(static_cast<std::int64_t>(row.regime->to_bytes)); });
+  table.add(true, {"from bytes", true}, [](const FitRow& row) { return count_cell(bounded(row.regime->from_bytes, 0, kMostBytes)); });
+  table.add(true, {"to bytes", true}, [](const FitRow& row) { return count_cell(bounded(row.regime->to_bytes, 0, kMostBytes)); });
   table.add(true, {"latency", true}, [](const FitRow& row) { return time_cell(row.regime->latency_ns); });
   table.add(true, {"95% CI"}, [](const FitRow& row) { return interval_cell(latency_interval(*row.regime), "ns"); });
   table.add(true, {"bandwidth", true}, [](const FitRow& row) { return bandwidth_cell(*row.regime); });

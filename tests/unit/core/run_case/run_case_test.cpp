@@ -83,6 +83,14 @@ TEST(RunCase, JsonRefusesNumbersThatTheFieldDoesNotHold) {
   EXPECT_EQ(run_case_from_json(R"({"seed":18446744073709551615})").seed, ~std::uint64_t{0});
 }
 
+TEST(RunCase, JsonRefusesNumbersThatNoRunHas) {
+  for (const char* json : {R"({"nodes":2147483647,"gpus_per_node":2})", R"({"nodes":65536,"gpus_per_node":2})", R"({"nodes":0})",
+                           R"({"steps":2147483647,"warmup":1})", R"({"batch_per_gpu":9223372036854775807})", R"({"accumulate":0})"}) {
+    EXPECT_THROW(run_case_from_json(json), Error) << json;
+  }
+  EXPECT_EQ(run_case_from_json(R"({"nodes":65536})").world_size(), 65536);
+}
+
 TEST(RunCase, JsonSurvivesBytesThatAreNoUtf8) {
   RunCase run_case;
   run_case.name = "\xff\xfe";

@@ -247,6 +247,14 @@ TEST(FigureSvg, NeverFailsOnRandomFigures) {
   }
 }
 
+TEST(FigureSvg, LogarithmicAxesBeginAboveWhatCannotBeDivided) {
+  Figure figure;
+  figure.x = {"x", "", false};
+  figure.y = {"y", "ns", true};
+  figure.series.push_back({"s", SeriesShape::kLine, {{1, 1e-315}, {2, 1e-199}, {3, 1e199}}, {}});
+  EXPECT_EQ(svg::make_chart(figure).left_out, 1);
+}
+
 double luminance(std::string_view colour) {
   double sum = 0;
   const double weight[] = {0.2126, 0.7152, 0.0722};
