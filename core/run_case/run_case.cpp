@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/run_case/case_limits.h"
 #include "core/span_limits.h"
 #include "core/text/number.h"
 

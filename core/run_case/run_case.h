@@ -139,7 +139,7 @@ RunCase baseline_case(const RunCase& run_case);
 /// JSON object with every field, keys in a fixed order.
 std::string to_json(const RunCase& run_case);
 
-/// Inverse of to_json. Unknown keys are an Error{kBadInput} that names them; absent keys keep their defaults.
+/// Inverse of to_json. Unknown keys are an Error{kBadInput} that names them; absent keys keep their defaults. Throws as check_limits().
 RunCase run_case_from_json(std::string_view json);
 
 /// Equal for two cases exactly when they define the same run: to_json without name and tags.
@@ -152,7 +152,11 @@ std::string to_json(std::string_view key, const RunCase& run_case);
 /// and tags from it. Throws as run_case_from_json.
 bool read_labels(std::string_view json, std::string_view key, RunCase& run_case);
 
-/// Throws Error{kBadInput} naming the field, its value and what is allowed.
+/// Throws Error{kBadInput} naming the first number that no run has. Within these limits, products and sums of a case's numbers (world
+/// size, global batch, all steps) do not overflow: cases come out of stores and messages of others, too.
+void check_limits(const RunCase& run_case);
+
+/// Throws Error{kBadInput} naming the field, its value and what is allowed: what a run can begin with, and so check_limits(), too.
 void validate(const RunCase& run_case);
 
 }  // namespace ddbench

@@ -8,7 +8,6 @@
 
 #include "core/error.h"
 #include "core/run_case/case_fields.h"
-#include "core/run_case/case_limits.h"
 #include "core/run_case/run_case.h"
 #include "core/run_case/run_case_hash.h"
 
