@@ -1,20 +1,16 @@
 #include <cstdlib>
 
-#include "analyzer/store/codec/chunk_layout.h"
-#include "core/error.h"
 #include "analyzer/store/codec/span_codec.h"
-#include "fuzz_targets.h"
 #include "analyzer/store/rows/stored_spans.h"
+#include "chunk_seal.h"
+#include "core/error.h"
+#include "fuzz_targets.h"
 
 namespace ddbench::fuzz {
 namespace {
 
 void reseal_chunk(std::span<std::uint8_t> input) {
-  const std::span<std::byte> chunk = std::as_writable_bytes(input);
-  if (chunk.size() < store::kChunkHeaderBytes) return;
-  store::store_u64(chunk.data(), store::kChunkMagic);
-  store::store_u64(chunk.data() + 16, chunk.size());
-  store::store_u64(chunk.data() + store::kChecksumOffset, store::chunk_checksum(chunk));
+  seal_chunk(std::as_writable_bytes(input));
 }
 
 void decode_chunk(Bytes input) {

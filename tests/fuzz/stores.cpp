@@ -15,6 +15,7 @@
 #include "analyzer/store/sqlite/row_checksum.h"
 #include "analyzer/store/sqlite/run_tables.h"
 #include "attempt.h"
+#include "chunk_seal.h"
 #include "core/files/owned_directory.h"
 #include "fuzz_targets.h"
 #include "harness/cli/store/prune.h"
@@ -115,7 +116,7 @@ class Site {
       test::SampleRun run;
       run.number = name[0] == 'o' ? 0 : 1;
       run.run_case.gpus_per_node = 2;
-      run.run_case.steps = 4;
+      run.run_case.steps = 14;  // as many as a diagnosis needs, and some
       run.run_case.warmup = 1;
       run.sweep_id = "sweep";
       test::add_sample_run(store, run);
@@ -137,7 +138,7 @@ class Site {
 ///   delete TAB table TAB run
 ///   folder TAB logs|checkpoints TAB name TAB plain|marked|others|link     beside the user's store
 ///   patch  TAB offset TAB hexadecimal bytes    of the file, at the end
-///   unsealed                                   rows keep the checksums of what they were
+///   unsealed                                   rows keep the checksums of what they were, and chunks those that they have
 ///   report                                     reports are written, too, which takes longest
 ///   compare                                    runs are compared with each other, too
 /// "@" in a value is the root: absolute paths of others' files can be written.
@@ -251,7 +252,8 @@ class Author {
     if (std::from_chars(value.data(), end, real).ptr == end && !value.empty()) return statement.bind_one(index, real);
     if (value == "null") return statement.bind_one(index, nullptr);
     if (value.starts_with("0x")) {
-      const std::string bytes = bytes_of(value.substr(2));
+      std::string bytes = bytes_of(value.substr(2));
+      if (sealed_) seal_chunk(std::as_writable_bytes(std::span(bytes)));
       return statement.bind_one(index, std::as_bytes(std::span(bytes)));
     }
     std::string text;
