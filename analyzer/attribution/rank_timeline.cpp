@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::uint64_t kLongestSpan_ns = std::uint64_t{24} * 3600 * 1'000'000'000;
 
-bool plausible_step(const Span& span) {
-  const auto length_ns = static_cast<std::uint64_t>(span.end_ns) - static_cast<std::uint64_t>(span.begin_ns);
-  return span.end_ns >= span.begin_ns && length_ns <= kLongestSpan_ns && span.step != kNoStep;
-}
-
 /// Calls visit(window) for each window that the span lies in.
 template <typename Visit>
 void visit_windows(const Span& span, const std::vector<StepWindow>& windows, std::size_t& hint, Visit visit) {
@@ -32,6 +27,11 @@ void visit_windows(const Span& span, const std::vector<StepWindow>& windows, std
 
 }  // namespace
 
+bool plausible_step(const Span& span) noexcept {
+  const auto length_ns = static_cast<std::uint64_t>(span.end_ns) - static_cast<std::uint64_t>(span.begin_ns);
+  return span.end_ns >= span.begin_ns && length_ns <= kLongestSpan_ns && span.step != kNoStep;
+}
+
 RankTimeline::RankTimeline(std::vector<Span> spans) : spans_(std::move(spans)) {
   find_windows();
   assign_spans();
@@ -45,14 +45,6 @@ void RankTimeline::find_windows() {
   std::sort(windows_.begin(), windows_.end(), [](const StepWindow& a, const StepWindow& b) {
     return std::pair(a.begin_ns, a.end_ns) < std::pair(b.begin_ns, b.end_ns);
   });
-  // Steps of one rank follow each other, up to the rounding of their times. Those of a store of others may all lie on one another, and
-  // each span counts in every window that it touches.
-  std::size_t kept = 0;
-  for (const StepWindow& window : windows_) {
-    const bool follows = kept == 0 || window.begin_ns >= std::midpoint(windows_[kept - 1].begin_ns, windows_[kept - 1].end_ns);
-    if (follows) windows_[kept++] = window;
-  }
-  windows_.resize(kept);
 }
 
 void RankTimeline::assign_spans() {

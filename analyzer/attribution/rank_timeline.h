@@ -18,6 +18,9 @@ struct StepWindow {
   bool probes_on = true;
 };
 
+/// Whether a span of kind kStep can have been one: it has a number and took no more than a day.
+bool plausible_step(const Span& span) noexcept;
+
 /// The spans of one rank over some of its steps, grouped by the steps in which they lie in time: a span that
 /// extends over a step's end belongs to both steps.
 class RankTimeline {

@@ -133,7 +133,7 @@ class Adviser {
     std::optional<Advice> best;
     std::vector<TriedBucket> sizes = {{now, report_.step_ns.value}};
     for (const double megabytes : {0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0}) {
-      if (std::abs(megabytes * kMegabyte - now) < 1) continue;
+      if (std::abs(megabytes * kMegabyte - now) < 1 || !why_too_many_buckets(recording_, megabytes * kMegabyte).empty()) continue;
       Trial trial{"bucket", fmt::format("buckets of {:g} MiB (now {:.3g} MiB)", megabytes, now / kMegabyte), "", {}};
       trial.what_if.bucket_bytes = megabytes * kMegabyte;
       const std::size_t unknown = report_.not_known.size();

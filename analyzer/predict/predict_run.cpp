@@ -201,6 +201,9 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
       changed(with_strategy(recording, strategy, static_cast<int>(shape.gpus())), options.what_if);
   const Transfers transfers = transfers_on(changed_steps, costs, shape, options);
   if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
+  if (shape.gpus_per_node * static_cast<double>(changed_steps.collectives.size()) > kMostTimes)
+    return Measured<ReplayPrediction>::missing(fmt::format("a node of {} ranks with {} collectives a step is more than can be replayed",
+                                                           shape.gpus_per_node, changed_steps.collectives.size()));
   const Blocks blocks = blocks_of(changed_steps);
   const ClusterShape replayed = replayed_shape(shape, changed_steps.collectives.size());
   const double each = static_cast<double>(shape.nodes) / replayed.nodes;

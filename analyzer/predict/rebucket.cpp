@@ -203,15 +203,15 @@ bool reduces_gradients(const StepCollective& collective) {
 
 std::string why_too_many_buckets(const StepRecording& recording, double bucket_bytes) {
   constexpr double kMostBuckets = 16'384;
+  if (!gradients_of(recording).empty()) return {};  // none is split
   double bytes = 0;
   for (const StepCollective& one : recording.collectives) bytes += reduces_gradients(one) ? one.bytes : 0;
   if (!(bytes / bucket_bytes > kMostBuckets)) return {};
-  return fmt::format("{:.0f} buckets of gradients would be more than the {:.0f} that can be replayed", bytes / bucket_bytes, kMostBuckets);
+  return fmt::format("--bucket-mb: {:.0f} buckets of gradients would be more than the {:.0f} that can be replayed", bytes / bucket_bytes, kMostBuckets);
 }
 
 StepRecording rebucketed(const StepRecording& recording, double bucket_bytes, double first_bytes) {
-  if (const std::string why = why_too_many_buckets(recording, bucket_bytes); !why.empty())
-    throw Error(ErrorCode::kBadInput, "--bucket-mb: " + why);
+  if (const std::string why = why_too_many_buckets(recording, bucket_bytes); !why.empty()) throw Error(ErrorCode::kBadInput, why);
   const std::map<std::uint32_t, std::vector<double>> gradients = gradients_of(recording);
   const std::vector<Cut> cuts = gradients.empty() ? cuts_of(recording.collectives, bucket_bytes, first_bytes)
                                                   : cuts_of(gradients, bucket_bytes, first_bytes);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "analyzer/attribution/nccl_join.h"
@@ -75,6 +76,27 @@ std::vector<double> gradient_bytes_of(const store::RunRecord& run) {
   return all;
 }
 
+/// Steps of one number would be recorded once, by the first. Others leave before spans are sorted into steps: in a store of somebody
+/// else any number of them may lie on all spans.
+void keep_first_of_each_step(std::vector<Span>& spans) {
+  struct First {
+    std::pair<std::int64_t, std::int64_t> times;
+    bool is_kept = false;
+  };
+  const auto times = [](const Span& span) { return std::pair(span.begin_ns, span.end_ns); };
+  std::unordered_map<std::uint32_t, First> first;
+  for (const Span& span : spans) {
+    if (span.kind != SpanKind::kStep || !plausible_step(span)) continue;
+    First& own = first.try_emplace(span.step, First{times(span)}).first->second;
+    own.times = std::min(own.times, times(span));
+  }
+  std::erase_if(spans, [&](const Span& span) {
+    if (span.kind != SpanKind::kStep || !plausible_step(span)) return false;
+    First& own = first[span.step];
+    return times(span) != own.times || std::exchange(own.is_kept, true);
+  });
+}
+
 class Recorder {
  public:
   Recorder(const store::RunStore& store, const store::RunRecord& run, const std::vector<store::RankRecord>& ranks,
@@ -136,6 +158,7 @@ class Recorder {
     std::vector<Span> spans = store_.spans(run_.id, rank, first == 0 ? 0 : first - 1, last + 1);
     std::vector<std::string> names = names_[place];
     join_nccl_events(spans, names, first, last, static_cast<std::uint32_t>(run_.run_case.warmup));
+    keep_first_of_each_step(spans);
     RankTimeline timeline(std::move(spans));
     LoadedRank steps;
     for (std::size_t window = 0; window < timeline.windows().size(); ++window) {

@@ -123,7 +123,7 @@ void check_limits(const RunCase& run_case) {
   require(run_case.batch_per_gpu >= 1 && run_case.batch_per_gpu <= kMostSamples, "batch-per-gpu",
           run_case.batch_per_gpu, "1 or more");
   require(run_case.steps >= 0 && run_case.steps <= kMostSteps, "steps", run_case.steps,
-          "from 1 to 100000000");
+          "from 0 to 100000000");
   require(run_case.margin >= 0 && run_case.margin <= 1, "margin", 100 * run_case.margin, "above 0 and at most 100%");
   require(run_case.max_time_s >= 0 && run_case.max_time_s <= kMostSeconds, "max-time", run_case.max_time_s,
           "at most 1000000 seconds");
@@ -153,8 +153,8 @@ void check_limits(const RunCase& run_case) {
 }
 
 void validate(const RunCase& run_case) {
+  require(run_case.steps >= 1 && run_case.steps <= kMostSteps, "steps", run_case.steps, "from 1 to 100000000");
   check_limits(run_case);
-  require(run_case.steps >= 1, "steps", run_case.steps, "from 1 to 100000000");
   require(run_case.ends_by_margin() ? run_case.max_time_s > 0 : run_case.max_time_s == 0, "max-time", run_case.max_time_s,
           run_case.ends_by_margin() ? "above 0 and at most 1000000 seconds" : "0 where the number of steps is fixed");
   require(std::isfinite(run_case.lr) && run_case.lr > 0, "lr", run_case.lr, "a positive number");

@@ -109,7 +109,7 @@ namespace {
 QString csv_cell(const QString& text) {
   bool is_number = false;
   text.toDouble(&is_number);
-  return is_number ? text : QString::fromStdString(reports::csv_field(text.toStdString()));
+  return is_number && text == text.trimmed() ? text : QString::fromStdString(reports::csv_field(text.toStdString()));
 }
 
 }  // namespace

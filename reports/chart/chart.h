@@ -86,7 +86,7 @@ Chart make_chart(const analyzer::Figure& figure);
 /// "exposed transfer" for "exposed_transfer"; names that ddbench did not define are unchanged.
 std::string display_name(std::string_view series_name);
 
-/// False for values that are not finite or too large to compute with, and on a logarithmic axis not positive.
+/// False for values that are not finite or too large to compute with, and on a logarithmic axis not positive or next to 0.
 bool can_be_drawn(const analyzer::Figure& figure, const analyzer::Point& point);
 
 }  // namespace ddbench::reports::svg

@@ -159,8 +159,8 @@ class ExportReader {
       Process* const process = process_of(row.integer(0));
       if (process == nullptr || !payload.communicator) return;
       process->has_payloads = true;
-      constexpr std::int64_t kMostRanks = 1 << 20;
-      if (!payload.ranks || !payload.rank || *payload.rank < 0 || *payload.rank >= *payload.ranks || *payload.ranks > kMostRanks)
+      constexpr std::int64_t kMostPeers = 1 << 20;
+      if (!payload.ranks || !payload.rank || *payload.rank < 0 || *payload.rank >= *payload.ranks || *payload.ranks > kMostPeers)
         return;
       process->communicators[*payload.communicator] = {static_cast<int>(*payload.rank), static_cast<int>(*payload.ranks)};
     });

@@ -23,12 +23,13 @@ void refresh_case_keys(const Database& database) {
   std::string json, old_key;
   while (select.step()) {
     select.read(run_key, json, old_key);
+    std::string key = old_key;
     try {
-      const std::string key = stored_case_key(case_key(run_case_from_json(json)));
-      if (key != old_key) update.bind(key, run_key).run();
+      key = stored_case_key(case_key(run_case_from_json(json)));
     } catch (const Error&) {
       // A run that cannot be read is named where runs are listed; the others get their keys.
     }
+    if (key != old_key) update.bind(key, run_key).run();
   }
 }
 

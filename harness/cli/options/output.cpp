@@ -1,6 +1,5 @@
 #include "harness/cli/options/output.h"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>

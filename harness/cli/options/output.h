@@ -19,7 +19,8 @@ void print_error(std::string_view text) noexcept;
 /// Colours on a terminal without NO_COLOR; the width is COLUMNS (40 or more), else the terminal's, else 100.
 reports::TextStyle stdout_style();
 
-/// `text` with control characters other than line ends shown as \xNN: messages may quote what users gave us.
+/// `text` with what reports::visible() shows of each line: control, invisible and direction-changing characters and invalid UTF-8 do
+/// nothing to a terminal. Messages may quote what users and stores gave us.
 std::string printable(std::string_view text);
 
 /// `--db`, else the default store.

@@ -31,7 +31,8 @@ std::optional<store::RunRecord> newest_of_name(const store::RunStore& store, con
 
 /// What a job that is started again goes on with: newest_of_name() of the case, when it was stopped or
 /// failed and left checkpoints. Nothing when there is no such run, when it is done, or when it had none to
-/// leave. Throws Error{kBadInput} when the run of that name is one of another case, and as find_resume.
+/// leave. Throws Error{kBadInput} when the run of that name is one of another case, when without `base` its checkpoints do not lie
+/// beside the store (nobody named that folder), and as find_resume.
 std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCase& run_case,
                                       const std::filesystem::path& base);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "core/text/quantity.h"
 #include "reports/text/phrases.h"
 
