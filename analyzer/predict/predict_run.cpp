@@ -23,7 +23,7 @@ constexpr double kNormal95 = 1.959964;
 constexpr double kErrorPerDoubling = 0.01;
 constexpr std::size_t kStepsOfReplicate = 64;
 constexpr double kMostRanks = 65'536;  // some seconds and 100 MB
-constexpr double kMostTimes = 1 << 26;  // of ranks in collectives, 1 GB
+constexpr double kFewestSteps = 4;  // of a replicate
 constexpr double kRanksBeyond = 16'384;  // replayed in place of more than these
 
 using Blocks = std::vector<std::pair<std::size_t, std::size_t>>;
@@ -62,19 +62,29 @@ Transfers transfers_on(const StepRecording& recording, const CollectiveCosts& co
   return result;
 }
 
-/// Number of steps with which all replicates together stay within the bound.
-std::size_t steps_of_replicate(const StepRecording& recording, const ClusterShape& shape, const PredictOptions& options) {
+/// Of a rank in a step, in all replicates.
+double events_of(const StepRecording& recording, const PredictOptions& options) {
   std::size_t events = recording.collectives.size() + 1;
   for (const RankStep& rank : recording.steps.front().ranks) events = std::max(events, rank.events.size());
-  const double of_step = shape.gpus() * static_cast<double>(events) * static_cast<double>(options.replicates);
-  return static_cast<std::size_t>(std::clamp(options.most_events / of_step, 4.0, static_cast<double>(kStepsOfReplicate)));
+  return static_cast<double>(events) * static_cast<double>(options.replicates);
+}
+
+/// Number of steps with which all replicates together stay within the bound.
+std::size_t steps_of_replicate(const StepRecording& recording, const ClusterShape& shape, const PredictOptions& options) {
+  const double steps = options.most_events / (shape.gpus() * events_of(recording, options));
+  return static_cast<std::size_t>(std::clamp(steps, kFewestSteps, static_cast<double>(kStepsOfReplicate)));
+}
+
+/// How many ranks the fewest steps can be replayed with.
+double most_ranks(const StepRecording& recording, const PredictOptions& options) {
+  constexpr double kMostEvents = 6e8;  // ten seconds
+  return std::min(kMostRanks, kMostEvents / (kFewestSteps * events_of(recording, options)));
 }
 
 /// As many nodes as are replayed.
-ClusterShape replayed_shape(const ClusterShape& shape, std::size_t collectives) {
-  const double fit = kMostTimes / static_cast<double>(std::max<std::size_t>(collectives, 1));
-  if (shape.gpus() <= std::min(kMostRanks, fit)) return shape;
-  return {std::max(1, static_cast<int>(std::min(kRanksBeyond, fit) / shape.gpus_per_node)), shape.gpus_per_node};
+ClusterShape replayed_shape(const ClusterShape& shape, double most_ranks) {
+  if (shape.gpus() <= most_ranks) return shape;
+  return {std::max(1, static_cast<int>(std::min(kRanksBeyond, most_ranks) / shape.gpus_per_node)), shape.gpus_per_node};
 }
 
 /// Own work of a rank in each recorded step, mean over ranks.
@@ -201,11 +211,12 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
       changed(with_strategy(recording, strategy, static_cast<int>(shape.gpus())), options.what_if);
   const Transfers transfers = transfers_on(changed_steps, costs, shape, options);
   if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
-  if (shape.gpus_per_node * static_cast<double>(changed_steps.collectives.size()) > kMostTimes)
-    return Measured<ReplayPrediction>::missing(fmt::format("a node of {} ranks with {} collectives a step is more than can be replayed",
-                                                           shape.gpus_per_node, changed_steps.collectives.size()));
+  const double fit = most_ranks(changed_steps, options);
+  if (shape.gpus_per_node > fit)
+    return Measured<ReplayPrediction>::missing(fmt::format("of a node of {} ranks, {:.0f} can be replayed with as many events a step",
+                                                           shape.gpus_per_node, fit));
   const Blocks blocks = blocks_of(changed_steps);
-  const ClusterShape replayed = replayed_shape(shape, changed_steps.collectives.size());
+  const ClusterShape replayed = replayed_shape(shape, fit);
   const double each = static_cast<double>(shape.nodes) / replayed.nodes;
   const std::size_t steps = steps_of_replicate(changed_steps, replayed, options);
   const std::vector<double> own_ns = own_work_ns(changed_steps);
