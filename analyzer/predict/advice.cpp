@@ -61,6 +61,7 @@ class Adviser {
     PredictOptions options;
     options.what_if = trial.what_if;
     options.other_network = other_network;
+    options.most_events_of_fewest = options.most_events;  // a report waits for dozens of these
     return predict_step(recording_, costs, recording_.shape, options);
   }
 

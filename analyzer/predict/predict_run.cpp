@@ -77,8 +77,7 @@ std::size_t steps_of_replicate(const StepRecording& recording, const ClusterShap
 
 /// How many ranks the fewest steps can be replayed with.
 double most_ranks(const StepRecording& recording, const PredictOptions& options) {
-  constexpr double kMostEvents = 6e8;  // ten seconds
-  return std::min(kMostRanks, kMostEvents / (kFewestSteps * events_of(recording, options)));
+  return std::min(kMostRanks, options.most_events_of_fewest / (kFewestSteps * events_of(recording, options)));
 }
 
 /// As many nodes as are replayed.

@@ -49,6 +49,7 @@ struct PredictOptions {
   std::uint64_t seed = 1;
   std::size_t replicates = 20;
   double most_events = 3e7;  ///< that all replicates may replay together, half a second's worth; at least 4 steps each
+  double most_events_of_fewest = 6e8;  ///< where 4 steps have more, fewer nodes are replayed, and each stands for several
 };
 
 /// The step of `recording`, with the changes, on `shape`.
