@@ -81,9 +81,9 @@ double most_ranks(const StepRecording& recording, const PredictOptions& options)
 }
 
 /// As many nodes as are replayed.
-ClusterShape replayed_shape(const ClusterShape& shape, double most_ranks) {
-  if (shape.gpus() <= most_ranks) return shape;
-  return {std::max(1, static_cast<int>(std::min(kRanksBeyond, most_ranks) / shape.gpus_per_node)), shape.gpus_per_node};
+ClusterShape replayed_shape(const ClusterShape& shape, double fit) {
+  if (shape.gpus() <= fit) return shape;
+  return {std::max(1, static_cast<int>(std::min(kRanksBeyond, fit) / shape.gpus_per_node)), shape.gpus_per_node};
 }
 
 /// Own work of a rank in each recorded step, mean over ranks.
@@ -212,8 +212,7 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
   if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
   const double fit = most_ranks(changed_steps, options);
   if (shape.gpus_per_node > fit)
-    return Measured<ReplayPrediction>::missing(fmt::format("of a node of {} ranks, {:.0f} can be replayed with as many events a step",
-                                                           shape.gpus_per_node, fit));
+    return Measured<ReplayPrediction>::missing(fmt::format("a node of {} ranks has more than the {:.0f} that can be replayed with so many events a step", shape.gpus_per_node, fit));
   const Blocks blocks = blocks_of(changed_steps);
   const ClusterShape replayed = replayed_shape(shape, fit);
   const double each = static_cast<double>(shape.nodes) / replayed.nodes;
