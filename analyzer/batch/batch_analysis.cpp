@@ -50,12 +50,18 @@ BatchRun read_run(const store::RunStore& store, const RunSummary& summary) {
   return run;
 }
 
+/// Whether their times differ for their sizes only.
+bool same_place(const RunCase& a, const RunCase& b) {
+  const bool same_network = a.nodes == 1 || b.nodes == 1 || (a.link == b.link && a.requested_network == b.requested_network);
+  return a.sku == b.sku && same_network && a.accumulate == b.accumulate;
+}
+
 void set_returns(std::vector<BatchRow>& rows) {
   for (BatchRow& row : rows) {
     const BatchRow* before = nullptr;
     for (const BatchRow& other : rows) {
       const bool smaller = other.run_case.batch_per_gpu == row.run_case.batch_per_gpu &&
-                           other.world_size < row.world_size && other.time_s;
+                           same_place(other.run_case, row.run_case) && other.world_size < row.world_size && other.time_s;
       if (smaller && (before == nullptr || other.world_size > before->world_size)) before = &other;
     }
     if (before == nullptr || !row.time_s) continue;

@@ -47,15 +47,16 @@ struct BatchRow {
   Measured<double> steps = Measured<double>::missing("no run reached the target");
   Measured<double> samples = Measured<double>::missing("no run reached the target");
   Measured<double> applied_rate = Measured<double>::missing("no runs");   ///< applied_learning_rate() of the first
-  Measured<double> step_time_ns = Measured<double>::missing("no steps");  ///< geometric mean over runs
+  /// Geometric mean over runs. Missing, as all figures of time and cost, where the runs were on several shapes, SKUs or links.
+  Measured<double> step_time_ns = Measured<double>::missing("no steps");
   Measured<double> time_s = Measured<double>::missing("no run reached the target");
   Measured<double> gpu_hours = Measured<double>::missing("no run reached the target");
   Measured<double> usd =
       Measured<double>::missing("no price");  ///< of all nodes, on demand, until the target
   Measured<NoiseScale> noise = Measured<NoiseScale>::missing("one rank: nothing to compare");
-  /// For the GPUs added since the row before (the next smaller number of GPUs with the same batch per GPU):
+  /// For the GPUs added since the row before (the next smaller number of GPUs with the same batch per GPU, SKU and link):
   /// the reduction in time to the target, as a share of the ideal one, (t1/t2 - 1)/(n2/n1 - 1).
-  Measured<double> return_of_added = Measured<double>::missing("no smaller number of GPUs");
+  Measured<double> return_of_added = Measured<double>::missing("no smaller number of GPUs of the same SKU and link");
   ProvenanceSet provenance;
 };
 

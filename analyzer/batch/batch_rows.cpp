@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analyzer/run/applied_rate.h"
+#include "analyzer/run/run_fields.h"
 #include "analyzer/run/usable_runs.h"
 #include "analyzer/statistics/statistics.h"
 
@@ -100,6 +101,19 @@ Measured<NoiseScale> noise_of(const std::vector<BatchRun>& runs, const RunCase& 
                               static_cast<double>(run_case.global_batch()));
 }
 
+/// Steps to the target are those of the batch wherever the runs took place; their time is not. Empty where one time stands for
+/// all runs.
+std::string several_places(const std::vector<BatchRun>& runs) {
+  std::vector<store::RunRecord> records;
+  for (const BatchRun& run : runs) records.push_back(run.run);
+  const VariedFields varied{{FieldRole::kSampling, FieldRole::kEnvironment, FieldRole::kConsequence},
+                            {"batch_per_gpu", "global_batch", "scaling", "lr"}};
+  std::vector<std::string> names;
+  for (const auto& [name, values] : differing_fields(records, varied)) names.push_back(name);
+  if (names.empty()) return {};
+  return fmt::format("the runs differ in {}: choose with --where {}=...", fmt::join(names, ", "), names.front());
+}
+
 void set_totals(const SkuCatalogue& catalogue, BatchRow& row) {
   row.steps = censored_mean(row.run_steps, row.unreached_after);
   if (!row.steps) {
@@ -136,7 +150,8 @@ BatchRow batch_row(std::vector<BatchRun> runs, const SkuCatalogue& catalogue,
     if (run.step_time_ns > 0) step_times.push_back(run.step_time_ns);
   }
   row.missed = static_cast<int>(runs.size() - row.run_steps.size());
-  row.step_time_ns = geometric_mean(step_times, "no steps");
+  const std::string places = several_places(runs);
+  row.step_time_ns = places.empty() ? geometric_mean(step_times, "no steps") : Measured<double>::missing(places);
   row.noise = noise_of(runs, row.run_case);
   if (!row.run_steps.empty()) set_totals(catalogue, row);
   return row;

@@ -96,6 +96,14 @@ CollectiveSummary summarize_collective(const store::CollectiveRecord& record, co
   return summary;
 }
 
+Measured<double> carried_transfer_ns(const CollectiveSummary& collective) {
+  const store::CollectiveRecord& record = collective.record;
+  if (!collective.transfer_ns) return Measured<double>::missing(collective.transfer_ns.reason());
+  if (record.bytes > 0 && record.communicator.ranks != 1 && !collective.algbw_gb_per_s)
+    return Measured<double>::missing(collective.algbw_gb_per_s.reason());
+  return static_cast<double>(*collective.transfer_ns);
+}
+
 bool leaves_before_its_end(const CollectiveSummary& collective) {
   return collective.transfer_ns && collective.record.duration_ns < *collective.transfer_ns;
 }

@@ -34,6 +34,10 @@ struct CollectiveSummary {
 /// Computes all of the above for a collective of `run`.
 CollectiveSummary summarize_collective(const store::CollectiveRecord& record, const store::RunRecord& run);
 
+/// The transfer time, as comparisons use it. Missing, with the reason, where it is not resolved, and where the bytes cannot have been
+/// carried in it.
+Measured<double> carried_transfer_ns(const CollectiveSummary& collective);
+
 /// Whether a rank's median time in the collective is shorter than the transfer: most ranks leave before the
 /// last one ends.
 bool leaves_before_its_end(const CollectiveSummary& collective);

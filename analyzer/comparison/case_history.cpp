@@ -71,6 +71,7 @@ Measured<RunRatio> throughput_ratio(const store::RunStore& store, std::span<cons
     spread.add(earlier);
     earlier_runs += earlier.size();
   }
+  if (spread.degrees_of_freedom < 2) return ratio;  // the compared runs alone are too few to show their own scatter
   spread.add(above);
   spread.add(below);
   return ratio_with_spread(above, below, spread, fmt::format("{} other runs of the same case", earlier_runs));

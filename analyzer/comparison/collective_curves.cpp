@@ -140,12 +140,8 @@ CollectiveCurves collective_curves(std::span<const RunSummary> runs, std::span<c
   for (const RunSummary& summary : runs) {
     if (summary.run.run_case.world_size() < 2) continue;  // nothing is sent
     note_link(summary.run);
-    for (const CollectiveSummary& collective : summary.collectives) {
-      const store::CollectiveRecord& record = collective.record;
-      if (!collective.algbw_gb_per_s) continue;
-      add(worlds, summary.run, collective_world(summary.run, record.function, record.communicator),
-          static_cast<double>(record.bytes), static_cast<double>(*collective.transfer_ns));
-    }
+    for (const SizedTransfer& transfer : sized_transfers(summary))
+      add(worlds, summary.run, transfer.world, static_cast<double>(transfer.bytes), transfer.transfer_ns);
   }
   for (const MicroTable& table : micro) {
     note_link(table.run);

@@ -6,8 +6,10 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "analyzer/collectives/communicator_label.h"
+#include "analyzer/run/usable_runs.h"
 #include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
@@ -82,6 +84,29 @@ CollectiveWorld without_field(CollectiveWorld world, const std::string& field) {
   if (field == "sku") world.sku.clear();
   if (field == "precision" || field.starts_with("workload_options.")) world.datatype.clear();
   return world;
+}
+
+std::vector<SizedTransfer> sized_transfers(const RunSummary& summary) {
+  struct Buckets {
+    std::vector<double> transfer_ns;
+    std::vector<double> busbw;
+  };
+  std::map<std::pair<CollectiveWorld, std::uint64_t>, Buckets> by_size;
+  for (const CollectiveSummary& collective : summary.collectives) {
+    const store::CollectiveRecord& record = collective.record;
+    const Measured<double> transfer_ns = carried_transfer_ns(collective);
+    if (!transfer_ns) continue;
+    Buckets& buckets = by_size[{collective_world(summary.run, record.function, record.communicator), record.bytes}];
+    buckets.transfer_ns.push_back(*transfer_ns);
+    if (collective.busbw_gb_per_s) buckets.busbw.push_back(*collective.busbw_gb_per_s);
+  }
+  std::vector<SizedTransfer> transfers;
+  for (const auto& [key, buckets] : by_size) {
+    transfers.push_back({key.first, key.second, *geometric_mean(buckets.transfer_ns, ""),
+                         geometric_mean(buckets.busbw, key.first.ranks == 0 ? "the size of the communicator is not known"
+                                                                            : "no bus factor")});
+  }
+  return transfers;
 }
 
 std::vector<std::string> labels_of_worlds(Worlds worlds) {

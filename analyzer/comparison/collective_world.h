@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/run/run_summary.h"
 #include "core/run_case/records.h"
 
 namespace ddbench::analyzer {
@@ -31,6 +32,17 @@ CollectiveWorld collective_world(const store::RunRecord& run, const std::string&
 /// The same without the field by which runs are compared and the fields that follow from it ("link" and
 /// "network"; "nodes", "gpus_per_node" and "world_size").
 CollectiveWorld without_field(CollectiveWorld world, const std::string& field);
+
+/// What collectives of one size took in one run. Its buckets of one size are one figure: the geometric mean of their transfer
+/// times. They ran under the same conditions, so they are no independent observations as those of several runs are.
+struct SizedTransfer {
+  CollectiveWorld world;
+  std::uint64_t bytes = 0;
+  double transfer_ns = 0;
+  Measured<double> busbw_gb_per_s = Measured<double>::missing("no bus factor");
+};
+/// By world, then size. Collectives whose transfer time or bandwidth is not known are left out.
+std::vector<SizedTransfer> sized_transfers(const RunSummary& summary);
 
 /// A label for each: "all_reduce, 2 × 2, 1gbit, ranks 0-1", with those of backend, device, sku, network and data type in
 /// which worlds differ that would have the same label.

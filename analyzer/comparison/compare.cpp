@@ -56,8 +56,13 @@ Measured<double> memory_of(const RunSummary& summary) {
 }
 
 /// Geometric where all values are above 0.
-Measured<double> mean_over_runs(const std::vector<double>& values) {
-  if (values.empty()) return Measured<double>::missing("not measured");
+/// Missing with the reason of the first run.
+Measured<double> mean_over_runs(const Summaries& summaries, const Pick& pick) {
+  const std::vector<double> values = picked(summaries, pick);
+  if (values.empty()) {
+    const Measured<double> first = summaries.empty() ? Measured<double>::missing("not measured") : pick(summaries.front());
+    return first ? Measured<double>::missing("not measured") : first;
+  }
   const Measured<double> geometric = geometric_mean(values, "");
   return geometric ? geometric : Measured<double>(mean(values));
 }
@@ -117,14 +122,12 @@ class Builder {
   }
 
   ComparedFigure figure(std::string name, std::string unit, const Pick& pick) const {
-    const std::vector<double> a = picked(a_, pick);
-    const std::vector<double> b = picked(b_, pick);
     ComparedFigure result;
     result.name = std::move(name);
     result.unit = std::move(unit);
-    result.a = mean_over_runs(a);
-    result.b = mean_over_runs(b);
-    result.ratio = measured_ratio(b, a);
+    result.a = mean_over_runs(a_, pick);
+    result.b = mean_over_runs(b_, pick);
+    result.ratio = measured_ratio(picked(b_, pick), picked(a_, pick));
     return result;
   }
 
@@ -197,19 +200,21 @@ class Builder {
   }
 
   /// A figure for each name that a list of any run has, picked by the name. Values of equal names are added
-  /// up.
+  /// up; missing where one of them is.
   template <typename List, typename NameOf, typename ValueOf>
   std::vector<ComparedFigure> by_name(const List& list_of, const NameOf& name_of,
                                       const ValueOf& value_of) const {
     std::vector<std::string> names;
-    std::map<const RunSummary*, std::unordered_map<std::string, double>> sums;
+    std::map<const RunSummary*, std::unordered_map<std::string, Measured<double>>> sums;
     std::unordered_set<std::string> seen;
     for (const Summaries* side : {&a_, &b_}) {
       for (const RunSummary& summary : *side) {
         for (const auto& item : list_of(summary)) {
           const std::string name = name_of(item);
           if (seen.insert(name).second) names.push_back(name);
-          sums[&summary][name] += value_of(item, summary);
+          const Measured<double> value = value_of(item, summary);
+          Measured<double>& sum = sums[&summary].try_emplace(name, 0.0).first->second;
+          if (sum) sum = value ? Measured<double>(*sum + *value) : value;
         }
       }
     }
@@ -217,7 +222,7 @@ class Builder {
     for (const std::string& name : names) {
       figures.push_back(figure(name, "ns", [&](const RunSummary& summary) {
         const auto sum = sums[&summary].find(name);
-        return sum == sums[&summary].end() ? Measured<double>::missing("not recorded") : Measured<double>(sum->second);
+        return sum == sums[&summary].end() ? Measured<double>::missing("not recorded") : sum->second;
       }));
     }
     return figures;
@@ -234,7 +239,7 @@ class Builder {
           return fmt::format("{}{}{}, {} bytes", record.function, bucket, communicator, record.bytes);
         },
         [](const CollectiveSummary& collective, const RunSummary&) {
-          return static_cast<double>(collective.record.transfer_ns);
+          return carried_transfer_ns(collective);
         });
   }
 

@@ -9,6 +9,7 @@
 #include "analyzer/comparison/case_grid.h"
 #include "analyzer/comparison/group_collectives.h"
 #include "analyzer/comparison/case_history.h"
+#include "analyzer/rate/checkpoint_times.h"
 #include "analyzer/run/case_figures.h"
 #include "analyzer/run/run_fields.h"
 #include "analyzer/run/usable_runs.h"
@@ -27,7 +28,7 @@ Measured<RunRatio> against_reference(const store::RunStore& store, const GroupCe
   return throughput_ratio(store, cell.runs, found->runs);
 }
 
-GroupRow row_of(const GroupCell& cell) {
+GroupRow row_of(const store::RunStore& store, const GroupCell& cell) {
   GroupRow row;
   row.run_case = cell.run_case();
   row.world_size = row.run_case.world_size();
@@ -36,8 +37,12 @@ GroupRow row_of(const GroupCell& cell) {
   const CaseFigures figures = case_figures(cell.runs);
   row.runs = figures.runs;
   row.samples_per_s = figures.samples_per_s;
+  row.run_samples_per_s = figures.run_samples_per_s;
   row.without_samples = figures.without_samples;
   row.step_time_ns = figures.step_time_ns.value;
+  std::vector<store::RunRecord> runs;
+  for (const RunSummary& summary : cell.runs) runs.push_back(summary.run);
+  row.checkpoint_ns = checkpoint_ns_a_step(store, runs);
   for (const RunSummary& summary : cell.runs)
     row.provenance = ProvenanceSet::from_bits(row.provenance.bits() | summary.run.provenance.bits());
   row.exposed_share = figures.exposed_share;
@@ -65,6 +70,8 @@ Measured<double> efficiency_of(std::size_t index, const std::vector<GroupCell>& 
     if (smallest == nullptr || other.world_size < smallest->world_size) smallest = &other;
   }
   if (smallest == nullptr) return Measured<double>::missing("the smallest size");
+  if (row.without_samples.empty() != smallest->without_samples.empty())
+    return Measured<double>::missing("the samples of a step are known of only one of the sizes: --batch-per-gpu states them");
   return rate_of_a_gpu(row) / rate_of_a_gpu(*smallest);
 }
 
@@ -120,7 +127,7 @@ GroupComparison compare_by(const store::RunStore& store, std::span<const store::
     std::erase_if(cell.runs, [](const RunSummary& summary) { return !summary.work_per_s; });
   std::erase_if(cells, [](const GroupCell& cell) { return cell.runs.empty(); });
   for (const GroupCell& cell : cells) {
-    result.rows.push_back(row_of(cell));
+    result.rows.push_back(row_of(store, cell));
     result.rows.back().against_reference = against_reference(store, cell, cells, result.values.front());
   }
   for (std::size_t i = 0; i < cells.size(); ++i) result.rows[i].efficiency = efficiency_of(i, cells, result);

@@ -21,8 +21,10 @@ struct GroupRow {
                         ///< batch_per_gpu=32"
   std::vector<store::RunId> runs;
   double samples_per_s = 0;  ///< geometric mean over runs, here and below
+  std::vector<double> run_samples_per_s;
   std::string without_samples = {};  ///< as CaseFigures: why that is RunSummary::work_per_s instead; empty where it is not
   double step_time_ns = 0;
+  double checkpoint_ns = 0;  ///< that checkpoints added to a step; part of step_time_ns
   Measured<double> exposed_ns =
       Measured<double>::missing("no partition");  ///< communication, a step
   Measured<double> exposed_share = Measured<double>::missing("no partition");  ///< of the step time

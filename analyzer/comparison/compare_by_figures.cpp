@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/comparison/compare_by.h"
+#include "analyzer/statistics/statistics.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -41,6 +42,8 @@ std::vector<Offer> offers_of(const GroupComparison& comparison) {
     offer.settings = row.variant;
     if (comparison.field != "sku") offer.label += fmt::format(", {} {}", comparison.field, row.value);
     offer.samples_per_s = row.samples_per_s;
+    if (const auto mean = mean_of_runs(row.run_samples_per_s)) offer.interval = mean->interval;
+    offer.rate_without_checkpoints = rate_without_checkpoints(row.step_time_ns, row.checkpoint_ns);
     offer.provenance = row.provenance;
     offers.push_back(std::move(offer));
   }

@@ -11,7 +11,7 @@ namespace ddbench::analyzer {
 namespace {
 
 struct Times {
-  std::vector<double> transfer_ns;
+  std::vector<double> transfer_ns;  ///< one a run
   std::vector<double> busbw;
   ProvenanceSet provenance;  ///< of all runs
 };
@@ -30,15 +30,13 @@ TimesByKind times_by_kind(const std::vector<GroupCell>& cells, const GroupCompar
     const auto place = static_cast<std::size_t>(
         std::find(result.values.begin(), result.values.end(), cell.value) - result.values.begin());
     for (const RunSummary& summary : cell.runs) {
-      for (const CollectiveSummary& collective : summary.collectives) {
-        const store::CollectiveRecord& record = collective.record;
-        if (!collective.transfer_ns || (record.bytes > 0 && !collective.algbw_gb_per_s) || cell.run_case().world_size() < 2 || record.communicator.ranks == 1) continue;
-        const CollectiveWorld world =
-            without_field(collective_world(summary.run, record.function, record.communicator), result.field);
-        Times& times = all[{world, record.bytes}][place];
+      if (cell.run_case().world_size() < 2) continue;
+      for (const SizedTransfer& transfer : sized_transfers(summary)) {
+        if (transfer.world.ranks == 1) continue;
+        Times& times = all[{without_field(transfer.world, result.field), transfer.bytes}][place];
         times.provenance = ProvenanceSet::from_bits(times.provenance.bits() | summary.run.provenance.bits());
-        times.transfer_ns.push_back(static_cast<double>(*collective.transfer_ns));
-        if (collective.busbw_gb_per_s) times.busbw.push_back(*collective.busbw_gb_per_s);
+        times.transfer_ns.push_back(transfer.transfer_ns);
+        if (transfer.busbw_gb_per_s) times.busbw.push_back(*transfer.busbw_gb_per_s);
       }
     }
   }

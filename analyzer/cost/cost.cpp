@@ -27,7 +27,7 @@ void check(std::span<const Offer> offers, const CostOptions& options) {
   if (options.samples_per_epoch) require_positive("--epoch-samples", *options.samples_per_epoch);
   if (options.samples_total) require_positive("the number of samples", *options.samples_total);
   if (options.deadline_h) require_positive("--deadline", *options.deadline_h);
-  if (!(options.node_mtbf_h >= 0)) require_positive("--node-mtbf", options.node_mtbf_h);
+  if (!(options.node_mtbf_h >= 0)) require_positive("--node-mtbf-h", options.node_mtbf_h);
 }
 
 std::string note_on_price(const Sku& sku) {
@@ -41,8 +41,13 @@ Interruptions interruptions_of(double per_node_h, const Offer& offer, const Cost
   return {per_node_h > 0 ? 1 / (per_node_h * offer.nodes) : 0, options.checkpoint_s, options.restart_s};
 }
 
+/// Expected time of the job over samples / samples_per_s.
+double time_factor(const CostRow& row) {
+  return row.checkpoints.interval_s > 0 ? row.checkpoints.time_factor / row.offer.rate_without_checkpoints : 1;
+}
+
 Estimate per_million(const CostRow& row) {
-  const double factor = *row.usd_per_h * row.checkpoints.time_factor / kSecondsAnHour * kMillion;
+  const double factor = *row.usd_per_h * time_factor(row) / kSecondsAnHour * kMillion;
   Estimate cost;
   cost.value = factor / row.offer.samples_per_s;
   cost.interval = {cost.value, cost.value, 0, "one run: no interval over runs"};
@@ -71,7 +76,7 @@ void add_intervals(CostRow& row, const CostOptions& options) {
     row.hours_interval = row.usd_interval = Interval::missing("the throughput has no interval: it needs 3 runs (--repeat 3)");
     return;
   }
-  const double amount_h = *options.samples_total * row.checkpoints.time_factor / kSecondsAnHour;
+  const double amount_h = *options.samples_total * time_factor(row) / kSecondsAnHour;
   row.hours_interval = divided_by(amount_h, *row.offer.interval);
   row.usd_interval = row.usd ? Interval(divided_by(amount_h * *row.usd_per_h, *row.offer.interval)) : Interval::missing(row.usd.reason());
 }
@@ -79,8 +84,7 @@ void add_intervals(CostRow& row, const CostOptions& options) {
 /// What follows from the price of an hour and the plan of checkpoints.
 void add_costs(CostRow& row, const CostOptions& options) {
   if (options.samples_total) {
-    row.hours =
-        *options.samples_total / row.offer.samples_per_s / kSecondsAnHour * row.checkpoints.time_factor;
+    row.hours = *options.samples_total / row.offer.samples_per_s / kSecondsAnHour * time_factor(row);
     row.meets_deadline = !options.deadline_h || *row.hours <= *options.deadline_h;
   } else {
     row.hours = Measured<double>::missing(options.samples_total.reason());
@@ -148,7 +152,7 @@ Point place_of(const CostRow& row) {
   const std::string name = row.offer.label + (row.offer.settings.empty() ? "" : ", ") + row.offer.settings;
   if (!row.usd_per_million_samples) return {kInfinite, kInfinite, {}, name};
   if (row.usd) return {*row.hours, *row.usd, {}, name};
-  return {row.checkpoints.time_factor * kMillion / row.offer.samples_per_s / kSecondsAnHour,
+  return {time_factor(row) * kMillion / row.offer.samples_per_s / kSecondsAnHour,
           row.usd_per_million_samples->value,
           {},
           name};
@@ -181,6 +185,9 @@ void add_notes(const CostOptions& options, CostTable& table) {
         "hours hold checkpoints of {:.3g} s ({}; --checkpoint-s), restarts of {:.3g} s (--restart-s) and lost work, with checkpoints at Daly's interval",
         options.checkpoint_s, options.checkpoint_source, options.restart_s));
   }
+  if (std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) { return row.offer.rate_without_checkpoints > 1; }))
+    table.notes.push_back(
+        "the runs wrote checkpoints: hours with a plan of checkpoints hold those of the plan instead, other hours those of the runs");
   table.notes.push_back(
       "prices are those of the catalogue's sources and dates; override them with --price or --skus");
   if (std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) { return row.is_assumed; }))
@@ -194,6 +201,10 @@ void add_notes(const CostOptions& options, CostTable& table) {
 }
 
 }  // namespace
+
+double rate_without_checkpoints(double step_time_ns, double checkpoint_ns) {
+  return checkpoint_ns < step_time_ns ? step_time_ns / (step_time_ns - checkpoint_ns) : 1;
+}
 
 CostTable cost_table(std::span<const Offer> offers, const SkuCatalogue& catalogue,
                      const CostOptions& options) {

@@ -40,8 +40,13 @@ struct Offer {
   int gpus = 1;
   double samples_per_s = 0;
   std::optional<ConfidenceInterval> interval;  ///< of samples_per_s
+  /// The rate without the checkpoints that the measured runs wrote, over samples_per_s: a plan of checkpoints replaces them.
+  double rate_without_checkpoints = 1;
   ProvenanceSet provenance;
 };
+
+/// Of a step of which checkpoints are `checkpoint_ns`: 1 where they are none, or all of it.
+double rate_without_checkpoints(double step_time_ns, double checkpoint_ns);
 
 struct CostOptions {
   Measured<double> samples_per_epoch = Measured<double>::missing("not given (--epoch-samples)");

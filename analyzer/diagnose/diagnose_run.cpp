@@ -73,6 +73,7 @@ void look_for_late_start(const store::RunStore& store, const store::RunRecord& r
   const double late_ns = *last - *std::max_element(others.begin(), others.end());
   double elapsed_ns = 0;
   for (const double step_ns : table.step_ns) elapsed_ns += step_ns;
+  for (const UnprobedStep& step : table.unprobed) elapsed_ns += step.duration_ns;
   if (late_ns < kLeastLate_ns || late_ns < kLeastLateShare * elapsed_ns) return;
   diagnosis.cause = Cause::kLateStart;
   diagnosis.ranks = {ranks[place].rank};

@@ -53,7 +53,7 @@ struct HeldUp {
   std::vector<std::size_t> rows;
   std::vector<double> beyond_ns;
   std::vector<UnprobedStep> unprobed;
-  double unprobed_ns = 0;  ///< beyond the median step, together
+  std::vector<double> unprobed_beyond_ns;  ///< beyond the median step, as beyond_ns
 };
 
 HeldUp held_up(const WorkTable& table, double usual_ns) {
@@ -68,7 +68,7 @@ HeldUp held_up(const WorkTable& table, double usual_ns) {
   for (const UnprobedStep& step : table.unprobed) {
     if (step.duration_ns - usual_ns < least_ns) continue;
     held.unprobed.push_back(step);
-    held.unprobed_ns += step.duration_ns - usual_ns;
+    held.unprobed_beyond_ns.push_back(step.duration_ns - usual_ns);
   }
   return held;
 }
@@ -77,7 +77,7 @@ HeldUp held_up(const WorkTable& table, double usual_ns) {
 HeldUp pauses_among(const HeldUp& held) {
   constexpr double kLikeThem = 0.25;
   std::vector<double> lengths = held.beyond_ns;
-  for (const UnprobedStep& step : held.unprobed) lengths.push_back(step.duration_ns);
+  lengths.insert(lengths.end(), held.unprobed_beyond_ns.begin(), held.unprobed_beyond_ns.end());
   if (lengths.size() < kFewest) return held;
   std::nth_element(lengths.begin(), lengths.begin() + kFewest - 1, lengths.end(), std::greater<>());
   const double least_ns = kLikeThem * lengths[kFewest - 1];
@@ -87,9 +87,10 @@ HeldUp pauses_among(const HeldUp& held) {
     pauses.rows.push_back(held.rows[i]);
     pauses.beyond_ns.push_back(held.beyond_ns[i]);
   }
-  pauses.unprobed_ns = held.unprobed_ns;
-  for (const UnprobedStep& step : held.unprobed) {
-    if (step.duration_ns >= least_ns) pauses.unprobed.push_back(step);
+  for (std::size_t i = 0; i < held.unprobed.size(); ++i) {
+    if (held.unprobed_beyond_ns[i] < least_ns) continue;
+    pauses.unprobed.push_back(held.unprobed[i]);
+    pauses.unprobed_beyond_ns.push_back(held.unprobed_beyond_ns[i]);
   }
   return pauses;
 }
@@ -131,7 +132,7 @@ void measure(const WorkTable& table, double usual_ns, const HeldUp& held, const 
   double lead_ns = 0;
   for (const double lead : leads) lead_ns += std::max(0.0, lead - usual_lead_ns);
   double explained_ns = 0;
-  double beyond_ns = held.unprobed_ns;
+  double beyond_ns = std::accumulate(held.unprobed_beyond_ns.begin(), held.unprobed_beyond_ns.end(), 0.0);
   std::vector<double> lengths;
   for (const std::size_t row : pauses.rows) {
     double theirs = 0;
@@ -197,7 +198,7 @@ HeldUpSteps held_up_steps(const WorkTable& table) {
   const double usual_ns = median(table.step_ns);
   const HeldUp held = held_up(table, usual_ns);
   std::vector<double> lengths = held.beyond_ns;
-  for (const UnprobedStep& step : held.unprobed) lengths.push_back(step.duration_ns - usual_ns);
+  lengths.insert(lengths.end(), held.unprobed_beyond_ns.begin(), held.unprobed_beyond_ns.end());
   found.count = lengths.size();
   if (lengths.empty()) return found;
   found.cost_share = std::accumulate(lengths.begin(), lengths.end(), 0.0) / time_of_all_steps(table);

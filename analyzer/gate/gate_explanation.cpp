@@ -52,18 +52,20 @@ struct CollectiveValues {
   double calls_per_step = 0;
 };
 
-/// Collectives that every run of the side has.
+/// Collectives whose transfer is known in every run of the side.
 std::map<CollectiveKey, CollectiveValues> collective_values(const std::vector<RunMeasures>& runs) {
   std::map<CollectiveKey, CollectiveValues> found;
   for (const RunMeasures& run : runs) {
     for (const CollectiveSummary& collective : run.collectives) {
       const store::CollectiveRecord& record = collective.record;
+      const Measured<double> transfer_ns = carried_transfer_ns(collective);
+      if (!transfer_ns) continue;
       CollectiveValues& values =
           found[{record.function, record.bucket, record.bytes, collective.communicator}];
-      values.transfer_ns.push_back(static_cast<double>(record.transfer_ns));
-      if (run.measured_steps > 0) {
+      values.transfer_ns.push_back(*transfer_ns);
+      if (run.probed_steps > 0) {
         values.calls_per_step +=
-            static_cast<double>(record.count) / run.measured_steps / static_cast<double>(runs.size());
+            static_cast<double>(record.count) / run.probed_steps / static_cast<double>(runs.size());
       }
     }
   }

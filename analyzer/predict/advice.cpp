@@ -37,7 +37,7 @@ class Adviser {
       : recording_(recording), costs_(costs), run_(run) {}
 
   Measured<AdviceReport> report() {
-    const Measured<ReplayPrediction> base = predict({}, false);
+    const Measured<ReplayPrediction>& base = unchanged(false);
     if (!base) return Measured<AdviceReport>::missing(base.reason());
     report_.run = recording_.run;
     report_.step_ns = base->step_ns;
@@ -65,6 +65,13 @@ class Adviser {
     return predict_step(recording_, costs, recording_.shape, options);
   }
 
+  /// The step as it is; every gain is relative to one of the two.
+  const Measured<ReplayPrediction>& unchanged(bool other_network) {
+    std::optional<Measured<ReplayPrediction>>& base = other_network ? base_with_modelled_costs_ : base_;
+    if (!base) base = predict({}, other_network);
+    return *base;
+  }
+
   /// The gain against a replay whose collectives come from the same source; empty where it is not known.
   std::optional<Advice> tried(const Trial& trial) {
     std::string why = why_not_changed(recording_, trial.what_if);
@@ -74,7 +81,7 @@ class Adviser {
       return {};
     }
     const bool modelled = trial.what_if.changes_collectives() || trial.latency != 1 || trial.per_byte != 1;
-    const Measured<ReplayPrediction> base = predict({}, modelled);
+    const Measured<ReplayPrediction>& base = unchanged(modelled);
     const Measured<ReplayPrediction> with = predict(trial, modelled);
     if (!base || !with) {
       report_.not_known.push_back(trial.change + ": " + (base ? with.reason() : base.reason()));
@@ -173,11 +180,13 @@ class Adviser {
           [](Trial& t) { t.what_if.without_stragglers = true; });
       add("overlap", "ideal overlap: collectives begin as soon as their gradients are computed", "",
           [](Trial& t) { t.what_if.ideal_overlap = true; });
-      add("accumulation", "4 micro-batches a step (accumulation)",
-          "each of as many samples as a step has now; the larger batch trains as well", [](Trial& t) {
+      const auto accumulate = [](Trial& t) {
         t.what_if.batch_factor = 4;
         t.what_if.accumulate = 4;
-      });
+      };
+      if (run_.run_case.accumulate <= 1)
+        add("accumulation", "4 micro-batches a step (accumulation)",
+            "each of as many samples as a step has now; the larger batch trains as well", accumulate);
     }
     add("data_wait", "no wait for data", "", [](Trial& t) { t.what_if.without_data_wait = true; });
     add("host", "no time of the host between operators", "", [](Trial& t) { t.what_if.without_host = true; });
@@ -189,6 +198,8 @@ class Adviser {
   const StepRecording& recording_;
   const CollectiveCosts& costs_;
   const store::RunRecord& run_;
+  std::optional<Measured<ReplayPrediction>> base_;
+  std::optional<Measured<ReplayPrediction>> base_with_modelled_costs_;
   AdviceReport report_;
 };
 

@@ -75,17 +75,22 @@ void remove_stragglers(StepRecording& recording) {
   }
 }
 
-/// All but the last micro-batch's work comes before any gradient is ready.
+/// All but the last micro-batch's work comes before any gradient is ready. The host launches the operators of each, whatever
+/// their sizes: its time up to the last of them recurs.
 void accumulate(RankStep& step, int micro_batches) {
   const double before_ns = pass_ns(step);
-  double earlier = 0;
+  double earlier_ns = 0, earlier_host_ns = 0, host_ns = 0;
   for (StepEvent& event : step.events) {
-    if (event.action != StepAction::kWork || event.work != WorkKind::kPass) continue;
+    if (event.action != StepAction::kWork) continue;
+    if (event.work == WorkKind::kHost) host_ns += event.ns;
+    if (event.work != WorkKind::kPass) continue;
     event.ns = scaled_ns(event, 1.0 / micro_batches);
-    earlier += event.ns * (micro_batches - 1);
+    earlier_ns += event.ns * (micro_batches - 1);
+    earlier_host_ns = host_ns * (micro_batches - 1);
   }
   if (before_ns > 0) step.backward_ns *= pass_ns(step) / before_ns;
-  step.events.insert(step.events.begin(), {StepAction::kWork, WorkKind::kPass, 0, earlier});
+  step.events.insert(step.events.begin(), {{StepAction::kWork, WorkKind::kPass, 0, earlier_ns},
+                                           {StepAction::kWork, WorkKind::kHost, 0, earlier_host_ns}});
 }
 
 /// Gradients of a bucket are narrowed before its collective, and all are widened after the last one.

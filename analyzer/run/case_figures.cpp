@@ -132,6 +132,18 @@ Measured<Metric> serial_fraction_of(const CaseFigures& reference, const CaseFigu
   return metric;
 }
 
+constexpr const char* kSamplesOfOneOnly =
+    "the samples of a step are known of only one of the run and its baseline: --batch-per-gpu states them";
+
+/// Empty where the two do the same work a GPU (weak scaling) or in all (strong).
+std::string other_batch(const RunCase& there, const RunCase& here) {
+  if (here.scaling == ScalingMode::kWeak && here.batch_per_gpu != there.batch_per_gpu)
+    return fmt::format("the baseline's batch per GPU is {}, the run's is {}", there.batch_per_gpu, here.batch_per_gpu);
+  if (here.scaling == ScalingMode::kStrong && here.global_batch() != there.global_batch())
+    return fmt::format("the baseline's global batch is {}, the run's is {}", there.global_batch(), here.global_batch());
+  return {};
+}
+
 /// Empty when the pair can be compared.
 std::string reason_against_comparing(const RunSummary& baseline, const RunSummary& summary) {
   const RunCase& here = summary.run.run_case;
@@ -142,8 +154,7 @@ std::string reason_against_comparing(const RunSummary& baseline, const RunSummar
   if (!baseline.work_per_s)
     return fmt::format("baseline {}: {}", baseline.run.id, baseline.work_per_s.reason());
   if (static_cast<bool>(summary.samples_per_step) != static_cast<bool>(baseline.samples_per_step))
-    return "the samples of a step are known of only one of the run and its baseline: --batch-per-gpu states "
-           "them";
+    return kSamplesOfOneOnly;
   if (summary.probed_steps == 0) return "no step was measured with the probes on";
   if (baseline.probed_steps == 0)
     return fmt::format("baseline {}: no step with the probes on", baseline.run.id);
@@ -151,14 +162,7 @@ std::string reason_against_comparing(const RunSummary& baseline, const RunSummar
     return fmt::format("the baseline ran on more GPUs ({}) than the run ({})", there.world_size(),
                        here.world_size());
   }
-  if (here.scaling == ScalingMode::kWeak && here.batch_per_gpu != there.batch_per_gpu) {
-    return fmt::format("the baseline's batch per GPU is {}, the run's is {}", there.batch_per_gpu,
-                       here.batch_per_gpu);
-  }
-  if (here.scaling == ScalingMode::kStrong && here.global_batch() != there.global_batch()) {
-    return fmt::format("the baseline's global batch is {}, the run's is {}", there.global_batch(),
-                       here.global_batch());
-  }
+  if (std::string other = other_batch(there, here); !other.empty()) return other;
   const auto changed = changed_files(baseline.run.environment.facts, summary.run.environment.facts);
   if (!changed.empty()) {
     return fmt::format("the script changed since the baseline, run {}: {}; --baseline measures it anew", baseline.run.id,
@@ -199,7 +203,11 @@ CaseFigures case_figures(std::span<const RunSummary> runs) {
   return figures;
 }
 
-CaseEfficiency efficiency_against(const CaseFigures& reference, const CaseFigures& here) {
+Measured<CaseEfficiency> efficiency_against(const CaseFigures& reference, const CaseFigures& here) {
+  if (std::string other = other_batch(reference.run_case, here.run_case); !other.empty())
+    return Measured<CaseEfficiency>::missing(std::move(other));
+  if (reference.without_samples.empty() != here.without_samples.empty())
+    return Measured<CaseEfficiency>::missing(kSamplesOfOneOnly);
   CaseEfficiency result;
   result.n = static_cast<double>(here.run_case.world_size()) / reference.run_case.world_size();
   result.speedup = ratio_of_runs(here.run_samples_per_s, reference.run_samples_per_s);
@@ -237,7 +245,9 @@ Measured<Efficiency> efficiency_against(const RunSummary& baseline, const RunSum
   if (std::string reason = reason_against_comparing(baseline, summary); !reason.empty()) {
     return Measured<Efficiency>::missing(std::move(reason));
   }
-  const CaseEfficiency found = efficiency_against(case_figures({&baseline, 1}), case_figures({&summary, 1}));
+  const Measured<CaseEfficiency> of_cases = efficiency_against(case_figures({&baseline, 1}), case_figures({&summary, 1}));
+  if (!of_cases) return Measured<Efficiency>::missing(of_cases.reason());
+  const CaseEfficiency& found = *of_cases;
   Efficiency result;
   result.baseline = baseline.run;
   result.value = found.efficiency.value;

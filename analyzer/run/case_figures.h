@@ -53,8 +53,8 @@ struct CaseEfficiency {
 };
 
 /// Intervals are over runs (ratio_of_runs; Welch's t of the differences for the bars), and missing where either
-/// side has fewer than kFewestRuns.
-CaseEfficiency efficiency_against(const CaseFigures& reference, const CaseFigures& here);
+/// side has fewer than kFewestRuns. Missing, with the reason, where the batches differ, or the samples of only one side are known.
+Measured<CaseEfficiency> efficiency_against(const CaseFigures& reference, const CaseFigures& here);
 
 /// The same of two single runs. Missing, with the reason, when either run gives no figure or the two do not do the same work a GPU (weak)
 /// or in all (strong).

@@ -138,7 +138,7 @@ RunMeasures measure_run(const RunSummary& summary) {
   measures.run = summary.run;
   measures.partition = summary.partition;
   measures.collectives = summary.collectives;
-  measures.measured_steps = summary.measured_steps;
+  measures.probed_steps = summary.probed_steps;
   measures[RunMetric::kStepTime] = step_time(summary);
   measures[RunMetric::kThroughput] = checked(summary.samples_per_s, "the throughput");
   measures[RunMetric::kEfficiency] = summary.efficiency

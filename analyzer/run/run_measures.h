@@ -39,7 +39,7 @@ struct RunMeasures {
   std::array<Measured<double>, kRunMetricCount> values = missing_values();
   store::StepPartition partition;  ///< of the step time; all 0 when there is none
   std::vector<CollectiveSummary> collectives;
-  int measured_steps = 0;
+  int probed_steps = 0;  ///< with the probes on: those that collectives were counted in
 
   const Measured<double>& operator[](RunMetric metric) const {
     return values[static_cast<std::size_t>(metric)];

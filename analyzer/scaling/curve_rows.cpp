@@ -1,16 +1,21 @@
 #include "analyzer/scaling/curve_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "analyzer/rate/checkpoint_times.h"
+#include "analyzer/run/gpu_count.h"
 #include "analyzer/run/usable_runs.h"
+#include "core/error.h"
 #include "core/facts/facts.h"
 
 namespace ddbench::analyzer {
 namespace {
 
-Measured<double> goodput_of(const SizeGroup& group) {
+Measured<double> measured_share_of(const SizeGroup& group) {
   double wall_ns = 0;
   double useful_ns = 0;
   for (const store::RunRecord& run : group.runs) {
@@ -45,7 +50,7 @@ std::vector<SizeGroup> group_by_size(const store::RunStore& store, std::span<con
   return result;
 }
 
-CurveRow curve_row(const CaseFigures& figures, const SizeGroup& group, const SkuCatalogue& catalogue) {
+CurveRow curve_row(const store::RunStore& store, const CaseFigures& figures, const SizeGroup& group, const SkuCatalogue& catalogue) {
   CurveRow row;
   row.run_case = group.run_case();
   row.world_size = row.run_case.world_size();
@@ -60,13 +65,21 @@ CurveRow curve_row(const CaseFigures& figures, const SizeGroup& group, const Sku
   row.exposed_share = figures.exposed_share;
   const RunSummary& any = group.usable.front();
   row.utilisation = utilisation_of(any.run, any.ranks, row.samples_per_s, catalogue);
-  row.goodput = goodput_of(group);
+  row.measured_share = measured_share_of(group);
+  std::vector<store::RunRecord> used;
+  for (const RunSummary& summary : group.usable) used.push_back(summary.run);
+  row.checkpoint_ns = checkpoint_ns_a_step(store, used);
   row.nodes_not_said = static_cast<bool>(get_fact(any.run.environment.facts, fact_key<"import.nodes">));
   return row;
 }
 
 void state_against(const CaseFigures& baseline, const CaseFigures& figures, CurveRow& row) {
-  const CaseEfficiency found = efficiency_against(baseline, figures);
+  const Measured<CaseEfficiency> compared = efficiency_against(baseline, figures);
+  if (!compared) {
+    throw Error(ErrorCode::kBadInput, fmt::format("run {} ({}) cannot be compared with the baseline, run {}: {}", figures.runs.front(),
+                                                  gpus(figures.run_case.world_size()), baseline.runs.front(), compared.reason()));
+  }
+  const CaseEfficiency& found = *compared;
   row.speedup = found.speedup.value;
   row.speedup_interval = found.speedup.interval;
   row.efficiency = found.efficiency.value;

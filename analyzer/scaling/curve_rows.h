@@ -19,9 +19,9 @@ std::vector<SizeGroup> group_by_size(const store::RunStore& store, std::span<con
                                      std::vector<std::string>& notes);
 
 /// The figures of the runs of one size that need no baseline. `figures`: case_figures(group.usable).
-CurveRow curve_row(const CaseFigures& figures, const SizeGroup& group, const SkuCatalogue& catalogue);
+CurveRow curve_row(const store::RunStore& store, const CaseFigures& figures, const SizeGroup& group, const SkuCatalogue& catalogue);
 
-/// Adds the figures that need the baseline.
+/// Adds the figures that need the baseline. Throws Error{kBadInput} where efficiency_against() gives none.
 void state_against(const CaseFigures& baseline, const CaseFigures& figures, CurveRow& row);
 
 }  // namespace ddbench::analyzer

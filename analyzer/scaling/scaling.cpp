@@ -105,28 +105,33 @@ ScalingRow make_row(const Repetitions& group) {
   return row;
 }
 
-/// Null when no case of the smallest size that has runs gave figures.
+/// Null when no case of the smallest size that gave figures does the same work.
 const Repetitions* baseline_for(const Repetitions& group, const std::vector<Repetitions>& groups) {
-  const std::string wanted = case_key(baseline_case(group.run_case()));
+  const RunCase& here = group.run_case();
+  const std::string wanted = case_key(baseline_case(here));
   const Repetitions* first = nullptr;
   for (const Repetitions& candidate : groups) {
     const bool is_smallest = candidate.run_case().world_size() == groups.front().run_case().world_size();
     if (!is_smallest || !candidate.figures || !changed_files(candidate.script, group.script).empty()) continue;
     if (candidate.key == wanted) return &candidate;
-    if (first == nullptr) first = &candidate;
+    const bool same_work = candidate.run_case().work == here.work &&
+                           (!group.figures || efficiency_against(*candidate.figures, *group.figures));
+    if (same_work && first == nullptr) first = &candidate;
   }
   return first;
 }
 
 void compare(ScalingRow& row, const Repetitions& group, const Repetitions* baseline) {
+  const auto miss = [&](const std::string& reason) {
+    row.speedup = row.efficiency = row.serial_fraction = Measured<double>::missing(reason);
+    row.speedup_interval = row.efficiency_interval = Measured<ConfidenceInterval>::missing(reason);
+    row.waterfall = Measured<Waterfall>::missing(reason);
+  };
+  if (!group.figures) return miss(row.state);
   if (baseline == nullptr) return;
-  if (!group.figures) {
-    row.speedup = row.efficiency = row.serial_fraction = Measured<double>::missing(row.state);
-    row.speedup_interval = row.efficiency_interval = Measured<ConfidenceInterval>::missing(row.state);
-    row.waterfall = Measured<Waterfall>::missing(row.state);
-    return;
-  }
-  const CaseEfficiency found = efficiency_against(*baseline->figures, *group.figures);
+  const Measured<CaseEfficiency> compared = efficiency_against(*baseline->figures, *group.figures);
+  if (!compared) return miss(compared.reason());
+  const CaseEfficiency& found = *compared;
   row.speedup = found.speedup.value;
   row.speedup_interval = found.speedup.interval;
   row.efficiency = found.efficiency.value;

@@ -86,7 +86,7 @@ class CurveBuilder {
     std::vector<CaseFigures> figures;
     for (const SizeGroup& group : groups) {
       figures.push_back(case_figures(group.usable));
-      curve_.rows.push_back(curve_row(figures.back(), group, catalogue()));
+      curve_.rows.push_back(curve_row(store_, figures.back(), group, catalogue()));
     }
     const CaseFigures baseline = find_baseline(groups, figures);
     curve_.baseline_gpus = baseline.run_case.world_size();

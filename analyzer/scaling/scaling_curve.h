@@ -56,7 +56,8 @@ struct CurveRow {
   Measured<LossIntervals> loss_intervals = Measured<LossIntervals>::missing("no baseline");
   Utilisation utilisation;
   /// Share of the wall time of all runs of this size (failed ones too) that went into measured steps.
-  Measured<double> goodput = Measured<double>::missing("no wall times");
+  Measured<double> measured_share = Measured<double>::missing("no wall times");
+  double checkpoint_ns = 0;  ///< that checkpoints added to a step; mean over runs, part of step_time_ns
   ProvenanceSet provenance;
   bool nodes_not_said = false;  ///< imported from a table that has GPUs and not how they sit in nodes
 };

@@ -68,8 +68,8 @@ struct SessionSides {
 };
 
 /// Random effects model. The spread between sessions is that of `history` (Student t, its number - 1 degrees
-/// of freedom) when there are `least_sessions` or more, else `assumed_spread` with the weight of 3 degrees of
-/// freedom. Neither is allowed to be below what the runs' own spread implies.
+/// of freedom) when there are `least_sessions` or more, and what runs add where a side has fewer a session than the history;
+/// else `assumed_spread` with the weight of 3 degrees of freedom, and what the runs' own spread adds.
 LogRatio session_log_ratio(const SessionSides& sides, int least_sessions, double assumed_spread);
 
 /// Holm (1979): which hypotheses of these p-values are rejected at a family-wise `level`. `family` >=

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
+#include "analyzer/rate/checkpoint_times.h"
 #include "analyzer/statistics/statistics.h"
 #include "core/error.h"
 
@@ -34,6 +34,7 @@ Offer offer_of(const CurveRow& row) {
   if (!offer.sku.empty()) offer.label += ", " + in_gpus(offer.gpus);
   offer.samples_per_s = row.samples_per_s;
   if (const auto mean = mean_of_runs(row.run_samples_per_s)) offer.interval = mean->interval;
+  offer.rate_without_checkpoints = rate_without_checkpoints(row.step_time_ns, row.checkpoint_ns);
   offer.provenance = row.provenance;
   return offer;
 }
@@ -47,6 +48,7 @@ Offer offer_of(const Prediction& prediction, const CurveRow& largest) {
   if (!offer.sku.empty()) offer.label += ", " + in_gpus(offer.gpus);
   offer.label += prediction.extrapolated ? ", EXTRAPOLATED" : ", predicted";
   offer.samples_per_s = prediction.throughput;
+  offer.rate_without_checkpoints = rate_without_checkpoints(largest.step_time_ns, largest.checkpoint_ns);
   if (prediction.interval) offer.interval = prediction.interval->interval;
   offer.provenance = {Provenance::kPredicted};
   return offer;
@@ -129,13 +131,7 @@ Measured<double> checkpoint_seconds(const store::RunStore& store, std::span<cons
   int count = 0;
   for (const store::RunRecord& run : runs) {
     if (run.run_case.checkpoint_every == 0 || run.state != store::RunState::kDone) continue;
-    std::map<std::uint32_t, double> slowest_s;  // by step
-    for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
-      for (const auto& [step, seconds] : store.step_values(run.id, rank, "checkpoint_seconds")) {
-        double& slowest = slowest_s[step];
-        slowest = std::max(slowest, seconds);
-      }
-    }
+    const auto slowest_s = checkpoint_seconds_by_step(store, run);
     for (const auto& [step, seconds] : slowest_s) sum_s += seconds;
     count += static_cast<int>(slowest_s.size());
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/rate/checkpoint_times.h"
 #include "analyzer/rate/measured_steps.h"
 #include "core/clock.h"
 #include "core/facts/facts.h"
@@ -29,20 +30,10 @@ Seconds step_seconds(const store::RunStore& store, const store::RunRecord& run) 
   return added;
 }
 
-Seconds checkpoint_seconds(const store::RunStore& store, const store::RunRecord& run) {
-  Seconds longest;
-  for (int rank = 0; rank < run.run_case.world_size(); ++rank) {
-    for (const auto& [step, spent] : store.step_values(run.id, rank, "checkpoint_seconds")) {
-      longest[step] = std::max(longest[step], spent);
-    }
-  }
-  return longest;
-}
-
 /// Of the steps before `end`.
 double useful_seconds(const store::RunStore& store, const store::RunRecord& run, std::uint32_t end) {
   double useful = 0;
-  const Seconds checkpoints = checkpoint_seconds(store, run);
+  const Seconds checkpoints = analyzer::checkpoint_seconds_by_step(store, run);
   for (const auto& [step, spent] : step_seconds(store, run)) {
     if (step >= end) break;
     const auto checkpoint = checkpoints.find(step);

@@ -64,7 +64,8 @@ TableOf<NamedRow> columns_of(const std::vector<NamedRow>& rows, bool labelled) {
   table.add(known(&CurveRow::serial_fraction), {"serial fraction", false, "Karp-Flatt"}, [](const auto& each) { return serial_cell(*each.row); });
   table.add(used(&analyzer::Utilisation::mfu), {"MFU", true}, [](const auto& each) { return percent_cell(each.row->utilisation.mfu); });
   table.add(used(&analyzer::Utilisation::hfu), {"HFU", true}, [](const auto& each) { return percent_cell(each.row->utilisation.hfu); });
-  table.add(known(&CurveRow::goodput), {"goodput", true}, [](const auto& each) { return percent_cell(each.row->goodput); });
+  table.add(known(&CurveRow::measured_share), {"measured", true, "share of the wall time of all runs that went into measured steps"},
+            [](const auto& each) { return percent_cell(each.row->measured_share); });
   table.add(true, {"runs", true}, [](const auto& each) { return count_cell(static_cast<std::int64_t>(each.row->runs.size())); });
   return table;
 }

@@ -38,7 +38,7 @@ analyzer::CurveRow curve_row(int nodes, int gpus_per_node, double step_ns, doubl
   row.exposed_share = row.world_size == 1 ? 0.0 : 0.125;
   row.utilisation.mfu = 0.41;
   row.utilisation.hfu = 0.43;
-  row.goodput = 0.875;
+  row.measured_share = 0.875;
   row.provenance = kMeasured;
   return row;
 }

@@ -146,6 +146,31 @@ TEST(BatchAnalysis, ARowHasStepsSamplesTimeAndCost) {
   EXPECT_FALSE(store.analysis().curves[0].rows[0].usd) << "no such SKU in the catalogue";
 }
 
+TEST(BatchAnalysis, RunsOfSeveralSkusHaveStepsButNoCommonTime) {
+  BatchStore store;
+  store.add({.gpus = 2, .steps = 1000, .step_ms = 100, .sku = "slow"});
+  store.add({.gpus = 2, .steps = 1000, .step_ms = 50, .sku = "fast"});
+  SkuCatalogue catalogue = SkuCatalogue::builtin();
+  catalogue.set_price("slow=10");
+  catalogue.set_price("fast=40");
+  const BatchAnalysis analysis = store.analysis(catalogue);
+  ASSERT_EQ(analysis.curves.size(), 1U);
+  ASSERT_EQ(analysis.curves[0].rows.size(), 1U);
+  const BatchRow& row = analysis.curves[0].rows[0];
+  EXPECT_NEAR(*row.steps, 1000, 0.5);
+  EXPECT_NE(row.step_time_ns.reason().find("--where sku="), std::string::npos) << row.step_time_ns.reason();
+  EXPECT_FALSE(row.time_s);
+  EXPECT_FALSE(row.gpu_hours);
+  EXPECT_FALSE(row.usd);
+}
+
+TEST(BatchAnalysis, AddedGpusOfAnotherSkuHaveNoReturn) {
+  BatchStore store;
+  store.add({.gpus = 1, .steps = 1000, .step_ms = 100, .sku = "slow"});
+  store.add({.gpus = 2, .steps = 600, .step_ms = 50, .sku = "fast"});
+  for (const BatchRow& row : store.analysis().curves[0].rows) EXPECT_FALSE(row.return_of_added);
+}
+
 TEST(BatchAnalysis, RunsThatDidNotArriveCountAsLonger) {
   BatchStore store;
   store.add({.steps = 1000});

@@ -73,6 +73,30 @@ TEST(Compare, TheHistoryOfTheCaseGivesAnInterval) {
   EXPECT_FALSE(comparison.figures[2].ratio && comparison.figures[2].ratio->interval);
 }
 
+TEST(Compare, TwoRunsASideAreNoHistoryOfThemselves) {
+  ScratchStore scratch;
+  std::vector<store::RunId> a, b;
+  for (const double ms : {100.0, 100.1}) a.push_back(add_run(scratch.get(), run_of(sized(1, 2), ms)));
+  for (const double ms : {101.0, 101.1}) b.push_back(add_run(scratch.get(), run_of(sized(1, 2), ms)));
+  const Comparison comparison = compare_runs(scratch.get(), side(scratch.get(), a), side(scratch.get(), b));
+  EXPECT_FALSE(comparison.figures[0].ratio->interval);
+  EXPECT_TRUE(contains(comparison.notes.back(), "may be noise"));
+}
+
+TEST(Compare, ATransferThatTheClocksDoNotResolveIsNotCompared) {
+  ScratchStore scratch;
+  StoredRun before = run_of(sized(2, 1), 100);
+  before.collectives = {{"all_reduce", 0, 1000, 10, 400, 6000, 0, true}};
+  StoredRun after = before;
+  after.collectives[0].transfer_ns = 600;
+  const auto a = add_run(scratch.get(), before);
+  const auto b = add_run(scratch.get(), after);
+  const Comparison comparison = compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}));
+  ASSERT_EQ(comparison.collectives.size(), 1u);
+  EXPECT_TRUE(contains(comparison.collectives[0].a.reason(), "below clock resolution"));
+  EXPECT_FALSE(comparison.collectives[0].ratio);
+}
+
 TEST(Compare, WhatIsFullyHiddenIsZeroAndNotMissing) {
   ScratchStore scratch;
   StoredRun hidden = run_of(sized(1, 2), 100);
@@ -261,7 +285,7 @@ TEST(CompareBy, NetworksAreOrderedWithTheirRatio) {
   });
   ASSERT_NE(row, by.rows.end());
   EXPECT_NEAR(row->against_reference->value, 115.0 / 250, 1e-6);
-  ASSERT_TRUE(row->against_reference->interval);
+  EXPECT_FALSE(row->against_reference->interval) << "two runs a side, and no others of these cases";
   ASSERT_EQ(by.collectives.size(), 4u);  // two numbers of ranks, two links
   EXPECT_EQ(by.collectives[1].value, "veth@100mbit");
   EXPECT_NEAR(by.collectives[1].against_reference->value, 10, 1e-6);
@@ -270,6 +294,21 @@ TEST(CompareBy, NetworksAreOrderedWithTheirRatio) {
   const Figure bandwidth = bus_bandwidth_figure(by);
   EXPECT_EQ(bandwidth.series.size(), 4u);
   for (const Series& series : bandwidth.series) EXPECT_TRUE(series.provenance.has(Provenance::kMeasured));
+}
+
+TEST(CompareBy, BucketsOfOneRunAreOneObservation) {
+  ScratchStore scratch;
+  for (const bool slow : {false, true}) {
+    StoredRun run = run_of(sized(2, 1), 100);
+    run.run_case.link = slow ? "100mbit" : "1gbit";
+    for (int bucket = 0; bucket < 12; ++bucket)
+      run.collectives.push_back({"all_reduce", bucket, 25 << 20, 10, (slow ? 105 : 100) * (100'000 + 100 * bucket), 0, 0, true});
+    add_run(scratch.get(), run);
+  }
+  const GroupComparison by = compare_by(scratch.get(), scratch.get().runs(), "link", "1gbit");
+  ASSERT_EQ(by.collectives.size(), 2u);
+  EXPECT_NEAR(by.collectives[1].against_reference->value, 1.05, 1e-9);
+  EXPECT_TRUE(contains(by.collectives[1].against_reference->interval.reason(), "1 and 1 run(s)"));
 }
 
 TEST(CompareBy, EfficiencyByLinkIsAgainstOneNode) {
@@ -307,6 +346,19 @@ TEST(CompareBy, SkusBecomeOffersWithCosts) {
   const double samples_per_h = 16 * 64 / 0.1 * 3600;
   EXPECT_NEAR(costs.rows[1].usd_per_million_samples->value, 2 * 21.9576 / samples_per_h * 1e6, 1e-9);
   EXPECT_EQ(costs.rows[1].offer.label, "2 x p4d.24xlarge");
+}
+
+TEST(CompareBy, OffersOfThreeRunsHaveIntervals) {
+  ScratchStore scratch;
+  for (const double ms : {99.0, 100.0, 101.0}) {
+    StoredRun run = run_of(sized(2, 8), ms);
+    run.run_case.sku = "p4d.24xlarge";
+    add_run(scratch.get(), run);
+  }
+  const std::vector<Offer> offers = offers_of(compare_by(scratch.get(), scratch.get().runs(), "sku"));
+  ASSERT_TRUE(offers.front().interval);
+  EXPECT_LT(offers.front().interval->low, offers.front().samples_per_s);
+  EXPECT_GT(offers.front().interval->high, offers.front().samples_per_s);
 }
 
 TEST(CompareBy, OffersOfOneSkuAreToldApart) {

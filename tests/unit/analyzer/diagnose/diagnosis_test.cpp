@@ -145,6 +145,30 @@ TEST(Diagnosis, PausesAtNoRegularTimesHaveNoPeriod) {
   EXPECT_EQ(found->period_steps, 0);
 }
 
+TEST(Diagnosis, APauseInAnUnprobedStepCountsByWhatItAdds) {
+  std::mt19937_64 random(3);
+  SimulatedRun run = run_with(Injected::kNothing, 0);
+  run.steps = 300;
+  WorkTable table = simulate(run, random);
+  const double usual_ns = table.step_ns.front();
+  for (const std::size_t step : {3U, 60U, 67U, 150U, 155U}) {
+    table.work[step * 4 + 1][OwnPart::kHost] += 7 * usual_ns;
+    table.step_ns[step] += 7 * usual_ns;
+  }
+  const auto pauses_with = [&](double beyond_ns) {
+    WorkTable with = table;
+    UnprobedStep step;
+    step.step = 301;
+    step.begin_ns = 301 * usual_ns;
+    step.duration_ns = usual_ns + beyond_ns;
+    with.unprobed = {step};
+    return find_pauses(with);
+  };
+  ASSERT_TRUE(pauses_with(0));
+  EXPECT_EQ(pauses_with(usual_ns)->unprobed, 0U) << "far shorter than the others: chance";
+  EXPECT_EQ(pauses_with(6 * usual_ns)->unprobed, 1U);
+}
+
 TEST(Diagnosis, WorkThatMovesBetweenRanksAccusesNoRank) {
   for (const int ranks : {1, 2, 4}) {
     SimulatedRun run = run_with(Injected::kMoving, 0, 0.4);

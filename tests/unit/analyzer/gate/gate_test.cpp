@@ -149,7 +149,7 @@ TEST(Judge, ExplainsWhatMoved) {
     const double before = *run[RunMetric::kStepTime];
     run[RunMetric::kStepTime] = before + 3e6;
     run.partition[store::StepPart::kExposedTransfer] += 3'000'000;
-    run.collectives[0].record.transfer_ns += 1'500'000;
+    run.collectives[0].transfer_ns = run.collectives[0].record.transfer_ns += 1'500'000;
   }
   const GateVerdict result = verdict(both);
   ASSERT_EQ(result.outcome, GateOutcome::kRegression);

@@ -40,9 +40,10 @@ inline RunMeasures sample_run(const std::string& id, std::int64_t started_ns, do
   measures.partition[store::StepPart::kExposedTransfer] = static_cast<std::int64_t>(0.2 * step_ns);
   CollectiveSummary bucket;
   bucket.record = {"all_reduce", 0, 1 << 20, 60, static_cast<std::int64_t>(0.1 * step_ns), 0, 0, true};
-  bucket.busbw_gb_per_s = 1e7 / step_ns;
+  bucket.transfer_ns = bucket.record.transfer_ns;
+  bucket.algbw_gb_per_s = bucket.busbw_gb_per_s = 1e7 / step_ns;
   measures.collectives = {bucket};
-  measures.measured_steps = 60;
+  measures.probed_steps = 60;
   return measures;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/predict/recording.h"
 #include "step_events.h"
 
 namespace ddbench::analyzer {
@@ -203,6 +204,26 @@ TEST(Replay, AgreesWithAClockThatTicks) {
     const auto steps = recording({1, count}, std::move(ranks), std::move(transfers));
     EXPECT_DOUBLE_EQ(step_of(steps, {1, count}), Ticking(steps).ends_at()) << trial;
   }
+}
+
+TEST(ReplayOverRecorded, IsOneWhereRanksTakeTurnsInBeingLate) {
+  StepRecording steps = recording({1, 2}, {}, {0});
+  steps.steps.clear();
+  // Each step: 5 before the collective, then 10 on one of the ranks. The other one waits in the next step.
+  const double durations[3][2] = {{15, 5}, {5, 25}, {25, 5}};
+  for (std::uint32_t number = 0; number < 3; ++number) {
+    std::vector<RankStep> ranks;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      RankStep own;
+      own.events = {work(5), issue(0), wait(0), work(number % 2 == rank ? 10 : 0)};
+      own.start_delay_ns = {0};
+      own.end_share = {1};
+      own.duration_ns = durations[number][rank];
+      ranks.push_back(std::move(own));
+    }
+    steps.steps.push_back({number, std::move(ranks), {0}});
+  }
+  EXPECT_NEAR(replay_over_recorded(steps), 1, 1e-9);
 }
 
 }  // namespace

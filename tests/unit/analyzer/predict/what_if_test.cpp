@@ -134,6 +134,17 @@ TEST(WhatIf, WhatKernelsTakeAtTheLeastDoesNotScale) {
   EXPECT_DOUBLE_EQ(ns_with([](WhatIf& w) { w.accumulate = 7; }), 7 * 30 + 70 + 20);
 }
 
+TEST(WhatIf, TheHostLaunchesEachMicroBatch) {
+  RankStep step;
+  step.events = {work(50), work(40, WorkKind::kHost), work(50), work(20, WorkKind::kHost), work(5, WorkKind::kOptimizer)};
+  const auto steps = recording({1, 1}, {step}, {});
+  WhatIf what_if;
+  what_if.accumulate = 4;
+  EXPECT_DOUBLE_EQ(step_of(changed(steps, what_if), {1, 1}), 100 + 4 * 40 + 20 + 5);
+  what_if.without_host = true;
+  EXPECT_DOUBLE_EQ(step_of(changed(steps, what_if), {1, 1}), 100 + 5);
+}
+
 TEST(WhatIf, AStragglerIsAsFastAsTheMedianRankWithTheOtherBatch) {
   RankStep usual, slow;
   usual.events = {work(100)};

@@ -95,7 +95,7 @@ TEST(ScalingCurve, WeakScalingWithRepetitionsHasIntervals) {
   ASSERT_EQ(curve.predictions.size(), 2u);
   EXPECT_FALSE(curve.predictions[0].extrapolated);
   EXPECT_TRUE(curve.predictions[1].extrapolated);
-  EXPECT_NEAR(*curve.rows[0].goodput, 0.25, 1e-6);
+  EXPECT_NEAR(*curve.rows[0].measured_share, 0.25, 1e-6);
   EXPECT_TRUE(contains(curve.baseline, "1 GPU (run 20260101T000000-00000000 and 2 more)"));
 }
 

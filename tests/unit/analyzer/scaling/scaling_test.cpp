@@ -179,6 +179,36 @@ TEST_F(Sweep, HasNoEfficiencyWithoutAUsableSmallestRun) {
   EXPECT_EQ(got.baseline, "none: the smallest runs of the sweep gave no figures");
 }
 
+TEST_F(Sweep, ComparesWithASmallestRunThatDidTheSameWork) {
+  const auto with_batch = [&](const store::RunId& id, std::int64_t global_batch) {
+    store::RunRecord run = *scratch_.get().run(id);
+    run.run_case.batch_per_gpu = global_batch / run.run_case.world_size();
+    scratch_.get().update_run(run);
+  };
+  with_batch(add(1, 1, 100, ScalingMode::kStrong), 256);  // 1024 did not fit on one GPU
+  with_batch(add(1, 2, 60, ScalingMode::kStrong), 256);
+  with_batch(add(1, 2, 200, ScalingMode::kStrong), 1024);
+  const ScalingTable got = table();
+  ASSERT_EQ(got.rows.size(), 3u);
+  EXPECT_NEAR(*got.rows[1].speedup, 100.0 / 60, 1e-9);
+  EXPECT_EQ(got.rows[2].efficiency.reason(), "no baseline");
+  EXPECT_FALSE(got.rows[2].waterfall);
+}
+
+TEST_F(Sweep, WithoutOneGpuEachCaseIsComparedWithItsOwnSmallest) {
+  for (const auto& [gpus, batch, step_us] : {std::tuple{2, 16, 100}, {2, 32, 150}, {4, 16, 110}, {4, 32, 160}}) {
+    store::RunRecord run = *scratch_.get().run(add(1, gpus, step_us));
+    run.run_case.batch_per_gpu = batch;
+    scratch_.get().update_run(run);
+  }
+  const ScalingTable got = table();
+  ASSERT_EQ(got.rows.size(), 4u);
+  for (const ScalingRow& row : got.rows) {
+    if (row.world_size != 4) continue;
+    EXPECT_NEAR(*row.efficiency, row.run_case.batch_per_gpu == 16 ? 100.0 / 110 : 150.0 / 160, 1e-9);
+  }
+}
+
 TEST_F(Sweep, NotesMixedProvenanceAndDrawsItsOwnSeries) {
   add(1, 1, 40);
   store::RunRecord shared = *scratch_.get().run(add(1, 4, 60));

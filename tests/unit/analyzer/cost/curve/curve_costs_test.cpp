@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
 #include "core/error.h"
 #include "stored_runs.h"
@@ -98,6 +99,31 @@ TEST_F(CurveCost, TheTimeOfACheckpointIsThatOfItsSlowestRank) {
   store_.append_step_values(id, 0, "checkpoint_seconds", std::vector<std::pair<std::uint32_t, double>>{{9, 1.0}, {19, 2.0}});
   store_.append_step_values(id, 1, "checkpoint_seconds", std::vector<std::pair<std::uint32_t, double>>{{9, 3.0}, {19, 1.0}});
   EXPECT_DOUBLE_EQ(*checkpoint_seconds(store_, store_.runs()), 2.5);
+}
+
+TEST_F(CurveCost, APlanOfCheckpointsReplacesThoseOfTheRuns) {
+  // 100 ms of training and a checkpoint of 5 s every 50 steps: 200 ms a step.
+  store::RunStore store = store::RunStore::open(folder_.path() / "checkpoints.db", store::OpenMode::kReadWrite);
+  RunCase run_case = sized(1, 1);
+  run_case.sku = kSku;
+  run_case.checkpoint_every = 50;
+  const store::RunId id = add_run(store, run_of(run_case, 200));
+  std::set<std::uint32_t> measured;
+  for (const store::StepRecord& step : store.steps(id)) measured.insert(step.step);
+  std::vector<std::pair<std::uint32_t, double>> written;
+  for (const std::uint32_t step : measured) written.emplace_back(step, 0.1);  // of each step, in the mean
+  store.append_step_values(id, 0, "checkpoint_seconds", written);
+  const std::vector<Offer> offers = offers_of(scaling_curve(store, store.runs(), {}));
+  ASSERT_EQ(offers.size(), 1u);
+  EXPECT_NEAR(offers[0].rate_without_checkpoints, 2, 1e-9);
+  CostOptions options = costs(1e9, 1e9);
+  const auto hours = [&] { return *cost_table(offers, catalogue_, options).rows.back().hours; };
+  const double as_measured_h = 1e9 / offers[0].samples_per_s / kSecondsAnHour;
+  EXPECT_NEAR(hours() / as_measured_h, 1, 1e-9) << "no plan: as the runs were";
+  options.node_mtbf_h = 25;
+  options.checkpoint_s = 5;
+  const double factor = plan_checkpoints({25, 5, options.restart_s}).time_factor;
+  EXPECT_NEAR(hours() / as_measured_h, factor / 2, 1e-9);
 }
 
 }  // namespace
