@@ -5,21 +5,20 @@
 #include <QBuffer>
 #include <QClipboard>
 #include <QEvent>
-#include <QFileDialog>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
-#include <QMessageBox>
 #include <QPrintDialog>
 #include <QPrinter>
 #include <QToolButton>
 #include <algorithm>
-#include <filesystem>
 
 #include "core/error.h"
 #include "gui/charts/figure_csv.h"
 #include "gui/charts/flow_layout.h"
 #include "gui/charts/ink_shapes.h"
+#include "gui/charts/save_dialog.h"
 #include "reports/chart/svg.h"
 #include "reports/text/output_file.h"
 
@@ -248,17 +247,18 @@ void FigureCard::copy() const {
 }
 
 void FigureCard::export_to(const std::string& file) const {
-  const std::string suffix = std::filesystem::path(file).extension().string();
+  const QString suffix = QFileInfo(QString::fromStdString(file)).suffix().toLower();
   std::string content;
-  if (suffix == ".svg") {
+  if (suffix == QLatin1String("svg")) {
     content = reports::figure_svg(view_->shown_figure());
-  } else if (suffix == ".csv") {
+  } else if (suffix == QLatin1String("csv")) {
     content = figure_csv(view_->shown_figure());
-  } else if (suffix == ".png") {
+  } else if (suffix == QLatin1String("png")) {
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);
-    picture().save(&buffer, "PNG");
+    if (!picture().save(&buffer, "PNG"))
+      throw Error(ErrorCode::kRunFailed, "cannot make a PNG of the chart: is there enough memory?");
     content = bytes.toStdString();
   } else {
     throw Error(ErrorCode::kBadInput,
@@ -270,17 +270,8 @@ void FigureCard::export_to(const std::string& file) const {
 }
 
 void FigureCard::ask_and_export(const QString& suffix) {
-  const QString name = file_stem(view_->figure().title) + QLatin1Char('.') + suffix;
-  QString file = QFileDialog::getSaveFileName(this, QStringLiteral("Save chart"), name,
-                                              QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix));
-  if (file.isEmpty()) return;
-  if (!file.endsWith(QLatin1Char('.') + suffix)) file += QLatin1Char('.') + suffix;
-  try {
-    export_to(file.toStdString());
-  } catch (const Error& error) {
-    QMessageBox::warning(this, QStringLiteral("The chart was not saved"),
-                         QString::fromStdString(error.message()));
-  }
+  save_by_dialog(this, QStringLiteral("chart"), file_stem(view_->figure().title) + QLatin1Char('.') + suffix, suffix,
+                 [this](const std::string& file) { export_to(file); });
 }
 
 void FigureCard::print() {

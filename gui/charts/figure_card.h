@@ -31,7 +31,7 @@ class FigureCard : public QFrame {
   void copy() const;
   /// The shown values as CSV.
   void copy_data() const;
-  /// Format by the file name's extension: .png, .svg or .csv. Throws Error{kBadInput} for any other
+  /// Format by the file name's extension in any case: .png, .svg or .csv. Throws Error{kBadInput} for any other
   /// extension, and the errors of OutputFile.
   void export_to(const std::string& file) const;
 

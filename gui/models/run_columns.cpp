@@ -1,6 +1,7 @@
 #include "gui/models/run_columns.h"
 
 #include <QLocale>
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -34,11 +35,14 @@ QString source_of(const store::RunRecord& run) {
   return (source.isEmpty() ? source : source + QStringLiteral(" · ")) + QStringLiteral("SKU: ") + machine;
 }
 
+constexpr int kMostDecimals = 9;  ///< then powers of ten are easier to read
+
 /// Three significant digits, with separators.
 QString short_number(double value) {
-  const double size = std::abs(value);
-  const int decimals = size >= 100 || size == 0 ? 0 : size >= 10 ? 1 : 2;
-  return QLocale(QLocale::English, QLocale::UnitedStates).toString(value, 'f', decimals);
+  const double rounded = std::abs(QString::number(value, 'e', 2).toDouble());
+  const int decimals = rounded == 0 ? 0 : std::max(0, 2 - static_cast<int>(std::floor(std::log10(rounded) + 1e-9)));
+  const QLocale english(QLocale::English, QLocale::UnitedStates);
+  return decimals > kMostDecimals ? QString::number(value, 'e', 2) : english.toString(value, 'f', decimals);
 }
 
 QString duration_text(double ns) {

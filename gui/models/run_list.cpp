@@ -84,24 +84,6 @@ QString runs_text(std::size_t count) {
   return QString::number(count) + (count == 1 ? QStringLiteral(" run") : QStringLiteral(" runs"));
 }
 
-std::vector<store::RunRecord> records_of_sweep(const RunList& list, const std::string& sweep_id) {
-  std::set<store::RunId> ids;
-  for (const RunEntry& entry : list) {
-    if (entry.run().sweep_id != sweep_id) continue;
-    ids.insert(entry.run().id);
-    if (!entry.run().baseline_id.empty()) ids.insert(entry.run().baseline_id);
-  }
-  return records_with_ids(list, ids);
-}
-
-std::vector<store::RunRecord> records_with_ids(const RunList& list, const std::set<store::RunId>& ids) {
-  std::vector<store::RunRecord> records;
-  for (auto entry = list.rbegin(); entry != list.rend(); ++entry) {
-    if (ids.count(entry->run().id) != 0) records.push_back(entry->run());
-  }
-  return records;
-}
-
 QString date_text(std::int64_t wall_ns) {
   if (wall_ns <= 0) return {};
   return QDateTime::fromMSecsSinceEpoch(wall_ns / 1'000'000).toString(QStringLiteral("d MMM yyyy hh:mm"));

@@ -40,10 +40,6 @@ struct SweepChoice {
 };
 std::vector<SweepChoice> sweeps_of(const RunList& list);  ///< newest first
 
-/// Oldest first, as the analyzer's functions return them.
-std::vector<store::RunRecord> records_of_sweep(const RunList& list, const std::string& sweep_id);
-std::vector<store::RunRecord> records_with_ids(const RunList& list, const std::set<store::RunId>& ids);
-
 /// "1 run", "12 runs"
 QString runs_text(std::size_t count);
 /// Local date and time, "21 Nov 2026 02:00".

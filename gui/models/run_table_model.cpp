@@ -28,37 +28,45 @@ QString mean_efficiency(const RunList& runs, const std::vector<std::size_t>& ent
 }  // namespace
 
 void RunTableModel::set_runs(SharedRunList runs) {
-  if (!grouped_by_ && has_same_rows(*runs, *runs_)) {
+  std::vector<Group> groups = groups_of(*runs);
+  if (has_same_rows(*runs, *runs_) && groups == groups_) {
     runs_ = std::move(runs);
-    if (!runs_->empty()) {
-      Q_EMIT dataChanged(index(0, 0), index(static_cast<int>(runs_->size()) - 1, kRunColumnCount - 1));
-    }
-    return;
+    return values_changed();
   }
   beginResetModel();
   runs_ = std::move(runs);
-  make_groups();
+  groups_ = std::move(groups);
   endResetModel();
+}
+
+void RunTableModel::values_changed() {
+  const auto changed_below = [this](const QModelIndex& parent) {
+    const int rows = rowCount(parent);
+    if (rows > 0) Q_EMIT dataChanged(index(0, 0, parent), index(rows - 1, kRunColumnCount - 1, parent));
+  };
+  for (std::size_t group = 0; group < groups_.size(); ++group) changed_below(index(static_cast<int>(group), 0));
+  changed_below({});
 }
 
 void RunTableModel::group_by(std::optional<RunColumn> column) {
   if (column == grouped_by_) return;
   beginResetModel();
   grouped_by_ = column;
-  make_groups();
+  groups_ = groups_of(*runs_);
   endResetModel();
 }
 
-void RunTableModel::make_groups() {
-  groups_.clear();
-  if (!grouped_by_) return;
+std::vector<RunTableModel::Group> RunTableModel::groups_of(const RunList& runs) const {
+  std::vector<Group> groups;
+  if (!grouped_by_) return groups;
   std::map<QString, std::size_t> places;
-  for (std::size_t i = 0; i < runs_->size(); ++i) {
-    const QString title = text_of((*runs_)[i], *grouped_by_);
-    const auto [place, is_new] = places.try_emplace(title, groups_.size());
-    if (is_new) groups_.push_back({title, {}});
-    groups_[place->second].entries.push_back(i);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const QString title = text_of(runs[i], *grouped_by_);
+    const auto [place, is_new] = places.try_emplace(title, groups.size());
+    if (is_new) groups.push_back({title, {}});
+    groups[place->second].entries.push_back(i);
   }
+  return groups;
 }
 
 const RunEntry* RunTableModel::entry(const QModelIndex& index) const {

@@ -16,9 +16,10 @@ class RunTableModel : public QAbstractItemModel {
 
   explicit RunTableModel(QObject* parent = nullptr) : QAbstractItemModel(parent) {}
 
-  /// Rows keep their place and selection if only their values changed; otherwise the model is reset.
+  /// Rows and groups keep their place and selection if only values changed; otherwise the model is reset.
   void set_runs(SharedRunList runs);
   void group_by(std::optional<RunColumn> column);
+  const std::optional<RunColumn>& grouped_by() const noexcept { return grouped_by_; }
   /// Null for a group.
   const RunEntry* entry(const QModelIndex& index) const;
 
@@ -33,9 +34,11 @@ class RunTableModel : public QAbstractItemModel {
   struct Group {
     QString title;
     std::vector<std::size_t> entries;  ///< places in *runs_
+    friend bool operator==(const Group&, const Group&) = default;
   };
 
-  void make_groups();
+  std::vector<Group> groups_of(const RunList& runs) const;
+  void values_changed();
   QVariant group_data(const Group& group, int column, int role) const;
 
   SharedRunList runs_ = std::make_shared<const RunList>();

@@ -100,6 +100,17 @@ void StoreJobs::cancel(const QObject* receiver, const std::string& slot) {
   }
 }
 
+void StoreJobs::cancel(const QObject* receiver) {
+  for (const auto& job : unfinished_) {
+    if (job->owner == receiver) job->cancelled = true;
+  }
+}
+
+bool StoreJobs::is_busy(const QObject* receiver) const {
+  return std::any_of(unfinished_.begin(), unfinished_.end(),
+                     [receiver](const auto& job) { return job->owner == receiver && !job->cancelled; });
+}
+
 void StoreJobs::cancel_all() {
   for (const auto& job : unfinished_) job->cancelled = true;
 }

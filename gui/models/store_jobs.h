@@ -66,9 +66,12 @@ class StoreJobs : public QObject {
   /// and slot.
   void start(QObject* receiver, const std::string& slot, Work work, Failed failed);
   void cancel(const QObject* receiver, const std::string& slot);
+  void cancel(const QObject* receiver);  ///< its jobs of all slots
   void cancel_all();
 
   bool is_idle() const noexcept { return unfinished_.empty(); }
+  /// A job of this receiver waits or runs.
+  bool is_busy(const QObject* receiver) const;
   std::function<void(const JobActivity&)> on_activity;
 
  private:

@@ -2,12 +2,12 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QSignalBlocker>
 #include <algorithm>
 
 #include "analyzer/batch/batch_figures.h"
 #include "gui/charts/figure_card.h"
 #include "gui/tables/table_card.h"
+#include "gui/workspace/field_box.h"
 #include "reports/tables/analysis/analysis_tables.h"
 
 namespace ddbench::gui {
@@ -87,9 +87,9 @@ BatchPage::BatchPage(Workspace& workspace)
   body()->addWidget(rows_, 2);
 }
 
-bool BatchPage::suits(const std::vector<store::RunRecord>& runs) const {
+bool BatchPage::suits(const Entries& runs) const {
   return std::any_of(runs.begin(), runs.end(),
-                     [](const store::RunRecord& run) { return run.run_case.target_loss > 0; });
+                     [](const RunEntry* entry) { return entry->run().run_case.target_loss > 0; });
 }
 
 void BatchPage::load() {
@@ -98,16 +98,16 @@ void BatchPage::load() {
       "batches", [runs](JobContext& context) { return load_batches(context, runs); },
       [this](Loaded loaded) {
         curves_ = std::move(loaded.curves);
-        const QSignalBlocker quiet(curve_);
-        curve_->clear();
-        for (const Curve& curve : curves_) curve_->addItem(curve.name);
+        std::vector<BoxItem> items;
+        for (const Curve& curve : curves_) items.push_back({curve.name, curve.name, {}});
+        offer_items(*curve_, items, curve_->currentData());
         curve_->setVisible(curves_.size() > 1);
         show_curve();
       });
 }
 
-void BatchPage::show_failure(const JobFailure& failure) {
-  if (failure.code != ErrorCode::kBadInput) return Page::show_failure(failure);
+void BatchPage::show_failure(const std::string& slot, const JobFailure& failure) {
+  if (failure.code != ErrorCode::kBadInput) return Page::show_failure(slot, failure);
   show_message(
       QStringLiteral("No batch-size data in these runs"),
       failure.message + QStringLiteral("\n\nTrain several batch sizes to a target loss:"),

@@ -18,8 +18,8 @@ class BatchPage : public Page {
 
  protected:
   void load() override;
-  bool suits(const std::vector<store::RunRecord>& runs) const override;
-  void show_failure(const JobFailure& failure) override;
+  bool suits(const Entries& runs) const override;
+  void show_failure(const std::string& slot, const JobFailure& failure) override;
 
  private:
   struct Curve;

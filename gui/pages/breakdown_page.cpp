@@ -4,7 +4,6 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QPushButton>
-#include <QSignalBlocker>
 #include <algorithm>
 
 #include "analyzer/collectives/micro_table.h"
@@ -16,6 +15,7 @@
 #include "core/error.h"
 #include "core/run_case/program_case.h"
 #include "gui/charts/figure_card.h"
+#include "gui/workspace/field_box.h"
 
 namespace ddbench::gui {
 namespace {
@@ -114,8 +114,11 @@ Loaded load_breakdown(JobContext& context, const std::vector<store::RunRecord>& 
   loaded.sizes = analyzer::partitions_figure(summaries);
   const analyzer::RunSummary summary = analyzer::summarize(context.store(), run);
   const auto steps = context.store().steps(run);
-  loaded.waterfall =
-      or_reason("Step time lost", [&] { return waterfall_of(context, runs, summary, against); });
+  // A size that these runs do not have was chosen for others: the box then shows the baseline.
+  const auto& sizes = loaded.size_runs;
+  const bool offered = std::find(sizes.begin(), sizes.end(), against) != sizes.end();
+  loaded.waterfall = or_reason(
+      "Step time lost", [&] { return waterfall_of(context, runs, summary, offered ? against : store::RunId()); });
   context.check();
   loaded.ranks = analyzer::rank_partition_figure(summary, steps);
   loaded.thirds = {or_reason("Wait that each rank caused", [&] { return stragglers_of(context, run); }),
@@ -187,16 +190,12 @@ void BreakdownPage::load() {
       [this](Loaded loaded) {
         size_runs_ = std::move(loaded.size_runs);
         size_labels_ = std::move(loaded.size_labels);
-        const QVariant chosen = against_->currentData();
-        const QSignalBlocker quiet(against_);
-        against_->clear();
-        against_->addItem(QStringLiteral("Lost against its baseline"), QString());
+        std::vector<BoxItem> items{{QStringLiteral("Lost against its baseline"), QString(), {}}};
         for (std::size_t i = 0; i < size_runs_.size(); ++i) {
-          against_->addItem(QStringLiteral("Lost against ") + QString::fromStdString(size_labels_[i]),
-                            QString::fromStdString(size_runs_[i]));
-          if (chosen == against_->itemData(against_->count() - 1))
-            against_->setCurrentIndex(against_->count() - 1);
+          items.push_back({QStringLiteral("Lost against ") + QString::fromStdString(size_labels_[i]),
+                           QString::fromStdString(size_runs_[i]), {}});
         }
+        offer_items(*against_, items, against_->currentData());
         sizes_->set_figure(std::move(loaded.sizes));
         waterfall_->set_figure(std::move(loaded.waterfall));
         ranks_->set_figure(std::move(loaded.ranks));

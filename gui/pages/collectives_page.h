@@ -20,7 +20,7 @@ class CollectivesPage : public Page {
  protected:
   void load() override;
   std::string key() const override;
-  bool suits(const std::vector<store::RunRecord>& runs) const override { return any_recorded(runs); }
+  bool suits(const Entries& runs) const override { return any_recorded(runs); }
 
  private:
   FigureCard* bandwidth_;

@@ -4,6 +4,7 @@
 #include <QLineEdit>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "analyzer/comparison/compare_by.h"
@@ -106,17 +107,26 @@ bool CostPage::set_price(const std::string& sku, const QString& text) {
   return true;
 }
 
-bool CostPage::suits(const std::vector<store::RunRecord>& runs) const {
+bool CostPage::suits(const Entries& runs) const {
   return std::any_of(runs.begin(), runs.end(),
-                     [](const store::RunRecord& run) { return !run.run_case.sku.empty(); });
+                     [](const RunEntry* entry) { return !entry->run().run_case.sku.empty(); });
+}
+
+std::optional<double> CostPage::wanted_samples() {
+  const QString text = samples_->text().trimmed();
+  if (text.isEmpty()) return std::nullopt;
+  bool is_number = false;
+  const double wanted = text.toDouble(&is_number);
+  if (is_number && wanted > 0 && std::isfinite(wanted)) return wanted;
+  show_failure("samples", {ErrorCode::kBadInput,
+                           QStringLiteral("\"%1\" is no number of samples to train: write it as 300000000 or 3e8").arg(text)});
+  return std::nullopt;
 }
 
 void CostPage::load() {
   const std::vector<store::RunRecord> runs = subject_records();
   const Prices changed = changed_;
-  bool is_number = false;
-  const double wanted = samples_->text().toDouble(&is_number);
-  const std::optional<double> samples = is_number && wanted > 0 ? std::optional(wanted) : std::nullopt;
+  const std::optional<double> samples = wanted_samples();
   start<Loaded>(
       "costs",
       [runs, changed, samples](JobContext& context) { return load_costs(context, runs, changed, samples); },

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "gui/workspace/page.h"
@@ -26,9 +27,12 @@ class CostPage : public Page {
 
  protected:
   void load() override;
-  bool suits(const std::vector<store::RunRecord>& runs) const override;
+  bool suits(const Entries& runs) const override;
 
  private:
+  /// None where the field is empty, or holds no number: that is said on the page.
+  std::optional<double> wanted_samples();
+
   QLineEdit* samples_;
   FigureCard* cost_;
   TableCard* offers_;

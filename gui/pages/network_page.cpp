@@ -72,8 +72,8 @@ NetworkPage::NetworkPage(Workspace& workspace)
   body()->addWidget(rows_, 2);
 }
 
-bool NetworkPage::suits(const std::vector<store::RunRecord>& runs) const {
-  return !fields_that_differ(runs).empty();
+bool NetworkPage::suits(const Entries& runs) const {
+  return !fields_that_differ(records_of(runs)).empty();
 }
 
 void NetworkPage::load() {

@@ -21,7 +21,7 @@ class NetworkPage : public Page {
 
  protected:
   void load() override;
-  bool suits(const std::vector<store::RunRecord>& runs) const override;
+  bool suits(const Entries& runs) const override;
 
  private:
   QComboBox* field_;

@@ -10,6 +10,7 @@
 #include "gui/charts/flow_layout.h"
 #include "gui/models/tool_tip.h"
 #include "gui/pages/overview_page.h"
+#include "gui/workspace/field_box.h"
 
 namespace ddbench::gui {
 namespace {
@@ -104,17 +105,14 @@ void OverviewPage::fill_filters() {
       values.insert(std::move(text));
     }
     const auto wanted = history_.current().equal.find(column);
-    const QSignalBlocker quiet(box);
-    box->clear();
+    const bool filtered = wanted != history_.current().equal.end();
     const QString title = title_of(column);
     const bool is_name = column == RunColumn::kSku || column == RunColumn::kSize;  // SKU, GPUs
-    box->addItem(QStringLiteral("Any ") + (is_name ? QString(title).replace(u'N', u'n') : title.toLower()));
-    for (const QString& value : values) {
-      box->addItem(value);
-      if (wanted != history_.current().equal.end() && wanted->second == value)
-        box->setCurrentIndex(box->count() - 1);
-    }
-    box->setVisible(values.size() > 1 || wanted != history_.current().equal.end());
+    std::vector<BoxItem> items{
+        {QStringLiteral("Any ") + (is_name ? QString(title).replace(u'N', u'n') : title.toLower()), QString(), {}}};
+    for (const QString& value : values) items.push_back({value, value, {}});
+    offer_items(*box, items, filtered ? wanted->second : QString());
+    box->setVisible(values.size() > 1 || filtered);
   }
 }
 
@@ -140,6 +138,8 @@ void OverviewPage::focus_filter() {
 
 void OverviewPage::apply_filter() {
   const RunFilter& filter = history_.current();
+  TreeState before = tree_state();
+  if (filter.group != model_->grouped_by()) before.closed.clear();
   const QSignalBlocker quiet(search_);
   if (search_->text() != filter.text) search_->setText(filter.text);
   restoring_ = true;
@@ -147,7 +147,7 @@ void OverviewPage::apply_filter() {
   proxy_->set_filter(filter);
   restoring_ = false;
   tree_->setRootIsDecorated(filter.group.has_value());
-  if (filter.group) tree_->expandAll();
+  restore_tree(before);
   tree_->resizeColumnToContents(0);
   group_->setCurrentIndex(group_->findData(filter.group ? static_cast<int>(*filter.group) : -1));
   fill_filters();

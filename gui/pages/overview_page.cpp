@@ -8,18 +8,23 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <set>
 
 #include "gui/charts/figure_card.h"
 #include "gui/charts/theme.h"
-#include "gui/workspace/compared_runs.h"
 #include "gui/tables/column_choice.h"
 #include "gui/tables/table_view.h"
+#include "gui/workspace/compared_runs.h"
 
 namespace ddbench::gui {
 namespace {
 
 constexpr std::size_t kNewestRuns = 8;
+
+QString name_of_row(const QModelIndex& index) {
+  const QModelIndex first = index.siblingAtColumn(0);
+  const QVariant run = first.data(RunTableModel::kRunIdRole);
+  return (run.isValid() ? run : first.data(RunTableModel::kSortRole)).toString();
+}
 
 /// Colours the state; the text states it too.
 class StateDelegate : public QStyledItemDelegate {
@@ -158,13 +163,15 @@ void OverviewPage::make_comparison() {
 void OverviewPage::load() {
   const bool first = shown_ == nullptr;
   shown_ = workspace().runs;
+  show_body();
+  const TreeState before = tree_state();
   restoring_ = true;
   model_->set_runs(shown_);
   restoring_ = false;
   fill_filters();
   fill_tiles();
+  restore_tree(before);
   restore_selection();
-  if (history_.current().group) tree_->expandAll();
   for (int i = 0; i < kRunColumnCount; ++i) {
     const auto column = static_cast<RunColumn>(i);
     columns_->show_by_default(i, std::any_of(shown_->begin(), shown_->end(), [column](const RunEntry& entry) {
@@ -174,7 +181,27 @@ void OverviewPage::load() {
   if (first) {
     for (int i = 0; i < kRunColumnCount; ++i) tree_->resizeColumnToContents(i);
   }
-  if (workspace().selection.empty()) load_comparison();
+  // A new list alone does not disturb a comparison: its runs may be the same.
+  if (compared_last_ != comparison_key()) load_comparison();
+}
+
+void OverviewPage::unload(const QString& title, const QString& text) {
+  Page::unload(title, text);
+  clear_comparison(title, text);
+  show_body();  // the list of runs is not of a job of this page
+}
+
+void OverviewPage::show_failure(const std::string& slot, const JobFailure& failure) {
+  clear_comparison(QStringLiteral("No comparison"), QString());
+  Page::show_failure(slot, failure);
+}
+
+void OverviewPage::clear_comparison(const QString& title, const QString& about) {
+  compared_last_.clear();
+  panel_title_->setText(title);
+  about_ = about;
+  table_->set_table({});
+  card_->set_figure({});
 }
 
 /// Another page may have chosen another run or sweep meanwhile.
@@ -186,7 +213,7 @@ void OverviewPage::showEvent(QShowEvent* event) {
 }
 
 std::string OverviewPage::comparison_key() const {
-  std::string chosen = workspace().key_of(workspace().subject);
+  std::string chosen = "of " + workspace().key_of(workspace().subject);  // never empty: that is no comparison
   for (const store::RunId& id : workspace().selection) chosen += "|" + id;
   return chosen;
 }
@@ -235,6 +262,35 @@ void OverviewPage::fill_tiles() {
                       : QStringLiteral("samples · ") + what(*best) + alone);
 }
 
+OverviewPage::TreeState OverviewPage::tree_state() const {
+  const QModelIndex current = tree_->currentIndex();
+  TreeState state{{}, name_of_row(current), std::max(current.column(), 0)};
+  for (int row = 0; row < proxy_->rowCount(); ++row) {
+    const QModelIndex top = proxy_->index(row, 0);
+    if (proxy_->hasChildren(top) && !tree_->isExpanded(top)) state.closed.insert(name_of_row(top));
+  }
+  return state;
+}
+
+/// New groups are open.
+void OverviewPage::restore_tree(const TreeState& state) {
+  restoring_ = true;
+  tree_->setAutoScroll(false);  // the current row may have been scrolled out of view
+  const auto make_current = [&](const QModelIndex& index) {
+    if (state.current.isEmpty() || name_of_row(index) != state.current) return;
+    tree_->selectionModel()->setCurrentIndex(index.siblingAtColumn(state.column), QItemSelectionModel::NoUpdate);
+  };
+  for (int row = 0; row < proxy_->rowCount(); ++row) {
+    const QModelIndex top = proxy_->index(row, 0);
+    make_current(top);
+    if (!proxy_->hasChildren(top)) continue;
+    tree_->setExpanded(top, state.closed.count(name_of_row(top)) == 0);
+    for (int child = 0; child < proxy_->rowCount(top); ++child) make_current(proxy_->index(child, 0, top));
+  }
+  tree_->setAutoScroll(true);
+  restoring_ = false;
+}
+
 void OverviewPage::restore_selection() {
   restoring_ = true;
   QItemSelection selection;
@@ -263,8 +319,9 @@ void OverviewPage::selection_changed() {
 }
 
 void OverviewPage::load_comparison() {
-  compared_ = comparison_key();
-  std::vector<store::RunRecord> chosen = records_with_ids(*workspace().runs, workspace().selection);
+  const std::string key = comparison_key();
+  compared_ = key;
+  std::vector<store::RunRecord> chosen = records_of(entries_with_ids(*workspace().runs, workspace().selection));
   if (chosen.empty()) {
     // A useful initial selection: the newest finished runs of the subject.
     chosen = subject_records();
@@ -274,7 +331,8 @@ void OverviewPage::load_comparison() {
   const bool by_hand = !workspace().selection.empty();
   start<ComparedRuns>(
       "comparison", [chosen](JobContext& context) { return compare_chosen(context, chosen); },
-      [this, by_hand](ComparedRuns result) {
+      [this, by_hand, key](ComparedRuns result) {
+        compared_last_ = key;
         panel_title_->setText(result.title);
         about_ = by_hand ? result.about : QStringLiteral("The newest runs. Choose others above: two are compared part by part.");
         table_->set_table(std::move(result.table));

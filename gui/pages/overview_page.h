@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "gui/models/run_filter.h"
 #include "gui/workspace/page.h"
 
@@ -28,6 +30,7 @@ class OverviewPage : public Page {
   void undo();
   void redo();
   void focus_filter();
+  void unload(const QString& title, const QString& text) override;
 
   FigureCard& comparison_card() noexcept { return *card_; }
   TableView& comparison_table() noexcept { return *table_; }
@@ -35,9 +38,18 @@ class OverviewPage : public Page {
  protected:
   void load() override;
   std::string key() const override;
+  void show_failure(const std::string& slot, const JobFailure& failure) override;
   void showEvent(QShowEvent* event) override;
 
  private:
+  /// What a reset of the model forgets of the tree; rows by their run, groups by their title.
+  struct TreeState {
+    std::set<QString> closed;  ///< groups
+    QString current;
+    int column = 0;
+  };
+  TreeState tree_state() const;
+  void restore_tree(const TreeState& state);
   void make_tiles();
   void make_filters();
   void make_group_box(class QLayout* row);
@@ -50,10 +62,12 @@ class OverviewPage : public Page {
   void selection_changed();
   void restore_selection();
   void load_comparison();
+  void clear_comparison(const QString& title, const QString& about);
   std::string comparison_key() const;
 
   SharedRunList shown_;
-  std::string compared_;  ///< subject and selection that the lower half shows
+  std::string compared_;       ///< subject and selection that the lower half shows or loads
+  std::string compared_last_;  ///< of those, what it shows
   RunTableModel* model_;
   RunFilterProxy* proxy_;
   FilterHistory history_;

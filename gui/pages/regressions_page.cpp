@@ -17,12 +17,14 @@
 #include "gui/charts/figure_card.h"
 #include "gui/models/tool_tip.h"
 #include "gui/tables/table_card.h"
+#include "gui/workspace/field_box.h"
 #include "reports/tables/gate/gate_tables.h"
 
 namespace ddbench::gui {
 
 struct RegressionsPage::Series {
-  QString label;
+  QString name;   ///< of the case: it is the same as runs are added
+  QString label;  ///< with the number of its runs
   analyzer::Figure figure;
   reports::DataTable changes;
   QString about_changes;
@@ -94,6 +96,16 @@ References references_of(const RunList& list) {
   found.candidate = (renamed != nullptr ? pair->names : pair->runs)[0];
   found.baseline = (renamed != nullptr ? pair->names : pair->runs)[1];
   return found;
+}
+
+std::vector<analyzer::RunMeasures> measures_of(const RunList& list) {
+  std::vector<analyzer::RunMeasures> measures;
+  for (const RunEntry& entry : list) {
+    const store::RunRecord& run = entry.run();
+    if (entry.measured && run.state == store::RunState::kDone && run.valid && !run.is_baseline)
+      measures.push_back(entry.measures);
+  }
+  return measures;
 }
 
 QComboBox* reference_box(const QString& name) {
@@ -182,10 +194,12 @@ std::string RegressionsPage::key() const {
 void RegressionsPage::fill_references() {
   const References found = references_of(*workspace().runs);
   const auto fill = [&](QComboBox* box, const QString& chosen) {
-    const QSignalBlocker quiet(box);
     const QString before = box->currentText();
-    box->clear();
-    for (const QString& reference : found.all) box->addItem(reference);
+    std::vector<BoxItem> items;
+    for (const QString& reference : found.all) items.push_back({reference, reference, {}});
+    if (!before.isEmpty() && offers(*box, items)) return;  // somebody may be writing in it
+    const QSignalBlocker quiet(box);
+    offer_items(*box, items, before);
     box->setCurrentText(before.isEmpty() ? chosen : before);
   };
   fill(candidate_, found.candidate);
@@ -194,22 +208,18 @@ void RegressionsPage::fill_references() {
 
 void RegressionsPage::load() {
   fill_references();
-  std::vector<analyzer::RunMeasures> runs;
-  for (const RunEntry& entry : *workspace().runs) {
-    const store::RunRecord& run = entry.run();
-    if (entry.measured && run.state == store::RunState::kDone && run.valid && !run.is_baseline) runs.push_back(entry.measures);
-  }
   const auto metric = static_cast<analyzer::RunMetric>(metric_->currentData().toInt());
   start<std::vector<Series>>(
       "history",
-      [runs, metric](JobContext&) {
-        const analyzer::RunHistory all = analyzer::run_history(runs, metric);
+      [list = workspace().runs, metric](JobContext&) {
+        const analyzer::RunHistory all = analyzer::run_history(measures_of(*list), metric);
         std::vector<Series> loaded;
         for (const analyzer::HistorySeries& series : all.series) {
           analyzer::RunHistory one{metric, {series}, notes_of(all, series)};
           one.series.front().label = "runs";  // the box above the chart names the case
           loaded.push_back(
-              {QString::fromStdString(series.label) + QStringLiteral(" · ") + runs_text(series.points.size()),
+              {QString::fromStdString(series.label),
+               QString::fromStdString(series.label) + QStringLiteral(" · ") + runs_text(series.points.size()),
                analyzer::history_figure(one), reports::level_changes_data(series, metric),
                about_changes(series)});
         }
@@ -224,15 +234,13 @@ void RegressionsPage::load() {
       },
       [this](std::vector<Series> loaded) {
         series_ = std::move(loaded);
-        const QSignalBlocker quiet(series_box_);
-        const QString before = series_box_->currentText();
-        series_box_->clear();
         const QFontMetrics metrics = series_box_->fontMetrics();
+        std::vector<BoxItem> items;
         for (const Series& series : series_) {
-          series_box_->addItem(metrics.elidedText(series.label, Qt::ElideMiddle, kSeriesWidth - 60));
-          series_box_->setItemData(series_box_->count() - 1, tool_tip(series.label), Qt::ToolTipRole);
+          items.push_back({metrics.elidedText(series.label, Qt::ElideMiddle, kSeriesWidth - 60), series.name,
+                           tool_tip(series.label)});
         }
-        series_box_->setCurrentIndex(std::max(0, series_box_->findText(before)));
+        offer_items(*series_box_, items, series_box_->currentData());
         show_series();
       });
   load_verdict();
@@ -260,9 +268,8 @@ void RegressionsPage::load_verdict() {
   const std::string baseline = baseline_->currentText().trimmed().toStdString();
   const std::string candidate = candidate_->currentText().trimmed().toStdString();
   if (baseline.empty() || candidate.empty()) {
-    outcome_->hide();
-    verdict_->set_words(QStringLiteral("Choose two sides: runs of a name, a named baseline, or single runs."));
-    return;
+    stop("verdict");
+    return clear_verdict(QStringLiteral("Choose two sides: runs of a name, a named baseline, or single runs."));
   }
   start<Verdict>(
       "verdict",
@@ -282,6 +289,23 @@ void RegressionsPage::load_verdict() {
         return verdict;
       },
       [this](Verdict verdict) { show_verdict(std::move(verdict)); });
+}
+
+void RegressionsPage::unload(const QString& title, const QString& text) {
+  clear_verdict({});
+  Page::unload(title, text);
+}
+
+void RegressionsPage::show_failure(const std::string& slot, const JobFailure& failure) {
+  if (slot == "verdict") clear_verdict(QStringLiteral("No verdict on these two sides: the message above says why."));
+  Page::show_failure(slot, failure);
+}
+
+/// That of other sides must not stay.
+void RegressionsPage::clear_verdict(const QString& words) {
+  outcome_->hide();
+  verdict_->set_words(words);
+  verdict_->set_table({});
 }
 
 void RegressionsPage::show_verdict(Verdict verdict) {

@@ -18,11 +18,14 @@ class RegressionsPage : public Page {
   FigureCard& history() noexcept { return *history_; }
   TableCard& verdict() noexcept { return *verdict_; }
   QLabel& outcome() noexcept { return *outcome_; }
+  QComboBox& series_box() noexcept { return *series_box_; }
   void judge(const QString& baseline, const QString& candidate);
+  void unload(const QString& title, const QString& text) override;
 
  protected:
   void load() override;
   std::string key() const override;
+  void show_failure(const std::string& slot, const JobFailure& failure) override;
 
  private:
   struct Series;
@@ -30,6 +33,7 @@ class RegressionsPage : public Page {
   void show_series();
   void load_verdict();
   void show_verdict(Verdict verdict);
+  void clear_verdict(const QString& words);
   void fill_references();
 
   QComboBox* metric_;

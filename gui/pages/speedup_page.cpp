@@ -106,9 +106,9 @@ SpeedupPage::SpeedupPage(Workspace& workspace)
   body()->addWidget(rows_, 2);
 }
 
-bool SpeedupPage::suits(const std::vector<store::RunRecord>& runs) const {
-  return std::any_of(runs.begin(), runs.end(), [&runs](const store::RunRecord& run) {
-    return run.run_case.world_size() != runs.front().run_case.world_size();
+bool SpeedupPage::suits(const Entries& runs) const {
+  return std::any_of(runs.begin(), runs.end(), [&runs](const RunEntry* entry) {
+    return entry->run().run_case.world_size() != runs.front()->run().run_case.world_size();
   });
 }
 

@@ -22,7 +22,7 @@ class SpeedupPage : public Page {
 
  protected:
   void load() override;
-  bool suits(const std::vector<store::RunRecord>& runs) const override;
+  bool suits(const Entries& runs) const override;
 
  private:
   QComboBox* split_;

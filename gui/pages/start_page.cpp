@@ -12,10 +12,6 @@
 namespace ddbench::gui {
 namespace {
 
-QString executable() {
-  return QCoreApplication::applicationDirPath() + QStringLiteral("/ddbench");
-}
-
 QString quoted(const std::filesystem::path& path) {
   const QString text = QString::fromStdString(path.string());
   return text.contains(QLatin1Char(' ')) ? QLatin1Char('\'') + text + QLatin1Char('\'') : text;
@@ -23,7 +19,7 @@ QString quoted(const std::filesystem::path& path) {
 
 }  // namespace
 
-StartPage::StartPage() {
+StartPage::StartPage() : program(QCoreApplication::applicationDirPath() + QStringLiteral("/ddbench")) {
   setObjectName(QStringLiteral("page"));
   setAccessibleName(QStringLiteral("Start"));
   auto* column = new QVBoxLayout(this);
@@ -78,6 +74,11 @@ StartPage::StartPage() {
     if (exit_code == 0) progress_->hide();
     try_again();
   });
+  connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error != QProcess::FailedToStart) return;  // after the others it still finishes
+    demo_->setEnabled(true);
+    progress_->setText(QStringLiteral("%1 could not be started: %2").arg(program, process_.errorString()));
+  });
 }
 
 StartPage::~StartPage() {
@@ -92,32 +93,49 @@ QString StartPage::text() const {
 }
 
 void StartPage::show_state(const std::filesystem::path& store, const JobFailure* failure) {
-  store_ = store;
   const bool failed = failure != nullptr;
-  title_->setText(failed ? QStringLiteral("This store cannot be shown") : QStringLiteral("No runs yet"));
-  text_->setText(
-      failed ? failure->message
-             : QStringLiteral("Runs that are written to %1 appear here while they go on. Make the first one "
-                              "in a terminal, or let this window run a small one: two processes on this "
-                              "machine, a few seconds.")
-                   .arg(QString::fromStdString(store.string())));
+  show_words(store, failed ? QStringLiteral("This store cannot be shown") : QStringLiteral("No runs yet"),
+             failed ? failure->message
+                    : QStringLiteral("Runs that are written to %1 appear here while they go on. Make the first one "
+                                     "in a terminal, or let this window run a small one: two processes on this "
+                                     "machine, a few seconds.")
+                          .arg(QString::fromStdString(store.string())));
   commands_->setText(QStringLiteral("ddbench run --nodes 1 --gpus 2 --db %1\n"
                                     "ddbench sweep --nodes 1,2,4 --gpus 1,2 --db %1\n"
                                     "ddbench import table results.csv --db %1")
                          .arg(quoted(store)));
-  commands_->setVisible(!failed);
-  demo_->setVisible(!failed && QFile::exists(executable()));
-  again_->setVisible(failed);
+  show_offers(!failed, failed);
+}
+
+void StartPage::show_reading(const std::filesystem::path& store) {
+  show_words(store, QStringLiteral("Reading…"), QString::fromStdString(store.string()));
+  show_offers(false, false);
+}
+
+void StartPage::show_cancelled(const std::filesystem::path& store) {
+  show_words(store, QStringLiteral("Reading was cancelled"), QString::fromStdString(store.string()));
+  show_offers(false, true);
+}
+
+void StartPage::show_words(const std::filesystem::path& store, const QString& title, const QString& text) {
+  store_ = store;  // the small demo is written to it
+  title_->setText(title);
+  text_->setText(text);
+}
+
+void StartPage::show_offers(bool to_make_runs, bool to_try_again) {
+  commands_->setVisible(to_make_runs);
+  demo_->setVisible(to_make_runs && QFile::exists(program));
+  again_->setVisible(to_try_again);
 }
 
 void StartPage::run_demo() {
   demo_->setEnabled(false);
   progress_->setText(QStringLiteral("starting…"));
   progress_->show();
-  process_.start(executable(), {QStringLiteral("sweep"), QStringLiteral("--nodes"), QStringLiteral("1"),
-                                QStringLiteral("--gpus"), QStringLiteral("1,2"), QStringLiteral("--steps"),
-                                QStringLiteral("30"), QStringLiteral("--repeat"), QStringLiteral("2"),
-                                QStringLiteral("--db"), QString::fromStdString(store_.string())});
+  process_.start(program, {QStringLiteral("sweep"), QStringLiteral("--nodes"), QStringLiteral("1"), QStringLiteral("--gpus"),
+                           QStringLiteral("1,2"), QStringLiteral("--steps"), QStringLiteral("30"), QStringLiteral("--repeat"),
+                           QStringLiteral("2"), QStringLiteral("--db"), QString::fromStdString(store_.string())});
 }
 
 void StartPage::show_demo_output() {

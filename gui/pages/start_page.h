@@ -21,12 +21,18 @@ class StartPage : public QWidget {
 
   /// Null failure: the store is empty or does not exist yet.
   void show_state(const std::filesystem::path& store, const JobFailure* failure);
+  /// It is not known yet what the store holds: nothing is offered but to open another.
+  void show_reading(const std::filesystem::path& store);
+  void show_cancelled(const std::filesystem::path& store);
   QString text() const;
 
+  QString program;  ///< that runs the small demo: the ddbench beside this program
   std::function<void()> open_other;
   std::function<void()> try_again;
 
  private:
+  void show_words(const std::filesystem::path& store, const QString& title, const QString& text);
+  void show_offers(bool to_make_runs, bool to_try_again);
   void run_demo();
   void show_demo_output();
 

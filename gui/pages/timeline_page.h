@@ -24,7 +24,7 @@ class TimelinePage : public Page {
  protected:
   void load() override;
   std::string key() const override;
-  bool suits(const std::vector<store::RunRecord>& runs) const override { return any_recorded(runs); }
+  bool suits(const Entries& runs) const override { return any_recorded(runs); }
   void changeEvent(QEvent* event) override;
 
  private:

@@ -147,6 +147,7 @@ void WhatIfPage::show_values() {
 }
 
 void WhatIfPage::load() {
+  step_.reset();  // the controls wait for the step of the run that is shown now
   const RunEntry* run = current_run();
   if (run == nullptr) {
     return show_message(QStringLiteral("No run to replay"),
@@ -167,18 +168,18 @@ void WhatIfPage::load() {
         bandwidth_.slider->setEnabled(network);
         latency_.slider->setEnabled(network);
         bucket_.slider->setEnabled(step->has_buckets);
-        if (step->advice) {
-          reports::DataTable table = reports::advice_data(*step->advice);
-          advice_->set_table(std::move(table));
-          std::vector<std::string> words = step->advice->notes;
-          words.insert(words.begin(), table.detail);
-          advice_->set_words(joined(words));
-        } else {
-          advice_->set_words(QString::fromStdString(step->advice.reason()));
-        }
+        show_advice(*step);
         predict();
         show_path(record);
       });
+}
+
+void WhatIfPage::show_advice(const WhatIfStep& step) {
+  reports::DataTable table = step.advice ? reports::advice_data(*step.advice) : reports::DataTable{};
+  std::vector<std::string> words{step.advice ? table.detail : step.advice.reason()};
+  if (step.advice) words.insert(words.end(), step.advice->notes.begin(), step.advice->notes.end());
+  advice_->set_words(joined(words));
+  advice_->set_table(std::move(table));
 }
 
 /// By a job of its own: it reads operators, and the curve need not wait for them.

@@ -32,7 +32,7 @@ class WhatIfPage : public Page {
  protected:
   void load() override;
   std::string key() const override;
-  bool suits(const std::vector<store::RunRecord>& runs) const override { return any_recorded(runs); }
+  bool suits(const Entries& runs) const override { return any_recorded(runs); }
 
  private:
   struct Control {
@@ -42,6 +42,7 @@ class WhatIfPage : public Page {
   Control add_slider(QGridLayout& grid, int row, const QString& name, int low, int high);
   void make_controls(QGridLayout& grid);
   void show_values();
+  void show_advice(const WhatIfStep& step);
   void show_path(const store::RunRecord& run);
   /// Redraws the curve with the changes set in the controls.
   void predict();

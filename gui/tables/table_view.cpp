@@ -3,15 +3,13 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QFileDialog>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QMessageBox>
 #include <QSortFilterProxyModel>
 #include <algorithm>
 
-#include "core/error.h"
+#include "gui/charts/save_dialog.h"
 #include "reports/text/output_file.h"
 #include "reports/text/safe_text.h"
 
@@ -167,17 +165,9 @@ void TableView::copy(bool all) const {
 }
 
 void TableView::save() {
-  const QString file = QFileDialog::getSaveFileName(
-      this, QStringLiteral("Save table"), QStringLiteral("table.csv"), QStringLiteral("CSV (*.csv)"));
-  if (file.isEmpty()) return;
-  try {
-    reports::OutputFile output(file.toStdString());
-    output.write(csv_of(model_->table()).toStdString());
-    output.commit();
-  } catch (const Error& error) {
-    QMessageBox::warning(this, QStringLiteral("The table was not saved"),
-                         QString::fromStdString(error.message()));
-  }
+  save_by_dialog(this, QStringLiteral("table"), QStringLiteral("table.csv"), QStringLiteral("csv"), [this](const std::string& file) {
+    reports::write_file(file, csv_of(model_->table()).toStdString());
+  });
 }
 
 void TableView::keyPressEvent(QKeyEvent* event) {

@@ -41,6 +41,7 @@ CoverageBuilder::CoverageBuilder(std::int64_t begin_ns, std::int64_t end_ns, std
     coverage_.kinds.push_back(static_cast<SpanKind>(kind));
   }
   covered_ns_.assign(buckets_ * coverage_.kinds.size(), 0);
+  whole_.assign(covered_ns_.size(), 0);
 }
 
 void CoverageBuilder::add(std::int64_t begin_ns, std::int64_t end_ns, SpanKind kind) {
@@ -51,20 +52,30 @@ void CoverageBuilder::add(std::int64_t begin_ns, std::int64_t end_ns, SpanKind k
   const std::int64_t to = std::max(end_ns - begin_ns_, from + 1);  // a span of no length is still seen
   const auto first = static_cast<std::size_t>(from / bucket_ns);
   const auto last = std::min(static_cast<std::size_t>((to - 1) / bucket_ns), buckets_ - 1);
-  for (std::size_t bucket = first; bucket <= last; ++bucket) {
+  const auto cover = [&](std::size_t bucket) {
     const std::int64_t start = static_cast<std::int64_t>(bucket) * bucket_ns;
     const std::int64_t covered = std::min(to, start + bucket_ns) - std::max(from, start);
     covered_ns_[bucket * stride + place] += static_cast<std::uint64_t>(covered);
-  }
+  };
+  if (first > last) return;
+  cover(first);
+  if (first == last) return;
+  cover(last);
+  // What a span covers whole is noted at its ends: thousands of spans may last as long as the run.
+  ++whole_[(first + 1) * stride + place];
+  --whole_[last * stride + place];
 }
 
 Coverage CoverageBuilder::finish() {
+  const std::size_t stride = coverage_.kinds.size();
   std::vector<std::uint8_t> level(covered_ns_.size());
   const auto full = static_cast<std::uint64_t>(full_ns_);
-  for (std::size_t i = 0; i < level.size(); ++i)
-    level[i] = static_cast<std::uint8_t>((std::min(covered_ns_[i], full) * 255 + full - 1) / full);
+  for (std::size_t i = 0; i < level.size(); ++i) {
+    if (i >= stride) whole_[i] += whole_[i - stride];
+    const std::uint64_t covered = covered_ns_[i] + static_cast<std::uint64_t>(whole_[i]) * static_cast<std::uint64_t>(coverage_.bucket_ns);
+    level[i] = static_cast<std::uint8_t>((std::min(covered, full) * 255 + full - 1) / full);
+  }
   coverage_.covered.push_back(std::move(level));
-  const std::size_t stride = coverage_.kinds.size();
   for (std::size_t count = buckets_; count > kCoarsest && count % 2 == 0; count /= 2) {
     const std::vector<std::uint8_t>& fine = coverage_.covered.back();
     std::vector<std::uint8_t> coarse(count / 2 * stride);

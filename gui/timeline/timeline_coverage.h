@@ -39,7 +39,8 @@ class CoverageBuilder {
   std::size_t buckets_ = 1;
   Coverage coverage_;
   std::array<std::size_t, kSpanKindCount> place_{};
-  std::vector<std::uint64_t> covered_ns_;
+  std::vector<std::uint64_t> covered_ns_;  ///< [bucket * kinds + k]: by spans that begin or end in the bucket
+  std::vector<std::int64_t> whole_;        ///< change of the number of spans that cover the bucket whole, same places
 };
 
 }  // namespace ddbench::gui

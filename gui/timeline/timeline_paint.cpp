@@ -5,9 +5,9 @@
 
 #include "gui/charts/chart_overlay.h"
 #include "gui/charts/theme.h"
+#include "gui/timeline/timeline_axis.h"
 #include "gui/timeline/timeline_colors.h"
 #include "gui/timeline/timeline_view.h"
-#include "reports/chart/axis.h"
 
 namespace ddbench::gui {
 namespace {
@@ -62,28 +62,16 @@ void TimelineView::paint_axis(QPainter& painter) const {
   const QRectF area = plot();
   const double zero = timeline_->steps.empty() ? static_cast<double>(timeline_->begin_ns)
                                                : static_cast<double>(timeline_->steps.front().begin_ns);
-  const auto axis = reports::svg::make_axis({begin_ns_ - zero,
-                                             end_ns_ - zero,
-                                             false,
-                                             false,
-                                             std::clamp(static_cast<int>(area.width() / 110), 2, 14),
-                                             {}});
-  const double apart =
-      axis.ticks.size() > 1 ? axis.ticks[1].value - axis.ticks[0].value : end_ns_ - begin_ns_;
-  // A step of 2.5 needs one digit more than its magnitude suggests.
-  const double power = std::pow(10, std::floor(std::log10(std::max(apart, 1.0)) + 1e-9));
-  const double resolution = std::abs(apart / power - 2.5) < 1e-6 ? power / 10 : apart;
   painter.setFont(font_of(11));
-  for (const auto& tick : axis.ticks) {
-    const double x = area.left() + seen.column_of(tick.value + zero);
+  for (const TimeTick& tick : time_ticks(seen, zero, std::clamp(static_cast<int>(area.width() / 110), 2, 14))) {
+    const double x = area.left() + seen.column_of(tick.at_ns);
     if (x < area.left() - 1 || x > area.right()) continue;
     painter.setPen(theme().grid);
     painter.drawLine(QPointF(x, 18), QPointF(x, area.bottom()));
     painter.setPen(theme().muted);
-    const QString text = duration_text(tick.value, resolution);
-    const double half = painter.fontMetrics().horizontalAdvance(text) / 2.0 + 2;
+    const double half = painter.fontMetrics().horizontalAdvance(tick.text) / 2.0 + 2;
     if (x + half < width())
-      painter.drawText(QRectF(x - half, 2, 2 * half, 15), Qt::AlignHCenter | Qt::AlignVCenter, text);
+      painter.drawText(QRectF(x - half, 2, 2 * half, 15), Qt::AlignHCenter | Qt::AlignVCenter, tick.text);
   }
 }
 

@@ -30,7 +30,7 @@ QString duration_text(double ns, double resolution_ns) {
   for (const Unit& unit : kUnits) {
     if (std::abs(ns) < unit.size && unit.size > 1) continue;
     const int decimals = std::clamp(
-        static_cast<int>(std::ceil(std::log10(unit.size / std::max(resolution_ns, 1.0)) - 1e-9)), 0, 6);
+        static_cast<int>(std::ceil(std::log10(unit.size / std::max(resolution_ns, 1.0)) - 1e-9)), 0, 9);
     return QStringLiteral("%1 %2")
         .arg(ns / unit.size, 0, 'f', unit.size > 1 ? decimals : 0)
         .arg(QString::fromUtf8(unit.name));

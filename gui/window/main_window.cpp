@@ -56,16 +56,15 @@ MainWindow::MainWindow(WindowOptions options)
   stack_ = new QStackedWidget;
   start_ = new StartPage;
   start_->open_other = [this] { ask_for_store(); };
-  start_->try_again = [this] { list_again(); };
+  start_->try_again = [this] {
+    if (shows_start_page()) show_reading();  // the runs of a small demo may be shown already
+    list_again();
+  };
   stack_->addWidget(start_);
   make_pages();
   right->addWidget(stack_, 1);
   status_ = new StatusBar;
-  status_->on_cancel = [this] {
-    jobs_.cancel_all();
-    listing_ = false;
-    status_->show_activity({});
-  };
+  status_->on_cancel = [this] { cancel(); };
   right->addWidget(status_);
   row->addLayout(right, 1);
   setCentralWidget(central);
@@ -161,12 +160,29 @@ void MainWindow::open_store(std::filesystem::path file) {
   setWindowTitle(QStringLiteral("ddbench · ") + QString::fromStdString(file.filename().string()));
   jobs_.set_file(file);
   watch_.set_file(file);
-  workspace_.runs = std::make_shared<const RunList>();
-  workspace_.selection.clear();
+  workspace_.set_runs(std::make_shared<const RunList>());
   workspace_.run.clear();
-  workspace_.chosen_by_hand = false;
+  for (Page* page : pages_) page->unload(QStringLiteral("Loading…"), {});
   listing_ = false;
+  show_reading();
   list_again();
+}
+
+/// Until the list of a store comes, nothing is known of it.
+void MainWindow::show_reading() {
+  start_->show_reading(jobs_.file());
+  stack_->setCurrentWidget(start_);
+}
+
+void MainWindow::cancel() {
+  for (Page* page : pages_) {
+    if (page->is_loading()) page->unload(QStringLiteral("Loading was cancelled"), QStringLiteral("F5 loads what was chosen."));
+  }
+  jobs_.cancel_all();
+  listing_ = false;
+  list_again_ = false;
+  if (shows_start_page()) start_->show_cancelled(jobs_.file());
+  status_->show_activity({});
 }
 
 void MainWindow::list_again() {
@@ -212,13 +228,12 @@ void MainWindow::read_list() {
 }
 
 void MainWindow::take_list(RunList list, bool complete, int unreadable) {
-  workspace_.runs = std::make_shared<const RunList>(std::move(list));
+  workspace_.set_runs(std::make_shared<const RunList>(std::move(list)));
   if (complete) listing_ = false;
   if (workspace_.runs->empty()) {
     start_->show_state(jobs_.file(), nullptr);
     stack_->setCurrentWidget(start_);
   } else {
-    if (!workspace_.chosen_by_hand) choose_subject();
     open_page(page_);
   }
   status_->show_store(QString::fromStdString(jobs_.file().string()) + QStringLiteral(" · ") +
@@ -232,11 +247,6 @@ void MainWindow::list_failed(const JobFailure& failure) {
   start_->show_state(jobs_.file(), &failure);
   stack_->setCurrentWidget(start_);
   if (list_again_) read_list();
-}
-
-void MainWindow::choose_subject() {
-  const std::vector<SweepChoice> sweeps = sweeps_of(*workspace_.runs);
-  workspace_.subject = sweeps.empty() ? Subject{} : Subject{Subject::Kind::kSweep, sweeps.front().id};
 }
 
 void MainWindow::open_page(PageId page) {

@@ -54,9 +54,10 @@ class MainWindow : public QMainWindow {
   void make_shortcuts();
   void list_again();
   void read_list();
+  void show_reading();
+  void cancel();
   void take_list(RunList list, bool complete, int unreadable);
   void list_failed(const JobFailure& failure);
-  void choose_subject();
   void refresh_pages();
   void ask_for_store();
   void next_theme();

@@ -6,19 +6,42 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QSignalBlocker>
 #include <QStackedLayout>
 #include <QVBoxLayout>
 
+#include "gui/charts/figure_card.h"
 #include "gui/charts/flow_layout.h"
 #include "gui/charts/theme.h"
 #include "gui/models/run_columns.h"
 #include "gui/models/tool_tip.h"
+#include "gui/tables/table_card.h"
+#include "gui/workspace/field_box.h"
 
 namespace ddbench::gui {
 namespace {
 
 constexpr int kBoxFrame = 44;  ///< padding and arrow of a combo box
+
+QStringList data_of(const Subject& subject) {
+  return {QString::number(static_cast<int>(subject.kind)), QString::fromStdString(subject.sweep_id)};
+}
+
+Subject subject_from(const QStringList& data) {
+  return {static_cast<Subject::Kind>(data.at(0).toInt()), data.at(1).toStdString()};
+}
+
+/// Newest first.
+std::vector<BoxItem> run_items(const Entries& runs) {
+  std::vector<BoxItem> items;
+  for (auto entry = runs.rbegin(); entry != runs.rend(); ++entry) {
+    const store::RunRecord& run = (*entry)->run();
+    QString text = size_text(run) + QStringLiteral(" · ") + QString::fromStdString(work_name(run.run_case.work));
+    if (!run.run_case.link.empty()) text += QStringLiteral(" · ") + QString::fromStdString(run.run_case.link);
+    text += QStringLiteral(" · ") + short_date_text(run.started_wall_ns);
+    items.push_back({text, QString::fromStdString(run.id), {}});
+  }
+  return items;
+}
 
 QLabel* label(const char* name, const QString& text = {}) {
   auto* made = new QLabel(text);
@@ -112,37 +135,83 @@ void Page::show_message(const QString& title, const QString& text, const QString
   message_text_->setText(text);
   message_command_->setText(command);
   message_command_->setVisible(!command.isEmpty());
+  message_slot_ = delivering_;
   stack_->setCurrentIndex(1);
 }
 
 void Page::show_body() {
-  error_->hide();
+  message_slot_.clear();
   stack_->setCurrentIndex(0);
+}
+
+void Page::deliver(const std::string& slot, const std::function<void()>& show) {
+  errors_.erase(slot);
+  show_errors();
+  if (message_slot_.empty() || message_slot_ == slot) show_body();
+  delivering_ = slot;
+  show();
+  delivering_.clear();
+}
+
+void Page::stop(const std::string& slot) {
+  workspace_.jobs.cancel(this, slot);
+  errors_.erase(slot);
+  show_errors();
 }
 
 QString Page::error_text() const {
   return error_->isHidden() ? QString() : error_label_->text();
 }
 
-void Page::show_failure(const JobFailure& failure) {
-  error_label_->setText(failure.message);
-  error_->show();
+void Page::show_failure(const std::string& slot, const JobFailure& failure) {
+  errors_[slot] = failure.message;
+  show_errors();
+}
+
+void Page::show_errors() {
+  QStringList lines;
+  for (const auto& [slot, message] : errors_) lines << message;
+  error_label_->setText(lines.join(QLatin1Char('\n')));
+  error_->setVisible(!lines.isEmpty());
 }
 
 void Page::refresh() {
   if (!isVisible()) return;
+  subject_ = workspace_.subject_for([this](const Entries& runs) { return suits(runs); });
   fill_boxes();
   std::string now = key();
   if (loaded_ && now == loaded_key_) return;
   loaded_key_ = std::move(now);
   loaded_ = true;
-  error_->hide();
+  errors_.clear();
+  show_errors();
+  workspace_.jobs.cancel(this);  // load() need not start every slot again
   load();
+}
+
+void Page::unload(const QString& title, const QString& text) {
+  workspace_.jobs.cancel(this);
+  errors_.clear();
+  show_errors();
+  if (std::exchange(loaded_, false)) clear_cards();
+  run_box_key_.reset();
+  show_message(title, text);
+}
+
+/// So that the first slot to deliver does not bring back what the others showed.
+void Page::clear_cards() {
+  for (QFrame* frame : findChildren<QFrame*>()) {  // cards have no meta object of their own
+    if (auto* figure = dynamic_cast<FigureCard*>(frame)) figure->set_figure({});
+    if (auto* table = dynamic_cast<TableCard*>(frame)) {
+      table->set_words({});
+      table->set_table({});
+    }
+  }
 }
 
 std::string Page::run_key() const {
   const RunEntry* run = current_run();
-  return workspace_.key_of(subject()) + (run == nullptr ? std::string() : "|" + run->run().id);
+  return workspace_.key_of(subject_) + (run == nullptr ? std::string() : "|" + run->run().id);
 }
 
 void Page::reload() {
@@ -161,25 +230,17 @@ void Page::add_subject_box() {
   subject_box_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   add_control(subject_box_);
   connect(subject_box_, &QComboBox::activated, this, [this](int index) {
-    const int kind = subject_box_->itemData(index).toInt();
-    workspace_.choose_subject({static_cast<Subject::Kind>(kind),
-                               subject_box_->itemData(index, Qt::UserRole + 1).toString().toStdString()});
+    workspace_.choose_subject(subject_from(subject_box_->itemData(index).toStringList()));
   });
 }
 
 void Page::fill_subject_box() {
-  const QSignalBlocker quiet(subject_box_);
-  subject_box_->clear();
-  const Subject shown = subject();
-  const auto add = [&](const QString& text, Subject choice) {
+  std::vector<BoxItem> items;
+  const auto add = [&](const QString& text, const Subject& choice) {
     const int room = subject_box_->maximumWidth() - kBoxFrame;
-    subject_box_->addItem(subject_box_->fontMetrics().elidedText(text, Qt::ElideMiddle, room), static_cast<int>(choice.kind));
-    const int last = subject_box_->count() - 1;
-    subject_box_->setItemData(last, tool_tip(text), Qt::ToolTipRole);
-    subject_box_->setItemData(last, QString::fromStdString(choice.sweep_id), Qt::UserRole + 1);
-    if (choice == shown) subject_box_->setCurrentIndex(last);
+    items.push_back({subject_box_->fontMetrics().elidedText(text, Qt::ElideMiddle, room), data_of(choice), tool_tip(text)});
   };
-  for (const SweepChoice& sweep : sweeps_of(*workspace_.runs)) {
+  for (const SweepChoice& sweep : workspace_.index.sweeps()) {
     add(QStringLiteral("Sweep ") + sweep.label, {Subject::Kind::kSweep, sweep.id});
   }
   if (!workspace_.selection.empty()) {
@@ -187,6 +248,7 @@ void Page::fill_subject_box() {
         {Subject::Kind::kSelection, {}});
   }
   add(QStringLiteral("All runs (%1)").arg(workspace_.runs->size()), {Subject::Kind::kAll, {}});
+  offer_items(*subject_box_, items, data_of(subject_));
   subject_box_->setToolTip(subject_box_->currentData(Qt::ToolTipRole).toString());
 }
 
@@ -197,24 +259,20 @@ void Page::add_run_box() {
   run_box_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   add_control(run_box_);
   connect(run_box_, &QComboBox::activated, this, [this](int index) {
-    const Subject shown = subject();  // before the run is another
+    const Subject shown = subject_;  // before the run is another
     workspace_.choose_run(run_box_->itemData(index).toString().toStdString(), shown);
   });
 }
 
 void Page::fill_run_box() {
-  const QSignalBlocker quiet(run_box_);
-  run_box_->clear();
   const RunEntry* current = current_run();
-  const auto records = subject_records();
-  for (auto run = records.rbegin(); run != records.rend(); ++run) {
-    QString text =
-        size_text(*run) + QStringLiteral(" · ") + QString::fromStdString(work_name(run->run_case.work));
-    if (!run->run_case.link.empty())
-      text += QStringLiteral(" · ") + QString::fromStdString(run->run_case.link);
-    text += QStringLiteral(" · ") + short_date_text(run->started_wall_ns);
-    run_box_->addItem(text, QString::fromStdString(run->id));
-    if (current != nullptr && current->run().id == run->id) run_box_->setCurrentIndex(run_box_->count() - 1);
+  const QString chosen = current == nullptr ? QString() : QString::fromStdString(current->run().id);
+  std::string now = workspace_.key_of(subject_);
+  if (run_box_key_ == now) {  // thousands of runs need not be put into words again
+    select_item(*run_box_, chosen);
+  } else {
+    run_box_key_ = std::move(now);
+    offer_items(*run_box_, run_items(workspace_.runs_of(subject_)), chosen);
   }
   run_box_->setToolTip(tool_tip(run_box_->currentText()));
 }

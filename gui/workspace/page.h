@@ -2,7 +2,9 @@
 
 #include <QWidget>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,23 +28,26 @@ class Page : public QWidget {
   void refresh();
   /// Loads even if nothing has changed.
   void reload();
+  /// Forgets what is shown and stops what is being loaded: it is of another store, or loading was cancelled. Shows this message
+  /// until the page is refreshed or shown, when it loads.
+  virtual void unload(const QString& title, const QString& text);
+  bool is_loading() const { return workspace_.jobs.is_busy(this); }
 
-  /// Why a job failed and what to do about it; empty if it succeeded.
+  /// Why jobs failed and what to do about it, a line for each slot; empty if all succeeded.
   QString error_text() const;
 
  protected:
-  /// Starts the jobs that fill the page.
+  /// Starts the jobs that fill the page. Those of earlier loads were cancelled: what they would show is of other runs.
   virtual void load() = 0;
   /// Equal keys, equal contents.
   virtual std::string key() const { return workspace_.key_of(subject()); }
   /// Whether the page has something to show of these runs (Workspace::subject_for).
-  virtual bool suits(const std::vector<store::RunRecord>& runs) const { return !runs.empty(); }
+  virtual bool suits(const Entries& runs) const { return !runs.empty(); }
 
-  Subject subject() const {
-    return workspace_.subject_for([this](const auto& runs) { return suits(runs); });
-  }
-  std::vector<store::RunRecord> subject_records() const { return workspace_.records_of(subject()); }
-  const RunEntry* current_run() const { return workspace_.current_run(subject()); }
+  /// As of the last refresh: to find it may take a look at every run.
+  const Subject& subject() const noexcept { return subject_; }
+  std::vector<store::RunRecord> subject_records() const { return workspace_.records_of(subject_); }
+  const RunEntry* current_run() const { return workspace_.current_run(subject_); }
   /// The key of a page about one run of the subject.
   std::string run_key() const;
 
@@ -56,7 +61,8 @@ class Page : public QWidget {
   void add_subject_box();
   /// A box with the runs of the subject.
   void add_run_box();
-  /// Replaces the body by a message: why the page is empty, and how to change that. `command` may be empty.
+  /// Replaces the body by a message: why the page is empty, and how to change that. `command` may be empty. While a result of
+  /// a slot is shown, the message is that slot's: results of other slots leave it.
   void show_message(const QString& title, const QString& text, const QString& command = {});
   void show_body();
 
@@ -66,20 +72,27 @@ class Page : public QWidget {
              std::function<void(Result)> show) {
     workspace_.jobs.start(
         this, slot,
-        [this, work = std::move(work), show = std::move(show)](JobContext& context) -> StoreJobs::Deliver {
+        [this, slot, work = std::move(work), show = std::move(show)](JobContext& context) -> StoreJobs::Deliver {
           auto result = std::make_shared<Result>(work(context));
-          return [this, show, result] {
-            show_body();
-            show(std::move(*result));
+          return [this, slot, show, result] {
+            deliver(slot, [&] { show(std::move(*result)); });
           };
         },
-        [this](const JobFailure& failure) { show_failure(failure); });
+        [this, slot](const JobFailure& failure) {
+          deliver(slot, [&] { show_failure(slot, failure); });
+        });
   }
-  virtual void show_failure(const JobFailure& failure);
+  /// Stops the job of a slot and takes back its error.
+  void stop(const std::string& slot);
+  /// The error stays until the slot delivers or fails again, or the page loads.
+  virtual void show_failure(const std::string& slot, const JobFailure& failure);
 
   void showEvent(QShowEvent* event) override;
 
  private:
+  void deliver(const std::string& slot, const std::function<void()>& show);
+  void show_errors();
+  void clear_cards();
   void fill_boxes();
   void fill_subject_box();
   void fill_run_box();
@@ -87,8 +100,12 @@ class Page : public QWidget {
   void make_message();
 
   Workspace& workspace_;
+  Subject subject_;
   std::string loaded_key_;
   bool loaded_ = false;
+  std::map<std::string, QString> errors_;  ///< by slot
+  std::string delivering_;                 ///< slot whose result is being shown; else empty
+  std::string message_slot_;               ///< slot that the message is of; empty: any result replaces it
   QWidget* controls_ = nullptr;
   QFrame* error_ = nullptr;
   QLabel* error_label_ = nullptr;
@@ -99,6 +116,7 @@ class Page : public QWidget {
   QLabel* message_command_ = nullptr;
   QComboBox* subject_box_ = nullptr;
   QComboBox* run_box_ = nullptr;
+  std::optional<std::string> run_box_key_;  ///< of the runs that the box offers
 };
 
 }  // namespace ddbench::gui

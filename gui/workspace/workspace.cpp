@@ -4,51 +4,57 @@
 
 namespace ddbench::gui {
 
-bool any_recorded(const std::vector<store::RunRecord>& runs) {
+bool any_recorded(const Entries& runs) {
   return std::any_of(runs.begin(), runs.end(),
-                     [](const store::RunRecord& run) { return !run.provenance.has(Provenance::kImported); });
+                     [](const RunEntry* entry) { return !entry->run().provenance.has(Provenance::kImported); });
+}
+
+void Workspace::set_runs(SharedRunList list) {
+  runs = std::move(list);
+  index = RunIndex(*runs);
+  std::set<store::RunId> left;
+  for (const RunEntry* entry : entries_with_ids(*runs, selection)) left.insert(entry->run().id);
+  selection = std::move(left);
+  if (chosen_by_hand && !runs_of(subject).empty()) return;
+  chosen_by_hand = false;
+  subject = index.sweeps().empty() ? Subject{} : Subject{Subject::Kind::kSweep, index.sweeps().front().id};
 }
 
 Subject Workspace::subject_for(const Suits& suits) const {
-  if (chosen_by_hand || suits(records_of(subject))) return subject;
-  for (const SweepChoice& sweep : sweeps_of(*runs)) {
-    const Subject other{Subject::Kind::kSweep, sweep.id};
-    if (suits(records_of(other))) return other;
+  if (chosen_by_hand || suits(runs_of(subject))) return subject;
+  for (const SweepChoice& sweep : index.sweeps()) {
+    if (suits(index.of_sweep(sweep.id))) return {Subject::Kind::kSweep, sweep.id};
   }
-  return suits(records_of({})) ? Subject{} : subject;
+  return suits(index.all()) ? Subject{} : subject;
 }
 
-std::vector<store::RunRecord> Workspace::records_of(const Subject& which) const {
+Entries Workspace::runs_of(const Subject& which) const {
   switch (which.kind) {
-    case Subject::Kind::kSweep: return records_of_sweep(*runs, which.sweep_id);
-    case Subject::Kind::kSelection: return records_with_ids(*runs, selection);
+    case Subject::Kind::kSweep: return index.of_sweep(which.sweep_id);
+    case Subject::Kind::kSelection: return entries_with_ids(*runs, selection);
     case Subject::Kind::kAll: break;
   }
-  std::vector<store::RunRecord> records;
-  for (auto entry = runs->rbegin(); entry != runs->rend(); ++entry) {
-    if (!entry->run().is_baseline) records.push_back(entry->run());
-  }
-  return records;
+  return index.all();
 }
 
 std::string Workspace::key_of(const Subject& which) const {
   std::string key;
-  for (const store::RunRecord& record : records_of(which)) {
-    key += record.id + (record.state == store::RunState::kRunning ? '+' : record.valid ? '.' : '!');
+  for (const RunEntry* entry : runs_of(which)) {
+    const store::RunRecord& record = entry->run();
+    key += record.id;
+    key += record.state == store::RunState::kRunning ? '+' : record.valid ? '.' : '!';
   }
   return key;
 }
 
 const RunEntry* Workspace::current_run(const Subject& which) const {
   const RunEntry* newest = nullptr;
-  std::set<store::RunId> ids;
-  for (const store::RunRecord& record : records_of(which)) ids.insert(record.id);
-  for (const RunEntry& entry : *runs) {
-    if (ids.count(entry.run().id) == 0) continue;
-    if (entry.run().id == run) return &entry;
-    const bool finished = entry.run().state == store::RunState::kDone;
+  const Entries entries = runs_of(which);
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if ((*entry)->run().id == run) return *entry;
+    const bool finished = (*entry)->run().state == store::RunState::kDone;
     const bool was_finished = newest != nullptr && newest->run().state == store::RunState::kDone;
-    if (newest == nullptr || (finished && !was_finished)) newest = &entry;
+    if (newest == nullptr || (finished && !was_finished)) newest = *entry;
   }
   return newest;
 }
@@ -75,8 +81,8 @@ void Workspace::choose_runs(std::set<store::RunId> chosen) {
     run = *selection.begin();
     const RunEntry* shown = current_run(subject);
     if (subject.kind == Subject::Kind::kSelection || shown == nullptr || shown->run().id != run) {
-      const auto records = records_with_ids(*runs, selection);
-      const std::string sweep = records.empty() ? std::string() : records.front().sweep_id;
+      const Entries chosen_run = entries_with_ids(*runs, selection);
+      const std::string sweep = chosen_run.empty() ? std::string() : chosen_run.front()->run().sweep_id;
       subject = sweep.empty() ? Subject{} : Subject{Subject::Kind::kSweep, sweep};
     }
   } else if (subject.kind == Subject::Kind::kSelection) {

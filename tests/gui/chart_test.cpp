@@ -272,13 +272,14 @@ TEST(Charts, ExportsWhatIsShown) {
   show(card);
   card.set_figure(speedups());
   click_legend(card, QStringLiteral("ideal"));
-  for (const char* name : {"chart.png", "chart.svg", "chart.csv"})
+  for (const char* name : {"chart.png", "chart.svg", "chart.csv", "CHART.SVG"})
     card.export_to((directory / name).string());
   const QImage image(QString::fromStdString((directory / "chart.png").string()));
   EXPECT_EQ(image.size(), QSize(1920, 1200));
   EXPECT_NE(image.pixelColor(960, 600), QColor());
   const std::string svg = content_of(directory / "chart.svg");
   EXPECT_NE(svg.find("<svg"), std::string::npos);
+  EXPECT_EQ(content_of(directory / "CHART.SVG"), svg);
   EXPECT_EQ(content_of(directory / "chart.csv"),
             "series,label,GPUs [1],speedup [1],low,high,level,method,provenance\n"
             "measured,,1,1,,,,,measured\n"

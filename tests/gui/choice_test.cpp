@@ -89,9 +89,9 @@ TEST_F(Choice, TheOverviewShowsWhatAnotherPageChose) {
 TEST_F(Choice, AnotherSweepIsOnlyShownUntilOneIsChosenByHand) {
   Workspace& shared = window.workspace();
   const std::string wanted = sweeps_of(*shared.runs).back().id;
-  const auto suits = [&wanted](const std::vector<store::RunRecord>& runs) {
-    return !runs.empty() && std::all_of(runs.begin(), runs.end(), [&wanted](const store::RunRecord& run) {
-      return run.sweep_id == wanted || run.is_baseline;
+  const auto suits = [&wanted](const Entries& runs) {
+    return !runs.empty() && std::all_of(runs.begin(), runs.end(), [&wanted](const RunEntry* each) {
+      return each->run().sweep_id == wanted || each->run().is_baseline;
     });
   };
   EXPECT_EQ(shared.subject_for(suits).sweep_id, wanted);

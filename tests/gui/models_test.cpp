@@ -4,6 +4,7 @@
 
 #include "gui/models/data_table_model.h"
 #include "gui/models/run_filter.h"
+#include "gui/models/run_index.h"
 #include "gui/models/tool_tip.h"
 #include "gui_window.h"
 
@@ -73,6 +74,64 @@ TEST(Models, RowsKeepTheirPlaceWhenOnlyValuesCome) {
   model.set_runs(std::make_shared<const RunList>(list));
   ASSERT_TRUE(kept.isValid());
   EXPECT_EQ(kept.data().toString(), QStringLiteral("50.0%"));
+}
+
+TEST(Models, GroupsAndTheirRowsKeepTheirPlaceWhenOnlyValuesCome) {
+  RunTableModel model;
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  RunList list{entry_of(3, 0), entry_of(2, 0), entry_of(1, 0)};
+  model.set_runs(std::make_shared<const RunList>(list));
+  model.group_by(RunColumn::kSize);
+  ASSERT_EQ(model.rowCount(), 2);
+  constexpr int kColumn = static_cast<int>(RunColumn::kEfficiency);
+  const QPersistentModelIndex group(model.index(0, kColumn));
+  const QPersistentModelIndex row(model.index(1, kColumn, model.index(0, 0)));
+  list[2] = entry_of(1, 0.5);
+  model.set_runs(std::make_shared<const RunList>(list));
+  ASSERT_TRUE(row.isValid());
+  EXPECT_EQ(row.data().toString(), QStringLiteral("50.0%"));
+  EXPECT_EQ(group.data().toString(), QStringLiteral("ø 50.0%"));
+  list[2].measures.run.run_case.nodes = 1;  // it is in the other group then
+  model.set_runs(std::make_shared<const RunList>(list));
+  EXPECT_FALSE(row.isValid());
+  EXPECT_EQ(model.rowCount(model.index(1, 0)), 2);
+}
+
+TEST(Models, NumbersHaveThreeSignificantDigits) {
+  RunEntry entry = entry_of(1, 0);
+  const auto shown = [&entry](double throughput) {
+    entry.measures[analyzer::RunMetric::kThroughput] = throughput;
+    return text_of(entry, RunColumn::kThroughput).toStdString();
+  };
+  EXPECT_EQ(shown(0.00123), "0.00123");
+  EXPECT_EQ(shown(0.0049), "0.00490");
+  EXPECT_EQ(shown(0.9996), "1.00");
+  EXPECT_EQ(shown(12.34), "12.3");
+  EXPECT_EQ(shown(99.97), "100");
+  EXPECT_EQ(shown(1234.4), "1,234");
+  EXPECT_EQ(shown(2.5e-12), "2.50e-12");
+}
+
+TEST(Models, AnIndexHasTheRunsOfASweepWithTheirBaselines) {
+  RunList list{entry_of(5, 0), entry_of(4, 0), entry_of(3, 0), entry_of(2, 0), entry_of(1, 0)};
+  list[0].measures.run.sweep_id = "b";
+  list[0].measures.run.baseline_id = "run-1";
+  list[2].measures.run.sweep_id = "a";
+  list[3].measures.run.sweep_id = "a";
+  list[4].measures.run.is_baseline = true;
+  const RunIndex index(list);
+  const auto ids = [](const Entries& entries) {
+    std::string text;
+    for (const RunEntry* each : entries) text += each->run().id + " ";
+    return text;
+  };
+  EXPECT_EQ(ids(index.of_sweep("b")), "run-1 run-5 ");
+  EXPECT_EQ(ids(index.of_sweep("a")), "run-2 run-3 ");
+  EXPECT_EQ(ids(index.of_sweep("c")), "");
+  EXPECT_EQ(ids(index.all()), "run-2 run-3 run-4 run-5 ");
+  EXPECT_EQ(ids(entries_with_ids(list, {"run-4", "run-1", "none"})), "run-1 run-4 ");
+  ASSERT_EQ(index.sweeps().size(), 2U);
+  EXPECT_EQ(index.sweeps()[0].id, "b") << "newest first";
 }
 
 TEST(Models, MissingValuesComeLastWhicheverWayIsSorted) {

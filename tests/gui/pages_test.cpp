@@ -245,8 +245,18 @@ TEST(CostPages, APriceThatIsChangedMovesTheFront) {
   page.samples_field().setText(QStringLiteral("1e6"));
   QTest::keyClick(&page.samples_field(), Qt::Key_Return);
   settle(window);
-  EXPECT_NE(QString::fromStdString(page.cost().view().figure().title).indexOf(QStringLiteral("to train")),
-            -1);
+  const auto costs_a_training = [&] { return page.cost().view().figure().title.find("to train") != std::string::npos; };
+  EXPECT_TRUE(costs_a_training());
+  page.samples_field().setText(QStringLiteral("many"));
+  QTest::keyClick(&page.samples_field(), Qt::Key_Return);
+  settle(window);
+  EXPECT_TRUE(page.error_text().contains(QStringLiteral("\"many\" is no number"))) << page.error_text().toStdString();
+  EXPECT_FALSE(costs_a_training());
+  page.samples_field().setText(QStringLiteral("3e8"));
+  QTest::keyClick(&page.samples_field(), Qt::Key_Return);
+  settle(window);
+  EXPECT_EQ(page.error_text(), QString());
+  EXPECT_TRUE(costs_a_training());
 }
 
 TEST_F(Pages, RegressionsDrawTheHistoryAndJudgeTwoSides) {
@@ -260,6 +270,17 @@ TEST_F(Pages, RegressionsDrawTheHistoryAndJudgeTwoSides) {
   page.judge(QStringLiteral("colour=red"), QStringLiteral("last"));
   settle(window);
   EXPECT_NE(page.error_text().indexOf(QStringLiteral("colour")), -1) << page.error_text().toStdString();
+  EXPECT_TRUE(page.outcome().isHidden()) << "it is of other sides";
+  EXPECT_EQ(page.verdict().table().model()->rowCount(), 0);
+  page.judge(QStringLiteral("nodes=2,gpus_per_node=1"), QStringLiteral("nodes=4,gpus_per_node=1"));
+  settle(window);
+  EXPECT_FALSE(page.outcome().isHidden());
+  page.judge(QStringLiteral("nodes=4,gpus_per_node=1"), QStringLiteral("nodes=2,gpus_per_node=1"));
+  page.judge(QString(), QString());  // while a verdict is on its way
+  settle(window);
+  EXPECT_TRUE(page.outcome().isHidden());
+  EXPECT_EQ(page.verdict().table().model()->rowCount(), 0);
+  EXPECT_EQ(page.error_text(), QString());
 }
 
 TEST_F(Pages, ChangeTheirColoursWithTheTheme) {

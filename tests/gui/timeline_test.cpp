@@ -5,6 +5,7 @@
 #include <random>
 
 #include "core/program/device_span.h"
+#include "gui/timeline/timeline_axis.h"
 #include "gui/timeline/timeline_view.h"
 #include "gui_window.h"
 
@@ -217,6 +218,26 @@ TEST(Timelines, ZoomMoveSearchAndMeasureWithTheKeyboard) {
   for (int i = 0; i < 60; ++i) QTest::keyClick(&view, Qt::Key_Plus);
   view.grab();  // at 50 ns wide
   EXPECT_NEAR(view.window().end_ns - view.window().begin_ns, 50, 1);
+}
+
+TEST(Timelines, LabelTheAxisOfAFewNanosecondsAnHourIntoARun) {
+  constexpr double kZero_ns = 5e12;
+  for (const double length : {50.0, 500.0, 3'000.0, 2e9, 7.2e12}) {
+    const TimeWindow seen{kZero_ns + 3.6e12 + 123, kZero_ns + 3.6e12 + 123 + length, 900};
+    const std::vector<TimeTick> ticks = time_ticks(seen, kZero_ns, 8);
+    ASSERT_GE(ticks.size(), 3U) << length;
+    EXPECT_LE(ticks.size(), 9U) << length;
+    const double apart = ticks[1].at_ns - ticks[0].at_ns;
+    for (std::size_t i = 0; i < ticks.size(); ++i) {
+      EXPECT_GE(ticks[i].at_ns, seen.begin_ns - apart / 1000) << length;
+      EXPECT_LE(ticks[i].at_ns, seen.end_ns + apart / 1000) << length;
+      if (i == 0) continue;
+      EXPECT_NEAR(ticks[i].at_ns - ticks[i - 1].at_ns, apart, 0.01) << length;
+      EXPECT_NE(ticks[i].text, ticks[i - 1].text) << length;
+    }
+  }
+  EXPECT_EQ(time_ticks({kZero_ns + 3.6e12, kZero_ns + 3.6e12 + 500, 900}, kZero_ns, 8)[1].text, QStringLiteral("3600.0000001 s"));
+  EXPECT_TRUE(time_ticks({0x1p57, 0x1p57, 900}, 0, 8).empty()) << "no window at all";
 }
 
 TEST(Timelines, SayDurationsWithTheDigitsThatTheScaleDistinguishes) {
