@@ -56,7 +56,7 @@ class Interruption {
  public:
   void look_at(const PhaseMark& mark) {
     switch (mark.phase) {
-      case ProgramPhase::kEvaluation:
+      case ProgramPhase::kEvaluation: evaluated_ns_ = mark.end_ns; break;
       case ProgramPhase::kSave:
       case ProgramPhase::kEvalMode: end_at(mark.end_ns); break;
       case ProgramPhase::kTrainMode:
@@ -87,6 +87,7 @@ class Interruption {
   void end_at(std::int64_t at_ns) { end_ns_ = std::max(end_ns_.value_or(0), at_ns); }
   void batch(const PhaseMark& mark) {
     if (!is_batch(mark)) return;
+    if (evaluated_ns_) end_at(*evaluated_ns_);
     Use& use = loaders_[mark.loop];
     ++use.batches;
     use.last = mark;
@@ -94,6 +95,8 @@ class Interruption {
   }
 
   std::optional<std::int64_t> end_ns_;
+  /// A step may have a forward pass without gradients of its own, on the batch that it has: a teacher's, a generator's.
+  std::optional<std::int64_t> evaluated_ns_;
   std::map<std::uint64_t, Use> loaders_;
   std::uint64_t last_loop_ = 0;
 };

@@ -1,11 +1,13 @@
 // The probe in a user's program: opened by injection.cpp and by NVTX (NVTX_INJECTION64_PATH). It throws no
 // exceptions, and the program does not notice its failures.
+#include <cuda.h>
 #include <dlfcn.h>
 
 #include <cstdlib>
 
 #include "core/facts/facts.h"
 #include "probes/cupti/cupti.h"
+#include "probes/preload/session/kernel_probe.h"
 #include "probes/preload/session/process_recorder.h"
 
 #define DDBENCH_EXPORT extern "C" __attribute__((visibility("default")))
@@ -17,6 +19,30 @@ ddbench::cuda::CudaProbe* probe =
 
 /// Before the recorder's own exit handler, which was registered earlier.
 void stop_probe() noexcept {
+  ddbench::inject::set_kernel_probe(nullptr);
+  probe->stop();
+}
+
+/// Waits for the default stream, which PyTorch works on and in which its optimizers wait for all others. Not for the whole context: while
+/// some stream is captured into a graph, that would fail the capture, and so the program.
+void finish_gpu_work() noexcept {
+  void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver == nullptr) return;
+  const auto exchange_mode = reinterpret_cast<CUresult (*)(CUstreamCaptureMode*)>(::dlsym(driver, "cuThreadExchangeStreamCaptureMode"));
+  const auto is_capturing = reinterpret_cast<CUresult (*)(CUstream, CUstreamCaptureStatus*)>(::dlsym(driver, "cuStreamIsCapturing"));
+  const auto synchronize = reinterpret_cast<CUresult (*)(CUstream)>(::dlsym(driver, "cuStreamSynchronize"));
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  if (exchange_mode != nullptr && is_capturing != nullptr && synchronize != nullptr && exchange_mode(&mode) == CUDA_SUCCESS) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (is_capturing(nullptr, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_NONE) synchronize(nullptr);
+    exchange_mode(&mode);
+  }
+  ::dlclose(driver);
+}
+
+/// The window is over, and the program goes on.
+void conclude() noexcept {
+  finish_gpu_work();
   probe->stop();
 }
 
@@ -30,6 +56,7 @@ DDBENCH_EXPORT int InitializeInjection() try {
   probe = ddbench::cuda::make_cupti_probe(*recorder).release();
   if (probe->unavailable().empty()) {
     std::atexit(stop_probe);
+    ddbench::inject::set_kernel_probe(conclude);
   } else {
     recorder->intern(ddbench::reported(ddbench::fact_key<"cupti.unavailable">, probe->unavailable()));
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <optional>
+#include <type_traits>
 
 #include "core/clock.h"
 #include "core/cpu_wait.h"
@@ -15,13 +16,10 @@
 #include "probes/preload/session/process_recorder.h"
 #include "probes/preload/thread_cpu_wait.h"
 #include "probes/preload/torch_operators.h"
+#include "probes/preload/track_pool.h"
 
 namespace ddbench::inject {
 namespace {
-
-// One ring a recording thread. A program may start threads without end; what comes after these is not
-// recorded.
-constexpr int kMostThreads = 256;
 
 constexpr std::array<const char*, kCallNameCount> kNames = {
     "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "gather", "scatter", "all_to_all", "barrier", "scan",
@@ -39,6 +37,7 @@ struct OperatorId {
 // Where the calling thread records, in the recorder of one generation.
 struct ThreadState {
   unsigned generation = 0;
+  bool ends = false;  // its track may be another's
   int depth = 0;
   host::Recorder::Track* track = nullptr;
   HookCost cost;
@@ -46,9 +45,25 @@ struct ThreadState {
   std::array<OperatorId, 512> operator_ids{};
 };
 
-std::atomic<int> threads{0};  // with a track
+TrackPool tracks;  // of threads that record; guarded by RecorderAccess
 std::atomic<std::int64_t> mark_cost_ns{0};
 thread_local ThreadState thread_state;
+static_assert(std::is_trivially_destructible_v<ThreadState>, "it outlives the thread's other variables");
+
+/// Gives a thread's track back when it ends.
+struct TrackOwner {
+  ~TrackOwner() {
+    thread_state.ends = true;
+    thread_state.track = nullptr;
+    if (track == nullptr || generation != recorder_generation()) return;
+    const RecorderAccess access;
+    if (access.generation() == generation) tracks.give_back(*track, generation);
+  }
+
+  host::Recorder::Track* track = nullptr;
+  unsigned generation = 0;
+};
+thread_local TrackOwner track_owner;
 
 bool is_main_thread() noexcept {
   return ::syscall(SYS_gettid) == ::getpid();
@@ -57,17 +72,22 @@ bool is_main_thread() noexcept {
 // Null: the thread does not record.
 host::Recorder::Track* track_of_thread(Lane lane) noexcept {
   ThreadState& state = thread_state;
-  if (state.generation == recorder_generation()) return state.track;
+  if (state.generation == recorder_generation() || state.ends) return state.track;
   watch_torch_operators();
   const RecorderAccess access;
   state.generation = access.generation();
   state.track = nullptr;
   state.operator_ids = {};
   state.cost = {};
-  if (access.get() == nullptr || threads.fetch_add(1) >= kMostThreads) return nullptr;
+  if (access.get() == nullptr) return nullptr;
   try {
     for (std::size_t i = 0; i < kNames.size(); ++i) state.name_ids[i] = access.get()->intern(kNames[i]);
-    state.track = &access.get()->track(is_main_thread() ? Lane::kMain : lane);
+    const bool is_main = is_main_thread();
+    state.track = tracks.take(*access.get(), state.generation, is_main ? Lane::kMain : lane);
+    // The main thread ends with the process, and records until then.
+    if (is_main) return state.track;
+    track_owner.track = state.track;
+    track_owner.generation = state.generation;
   } catch (...) {
   }
   return state.track;

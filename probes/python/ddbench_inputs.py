@@ -148,6 +148,50 @@ def _tensors(batch, depth=0):
     return found[:MOST_TENSORS]
 
 
+_MOST_ROWS = 8  # of a list that are looked at
+
+
+def samples_of(batch, default):
+    """How many samples a batch of a loader has; `default`: as many as the loader puts into one, 0 where that is not known. A batch may be
+    any object of the program, and none may make it fail."""
+    try:
+        return _samples(batch, default)
+    except Exception:
+        return default
+
+
+def _rows(part):
+    """The first dimension; None of what has none."""
+    shape = getattr(part, "shape", None)
+    return int(shape[0]) if shape is not None and len(shape) else None
+
+
+def _samples(batch, default):
+    """The first dimension of the first tensor; but a list of as many things as the loader puts into a batch has one for each sample, and
+    so has a list within the batch of tensors that are no samples side by side: other dimensions than those of the batch."""
+    known = {default}
+    for depth in range(4):
+        if getattr(batch, "shape", None) is not None:
+            return default if _rows(batch) is None else _rows(batch)
+        if isinstance(batch, (list, tuple)):
+            if not batch or len(batch) == default:
+                return default
+            parts = batch
+        elif hasattr(batch, "values"):
+            parts = list(batch.values()) if callable(batch.values) else []
+            if not parts:
+                return default
+        else:
+            return default
+        first = {_rows(part) for part in parts[:_MOST_ROWS]}
+        if depth == 0:
+            known |= first
+        elif parts is batch and getattr(batch[0], "shape", None) is not None:
+            return first.pop() if len(first) == 1 and first <= known - {None} else len(batch)
+        batch = parts[0]
+    return default
+
+
 def _is_running(rows, indices):
     """Whether the samples are numbered, or their keys are ("000000", "000001"): ranks with shards of their own count alike."""
     rows = [row[0] if isinstance(row, list) and len(row) == 1 else row for row in rows]

@@ -17,47 +17,35 @@ DATA, FORWARD, BACKWARD, OPTIMIZER, ZERO_GRAD, EVALUATION, SAVE, TRAIN_MODE, EVA
 
 _now = time.monotonic_ns
 _region = None  # ddbench_region
+_torch = None  # once the program imports it
 _MARK = "__ddbench_mark__"
 
 
-def _samples(batch, default):
-    """As _first_dimension(); a batch may be any object of the program, and none may make it fail."""
-    try:
-        return _first_dimension(batch, default)
-    except Exception:
-        return default
-
-
-def _first_dimension(batch, default):
-    """The first dimension of the first tensor in a batch; `default` where none is found."""
-    for _ in range(4):
-        shape = getattr(batch, "shape", None)
-        if shape is not None:
-            return int(shape[0]) if len(shape) else default
-        if isinstance(batch, (list, tuple)):
-            if not batch:
-                return default
-            batch = batch[0]
-        elif hasattr(batch, "values"):
-            values = batch.values() if callable(batch.values) else ()
-            batch = next(iter(values), None)
-        else:
-            return default
-    return default
+def _is_compiling():
+    """Whether torch.compile traces the caller: what it traces must hold no call that it cannot trace. torch.compiler is older than
+    its is_compiling(), which came with PyTorch 2.3; before, the function was elsewhere, if anywhere."""
+    asked = getattr(getattr(_torch, "compiler", None), "is_compiling", None)
+    if asked is None:
+        asked = getattr(getattr(_torch, "_utils", None), "is_compiling", None)
+    return asked is not None and asked()
 
 
 def _none(args):
     return 0
 
 
-def _outermost(phase, original, identity, amount=_none):
+def _record(phase, begin, amount, identity):
+    _region(phase, begin, amount, identity)
+
+
+def _outermost(phase, original, identity, amount=_none, record=_record):
     """`original`, marked. `identity`: of the object that distinguishes its loop from others; `amount`: of the phase."""
     inside = False
 
     @functools.wraps(original)
     def marked(*args, **kwargs):
         nonlocal inside
-        if inside:
+        if _is_compiling() or inside:
             return original(*args, **kwargs)
         inside = True
         begin = _now()
@@ -65,7 +53,10 @@ def _outermost(phase, original, identity, amount=_none):
             return original(*args, **kwargs)
         finally:
             inside = False
-            _region(phase, begin, amount(args), identity(args))
+            try:
+                record(phase, begin, amount(args), identity(args))
+            except Exception:  # of arguments that only the program understands
+                pass
 
     setattr(marked, _MARK, True)
     return marked
@@ -96,10 +87,20 @@ def _learning_rate(args):
         return 0
 
 
-def _mark(owner, name, phase, identity=_none, amount=_none):
+_rates_in_engine = [None]  # of the optimizers' steps within one of DeepSpeed's, as _learning_rate()
+
+
+def _record_step(phase, begin, rate, optimizer):
+    if _rates_in_engine[0] is None:
+        _region(phase, begin, rate, optimizer)
+    else:
+        _rates_in_engine[0].append(rate)
+
+
+def _mark(owner, name, phase, identity=_none, amount=_none, record=_record):
     original = getattr(owner, name, None)
     if original is not None and not hasattr(original, _MARK):
-        setattr(owner, name, _outermost(phase, original, identity, amount))
+        setattr(owner, name, _outermost(phase, original, identity, amount, record))
 
 
 def _quietly(function, *args):
@@ -118,7 +119,12 @@ def _batch_size(loader):
 
 
 def _record_batch(loader, begin, batch):
-    _region(DATA, begin, _samples(batch, _batch_size(loader)), id(getattr(loader, "dataset", None)))
+    _region(DATA, begin, inputs.samples_of(batch, _batch_size(loader)), id(getattr(loader, "dataset", None)))
+
+
+def _record_loading(begin, samples, source, dataset):
+    """`dataset`: as `source` calls it, which may be of the program's own kind."""
+    _region(DATA, begin, samples, id(getattr(source, dataset, None)))
 
 
 _loading_ahead = [False]  # by a loader that gives its program the batch before
@@ -193,7 +199,7 @@ def _mark_loader(module):
             loading = False
         _quietly(inputs.take_batch, self, batch)
         if not _loading_ahead[0]:
-            _region(DATA, begin, _samples(batch, getattr(self, "_ddbench_batch", 0)), id(getattr(self, "_dataset", None)))
+            _quietly(_record_loading, begin, inputs.samples_of(batch, getattr(self, "_ddbench_batch", 0)), self, "_dataset")
         return batch
 
     iterator.__next__ = functools.wraps(original)(__next__)
@@ -205,7 +211,7 @@ def _mark_loader(module):
         begin = _now()
         batches = start(self)
         if not _loading_ahead[0]:
-            _region(DATA, begin, 0, id(getattr(self, "dataset", None)))
+            _quietly(_record_loading, begin, 0, self, "dataset")
         try:
             batches._ddbench_batch = _batch_size(self)
         except Exception:
@@ -222,7 +228,7 @@ def _mark_optimizer(module):
     @functools.wraps(prepare)
     def __init__(self, *args, **kwargs):
         prepare(self, *args, **kwargs)
-        _mark(type(self), "step", OPTIMIZER, _optimizer, _learning_rate)
+        _quietly(_mark, type(self), "step", OPTIMIZER, _optimizer, _learning_rate, _record_step)
 
     optimizer.__init__ = __init__
     _mark(optimizer, "zero_grad", ZERO_GRAD)
@@ -253,17 +259,44 @@ def _mark_scaler(module):
         steps = _steps_done[0]
         result = original(self, optimizer, *args, **kwargs)
         if _steps_done[0] == steps:
-            _region(OPTIMIZER, begin, 0, id(optimizer))
+            _quietly(_region, OPTIMIZER, begin, 0, id(optimizer))
         return result
 
     setattr(step, _MARK, True)
     module.GradScaler.step = step
 
 
+def _mark_engine_step(owner, name):
+    """ZeRO calls the optimizer's step once for each group of parameters: all of them are one step. Where it only accumulates gradients
+    it calls none, and no step ends."""
+    original = getattr(owner, name, None)
+    if original is None or hasattr(original, _MARK):
+        return
+
+    @functools.wraps(original)
+    def step(self, *args, **kwargs):
+        if _is_compiling() or _rates_in_engine[0] is not None:
+            return original(self, *args, **kwargs)
+        begin = _now()
+        rates = _rates_in_engine[0] = []
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            _rates_in_engine[0] = None
+            if rates:
+                _quietly(_region, OPTIMIZER, begin, rates[0], id(self))
+            else:
+                _quietly(_region, OPTIMIZER_CALL, begin, 0, 0)
+
+    setattr(step, _MARK, True)
+    setattr(owner, name, step)
+
+
 def _mark_engine(module):
     """DeepSpeed's: its backward reduces the gradients behind PyTorch's, and its step clips them before the optimizer's."""
     _mark(module.DeepSpeedEngine, "backward", BACKWARD)
-    _mark(module.DeepSpeedEngine, "step", OPTIMIZER_CALL)
+    _mark_engine_step(module.DeepSpeedEngine, "step")
+    _mark_engine_step(module.DeepSpeedEngine, "_take_model_step")  # which its pipelines call without step()
 
 
 _WITHOUT_LOSS = 1  # of a forward pass
@@ -280,6 +313,10 @@ def _mark_strategy(module):
     _mark(module.Strategy, "training_step", FORWARD)
 
 
+def _record_forward(begin):
+    _region(FORWARD if _torch.is_grad_enabled() else EVALUATION, begin, 0, _WITHOUT_LOSS)
+
+
 def _mark_parallel(class_name):
     def mark(module):
         owner = getattr(module, class_name)
@@ -289,11 +326,7 @@ def _mark_parallel(class_name):
         @functools.wraps(original)
         def forward(self, *args, **kwargs):
             nonlocal inside
-            import torch
-            # What torch.compile traces must hold no call that it cannot trace.
-            if hasattr(torch, "compiler") and torch.compiler.is_compiling():
-                return original(self, *args, **kwargs)
-            if inside:
+            if _is_compiling() or inside:
                 return original(self, *args, **kwargs)
             inside = True
             begin = _now()
@@ -301,7 +334,7 @@ def _mark_parallel(class_name):
                 return original(self, *args, **kwargs)
             finally:
                 inside = False
-                _region(FORWARD if torch.is_grad_enabled() else EVALUATION, begin, 0, _WITHOUT_LOSS)
+                _quietly(_record_forward, begin)
 
         owner.forward = forward
 
@@ -336,14 +369,14 @@ def _mark_modules(module):
     @functools.wraps(original)
     def train(self, mode=True):
         nonlocal inside
-        if inside:
+        if _is_compiling() or inside:
             return original(self, mode)
         inside = True
         try:
             return original(self, mode)
         finally:
             inside = False
-            _region(TRAIN_MODE if mode else EVAL_MODE, 0, 0, 0)
+            _quietly(_region, TRAIN_MODE if mode else EVAL_MODE, 0, 0, 0)
 
     module.Module.train = train
 
@@ -467,7 +500,8 @@ class _Finder:
 
 def _connect():
     """Whether ddbench_inject.so is there to record."""
-    global _region
+    global _region, _torch
+    _torch = sys.modules.get("torch")
     if _region is not None:
         return True
     import ctypes  # not before a program wants PyTorch, which needs it anyway

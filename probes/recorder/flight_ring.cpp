@@ -82,7 +82,8 @@ FlightRing* map_flight_ring(const char* file) noexcept {
   const int opened = ::open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (opened < 0) return nullptr;
   void* mapped = MAP_FAILED;
-  if (::ftruncate(opened, sizeof(FlightRing)) == 0)
+  // With its blocks: on a full disk a store into the mapping would kill the program (SIGBUS).
+  if (::posix_fallocate(opened, 0, sizeof(FlightRing)) == 0)
     mapped = ::mmap(nullptr, sizeof(FlightRing), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
   if (mapped == MAP_FAILED) {
     ::close(opened);

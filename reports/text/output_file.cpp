@@ -10,10 +10,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <system_error>
 
 #include "core/error.h"
 #include "core/files/planted_file.h"
+#include "core/text/number.h"
 
 namespace ddbench::reports {
 namespace {
@@ -25,6 +27,15 @@ constexpr std::size_t kBufferBytes = 1 << 16;
 [[noreturn]] void fail(ErrorCode code, const fs::path& file, int error) {
   throw Error(code, fmt::format("cannot write {}: {}", file.string(), std::strerror(error)), error,
               "write " + file.string());
+}
+
+/// The descriptor of this process that `file` names, whatever it leads to: a shell may have opened a file at its end (`>>`).
+std::optional<int> own_descriptor(const fs::path& file) {
+  const fs::path path = file.lexically_normal();
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  if (path.parent_path() != "/dev/fd" && path.parent_path() != "/proc/self/fd") return std::nullopt;
+  return number_from<int>(path.filename().native());
 }
 
 /// The file that `file` leads to, over any symbolic links of whose author it is known that they are no other user's.
@@ -48,7 +59,14 @@ mode_t wanted_mode() {
 
 }  // namespace
 
-OutputFile::OutputFile(const fs::path& file) : target_(followed(file)) {
+OutputFile::OutputFile(const fs::path& file) {
+  if (const auto descriptor = own_descriptor(file)) {
+    target_ = file;
+    fd_.reset(::fcntl(*descriptor, F_DUPFD_CLOEXEC, 0));  // opened anew, it would be written from its begin on
+    if (!fd_) fail(ErrorCode::kBadInput, file, errno);
+    return;
+  }
+  target_ = followed(file);
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (fs::is_directory(status)) {

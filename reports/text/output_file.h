@@ -15,11 +15,12 @@ enum class Durability {
 
 /// A file that appears under its name only when it is complete: written beside it under a temporary name,
 /// brought to disk and renamed by commit(). Without commit() nothing is left behind and an existing file of
-/// that name is unchanged. A symbolic link is followed; a file that is not a regular file (a pipe, /dev/stdout) is written to
-/// directly. What another user has placed in a folder of all users is refused (core/files/planted_file.h).
+/// that name is unchanged. A symbolic link is followed. A file that is not a regular file (a pipe) is written to
+/// directly, and so is an open descriptor (/dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N), where it stands: `>>` keeps
+/// what the file has. What another user has placed in a folder of all users is refused (core/files/planted_file.h).
 ///
-/// Every method throws Error naming the file: kBadInput for a directory, such a file, a missing folder or missing
-/// rights, kRunFailed for a full disk.
+/// Every method throws Error naming the file: kBadInput for a directory, such a file, a missing folder, missing
+/// rights or a descriptor that is not open, kRunFailed for a full disk.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& file);

@@ -68,7 +68,8 @@ class Peer {
   void own(UniqueFd socket) { socket_ = std::move(socket); }
   bool is_connected() const { return static_cast<bool>(socket_); }
 
-  void connect(const Endpoint& to) {
+  /// False where the machine has no port left for it: that is no finding.
+  bool connect(const Endpoint& to) {
     socket_.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -77,9 +78,10 @@ class Peer {
     // A reset at the end: thousands of connections a minute leave no ports waiting.
     const linger reset{1, 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-    if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) std::abort();
+    if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) socket_.reset();
     seal_.reset();
     handshake_.reset();
+    return is_connected();
   }
 
   void send(std::string_view bytes) const {
@@ -188,7 +190,7 @@ class HostileRanks final : public RankProcesses {
     const std::string_view rest = record.substr(2);
     const char action = record[0];
     if ((action == 'c' || action == 'k') && acceptor_) {
-      peer.connect(acceptor_->endpoint());
+      if (!peer.connect(acceptor_->endpoint())) return;
       if (action == 'k') return peer.send(rest);
       peer.introduce(rest.empty() ? rank : static_cast<int>(number_in(rest)), setting_.run_case.world_size(),
                      setting_.has_secret ? kSecret : "");

@@ -10,7 +10,7 @@ import struct
 import subprocess
 
 MAGIC = b"ddbench\n"
-VERSION = 12
+VERSION = 13
 HELLO_BYTES, CHALLENGE_BYTES, PROOF_BYTES, TAG_BYTES = 88, 80, 32, 16
 MOST_FRAME_BYTES = 1 << 20
 

@@ -165,6 +165,9 @@ def test_prune_lists_first_and_needs_yes(published):
     assert published.rows("select count(*) from run")[0][0] == 24
     published.ok("db", "prune", "--where", "workload=resnet50", "--yes")
     assert published.rows("select count(*) from run")[0][0] == 18
+    (one, *_) = json.loads(published.ok("list", "--json").stdout)
+    chosen = json.loads(published.ok("db", "prune", "--state", "failed,done", one["id"], "--json").stdout)
+    assert chosen["runs"] == [one["id"]], "what follows the states is a run"
     refused(published("db", "prune", "--yes"), "--older-than")
     refused(published("db", "prune", "--older-than", "soon"), "90d")
     refused(published("db", "prune", "--state", "sleeping"), "sleeping")
@@ -204,6 +207,11 @@ def test_tables_from_spreadsheets(bench, tmp_path):
     (["compare"], ["two references", "--by"]),
     (["compare", "last"], ["A and B"]),
     (["compare", "last", "nobody"], ["nobody"]),
+    (["compare", "last", "last", "--reference", "1gbit"], ["--reference needs --by"]),
+    (["compare", "last", "last", "--samples", "1e9"], ["--samples needs --by"]),
+    (["compare", "last", "last", "--price", "x=1"], ["--price needs --by"]),
+    (["compare", "last", "last", "--restart-s", "9"], ["--restart-s needs --by"]),
+    (["compare", "--by", "sku", "--samples", "1e9", "--node-mtbf-h", "-1"], ["--node-mtbf-h is -1"]),
     (["compare", "--by", "colour"], ["colour"]),
     (["compare", "--by", "sku", "--deadline", "3"], ["--deadline needs"]),
     (["compare", "--by", "sku", "--price", "x=y"], ["x=y"]),

@@ -2,6 +2,7 @@
 that a command line can hold. The files themselves are golden files of job_test."""
 
 import json
+import os
 import shlex
 import shutil
 import signal
@@ -432,5 +433,17 @@ def test_mistakes(bench, arguments, words):
 
 
 def test_a_file_that_cannot_be_written(bench):
-    done = bench("run", "--emit", "sbatch", "--output", bench.tmp / "no/such/folder")
-    assert done.returncode == 5 and "no/such/folder" in done.stderr
+    for output in ("no/such/folder/job.sh", "."):
+        done = bench("run", "--emit", "sbatch", "--output", bench.tmp / output)
+        assert done.returncode == 2 and str(bench.tmp / output) in done.stderr, done.stderr
+    assert list(bench.tmp.glob(".ddbench-*")) == []
+
+
+def test_a_dash_is_standard_output(bench):
+    shown = emitted(bench, "sbatch")
+    assert bench.ok("run", "--emit", "sbatch", "-o", "-", cwd=bench.tmp).stdout == shown != ""
+    assert not (bench.tmp / "-").exists()
+
+
+def test_a_secret_whose_name_is_no_utf8(bench):
+    assert "\ufffd" in emitted(bench, "kubeflow", "--image", "a", "--pull-secret", os.fsdecode(b"s\xff"))

@@ -71,6 +71,14 @@ def test_all_in_one_collective_and_nothing_pending(bench, tmp_path):
     assert imported(bench, write(tmp_path / "done", done))["verdict"] == "no operation was pending"
 
 
+def test_a_name_that_is_no_utf8_is_told_of(bench, tmp_path):
+    operations = [operation(1, 8, name="nccl:all_reduce\udcff")]
+    inside = {rank: dump(rank, operations, 8, 7) for rank in range(4)}
+    assert "nccl:all_reduce\ufffd" in imported(bench, write(tmp_path / "inside", inside))["entered_by_all"][0]
+    late = inside | {3: dump(3, [operation(1, 7, "completed")], 7, 7)}
+    assert "nccl:all_reduce\ufffd" in imported(bench, write(tmp_path / "late", late))["missing"][0]["why"]
+
+
 def test_who_waits_for_a_peer_is_not_missing(bench, tmp_path):
     """1 waits for what 0 has to send; 2 waits for 1 in a collective; 0 does nothing."""
     dumps = {0: dump(0, [], 7, 7, 3), 1: dump(1, [operation(1, 3, name="nccl:recv 1<-0"), operation(2, 8)], 8, 7, 3),

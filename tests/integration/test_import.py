@@ -2,6 +2,8 @@
 
 import csv
 import json
+import os
+import pathlib
 
 COLUMNS = "workload,nodes,gpus_per_node,global_batch,step_time_ms,sku,tags.team"
 
@@ -66,8 +68,8 @@ MLPERF = "noise\n" + "".join(
          "value": {"train_step_time": seconds, "loss": 4.5}, "metadata": {"file": "a.py", "lineno": 3, "step": step}}) + "\n"
     for step, seconds in ((1, 0.9), (2, 0.5), (3, 0.4)))
 MLPERF_RATES = "".join(
-    ":::MLLOG " + json.dumps({"key": key, "value": value, "metadata": {"step": step}}) + "\n"
-    for key, value, step in (("global_batch_size", 512, 0), ("throughput", 256.0, 1), ("throughput", 1024.0, 2)))
+    ":::MLLOG " + json.dumps({"time_ms": time, "key": key, "value": value, "metadata": {"step": step}}) + "\n"
+    for time, key, value, step in ((0, "global_batch_size", 512, 0), (2000, "throughput", 256.0, 1), (2500, "throughput", 1024.0, 2)))
 
 
 def step_times_ms(bench, run):
@@ -110,6 +112,11 @@ def test_logs_of_mlperf(bench, tmp_path):
     assert shown["run"]["provenance"] == ["imported"]
     both = imported(bench, "mlperf", tmp_path / "times.log", tmp_path / "rates.log", "--gpus", "4")
     assert [len(file["added"]) for file in both["files"]] == [1, 1]
+    for content in (MLPERF, "no log\n"):
+        strange = tmp_path / os.fsdecode(b"a\xff.log")
+        strange.write_text(content)
+        named = json.loads(bench("import", "mlperf", strange, tmp_path / "rates.log", "--gpus", "2", "--json").stdout)
+        assert "a\ufffd.log" in [pathlib.Path(file["file"]).name for file in named["files"] + named["refused"]]
 
 
 def test_damaged_logs_store_nothing(bench, tmp_path):
@@ -132,6 +139,7 @@ def test_damaged_logs_store_nothing(bench, tmp_path):
     refused(MEGATRON, "--warmup leaves out 3", *megatron, "--warmup", "3")
     refused(DEEPSPEED.splitlines()[0], "the time of a step needs two", "log", "--format", "deepspeed", "--gpus", "1")
     refused(":::MLLOG {\n", "line 1: what follows :::MLLOG is no JSON object", "mlperf", "--gpus", "1")
+    refused("\n".join(MLPERF_RATES.splitlines()[:2]), "settles whether its throughput is of samples or of tokens", "mlperf", "--gpus", "1")
     refused(":::MLLOG " + "[" * 10000 + "\n", "is no JSON object", "mlperf", "--gpus", "1")
     refused("x\n", "no ECMAScript pattern", "log", "--format", "regex", "--regex", "(", "--groups", "step")
     refused("x\n", "has 1 groups and --groups 2", "log", "--format", "regex", "--regex", "(x)", "--groups", "step,loss")
@@ -161,7 +169,7 @@ def test_a_snapshot_of_nccl_inspector(bench, tmp_path):
     run, = imported(bench, "nccl-inspector", folder)["added"]
     rows = bench.rows("select collective.* from collective join run using (run_key) where id = ? order by function", run)
     got = [(row["function"], row["bytes"], row["count"], row["duration_ns"], row["transfer_ns"], row["peer_wait_ns"]) for row in rows]
-    assert got == [("all_gather", 4096, 1, 70000, 70000, 0), ("all_reduce", 65536, 3, 100000, 100000, 0),
+    assert got == [("all_gather", 8192, 1, 70000, 70000, 0), ("all_reduce", 65536, 3, 100000, 100000, 0),
                    ("send", 65536, 1, 50000, 50000, 0)]
     shown = " ".join(bench.ok("show", run).stdout.split())
     assert "a snapshot" in shown and "it may include a wait" in shown and "last line of 1 files is cut off" in shown and "RING LL" in shown

@@ -385,7 +385,7 @@ def test_other_options_of_a_rank_end_the_run_with_their_names(bench):
     port = free_port()
     zero, one = (started_as(bench, rank, 2, port, "--lr", lr, *LONG, DDBENCH_TOKEN=TOKEN) for rank, lr in enumerate(("0.25", "0.5")))
     _, err = finish(one)
-    assert one.returncode == 1 and "lr is 0.25 there and 0.5 here" in err, err
+    assert one.returncode == 2 and "lr is 0.25 there and 0.5 here" in err, err
     expect_failure(bench, zero, "rank 1", "lr is 0.25 there and 0.5 here", "Start all ranks with the same command")
 
 
@@ -421,7 +421,19 @@ def test_a_second_job_on_the_port_fails_and_the_first_goes_on(bench):
     assert stray.returncode == 1 and "here already" in err
     assert first[0].poll() is None
     first[0].send_signal(signal.SIGINT)
-    assert [finish(process) and process.returncode for process in first] == [130, 1]
+    assert [finish(process) and process.returncode for process in first] == [130, 130]
+
+
+@pytest.mark.parametrize("checkpoints", [False, True], ids=["at once", "with a checkpoint"])
+def test_all_ranks_of_a_preempted_run_end_as_its_launcher(bench, checkpoints):
+    """Kubeflow starts pods again by their exit codes."""
+    keeps = ["--checkpoint-every", "100000", "--checkpoint-dir", bench.tmp / "kept"] if checkpoints else []
+    port = free_port()
+    ranks = [started_as(bench, rank, 2, port, *LONG, *keeps, "--data-delay", "2ms") for rank in (0, 1)]
+    bench.wait_for_step(ranks[0], 5, 2)
+    ranks[0].send_signal(signal.SIGTERM)
+    assert [finish(process) and process.returncode for process in ranks] == [130, 130]
+    assert last_run(bench)["state"] == "preempted" and ("with a checkpoint" in last_run(bench)["reason"]) == checkpoints
 
 
 def test_contradictory_variables_are_both_named(bench):

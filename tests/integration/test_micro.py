@@ -7,6 +7,7 @@ import signal
 
 import pytest
 from conftest import wait_until
+from ports import free_port
 from test_analysis import checked, refused, write
 
 QUICK = ["--gpus", "2", "--min-bytes", "1K", "--max-bytes", "256K", "--factor", "16", "--seconds", "0.005", "--quiet"]
@@ -73,6 +74,23 @@ def test_one_rank_has_ceilings(bench):
 def test_what_cannot_be_measured_is_refused(bench, arguments, parts):
     refused(bench("micro", "--gpus", "2", "--quiet", *arguments), *parts)
     assert not bench.db.exists()
+
+
+@pytest.mark.parametrize("command", [["run", "--launcher", "env", "--repeat", 2], ["micro", "--launcher", "env", "--repeat", 2],
+                                     ["gate", "--run", "--launcher env", "--launcher env"]])
+@pytest.mark.parametrize("rank", [0, 1])
+def test_ranks_that_others_started_serve_one_run(bench, command, rank):
+    started = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+               "MASTER_PORT": str(free_port() - 1)}
+    refused(bench(*command, env=bench.environment | started, timeout=60), "--launcher env", "`ddbench sweep")
+    assert not bench.db.exists()
+
+
+def test_a_rank_that_is_alone_runs_again(bench):
+    alone = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1",
+             "MASTER_PORT": str(free_port() - 1)}
+    bench.ok("micro", "--launcher", "env", "--repeat", 2, "--seconds", "0.005", "--quiet", env=bench.environment | alone)
+    assert bench.rows("select count(*) from run where state = 'done'")[0][0] == 2
 
 
 def test_collectives_need_two_ranks(bench):

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import struct
 import sys
 
 import pytest
@@ -86,6 +87,46 @@ def test_communicators_that_nobody_distinguishes_are_not_joined(bench, tmp_path)
     run = imported(bench, export.close(), "--step-range", "step")
     assert "does not say of which communicator" in bench.ok("show", run["run"]).stdout
     assert all(row["peer_wait_ns"] == 0 for row in bench.rows("select * from step"))
+
+
+def test_bytes_are_those_of_all_ranks(bench, tmp_path):
+    """NCCL's payload has one rank's message, of which an all_gather has one for each."""
+    export = nsys_export.Export(tmp_path / "job.sqlite")
+    for rank, pid in enumerate((70, 71)):
+        nsys_export.training(export, pid, rank, 2, device=rank)
+        at = 4_000_007
+        export.range(pid, "ncclAllGather", at + 420_000, at + 440_000,
+                     nsys_export.payload(nsys_export.COLLECTIVE, struct.pack("<QQQ", 0xABCDEF, 500_000, 0)), registered=True)
+        export.call(pid, "cudaLaunchKernelExC_v11060", at + 425_000, at + 430_000, 9001)
+        export.kernel(pid, "ncclDevKernel_AllGather_RING_LL", at + 920_000, at + 940_000, 9001, stream=20, device=rank)
+    run = imported(bench, export.close(), "--step-range", "step")
+    rows = bench.rows("select collective.* from collective join run using (run_key) where id = ? order by function", run["run"])
+    assert [(row["function"], row["bytes"], row["count"]) for row in rows] == [("all_gather", 1_000_000, 1), ("all_reduce", 1_000_000, 12)]
+
+
+def test_a_communicator_of_before_the_recording_is_not_joined(bench, tmp_path):
+    """Its collectives have no payload, and a stream of their own, though others have payloads."""
+    export = nsys_export.Export(tmp_path / "job.sqlite")
+    for rank, pid in enumerate((70, 71)):
+        nsys_export.training(export, pid, rank, 2, device=rank)
+        export.kernel(pid, "ncclDevKernel_AllGather_RING_LL", 4_920_000, 4_940_000 + 5000 * rank, None, stream=21, device=rank)
+    run = imported(bench, export.close(), "--step-range", "step")
+    shown = " ".join(bench.ok("show", run["run"]).stdout.split())
+    assert "does not say of which communicator 1 of 13 collectives of a process are" in shown
+    rows = bench.rows("select collective.* from collective join run using (run_key) where id = ? and function = 'all_gather'", run["run"])
+    assert rows and all(row["peer_wait_ns"] == 0 for row in rows)
+
+
+def test_helpers_are_no_ranks(bench, tmp_path):
+    export = nsys_export.Export(tmp_path / "job.sqlite")
+    for rank, pid in enumerate((70, 71)):
+        nsys_export.training(export, pid, rank, 2, device=rank)
+    export.copy(99, 1_000_000, 1_100_000, 1, 4096)
+    export.kernel(98, "monitor", 1_000_000, 1_100_000, 1)
+    run = imported(bench, export.close(), "--step-range", "step")
+    assert (run["ranks"], run["world_size"]) == (2, 2)
+    shown = " ".join(bench.ok("show", run["run"]).stdout.split())
+    assert "98 of job.sqlite" in shown and "99 of job.sqlite" in shown and "are no ranks and were left out" in shown
 
 
 def damaged(tmp_path, name, *statements):

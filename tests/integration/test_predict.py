@@ -115,6 +115,37 @@ def test_buckets_that_are_split_are_split_on_an_assumption(recorded, tmp_path):
     assert "as divisible" in " ".join(on_two_nodes(bench, "0.5")["assumptions"])
 
 
+@pytest.mark.parametrize("arguments", [["predict", "--nodes", "1,2", "--link", "1gbit", "--nodes", "4"], ["predict", "-S", "hook=fp16"],
+                                       ["predict", "--without", "host"], ["predict", "--network", "Standard_ND96asr_v4"],
+                                       ["advise", "--network", "Standard_ND96asr_v4"]])
+def test_the_run_may_follow_a_list(recorded, tmp_path, arguments):
+    (tmp_path / "t.csv").write_text("gpus,throughput,name\n2,100,newest\n")
+    recorded.ok("import", "table", tmp_path / "t.csv")  # the newest run is another, which cannot be replayed
+    profile = json.loads(recorded.ok("show", "--json", "profile").stdout)["run"]["id"]
+    report = json.loads(recorded.ok(*arguments, "profile", "--json").stdout)
+    assert report["run"] == profile
+    if "--nodes" in arguments:
+        assert [prediction["nodes"] for prediction in report["predictions"]] == [1, 2, 4]
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["profile"], "leave out RUN"),
+    (["--nodes", "2"], "leave out --nodes"),
+    (["--gpus", "2"], "leave out --gpus"),
+    (["--batch-per-gpu", "64"], "leave out --batch-per-gpu"),
+    (["--bucket-mb", "1"], "leave out --bucket-mb"),
+    (["--strategy", "zero1"], "leave out --strategy"),
+    (["-S", "hook=fp16"], "leave out --strategy-option"),
+    (["--accumulate", "2"], "leave out --accumulate"),
+    (["--sku", "A:B"], "leave out --sku"),
+    (["--compute-scale", "2"], "leave out --compute-scale"),
+    (["--without", "host"], "leave out --without"),
+])
+def test_a_validation_takes_sizes_as_they_were_run(recorded, arguments, words):
+    done = recorded("predict", "--validate", "last-sweep", *arguments)
+    assert done.returncode == 2 and words in done.stderr and done.stdout == "", done.stderr
+
+
 @pytest.mark.parametrize("arguments, words", [
     (["--nodes", "0"], "--nodes"),
     (["--link", "fast"], "link is"),

@@ -78,6 +78,17 @@ def test_a_job_that_is_started_again_is_the_undisturbed_one(bench, strategy, opt
     assert "resumed.from" not in facts(bench, third), "what is done is started anew"
 
 
+def test_metrics_of_a_job_that_is_started_again_are_of_its_second_run(bench):
+    first = preempted_by(bench, to_the_launcher)
+    job = long_case("--name", "job", "--continue")
+    refused = bench("run", *job, "--metrics-file", bench.tmp / "missing" / "run.prom")
+    assert refused.returncode == 2 and "--metrics-file" in refused.stderr
+    metrics = bench.tmp / "run.prom"
+    second = bench.run_json(*job, "--metrics-file", metrics)["run"]["id"]
+    assert facts(bench, second)["resumed.from"] == first
+    assert "ddbench_run_info{" in metrics.read_text() and second in metrics.read_text()
+
+
 def test_a_rank_that_receives_sigterm_reports_it(bench):
     def send(_):
         os.kill(bench.workers()[1], signal.SIGTERM)

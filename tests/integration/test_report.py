@@ -13,7 +13,7 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from conftest import SMALL, Bench
+from conftest import EXECUTABLE, SMALL, Bench
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="no chromium here: pages were not looked at")
@@ -53,6 +53,16 @@ def test_a_file_holds_what_standard_output_shows(measured, reference, format):
     assert written.stdout == "" and str(target) in written.stderr
     assert target.read_text() == shown.stdout
     assert not [f for f in os.listdir(measured.tmp) if f.startswith(".ddbench-")], "a temporary file is left"
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_what_standard_output_is_appended_to_keeps_what_it_has(measured, name):
+    shown = measured.ok("report", "last", "--format", "csv").stdout
+    target = measured.tmp / "appended"
+    target.write_text("before\n")
+    with target.open("a") as file:
+        subprocess.run([EXECUTABLE, "report", "last", "--format", "csv", "-o", name], env=measured.environment, stdout=file, check=True)
+    assert target.read_text() == "before\n" + shown
 
 
 def test_references_to_sweeps_and_runs(measured):

@@ -90,4 +90,4 @@ def test_the_catalogue_is_listed(bench):
     assert skus["Standard_NC24ads_A100_v4"]["spot_source"]["date"]
     assert "InfiniBand HDR 8x200" in bench("list", "skus").stdout
     refused = bench("list", "skus", "--user", "me")
-    assert refused.returncode == 2 and "--user selects runs" in refused.stderr
+    assert refused.returncode == 2 and "--user is of `list runs`" in refused.stderr

@@ -114,7 +114,7 @@ def test_ranks_with_other_command_lines_are_named(bench):
     zero = started_on_node(bench, 0, port, *SMALL)
     one = started_on_node(bench, 1, port, *SMALL, "--lr", "0.5")
     _, err = finish(one)
-    assert one.returncode == 1 and "lr is 0.05 there and 0.5 here" in err, err
+    assert one.returncode == 2 and "lr is 0.05 there and 0.5 here" in err, err
     expect_failure(bench, zero, "rank 1", "lr is 0.05 there and 0.5 here")
 
 
@@ -168,7 +168,7 @@ def test_a_rank_that_resumes_needs_a_secret(bench):
     rank = started_on_node(bench, 1, port, "--resume", "last")
     _, err = finish(rank)
     launcher.close()
-    assert rank.returncode == 1 and "--resume" in err and "DDBENCH_TOKEN" in err, err
+    assert rank.returncode == 2 and "--resume" in err and "DDBENCH_TOKEN" in err, err
 
 
 class Relay:

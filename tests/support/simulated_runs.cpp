@@ -81,7 +81,7 @@ RunMeasures simulated_run(const SimulatedNoise& noise, const std::string& id, st
   measures.run.state = store::RunState::kDone;
   measures.run.started_wall_ns = started_ns;
   measures.run.finished_wall_ns = started_ns + kMinute_ns / 2;
-  measures.measured_steps = noise.steps;
+  measures.probed_steps = noise.steps;
   measures[RunMetric::kStepTime] = analyzer::median(std::move(steps_ns));
   return measures;
 }

@@ -13,11 +13,34 @@
 namespace ddbench::analyzer {
 namespace {
 
+/// What a rank's operations say of its place, found once: other ranks ask for it again and again.
+struct Place {
+  /// Of the collectives of a group, the highest numbers; -1: none.
+  struct Reached {
+    std::int64_t enqueued = -1;
+    std::int64_t completed = -1;
+  };
+
+  explicit Place(const FlightDump& dump) {
+    for (const RecordedOperation& operation : dump.operations) {
+      if (oldest_pending == nullptr && !operation.is_completed) oldest_pending = &operation;
+      Reached& group = reached[operation.group];
+      if (operation.is_p2p) continue;
+      group.enqueued = std::max(group.enqueued, operation.sequence);
+      if (operation.is_completed) group.completed = std::max(group.completed, operation.sequence);
+    }
+  }
+
+  const RecordedOperation* oldest_pending = nullptr;
+  std::map<std::string, Reached> reached;  ///< by group, of those with any operation
+};
+
 class Search {
  public:
   explicit Search(const std::vector<FlightDump>& dumps) {
     for (const FlightDump& dump : dumps) {
       dumps_[dump.rank] = &dump;
+      places_.insert_or_assign(dump.rank, Place(dump));
       hang_.world_size = std::max(hang_.world_size, dump.rank + 1);
       for (const auto& [name, group] : dump.groups) {
         if (!group.ranks.empty()) hang_.world_size = std::max(hang_.world_size, group.ranks.back() + 1);
@@ -41,18 +64,15 @@ class Search {
   using Operation = RecordedOperation;
 
   const Operation* oldest_pending(int rank) const {
-    const auto found = dumps_.find(rank);
-    if (found == dumps_.end()) return nullptr;
-    const auto& operations = found->second->operations;
-    const auto pending = std::find_if(operations.begin(), operations.end(), [](const Operation& o) { return !o.is_completed; });
-    return pending == operations.end() ? nullptr : &*pending;
+    const auto found = places_.find(rank);
+    return found == places_.end() ? nullptr : found->second.oldest_pending;
   }
 
   void look_at(int rank) {
     const Operation* const operation = oldest_pending(rank);
     if (operation == nullptr) return;
     ++hang_.waiting;
-    operation->is_p2p ? look_at_peer(rank, *operation) : look_at_collective(rank, *operation);
+    operation->is_p2p ? look_at_peers(rank, *operation) : look_at_collective(rank, *operation);
   }
 
   void wait_for(int rank, int other, const Operation& operation) {
@@ -88,22 +108,45 @@ class Search {
     entered_.insert(fmt::format("{}, ranks {}", in_words(rank, operation), ranks_in_words(members)));
   }
 
-  void look_at_peer(int rank, const Operation& operation) {
-    const std::optional<int> peer = peer_of(rank, operation);
-    if (!peer) return;
-    const Operation* const theirs = oldest_pending(*peer);
-    const bool is_in_it = theirs != nullptr && theirs->is_p2p && theirs->group == operation.group && peer_of(*peer, *theirs) == rank;
-    if (!is_in_it) return wait_for(rank, *peer, operation);
+  void look_at_peers(int rank, const Operation& operation) {
+    const Batch& batch = batch_of(rank);
+    if (batch.empty()) return;
+    bool all_came = true;
+    for (const auto& [peer, with_it] : batch) {
+      const Operation* const theirs = oldest_pending(peer);
+      if (theirs != nullptr && theirs->is_p2p && theirs->group == operation.group && batch_of(peer).contains(rank)) continue;
+      wait_for(rank, peer, *with_it);
+      all_came = false;
+    }
+    if (!all_came) return;
     within_.insert(rank);
-    entered_.insert(fmt::format("{}, ranks {} and {}", in_words(rank, operation), std::min(rank, *peer), std::max(rank, *peer)));
+    std::vector<int> ranks = {rank};
+    for (const auto& [peer, with_it] : batch) ranks.push_back(peer);
+    std::sort(ranks.begin(), ranks.end());
+    entered_.insert(ranks.size() == 2 ? fmt::format("{}, ranks {} and {}", in_words(rank, operation), ranks[0], ranks[1])
+                                      : fmt::format("{}, ranks {}", in_words(rank, operation), ranks_in_words(ranks)));
   }
 
-  /// "nccl:recv 2<-3", "nccl:send 3->2": the other one, a place in the group.
-  std::optional<int> peer_of(int rank, const Operation& operation) const {
+  /// Whom a rank's oldest pending send or receive, and those of its batch, which have its number, are with: all are under way at once.
+  /// With the first operation of each.
+  using Batch = std::map<int, const Operation*>;
+  const Batch& batch_of(int rank) {
+    const auto [known, is_new] = batches_.try_emplace(rank);
+    const Operation* const oldest = oldest_pending(rank);
+    if (!is_new || oldest == nullptr || !oldest->is_p2p) return known->second;
+    const std::vector<int> members = members_of(rank, oldest->group);
+    for (const Operation& operation : dumps_.at(rank)->operations) {
+      if (!operation.is_p2p || operation.is_completed || operation.group != oldest->group || operation.sequence != oldest->sequence) continue;
+      if (const std::optional<int> peer = peer_of(operation, members)) known->second.try_emplace(*peer, &operation);
+    }
+    return known->second;
+  }
+
+  /// "nccl:recv 2<-3", "nccl:send 3->2": the other one, a place in the group. Nothing of "nccl:coalesced".
+  static std::optional<int> peer_of(const Operation& operation, const std::vector<int>& members) {
     const std::size_t arrow = std::min(operation.name.find("->"), operation.name.find("<-"));
     if (arrow == std::string::npos) return std::nullopt;
     const auto place = leading_number<std::size_t>(std::string_view(operation.name).substr(arrow + 2));
-    const std::vector<int> members = members_of(rank, operation.group);
     return place && place->value < members.size() ? std::optional(members[place->value]) : std::nullopt;
   }
 
@@ -113,13 +156,15 @@ class Search {
     if (known != dumps_.at(rank)->groups.end() && !known->second.ranks.empty()) return known->second.ranks;
     std::vector<int> members;
     for (const auto& [other, dump] : dumps_) {
-      if (dump->numbers.contains(group) || has_operation(*dump, group)) members.push_back(other);
+      if (dump->numbers.contains(group) || places_.at(other).reached.contains(group)) members.push_back(other);
     }
     return members;
   }
 
-  static bool has_operation(const FlightDump& dump, const std::string& group) {
-    return std::any_of(dump.operations.begin(), dump.operations.end(), [&](const Operation& o) { return o.group == group; });
+  Place::Reached reached(int rank, const std::string& group) const {
+    const auto& groups = places_.at(rank).reached;
+    const auto found = groups.find(group);
+    return found == groups.end() ? Place::Reached{} : found->second;
   }
 
   /// Ranks use the same numbers for their groups if they have equally many in the same order.
@@ -139,9 +184,7 @@ class Search {
 
   bool has_enqueued(int rank, int like, const Operation& operation) const {
     if (!dumps_.contains(rank)) return false;
-    for (const Operation& other : dumps_.at(rank)->operations) {
-      if (!other.is_p2p && other.group == operation.group && other.sequence >= operation.sequence) return true;
-    }
+    if (reached(rank, operation.group).enqueued >= operation.sequence) return true;
     const GroupProgress* const progress = progress_of(rank, like, operation.group);
     return progress != nullptr && progress->enqueued >= operation.sequence;
   }
@@ -150,10 +193,7 @@ class Search {
     if (!dumps_.contains(rank)) return false;
     const GroupProgress* const progress = progress_of(rank, like, operation.group);
     if (progress != nullptr) return progress->completed >= operation.sequence;
-    const auto& operations = dumps_.at(rank)->operations;
-    return std::any_of(operations.begin(), operations.end(), [&](const Operation& other) {
-      return other.is_completed && !other.is_p2p && other.group == operation.group && other.sequence >= operation.sequence;
-    });
+    return reached(rank, operation.group).completed >= operation.sequence;
   }
 
   std::string in_words(int rank, const Operation& operation) const {
@@ -171,6 +211,8 @@ class Search {
   }
 
   std::map<int, const FlightDump*> dumps_;
+  std::map<int, Place> places_;
+  std::map<int, Batch> batches_;
   std::set<int> waits_;
   std::set<int> within_;  ///< an operation that all have entered
   std::map<int, std::string> stuck_;

@@ -24,7 +24,7 @@ struct Hang {
 };
 
 /// A rank is in its oldest incomplete operation. In a collective it waits for the ranks of the group that did
-/// not enqueue it, else for those that are in an older operation; in a send or receive for its peer, unless
+/// not enqueue it, else for those that are in an older operation; in a send or receive (of a batch: in each) for its peer, unless
 /// the peer is in it, too. Missing ranks are those for which others wait, directly or indirectly, and which
 /// wait for no rank: they enqueue nothing more, or are in a collective that others of the group have
 /// completed, or left no dump. All dumps must be of one job.

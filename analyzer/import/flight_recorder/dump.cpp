@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "analyzer/import/flight_recorder/pickle.h"
 #include "analyzer/import/numbers.h"
 #include "core/error.h"
+#include "core/span_limits.h"
 #include "core/text/number.h"
 
 namespace ddbench::imports {
@@ -25,12 +28,15 @@ class DumpReader {
     dump_.version = text(root_, "version");
     if (!dump_.version.starts_with("2.")) fail(fmt::format("its version is \"{}\", and 2.x was expected", dump_.version));
     dump_.nccl_version = text(root_, "nccl_version");
-    if (root_.contains("rank")) dump_.rank = static_cast<int>(integer(root_, "rank").value_or(-1));
+    const std::int64_t rank = integer(root_, "rank").value_or(-1);
+    if (rank >= kMostRanks) fail(fmt::format("it says that it is of rank {}, and there are {} at most", rank, kMostRanks));
+    dump_.rank = static_cast<int>(std::max<std::int64_t>(rank, -1));
     read_groups();
     read_progress();
     for (const Json& entry : root_["entries"]) read_operation(entry);
     std::stable_sort(dump_.operations.begin(), dump_.operations.end(),
                      [](const RecordedOperation& a, const RecordedOperation& b) { return a.order < b.order; });
+    complete_batches();
     return std::move(dump_);
   }
 
@@ -50,7 +56,7 @@ class DumpReader {
   }
 
   /// "[0, 1, 2]"; of "[0, 2, ...]" nothing.
-  static std::vector<int> ranks_of(std::string_view text) {
+  std::vector<int> ranks_of(std::string_view text) const {
     std::vector<int> ranks;
     if (!text.starts_with('[') || !text.ends_with(']')) return {};
     text = text.substr(1, text.size() - 2);
@@ -58,6 +64,7 @@ class DumpReader {
       const std::size_t comma = std::min(text.find(','), text.size());
       const auto rank = ddbench::number_from<int>(trimmed(text.substr(0, comma)));
       if (!rank || *rank < 0) return {};
+      if (*rank >= kMostRanks) fail(fmt::format("a process group has rank {}, and there are {} at most", *rank, kMostRanks));
       ranks.push_back(*rank);
       text.remove_prefix(std::min(comma + 1, text.size()));
     }
@@ -92,7 +99,8 @@ class DumpReader {
     operation.order = integer(entry, "record_id").value_or(static_cast<std::int64_t>(dump_.operations.size()));
     operation.group = (*group)[0].get<std::string>();
     operation.name = text(entry, "profiling_name");
-    operation.is_p2p = entry.value("is_p2p", Json(false)) == Json(true);
+    const auto is_p2p = entry.find("is_p2p");
+    operation.is_p2p = is_p2p != entry.end() && is_p2p->is_boolean() && is_p2p->get<bool>();
     const auto sequence = integer(entry, operation.is_p2p ? "p2p_seq_id" : "collective_seq_id");
     const auto older = integer(entry, "seq_id");  // 2.4
     if (!sequence && !older) fail(fmt::format("the entry {} has no collective_seq_id", operation.name));
@@ -100,6 +108,21 @@ class DumpReader {
     operation.is_completed = text(entry, "state") == "completed";
     if (const auto number = integer(entry, "pg_id")) dump_.numbers[operation.group] = std::to_string(*number);
     dump_.operations.push_back(std::move(operation));
+  }
+
+  /// The sends and receives of a batch (batch_isend_irecv) stay "scheduled" for ever (pytorch/pytorch issue 137969): only the entry
+  /// "nccl:coalesced" that follows them, of the same number, gets the state of all.
+  void complete_batches() {
+    std::map<std::pair<std::string, std::int64_t>, bool> ends;  // by group and number
+    for (auto operation = dump_.operations.rbegin(); operation != dump_.operations.rend(); ++operation) {
+      if (!operation->is_p2p) continue;
+      const std::pair batch(operation->group, operation->sequence);
+      if (operation->name == "nccl:coalesced") {
+        ends[batch] = operation->is_completed;
+      } else if (const auto end = ends.find(batch); end != ends.end()) {
+        operation->is_completed = operation->is_completed || end->second;
+      }
+    }
   }
 
   const Json& root_;

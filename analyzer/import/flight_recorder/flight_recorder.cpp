@@ -11,7 +11,9 @@
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
+#include "core/span_limits.h"
 #include "core/text/number.h"
+#include "core/text/text_hash.h"
 
 namespace ddbench::imports {
 namespace {
@@ -41,6 +43,7 @@ std::map<int, fs::path> files_of(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::optional<int> rank = rank_of(entry.path());
     if (!rank || !entry.is_regular_file(error)) continue;
+    if (*rank >= kMostRanks) refuse(entry.path(), fmt::format("its name says that it is of rank {}, and there are {} at most", *rank, kMostRanks));
     const auto [place, is_new] = files.try_emplace(*rank, entry.path());
     if (!is_new) refuse(entry.path(), fmt::format("it is of rank {}, and so is {}", *rank, place->second.string()));
   }
@@ -87,6 +90,7 @@ store::RunRecord record_of(const std::vector<FlightDump>& dumps, const Hang& han
   run.state = store::RunState::kFailed;
   run.reason = verdict_of(hang);
   run.provenance = {Provenance::kImported};
+  if (hang.world_size > 1) set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
   std::vector<std::string> notes;
   for (const MissingRank& missing : hang.missing) notes.push_back(fmt::format("rank {} {}", missing.rank, missing.why));
   if (hang.missing.empty()) notes = hang.entered_by_all;
@@ -103,14 +107,16 @@ store::RunRecord record_of(const std::vector<FlightDump>& dumps, const Hang& han
 FlightRecording read_flight_recorder(const fs::path& folder) {
   FlightRecording recording;
   std::vector<FlightDump> dumps;
+  std::uint64_t hash = kHashBegin;
   for (const auto& [rank, file] : files_of(folder)) {
     const std::string bytes = read_file(file);
     FlightDump dump = read_flight_dump(bytes, file.string());
     if (dump.rank >= 0 && dump.rank != rank) refuse(file, fmt::format("it says that it is of rank {}", dump.rank));
     dump.rank = rank;
     dumps.push_back(std::move(dump));
-    recording.content += fmt::format("rank {}: {} bytes\n", rank, bytes.size()) + bytes;
+    hash = ddbench::hash_text(bytes, ddbench::hash_text(fmt::format("rank {}: {} bytes\n", rank, bytes.size()), hash));
   }
+  recording.content = fmt::format("flight-recorder {:016x}", hash);
   check_one_job(dumps);
   recording.hang = find_hang(dumps);
   recording.run.run = record_of(dumps, recording.hang, folder);

@@ -16,7 +16,7 @@ using analyzer::MissingRank;
 struct FlightRecording {
   ImportedRun run;      ///< failed, without steps; its reason and its notes state which ranks are missing
   Hang hang;
-  std::string content;  ///< of all dumps, by rank: for import_runs
+  std::string content;  ///< what distinguishes these dumps from others: for import_runs
 };
 
 /// Reads the dumps that PyTorch's Flight Recorder left in a folder, one file per rank ("_dump_12",

@@ -167,7 +167,12 @@ class PickleReader {
 
   void remember(std::uint32_t place) {
     need(1);
-    if (stack_.back().json.is_string()) memo_[place] = stack_.back().json.get_ref<const std::string&>();
+    if (!stack_.back().json.is_string()) return;
+    const std::string& text = stack_.back().json.get_ref<const std::string&>();
+    // Python remembers each text of the file once.
+    remembered_ += text.size();
+    if (remembered_ > bytes_.size()) fail("it remembers more text than it has");
+    memo_[place] = text;
   }
   void recall(std::uint32_t place) {
     const auto found = memo_.find(place);
@@ -184,6 +189,7 @@ class PickleReader {
   std::vector<Value> stack_;
   std::vector<std::size_t> marks_;
   std::unordered_map<std::uint32_t, std::string> memo_;
+  std::size_t remembered_ = 0;
   std::size_t recalled_ = 0;
 };
 

@@ -46,6 +46,8 @@ class TraceMaker {
   TraceMaker(const HorovodTimeline& timeline, int ranks, RankTrace& trace) : timeline_(timeline), ranks_(ranks), trace_(trace) {}
 
   void make() {
+    any_names_all_ = std::any_of(timeline_.negotiations.begin(), timeline_.negotiations.end(),
+                                 [&](const HorovodNegotiation& negotiation) { return names_all(negotiation); });
     for (const HorovodNegotiation& negotiation : timeline_.negotiations) add_negotiation(negotiation);
     for (const Transfer& transfer : fused(transfers())) add_transfer(transfer);
     for (const HorovodActivity& activity : timeline_.activities) {
@@ -53,13 +55,18 @@ class TraceMaker {
       if (kind_of(name) == SpanKind::kCopy) add_span(SpanKind::kCopy, Lane::kMain, name, activity.begin_ns, activity.end_ns);
     }
     trace_.reported_collectives = totals_.records([&](std::uint16_t) { return store::CommunicatorRecord{ranks_}; });
-    for (store::CollectiveRecord& record : trace_.reported_collectives)
-      record.peer_wait_resolved = record.function == "negotiate" && waits_known_ > 0;
+    for (store::CollectiveRecord& record : trace_.reported_collectives) {
+      const bool is_negotiation = record.function == "negotiate";
+      record.peer_wait_resolved = is_negotiation && waits_known_ > 0;
+      if (is_negotiation) record.count += waits_not_known_;
+    }
     trace_.spans.names = names_.names();
     note_last_ranks();
   }
 
  private:
+  bool names_all(const HorovodNegotiation& negotiation) const { return static_cast<int>(negotiation.ready) == ranks_; }
+
   Span& add_span(SpanKind kind, Lane lane, std::string_view name, std::int64_t begin_ns, std::int64_t end_ns) {
     Span span;
     span.begin_ns = begin_ns;
@@ -77,7 +84,11 @@ class TraceMaker {
     add_span(SpanKind::kCommunication, Lane::kCommunication, "negotiate", negotiation.begin_ns, negotiation.end_ns);
     const auto first = timeline_.ready.begin() + static_cast<std::ptrdiff_t>(negotiation.first_ready);
     const auto behind = first + static_cast<std::ptrdiff_t>(negotiation.ready);
-    if (static_cast<int>(negotiation.ready) != ranks_) {
+    if (!names_all(negotiation) && any_names_all_) {
+      ++waits_not_known_;  // nothing that may be mixed with what is measured
+      return;
+    }
+    if (!names_all(negotiation)) {
       totals_.add_collective(kind, length_ns, 0);
       return totals_.add_share_of_rank(kind, length_ns, 0, 0);
     }
@@ -153,11 +164,15 @@ class TraceMaker {
     std::vector<std::int64_t>& lateness_ns = most->second;
     const auto middle = lateness_ns.begin() + static_cast<std::ptrdiff_t>(lateness_ns.size() / 2);
     std::nth_element(lateness_ns.begin(), middle, lateness_ns.end());
+    const std::string others =
+        waits_not_known_ == 0 ? "negotiations of tensors that Horovod had in its cache name none"
+                              : fmt::format("{} others do not, as of tensors that Horovod had in its cache: they are counted, and in none of the times",
+                                            waits_not_known_);
     trace_.notes.push_back(fmt::format(
         "of {} negotiations that name all ranks, rank {} was the last to be ready in {:.0f}%, by a median of {:.3g} ms after the "
-        "one before it; negotiations of tensors that Horovod had in its cache name none",
+        "one before it; {}",
         waits_known_, most->first, 100.0 * static_cast<double>(lateness_ns.size()) / static_cast<double>(waits_known_),
-        static_cast<double>(*middle) / 1e6));
+        static_cast<double>(*middle) / 1e6, others));
   }
 
   const HorovodTimeline& timeline_;
@@ -165,7 +180,9 @@ class TraceMaker {
   RankTrace& trace_;
   NameTable names_;
   analyzer::CollectiveTotals totals_;
+  bool any_names_all_ = false;  ///< a negotiation names all ranks
   std::size_t waits_known_ = 0;
+  std::size_t waits_not_known_ = 0;
   std::map<int, std::vector<std::int64_t>> last_;  ///< by rank: how long after the second to last
 };
 

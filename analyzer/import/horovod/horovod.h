@@ -19,7 +19,8 @@ struct HorovodOptions {
 ///
 /// The rows of collectives cover all ranks, as rank 0 saw them: RankTrace::reported_collectives. The peer wait of
 /// a negotiation is how long a rank was ready before the last one, if the timeline names all ranks; otherwise
-/// it is not known.
+/// it is not known. Where some negotiations name all ranks, as before Horovod has a tensor in its cache, the others count, but
+/// their times are left out: a note says how many.
 ///
 /// Steps: a gradient's tensor is reduced once a step, so that the k-th time of all tensors ends the k-th
 /// step. Throws Error{kBadInput} naming the file if the number of ranks is not stated, or `options.ranks` are

@@ -116,6 +116,8 @@ void read_arguments(ondemand::value& value, TraceEvent& event) {
       event.is_backward = number_of<std::uint64_t>(argument).value_or(0) > 0;
     } else if (key == "device") {
       event.device = number_of<std::int64_t>(argument).value_or(-1);
+    } else if (key == "stream") {
+      event.stream = number_of<std::int64_t>(argument).value_or(-1);
     } else if (key == "bytes") {
       event.bytes = number_of<std::uint64_t>(argument).value_or(0);
     } else if (key == "Input Dims") {

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -27,6 +28,10 @@ constexpr std::size_t kBlockBytes = std::size_t{128} << 10;
 constexpr int kWindowBitsOfGzip = 15 + 16;
 // From here on a thread of its own pays for itself.
 constexpr off_t kReadAheadFromBytes = off_t{256} << 10;
+// Traces inflate to ten to thirty times their size; zeros to a thousand times.
+constexpr std::uint64_t kInflatedUnchecked = 1'000'000'000;
+constexpr std::uint64_t kMostInflated = 200;
+constexpr std::size_t kInflatedForHash = std::size_t{16} << 20;
 
 }  // namespace
 
@@ -52,11 +57,19 @@ class FileBytes::Impl {
 
   std::size_t read(char* to, std::size_t size) { return ahead_ ? ahead_->read(to, size) : produce(to, size); }
 
+  /// From now on the rest of the file is read and not inflated.
+  void inflate_no_more() { is_rest_raw_ = true; }
+
   std::uint64_t hash_ = kHashBegin;
   std::filesystem::path file_;
 
  private:
-  std::size_t produce(char* to, std::size_t size) { return is_gzip_ ? inflate(to, size) : copy(to, size); }
+  std::size_t produce(char* to, std::size_t size) {
+    if (!is_gzip_) return copy(to, size);
+    if (!is_rest_raw_) return inflate(to, size);
+    while (size_ > 0) fill();
+    return 0;
+  }
 
   [[noreturn]] void fail(const std::string& why) const {
     throw Error(ErrorCode::kBadInput, fmt::format("{} cannot be read: {}", file_.string(), why), 0, file_.string());
@@ -104,6 +117,9 @@ class FileBytes::Impl {
                          stream_.msg != nullptr ? stream_.msg : "no such block"));
       }
     }
+    inflated_ += wanted - stream_.avail_out;
+    if (inflated_ > kInflatedUnchecked && inflated_ / kMostInflated > taken_)
+      fail(fmt::format("its gzip data inflates to more than {} times its size: this is no trace", kMostInflated));
     return wanted - stream_.avail_out;
   }
 
@@ -112,6 +128,8 @@ class FileBytes::Impl {
   std::size_t at_ = 0;
   std::size_t size_ = 0;
   std::uint64_t taken_ = 0;
+  std::uint64_t inflated_ = 0;
+  std::atomic<bool> is_rest_raw_ = false;
   bool is_gzip_ = false;
   bool member_ended_ = false;
   z_stream stream_{};
@@ -127,7 +145,10 @@ std::size_t FileBytes::read(char* to, std::size_t size) {
 }
 std::uint64_t FileBytes::hash() {
   std::vector<char> rest(kBlockBytes);
-  while (impl_->read(rest.data(), rest.size()) > 0) {
+  std::size_t inflated = 0;
+  for (std::size_t got = 1; got > 0; inflated += got) {
+    got = impl_->read(rest.data(), rest.size());
+    if (inflated > kInflatedForHash) impl_->inflate_no_more();
   }
   return impl_->hash_;
 }

@@ -103,6 +103,10 @@ RankTrace read_rank_trace(const std::filesystem::path& file) {
                             file.string()),
                 0, file.string());
   }
+  if (trace.collectives_of_unknown_group > 0) {
+    trace.notes.emplace_back("the trace does not say of which process group its collectives are, and they are on several streams (newer "
+                             "versions of PyTorch write it): they are not joined, and waits for peers are not known");
+  }
   return trace;
 }
 

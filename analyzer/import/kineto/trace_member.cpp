@@ -11,12 +11,15 @@ namespace ddbench::imports {
 namespace {
 
 constexpr int kMostRanks = 1 << 20;
+// A parsed value takes up to a hundred times the memory of its text.
+constexpr std::size_t kLargestMember = std::size_t{4} << 20;
 
 [[noreturn]] void refuse(const JsonPiece& piece, const std::filesystem::path& file, const std::string& why) {
   throw Error(ErrorCode::kBadInput, fmt::format("{}, byte {}: {}", file.string(), piece.offset, why), 0, file.string());
 }
 
 nlohmann::json parse(std::string_view key, const JsonPiece& piece, const std::filesystem::path& file) {
+  if (piece.text.size() > kLargestMember) refuse(piece, file, fmt::format("{} is longer than 4 MB: this is no trace", key));
   nlohmann::json json = nlohmann::json::parse(piece.text, nullptr, false);
   if (json.is_discarded()) refuse(piece, file, fmt::format("the value of {} is no JSON", key));
   return json;
@@ -27,7 +30,7 @@ std::optional<int> count_in(const nlohmann::json& json, const char* key, const J
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return std::nullopt;
   if (!found->is_number_integer() || *found < 0 || *found > kMostRanks)
-    refuse(piece, file, fmt::format("{} in distributedInfo is {}", key, found->dump().substr(0, 40)));
+    refuse(piece, file, fmt::format("{} in distributedInfo is {}", key, found->is_primitive() ? found->dump().substr(0, 40) : found->type_name()));
   return found->get<int>();
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "analyzer/import/kineto/file_bytes.h"
+#include "analyzer/import/trace/collective_names.h"
 #include "core/error.h"
 #include "core/nccl_event.h"
 #include "core/span_limits.h"
@@ -102,8 +103,14 @@ class LineReader {
     }
     if (call.function.empty()) fail(fmt::format("{} is missing", kind));
     call.sequence = number<std::uint64_t>(perf, (kind + "_sn").c_str(), 0, 9e15);
-    call.bytes = number<std::uint64_t>(perf, (kind + "_msg_size_bytes").c_str(), 0, static_cast<double>(kMostBytes));
+    call.is_p2p = kind == "p2p";
+    const std::string size = kind + "_msg_size_bytes";
+    const auto message_bytes = number<std::uint64_t>(perf, size.c_str(), 0, static_cast<double>(kMostBytes));
+    const auto bytes = bytes_of_all_ranks(call.function, message_bytes, call.ranks);
+    if (!bytes) fail(fmt::format("{} is {}, which {} ranks cannot have each", size, message_bytes, call.ranks));
+    call.bytes = *bytes;
     call.duration_ns = std::llround(1e3 * number<double>(perf, (kind + "_exec_time_us").c_str(), 0, kLongest_us));
+    call.timing_source = text(perf, (kind + "_timing_source").c_str());
     const std::string algorithm = text(perf, (kind + "_algo").c_str());
     if (!algorithm.empty()) call.nccl_algorithm = fmt::format("{} {}", algorithm, text(perf, (kind + "_proto").c_str()));
   }
@@ -113,7 +120,7 @@ class LineReader {
   const std::function<void(InspectorCall&&)>& take_;
   dom::parser parser_;
   InspectorFile result_;
-  int number_ = 0;
+  std::int64_t number_ = 0;
 };
 
 }  // namespace

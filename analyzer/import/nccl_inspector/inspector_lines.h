@@ -15,10 +15,12 @@ struct InspectorCall {
   int nodes = 0;  ///< 0: not stated
   std::string host;
   std::string function;  ///< ddbench's word
+  bool is_p2p = false;   ///< a send or a receive
   std::uint64_t sequence = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  ///< as nccl-tests count
   std::int64_t duration_ns = 0;
   std::string nccl_algorithm;  ///< "RING LL128, 8 channels"; empty: not stated
+  std::string timing_source;   ///< "kernel_gpu", "kernel_cpu", "collective_cpu"; empty: not stated
 };
 
 struct InspectorFile {

@@ -30,6 +30,7 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
 struct CallGroup {
   std::map<std::uint64_t, std::map<int, std::int64_t>> calls;  ///< by sequence: each rank's time
   std::set<std::string> algorithms;
+  bool is_p2p = false;  ///< sends or receives: the calls of one number on several ranks have nothing in common
 };
 
 struct Communicator {
@@ -51,13 +52,30 @@ class Calls {
     CallGroup& group = groups_[{call.communicator, call.function, call.bytes}];
     // The same call twice: of two dumps of the ring the later one counts.
     group.calls[call.sequence][call.rank] = call.duration_ns;
+    group.is_p2p = call.is_p2p;
+    ++lines_;
+    const std::string& source = call.timing_source;
+    if (source.empty() || source == "kernel_gpu") return;
+    ++timed_elsewhere_[source == "kernel_cpu" || source == "collective_cpu" ? source : "another clock"];
     if (!call.nccl_algorithm.empty()) group.algorithms.insert(std::move(call.nccl_algorithm));
   }
 
   bool empty() const { return groups_.empty(); }
 
+  bool has_p2p() const {
+    return std::any_of(groups_.begin(), groups_.end(), [](const auto& group) { return group.second.is_p2p; });
+  }
+
+  /// "3 of 40 lines are timed by kernel_cpu"; empty where the GPU timed all kernels.
+  std::string describe_timing() const {
+    std::vector<std::string> sources;
+    for (const auto& [source, lines] : timed_elsewhere_) sources.push_back(fmt::format("{} of {} lines are timed by {}", lines, lines_, source));
+    return fmt::format("{}", fmt::join(sources, ", "));
+  }
+
   bool all_ranks_complete() const {
     return std::all_of(groups_.begin(), groups_.end(), [&](const auto& group) {
+      if (group.second.is_p2p) return true;
       const auto ranks = static_cast<std::size_t>(communicators_.at(std::get<0>(group.first)).ranks);
       return std::all_of(group.second.calls.begin(), group.second.calls.end(),
                          [&](const auto& call) { return call.second.size() == ranks; });
@@ -96,6 +114,10 @@ class Calls {
     const Communicator& communicator = communicators_.at(std::get<0>(key));
     std::vector<std::int64_t> durations, transfers, waits;
     for (const auto& [sequence, ranks] : group.calls) {
+      if (group.is_p2p) {
+        for (const auto& [rank, ns] : ranks) transfers.push_back(ns);
+        continue;
+      }
       std::int64_t shortest_ns = ranks.begin()->second;
       for (const auto& [rank, ns] : ranks) shortest_ns = std::min(shortest_ns, ns);
       for (const auto& [rank, ns] : ranks) durations.push_back(ns);
@@ -103,10 +125,11 @@ class Calls {
       if (static_cast<int>(ranks.size()) != communicator.ranks) continue;
       for (const auto& [rank, ns] : ranks) waits.push_back(ns - shortest_ns);
     }
+    if (group.is_p2p) durations = transfers;
     store::CollectiveRecord record;
     record.function = std::get<1>(key);
     record.bytes = std::get<2>(key);
-    record.count = group.calls.size();
+    record.count = transfers.size();
     record.duration_ns = median_of(std::move(durations));
     record.transfer_ns = median_of(std::move(transfers));
     if (!waits.empty()) record.peer_wait_ns = median_of(waits);
@@ -120,6 +143,8 @@ class Calls {
   std::map<std::string, Communicator> communicators_;
   std::map<int, int> of_size_;
   std::set<std::string> hosts_;
+  std::size_t lines_ = 0;
+  std::map<std::string, std::size_t> timed_elsewhere_;  ///< lines by what timed them
   std::map<Key, CallGroup> groups_;
 };
 
@@ -143,6 +168,11 @@ InspectorContent read_nccl_inspector(const std::vector<std::filesystem::path>& f
   if (!calls.all_ranks_complete())
     set_fact(facts, fact_key_of<"note.*">(++notes),
              "for calls that only some ranks reported, the shortest reported time counts as transfer; it may include a wait");
+  if (calls.has_p2p())
+    set_fact(facts, fact_key_of<"note.*">(++notes), "the time of a send or a receive contains the wait for its peer");
+  if (const std::string timing = calls.describe_timing(); !timing.empty())
+    set_fact(facts, fact_key_of<"note.*">(++notes),
+             fmt::format("{} and not by the GPU (kernel_gpu): such times contain some of the host's", timing));
   if (cut_off > 0)
     set_fact(facts, fact_key_of<"note.*">(++notes), fmt::format("the last line of {} files is cut off and was left out", cut_off));
   return content;

@@ -22,7 +22,8 @@ struct InspectorContent {
 /// function, size and communicator the duration is the median over calls and ranks. A call's transfer is the
 /// shortest of its ranks' times (that of the last rank, if all reported theirs), and peer wait is the excess
 /// of the others; if only some ranks reported the call, peer wait is unknown, and a note states that the
-/// transfer may contain some.
+/// transfer may contain some. A send or receive of a rank is a call by itself, and its peer wait is unknown.
+/// Notes state also which calls were not timed by the GPU.
 ///
 /// Throws Error{kBadInput} that names file and line for a line that is none of these, but of one that the end of a file cut off,
 /// and for files without any.

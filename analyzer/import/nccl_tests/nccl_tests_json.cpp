@@ -86,11 +86,15 @@ class JsonReader {
   }
 
   double number(const Json& object, const char* key, const std::string& where) const {
-    if (!object.contains(key) || !object[key].is_number()) {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_number()) {
+      // What lies deep in lists must not be written out: that recurses.
       fail(fmt::format("{}: {} is {}, but it must be a number", where, key,
-                       object.contains(key) ? object[key].dump() : "missing"));
+                       found == object.end()    ? "missing"
+                       : found->is_primitive() ? found->dump()
+                                               : found->type_name()));
     }
-    const double value = object[key].get<double>();
+    const double value = found->get<double>();
     if (!std::isfinite(value) || value < 0)
       fail(fmt::format("{}: {} is {}, but it must be 0 or more", where, key, value));
     return value;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,8 +11,8 @@
 #include "analyzer/import/nsys/nccl_payload.h"
 #include "analyzer/import/nsys/nvtx_text.h"
 #include "analyzer/import/nsys/step_ranges.h"
+#include "analyzer/import/trace/collective_names.h"
 #include "analyzer/import/trace/rank_builder.h"
-#include "core/nccl_event.h"
 #include "core/span_limits.h"
 
 namespace ddbench::imports {
@@ -33,9 +32,7 @@ struct Process {
   RankBuilder builder;
   StepRanges steps;
   std::map<std::int64_t, std::size_t> work_by_device;
-  std::set<std::int64_t> nccl_streams;
   std::map<std::uint64_t, NsysCommunicator> communicators;
-  bool has_payloads = false;
   bool has_whole_graphs = false;
   std::size_t open_ranges = 0;
 };
@@ -113,7 +110,7 @@ class ExportReader {
     TraceEvent event = row.event;
     event.name = from_.string(row.detail);
     if (event.name.empty()) event.name = "kernel";
-    if (nccl_kernel_function(event.name)) to.nccl_streams.insert(row.stream);
+    event.stream = row.stream;
     to.builder.add_kernel(event);
   }
 
@@ -158,7 +155,6 @@ class ExportReader {
       const NcclPayload payload = payloads_.read(row.blob(1));
       Process* const process = process_of(row.integer(0));
       if (process == nullptr || !payload.communicator) return;
-      process->has_payloads = true;
       constexpr std::int64_t kMostPeers = 1 << 20;
       if (!payload.ranks || !payload.rank || *payload.rank < 0 || *payload.rank >= *payload.ranks || *payload.ranks > kMostPeers)
         return;
@@ -206,13 +202,15 @@ class ExportReader {
     const NcclPayload payload = payloads_.read(blob);
     if (!payload.communicator || !payload.bytes) return to.builder.add_enqueued(event, event.name, 0);
     const auto known = to.communicators.find(*payload.communicator);
-    to.builder.add_enqueued(event, event.name, std::min(*payload.bytes, kMostBytes), fmt::format("{:016x}", *payload.communicator),
-                            known == to.communicators.end() ? 0 : known->second.ranks);
+    const int ranks = known == to.communicators.end() ? 0 : known->second.ranks;
+    const auto bytes = bytes_of_all_ranks(collective_function(event.name), *payload.bytes, ranks);
+    to.builder.add_enqueued(event, event.name, bytes.value_or(0), fmt::format("{:016x}", *payload.communicator), ranks);
   }
 
-  void build_steps(std::int64_t key, Process& process) const {
+  /// As NsysRank::why_no_steps: a process may be no rank.
+  std::string build_steps(std::int64_t key, Process& process) const {
     const std::size_t steps = process.steps.add_to(process.builder);
-    if (steps > 0 || step_range_.empty()) return;
+    if (steps > 0 || step_range_.empty()) return {};
     std::string names;
     from_.each(fmt::format("SELECT coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) AS name, count(*) FROM NVTX_EVENTS "
                            "WHERE eventType IN ({}, {}) AND globalTid >> {} = {} AND name IS NOT NULL GROUP BY name "
@@ -223,8 +221,7 @@ class ExportReader {
                  row.read(name);
                  names += fmt::format("{}{}", names.empty() ? "" : ", ", name.substr(0, 60));
                });
-    from_.refuse(fmt::format("process {} has no NVTX range {}; it has {}", key & kPidMask, step_range_,
-                             names.empty() ? "none at all" : names));
+    return fmt::format("process {} has no NVTX range {}; it has {}", key & kPidMask, step_range_, names.empty() ? "none at all" : names);
   }
 
   void note(Process& process) const {
@@ -235,28 +232,30 @@ class ExportReader {
       process.builder.note(fmt::format("{} NVTX ranges have no end and were left out", process.open_ranges));
     if (process.work_by_device.size() > 1)
       process.builder.note(fmt::format("a process used {} GPUs: it counts as one rank", process.work_by_device.size()));
-    if (has_unknown_groups(process))
-      process.builder.note("the export does not say of which communicator a collective is (nsys export --include-blobs=true keeps "
-                           "what NCCL wrote): collectives are not joined, and waits for peers are not known");
   }
 
-  /// A communicator has a stream of its own, so that one stream is one communicator.
-  static bool has_unknown_groups(const Process& process) { return !process.has_payloads && process.nccl_streams.size() > 1; }
+  /// Of a communicator that was made before the recording began, NCCL's payload may be missing, too.
+  static void note_unknown_groups(RankTrace& trace) {
+    if (trace.collectives_of_unknown_group == 0) return;
+    trace.notes.push_back(fmt::format(
+        "the export does not say of which communicator {} of {} collectives of a process are (nsys export --include-blobs=true keeps what "
+        "NCCL wrote): they are not joined, and their waits for peers are not known",
+        trace.collectives_of_unknown_group, trace.collectives.size()));
+  }
 
   std::vector<NsysRank> finish() {
     const TraceInfo info = machine_of(from_);
     std::vector<NsysRank> ranks;
     for (auto& [key, process] : processes_) {
-      build_steps(key, process);
+      std::string why_no_steps = build_steps(key, process);
       note(process);
       process.builder.info() = info;
       process.builder.set_clock(from_.file().string());
       process.builder.set_hash(from_.hash() + static_cast<std::uint64_t>(key));
       NsysRank& rank = ranks.emplace_back();
       rank.trace = process.builder.finish();
-      if (has_unknown_groups(process)) {
-        for (TraceCollective& collective : rank.trace.collectives) collective.is_group_known = false;
-      }
+      rank.why_no_steps = std::move(why_no_steps);
+      note_unknown_groups(rank.trace);
       rank.pid = key & kPidMask;
       rank.device = static_cast<int>(std::max_element(process.work_by_device.begin(), process.work_by_device.end(),
                                                       [](const auto& a, const auto& b) { return a.second < b.second; })

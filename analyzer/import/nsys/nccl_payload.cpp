@@ -18,6 +18,13 @@ Integer at(std::span<const std::byte> bytes, std::size_t offset) {
   return value;
 }
 
+/// Nothing where the field is not known, or does not lie within the bytes.
+template <typename Integer>
+std::optional<Integer> field_at(std::span<const std::byte> bytes, std::optional<std::size_t> offset) {
+  if (!offset || *offset + sizeof(Integer) > bytes.size()) return std::nullopt;
+  return at<Integer>(bytes, *offset);
+}
+
 }  // namespace
 
 NcclPayloads::NcclPayloads(const NsysExport& from) {
@@ -27,31 +34,26 @@ NcclPayloads::NcclPayloads(const NsysExport& from) {
     std::string name;
     row.read(domain, schema, name, offset);
     if (offset < 0 || offset > 4096) return;
-    const auto place = [&](Field field, std::size_t size) {
-      places_.insert({{domain, schema}, {field, static_cast<std::size_t>(offset), size}});
+    const auto place = [&](std::optional<std::size_t> Places::*field) {
+      places_[{domain, schema}].*field = static_cast<std::size_t>(offset);
     };
-    if (name == "NCCL communicator ID") place(Field::kCommunicator, 8);
-    if (name == "No. of ranks") place(Field::kRanks, 4);
-    if (name == "Rank") place(Field::kRank, 4);
-    if (name == "Message size [bytes]") place(Field::kBytes, 8);
+    if (name == "NCCL communicator ID") place(&Places::communicator);
+    if (name == "No. of ranks") place(&Places::ranks);
+    if (name == "Rank") place(&Places::rank);
+    if (name == "Message size [bytes]") place(&Places::bytes);
   });
 }
 
 NcclPayload NcclPayloads::read(std::span<const std::byte> bytes) const {
   NcclPayload payload;
   if (bytes.size() < kPayloadHeaderBytes) return payload;
-  const auto [first, last] = places_.equal_range({at<std::uint32_t>(bytes, 0), at<std::uint32_t>(bytes, 8)});
+  const auto places = places_.find({at<std::uint32_t>(bytes, 0), at<std::uint32_t>(bytes, 8)});
+  if (places == places_.end()) return payload;
   const std::span<const std::byte> fields = bytes.subspan(kPayloadHeaderBytes);
-  for (auto place = first; place != last; ++place) {
-    const auto& [field, offset, size] = place->second;
-    if (offset + size > fields.size()) continue;
-    switch (field) {
-      case Field::kCommunicator: payload.communicator = at<std::uint64_t>(fields, offset); break;
-      case Field::kRanks: payload.ranks = at<std::int32_t>(fields, offset); break;
-      case Field::kRank: payload.rank = at<std::int32_t>(fields, offset); break;
-      case Field::kBytes: payload.bytes = at<std::uint64_t>(fields, offset); break;
-    }
-  }
+  payload.communicator = field_at<std::uint64_t>(fields, places->second.communicator);
+  payload.ranks = field_at<std::int32_t>(fields, places->second.ranks);
+  payload.rank = field_at<std::int32_t>(fields, places->second.rank);
+  payload.bytes = field_at<std::uint64_t>(fields, places->second.bytes);
   return payload;
 }
 

@@ -32,13 +32,14 @@ class NcclPayloads {
   NcclPayload read(std::span<const std::byte> bytes) const;
 
  private:
-  enum class Field : std::uint8_t { kCommunicator, kRanks, kRank, kBytes };
-  struct Place {
-    Field field;
-    std::size_t offset;
-    std::size_t size;
+  /// Where the fields of a schema lie.
+  struct Places {
+    std::optional<std::size_t> communicator;
+    std::optional<std::size_t> ranks;
+    std::optional<std::size_t> rank;
+    std::optional<std::size_t> bytes;
   };
-  std::multimap<std::pair<std::int64_t, std::int64_t>, Place> places_;  ///< by domain and schema
+  std::map<std::pair<std::int64_t, std::int64_t>, Places> places_;  ///< by domain and schema
 };
 
 }  // namespace ddbench::imports

@@ -48,6 +48,30 @@ std::optional<std::uint64_t> common_communicator(Files& files) {
   return largest;
 }
 
+/// Leaves out processes that used a GPU beside the job: a monitor, a loader that copies.
+std::vector<std::string> leave_out_helpers(Files& files) {
+  bool any_kernels = false;
+  each_rank(files, [&](const NsysRank& rank) { any_kernels = any_kernels || rank.trace.kernels > 0; });
+  const auto lacks_kernels = [&](const NsysRank& rank) { return any_kernels && rank.trace.kernels == 0; };
+  std::map<std::uint64_t, std::size_t> members;
+  each_rank(files, [&](const NsysRank& rank) {
+    if (lacks_kernels(rank)) return;
+    for (const auto& [id, communicator] : rank.communicators) ++members[id];
+  });
+  const bool any_shared = std::any_of(members.begin(), members.end(), [](const auto& communicator) { return communicator.second > 1; });
+  std::vector<std::string> left_out;
+  for (std::vector<NsysRank>& file : files) {
+    std::erase_if(file, [&](const NsysRank& rank) {
+      const bool is_alone = rank.communicators.empty() && rank.trace.collectives.empty();
+      if (!lacks_kernels(rank) && !(any_shared && is_alone)) return false;
+      left_out.push_back(fmt::format("{} of {}", rank.pid, rank.trace.file.filename().string()));
+      return true;
+    });
+  }
+  std::erase_if(files, [](const std::vector<NsysRank>& file) { return file.empty(); });
+  return left_out;
+}
+
 /// Numbers ranks by the names of the files; false if these do not state a rank, or a file has several
 /// processes.
 bool number_by_names(Files& files) {
@@ -67,6 +91,14 @@ std::vector<fs::path> nsys_files(const std::vector<fs::path>& files_and_folders)
 }
 
 std::vector<RankTrace> number_nsys_ranks(Files files) {
+  const std::vector<std::string> helpers = leave_out_helpers(files);
+  if (!helpers.empty())
+    files.front().front().trace.notes.push_back(
+        fmt::format("processes that ran no kernels, or communicated with no other, are no ranks and were left out: {}", fmt::join(helpers, ", ")));
+  each_rank(files, [](const NsysRank& rank) {
+    if (!rank.why_no_steps.empty())
+      throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", rank.trace.file.string(), rank.why_no_steps), 0, rank.trace.file.string());
+  });
   if (const auto world = common_communicator(files)) {
     each_rank(files, [&](NsysRank& rank) {
       const NsysCommunicator& communicator = rank.communicators.at(*world);

@@ -88,6 +88,22 @@ class RowReader {
       run_case.scaling = ScalingMode::kStrong;
   }
 
+  /// Its throughput counts tokens, and its batch something else: how long a step takes is not known.
+  bool has_useless_batch() const {
+    return values_.counts_tokens && values_.step_ns <= 0 && values_.global_batch + batch_said() > 0;
+  }
+
+  /// Runs of other batches stay apart by what is constant on their curve.
+  void tag_batch(RunCase& run_case) const {
+    if (values_.global_batch > 0 && !modes_.is_weak(values_)) {
+      run_case.tags.try_emplace("global_batch", std::to_string(values_.global_batch));
+      return;
+    }
+    const std::int64_t copies = run_case.world_size() / model_parallel(values_);
+    const std::string share = values_.global_batch > 0 ? std::to_string(values_.global_batch / copies) : values_.case_fields.at("batch_per_gpu");
+    run_case.tags.try_emplace("batch_per_gpu", share);
+  }
+
   void set_model_parallel(RunCase& run_case) const {
     const std::int64_t gpus = model_parallel(values_);
     if (run_case.world_size() % gpus != 0)
@@ -105,6 +121,7 @@ class RowReader {
   std::int64_t step_ns(const RunCase& run_case) const {
     const auto batch = static_cast<double>(run_case.global_batch());
     double ns = values_.step_ns;
+    if (counts_steps_alone()) return checked_step_ns(ns);
     for (const double rate : {values_.samples_per_s, values_.samples_per_s_per_gpu * run_case.world_size()}) {
       if (rate <= 0) continue;
       const double other_ns = batch / rate * 1e9;
@@ -118,6 +135,13 @@ class RowReader {
       if (ns <= 0 || values_.global_batch + batch_said() == 0) ns = other_ns;
     }
     if (ns <= 0) fail("no metric is given: one of step_time, throughput and throughput_per_gpu must be");
+    return checked_step_ns(ns);
+  }
+  /// Its rate is of tokens, and its step time belongs to a batch of samples.
+  bool counts_steps_alone() const {
+    return values_.counts_tokens && values_.step_ns > 0 && values_.global_batch + batch_said() > 0;
+  }
+  std::int64_t checked_step_ns(double ns) const {
     if (!(ns >= 1) || ns > kLongestStep_ns) fail(fmt::format("a step of {:.3g} ns cannot be stored", ns));
     return std::llround(ns);
   }
@@ -129,7 +153,8 @@ class RowReader {
   std::string case_cells() const {
     std::string cells;
     for (const std::int64_t number : {values_.gpus, values_.nodes, values_.gpus_per_node, values_.global_batch, values_.tensor_parallel,
-                                      values_.pipeline_parallel, values_.context_parallel, std::int64_t{modes_.is_weak(values_)}})
+                                      values_.pipeline_parallel, values_.context_parallel, std::int64_t{modes_.is_weak(values_)},
+                                      std::int64_t{has_useless_batch()}})
       cells.append(std::to_string(number)).append(1, ' ');
     for (const auto& [name, text] : values_.case_fields) {
       if (!is_label(name)) cells.append(1, '\0').append(name).append(1, '\0').append(text);
@@ -148,6 +173,7 @@ class RowReader {
   RunCase run_case() const {
     RunCase run_case = unlabelled_case();
     set_labels(run_case, values_.case_fields);
+    if (has_useless_batch()) tag_batch(run_case);
     return run_case;
   }
 
@@ -159,6 +185,10 @@ class RowReader {
       set_sizes(run_case);
       set_model_parallel(run_case);
       set_batch(run_case);
+      if (has_useless_batch()) {
+        run_case.batch_per_gpu = 1;
+        run_case.scaling = ScalingMode::kWeak;
+      }
       run_case.steps = 1;
       run_case.warmup = 0;
       validate(run_case);
@@ -180,6 +210,12 @@ class RowReader {
     set_fact(run.environment.facts, fact_key<"import.line">, row_.line);
     if (values_.gpus > 1 && values_.nodes == 0 && values_.gpus_per_node == 0)
       set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
+    if (counts_steps_alone()) run.environment.facts.erase(std::string(fact_key<"import.sample_unit">.name));
+    if (has_useless_batch()) {
+      set_fact(run.environment.facts, fact_key_of<"note.*">(1),
+               "the throughput counts tokens and the batch does not: the run has a batch of one token per GPU, so that its throughput is as "
+               "stated, and its step time is not that of a step");
+    }
     store::StepRecord step;
     step.duration_ns = step_ns(run.run_case);
     step.probes_on = false;

@@ -71,8 +71,11 @@ SetCell case_field(const std::string& name, FieldType type) {
 }
 
 SetCell sample_rate(double RowValues::*member, const std::string& samples) {
-  return [set = positive_number(member, 1), samples](RowValues& row, const std::string& cell) {
+  const std::string unit = lower_case(samples);
+  const bool is_of_tokens = unit.find("token") != std::string::npos || unit == "tok" || unit == "toks";
+  return [set = positive_number(member, 1), samples, is_of_tokens](RowValues& row, const std::string& cell) {
     if (!samples.empty()) set_fact(row.facts, fact_key<"import.sample_unit">, samples);
+    row.counts_tokens = row.counts_tokens || (is_of_tokens && !cell.empty());
     return set(row, cell);
   };
 }

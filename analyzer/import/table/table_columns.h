@@ -29,6 +29,7 @@ struct RowValues {
   double samples_per_s = 0;
   double samples_per_s_per_gpu = 0;
   double step_ns = 0;
+  bool counts_tokens = false;  ///< a rate is of tokens, which no batch is stated in
 };
 
 /// Puts a cell into the row. Returns the error; empty if there is none.

@@ -87,6 +87,14 @@ std::uint64_t bytes_of(const CollectiveArguments& arguments) noexcept {
   return bytes;
 }
 
+std::optional<std::uint64_t> bytes_of_all_ranks(std::string_view function, std::uint64_t message_bytes, int ranks) noexcept {
+  std::uint64_t bytes = message_bytes;
+  if (function == "all_gather" || function == "reduce_scatter" || function == "all_to_all") {
+    if (ranks < 1 || __builtin_mul_overflow(message_bytes, static_cast<std::uint64_t>(ranks), &bytes)) return std::nullopt;
+  }
+  return bytes <= kMostBytes ? std::optional(bytes) : std::nullopt;
+}
+
 bool is_group_function(std::string_view function) noexcept {
   return !function.empty() && function != "send" && function != "recv" && function != "send_recv" &&
          function != "generic";

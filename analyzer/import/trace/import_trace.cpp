@@ -187,6 +187,7 @@ TraceImport import_traces(const fs::path& store_file, std::vector<RankTrace> tra
   keep_common_steps(job);
   shift_to_begin(job);
   number_collectives(job);
+  check_joined(job);
   const std::vector<ClockMap> clocks = align_clocks(job);
   forget_groups_of_unknown_size(job);
   std::vector<std::string> notes;

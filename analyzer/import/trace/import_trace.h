@@ -42,7 +42,7 @@ using FileProgress = std::function<void(std::size_t done, std::size_t all)>;
 /// Makes one run from the traces of the ranks of one job. Steps are the marked ones, else the repeating
 /// pattern (analyzer::assign_program_steps). Compute is kernels, by the pass in which they were launched; in
 /// a trace without kernels it is PyTorch's operators. All or nothing. Throws as put_together, find_placement,
-/// keep_common_steps and RunStore::open.
+/// keep_common_steps, check_joined and RunStore::open.
 TraceImport import_traces(const std::filesystem::path& store_file, std::vector<RankTrace> traces, const TraceOptions& options,
                           const TraceOrigin& origin);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <unordered_set>
 #include <utility>
 
 #include "analyzer/attribution/communicators.h"
@@ -17,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kApart = "import each job, and each recorded window, by itself";
+// Clocks of the machines of a cluster rarely differ by more.
+constexpr std::int64_t kMostApart_ns = 60'000'000'000;
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& why) {
   throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", file.string(), why), 0, file.string());
@@ -93,19 +96,55 @@ void check_one_job(const std::vector<RankTrace>& traces) {
   }
 }
 
-void check_one_time(const std::vector<RankTrace>& traces) {
-  const RankTrace* latest = &traces.front();
-  const RankTrace* earliest = &traces.front();
+/// The trace that begins last and the one that ends first.
+struct Extremes {
+  const RankTrace* latest = nullptr;
+  const RankTrace* earliest = nullptr;
   std::int64_t last_begin_ns = std::numeric_limits<std::int64_t>::min();
   std::int64_t first_end_ns = std::numeric_limits<std::int64_t>::max();
-  for (const RankTrace& trace : traces) {
-    const auto [begin_ns, end_ns] = window_of(trace);
-    if (begin_ns > last_begin_ns) latest = &trace, last_begin_ns = begin_ns;
-    if (end_ns < first_end_ns) earliest = &trace, first_end_ns = end_ns;
+
+  /// Negative: all overlap.
+  std::int64_t gap_ns() const {
+    std::int64_t gap_ns = 0;
+    return __builtin_sub_overflow(last_begin_ns, first_end_ns, &gap_ns) ? std::numeric_limits<std::int64_t>::max() : gap_ns;
   }
-  if (last_begin_ns < first_end_ns) return;
-  refuse(latest->file, fmt::format("it begins {:.3f} s after {} ends: they are not of one recording; {}",
-                                   static_cast<double>(last_begin_ns - first_end_ns) / 1e9, earliest->file.string(), kApart));
+  [[noreturn]] void refuse_gap() const {
+    refuse(latest->file, fmt::format("it begins {:.3f} s after {} ends: they are not of one recording; {}",
+                                     static_cast<double>(gap_ns()) / 1e9, earliest->file.string(), kApart));
+  }
+};
+
+Extremes extremes_of(const std::vector<RankTrace>& traces) {
+  Extremes extremes;
+  for (const RankTrace& trace : traces) {
+    const std::pair<std::int64_t, std::int64_t> window = window_of(trace);
+    if (extremes.latest == nullptr || window.first > extremes.last_begin_ns) {
+      extremes.latest = &trace;
+      extremes.last_begin_ns = window.first;
+    }
+    if (extremes.earliest == nullptr || window.second < extremes.first_end_ns) {
+      extremes.earliest = &trace;
+      extremes.first_end_ns = window.second;
+    }
+  }
+  return extremes;
+}
+
+void check_one_time(const std::vector<RankTrace>& traces) {
+  const Extremes extremes = extremes_of(traces);
+  if (extremes.gap_ns() > kMostApart_ns) extremes.refuse_gap();
+}
+
+/// Whether it took part in a collective with one of the others.
+bool is_joined(const RankTrace& trace, const std::vector<RankTrace>& traces) {
+  std::unordered_set<std::uint64_t> keys;
+  for (const TraceCollective& collective : trace.collectives) keys.insert(trace.spans.spans[collective.span].correlation);
+  keys.erase(0);
+  return std::any_of(traces.begin(), traces.end(), [&](const RankTrace& other) {
+    return &other != &trace && std::any_of(other.collectives.begin(), other.collectives.end(), [&](const TraceCollective& collective) {
+             return keys.contains(other.spans.spans[collective.span].correlation);
+           });
+  });
 }
 
 void note_missing(TraceJob& job) {
@@ -166,6 +205,12 @@ void keep_common_steps(TraceJob& job) {
                        counts.begin()->first, counts.rbegin()->first, kApart));
   }
   if (left_out > 0) job.notes.emplace_back("steps that only some ranks recorded were left out");
+}
+
+void check_joined(const TraceJob& job) {
+  const Extremes extremes = extremes_of(job.traces);
+  if (extremes.gap_ns() < 0) return;
+  if (!is_joined(*extremes.latest, job.traces) || !is_joined(*extremes.earliest, job.traces)) extremes.refuse_gap();
 }
 
 void shift_to_begin(TraceJob& job) {

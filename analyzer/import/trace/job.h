@@ -20,8 +20,8 @@ struct TraceJob {
 
 /// Puts traces together that are of one job. A trace that does not say its rank has that of its path; a single one is rank
 /// 0. Throws Error{kBadInput} that names the files where two are of one rank, a rank is not known, or they are not of one
-/// job: other numbers of ranks, backends, versions of NCCL or sizes of process groups, kernels in some only, or recorded at
-/// different times.
+/// job: other numbers of ranks, backends, versions of NCCL or sizes of process groups, kernels in some only, or recorded more
+/// than a minute apart.
 TraceJob put_together(std::vector<RankTrace> traces);
 
 /// Keeps the marks of those steps that all ranks have. Throws Error{kBadInput} where ranks have marks and no step is on all.
@@ -29,9 +29,14 @@ void keep_common_steps(TraceJob& job);
 
 /// Gives the collectives of each process group the keys that join them across ranks (Span::correlation): PyTorch's own
 /// number where each rank has one, else their place in the order in which their rank asked for them, counted in each marked
-/// step. A group in which ranks then disagree about a function or about an all_reduce's bytes gets no keys, and a note says
-/// so; nor do sends and receives. Interns the sizes of groups.
+/// step. Those before the first marked step (without marks: all) get none where ranks recorded different numbers of them. A group
+/// in which ranks then disagree about a function or about an all_reduce's bytes gets no keys; notes say so. Nor do sends, receives,
+/// and collectives of an unknown group get any. Interns the sizes of groups.
 void number_collectives(TraceJob& job);
+
+/// After number_collectives. Throws Error{kBadInput} where, by their clocks, traces were not recorded at the same time, and no
+/// collective shows that it is the clocks that differ.
+void check_joined(const TraceJob& job);
 
 /// Subtracts the first begin of all traces from all times, so that they begin near 0. Throws Error{kBadInput} where that is
 /// not enough for a span's limits.

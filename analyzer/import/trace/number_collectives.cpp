@@ -44,10 +44,14 @@ bool has_own_numbers(const Members& members) {
 class Numbering {
  public:
   explicit Numbering(TraceJob& job) : job_(job) {
+    // A rank with one communicator may share it with a rank that has several.
+    const bool is_any_unknown = std::any_of(job_.traces.begin(), job_.traces.end(),
+                                            [](const RankTrace& trace) { return trace.collectives_of_unknown_group > 0; });
     for (RankTrace& trace : job_.traces) {
       std::map<std::string, Members> groups;
       for (const TraceCollective& collective : trace.collectives) {
-        if (collective.is_group_known && is_group_function(collective.function)) groups[collective.group].push_back(&collective);
+        const bool is_known = collective.is_group_known && !(is_any_unknown && collective.group.empty());
+        if (is_known && is_group_function(collective.function)) groups[collective.group].push_back(&collective);
       }
       for (auto& [name, members] : groups) {
         std::stable_sort(members.begin(), members.end(), [&](const TraceCollective* a, const TraceCollective* b) {
@@ -66,7 +70,7 @@ class Numbering {
     std::uint16_t communicator = 0;
     for (auto& [name, ranks] : groups_) {
       if (++communicator > kMostGroups - 1) break;
-      number_group(communicator, ranks);
+      if (!number_group(communicator, ranks)) leave_out_begin(name, ranks);
       if (!agree(ranks)) withdraw(name, ranks);
     }
     for (RankTrace& trace : job_.traces) mark_lanes(trace);
@@ -79,10 +83,13 @@ class Numbering {
     return trace.spans.spans[collective.span];
   }
 
-  void number_group(std::uint16_t communicator, Ranks& ranks) {
+  /// False: the collectives before the first marked step have no numbers of their own, and some ranks recorded more of them.
+  bool number_group(std::uint16_t communicator, Ranks& ranks) {
     const bool own = std::all_of(ranks.begin(), ranks.end(), [](const auto& rank) { return has_own_numbers(rank.second); });
+    std::set<std::size_t> before_steps;
     for (auto& [trace, members] : ranks) {
       const std::vector<Span>& steps = steps_.at(trace);
+      before_steps.insert(count_before(steps, members));
       std::uint64_t step = 0;
       std::uint64_t place = 0;
       for (const TraceCollective* const collective : members) {
@@ -94,15 +101,35 @@ class Numbering {
       if (const int size = members.front()->group_size; size > 0)
         trace->spans.names.push_back(communicator_size_name({communicator, size}));
     }
+    return own || before_steps.size() == 1;
   }
 
-  /// Whether all ranks agree about each key. Before its first marked step a rank may have recorded more than
-  /// others.
+  static std::size_t count_before(const std::vector<Span>& steps, const Members& members) {
+    return static_cast<std::size_t>(std::count_if(members.begin(), members.end(), [&](const TraceCollective* collective) {
+      return step_at(steps, collective->enqueued_ns) == 0;
+    }));
+  }
+
+  /// There, one rank's n-th collective may be another's n+1-th.
+  void leave_out_begin(const std::string& name, Ranks& ranks) {
+    for (auto& [trace, members] : ranks) {
+      for (const TraceCollective* const collective : members) {
+        if (step_at(steps_.at(trace), collective->enqueued_ns) == 0) span_of(*trace, *collective).correlation = 0;
+      }
+    }
+    job_.notes.push_back(fmt::format("ranks recorded different numbers of collectives{} {}, so that these could not be joined: waits for "
+                                     "peers are not known there",
+                                     name.empty() ? std::string() : fmt::format(" of process group {}", name),
+                                     steps_.begin()->second.empty() ? "and the traces mark no steps" : "before the first marked step"));
+  }
+
+  /// Whether all ranks agree about each key.
   static bool agree(const Ranks& ranks) {
     std::unordered_map<std::uint64_t, std::pair<std::string_view, std::uint64_t>> known;
     for (const auto& [trace, members] : ranks) {
       for (const TraceCollective* const collective : members) {
         const Span& span = trace->spans.spans[collective->span];
+        if (span.correlation == 0) continue;
         const std::uint64_t bytes = collective->function == "all_reduce" ? span.bytes : 0;
         const auto place = known.try_emplace(span.correlation, collective->function, bytes).first;
         if (place->second != std::pair(collective->function, bytes)) return false;

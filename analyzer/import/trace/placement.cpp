@@ -78,12 +78,13 @@ Placement as_stated(const TraceJob& job, const std::vector<int>& hosts, int stat
     throw Error(ErrorCode::kBadInput,
                 fmt::format("--gpus-per-node {} does not divide the {} ranks of the job", stated, job.world_size));
   }
-  if (const int found = hosts.empty() ? 0 : ranks_of_each(hosts); found != 0 && found != stated) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("--gpus-per-node {}: the traces name hosts with {} ranks each; leave the option out", stated,
-                            found));
-  }
-  return by_number(job, stated, true, fmt::format("{} ranks a node, as --gpus-per-node states", stated));
+  const std::string note = fmt::format("{} ranks a node, as --gpus-per-node states", stated);
+  if (hosts.empty()) return by_number(job, stated, true, note);
+  const int found = ranks_of_each(hosts);
+  if (found == stated) return {true, stated, hosts, note};  // ranks need not be numbered node by node
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("--gpus-per-node {}: the traces name hosts with {}; leave the option out", stated,
+                          found == 0 ? "unequal numbers of ranks" : fmt::format("{} ranks each", found)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "analyzer/import/trace/collective_names.h"
@@ -84,6 +85,7 @@ void RankBuilder::add_collective(TraceCollective collective, const TraceEvent& e
     collective.group_size = known->second;
   collective.sequence = arguments.sequence;
   collective.enqueued_ns = event.begin_ns;
+  collective.stream = event.stream;
   trace_.collectives.push_back(std::move(collective));
 }
 
@@ -162,6 +164,7 @@ RankTrace RankBuilder::finish() {
   calls_ = {};
   if (trace_.compute == ComputeSource::kKernels) {
     find_phases(tree.launches);
+    find_unknown_groups();
     count_lost(tree.launches);
   } else {
     add(tree.operators);
@@ -200,6 +203,20 @@ void RankBuilder::describe_collective(TraceCollective& collective, const Launch&
   if (is_group_function(collective.function) || enqueued.function.empty()) return;
   collective.function = enqueued.function;  // of an all_to_all NCCL makes sends and receives
   span.name_id = names_.intern(enqueued.function);
+}
+
+/// A communicator has a stream of its own: where the trace states no groups, one stream is one communicator, and several are several.
+void RankBuilder::find_unknown_groups() {
+  std::set<std::int64_t> streams;
+  for (const TraceCollective& collective : trace_.collectives) {
+    if (is_group_function(collective.function)) streams.insert(collective.stream);
+  }
+  if (streams.size() < 2) return;
+  for (TraceCollective& collective : trace_.collectives) {
+    if (!collective.group.empty() || !is_group_function(collective.function)) continue;
+    collective.is_group_known = false;
+    ++trace_.collectives_of_unknown_group;
+  }
 }
 
 void RankBuilder::count_lost(const std::vector<Launch>& launches) {

@@ -25,7 +25,8 @@ class RankBuilder {
  public:
   explicit RankBuilder(const std::filesystem::path& file) { trace_.file = file; }
 
-  // On a GPU. A kernel is a collective when its arguments or its name say so.
+  // On a GPU. A kernel is a collective when its arguments or its name say so. Collectives of several streams, of which the trace
+  // states no group, are of unknown groups.
   void add_kernel(const TraceEvent& event);
   void add_copy(const TraceEvent& event);
 
@@ -71,6 +72,7 @@ class RankBuilder {
   std::uint16_t thread(std::int64_t id);
   void find_phases(const std::vector<Launch>& launches);
   void describe_collective(TraceCollective& collective, const Launch& launch);
+  void find_unknown_groups();
   void count_lost(const std::vector<Launch>& launches);
   void add(const std::vector<Span>& spans);
   void name(std::vector<Span>& spans, std::string_view name);

@@ -21,6 +21,7 @@ struct TraceCollective {
   std::string group;          ///< distinguishes process groups of a job; empty: not stated in the trace
   int group_size = 0;         ///< 0: not known
   bool is_group_known = true;  ///< false: it may be of any of several groups, and is not joined
+  std::int64_t stream = -1;    ///< of the GPU; -1: not stated
   std::optional<std::uint64_t> sequence;  ///< as PyTorch counts in the group
   std::int64_t enqueued_ns = 0;           ///< when the program issued it, else when it began
 };
@@ -48,6 +49,7 @@ struct RankTrace {
   std::vector<Span> steps;  ///< as the profiler marked them; `bytes` is their number, "ProfilerStep#7"
   MarkedBy marked_by;
   std::vector<TraceCollective> collectives;
+  std::size_t collectives_of_unknown_group = 0;  ///< TraceCollective::is_group_known
   /// Rows that one trace has for all ranks; where there are any, they are the run's.
   std::vector<store::CollectiveRecord> reported_collectives;
   std::size_t kernels_without_launch = 0;  ///< the trace lacks their call: pass not known

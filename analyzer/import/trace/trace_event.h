@@ -29,6 +29,7 @@ struct TraceEvent {
   std::optional<std::uint64_t> autograd_sequence;
   bool is_backward = false;  ///< an operator that the autograd engine runs for a forward thread
   std::int64_t device = -1;
+  std::int64_t stream = -1;  ///< of the GPU; -1: not stated
   std::uint64_t bytes = 0;        ///< of a copy
   std::uint64_t first_elements = 0;  ///< elements of the first tensor among its inputs
   std::string_view first_type;       ///< "float"

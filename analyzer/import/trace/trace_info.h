@@ -21,8 +21,8 @@ struct TraceInfo {
   std::string host;  ///< of the machine; empty: not stated
 };
 
-/// N of the last "rank" followed by a number: "resnet_rank-3.json.gz", "rank7/trace.json"; empty if there is
-/// none.
+/// N of the last "rank" that is not the end of a longer word and has a number behind it: "resnet_rank-3.json.gz", "rank7/trace.json";
+/// empty if there is none.
 std::optional<int> rank_in_path(const std::filesystem::path& file);
 
 }  // namespace ddbench::imports

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "analyzer/import/training_log/log_rows.h"
 
 namespace ddbench::imports {
@@ -5,6 +7,15 @@ namespace {
 
 void keep(std::int64_t& value, std::optional<std::int64_t> logged) {
   if (logged && *logged > 0) value = *logged;
+}
+
+/// The count behind "  world_size ................... ": as many dots as fill the column.
+std::optional<std::int64_t> count_behind_dots(std::string_view line, std::string_view key) {
+  const std::size_t at = line.find(key);
+  if (at == std::string_view::npos || (at > 0 && line[at - 1] != ' ')) return std::nullopt;
+  const std::string_view rest = line.substr(at + key.size());
+  if (!rest.starts_with(" ..")) return std::nullopt;
+  return count_after(rest.substr(std::min(rest.find_first_not_of(" ."), rest.size())), "");
 }
 
 }  // namespace
@@ -21,6 +32,7 @@ LogContent read_megatron(std::string_view text) {
     if (!elapsed_ms || !step) return;
     keep(content.job.global_batch, count_after(line, "global batch size:"));
     LogRow row;
+    row.global_batch = count_after(line, "global batch size:").value_or(0);
     row.line = number;
     row.step = *step;
     row.step_ns = *elapsed_ms * 1e6;
@@ -35,8 +47,8 @@ LogContent read_megatron(std::string_view text) {
 LogContent read_deepspeed(std::string_view text) {
   LogContent content;
   each_line(text, [&](std::string_view line, int number) {
-    keep(content.job.gpus, count_after(line, "world_size ...................... "));
-    keep(content.job.global_batch, count_after(line, "train_batch_size ............. "));
+    keep(content.job.gpus, count_behind_dots(line, "world_size"));
+    keep(content.job.global_batch, count_behind_dots(line, "train_batch_size"));
     if (line.find("CurrSamplesPerSec=") == std::string_view::npos) return;
     auto step = count_after(line, "global_step=");
     if (!step) step = count_after(line, "/");  // "0/20, RunningAvgSamplesPerSec=..." before version 0.7
@@ -85,11 +97,14 @@ LogContent read_composer(std::string_view text) {
       return;
     }
     if (!row) return;
+    // SpeedMonitor writes the mean of a window that moves on with each batch.
     if (const auto rate = number_after(line, " throughput/batches_per_sec:"); rate && *rate > 0) row->step_ns = 1e9 / *rate;
     if (const auto rate = number_after(line, " throughput/samples_per_sec:"); rate && *rate > 0) row->samples_per_s = *rate;
     if (const auto loss = number_after(line, " loss/train/total:")) row->loss = *loss;
   });
   finish();
+  content.notes.emplace_back("Composer's throughput is a mean over the last batches (SpeedMonitor's window_size, 100 unless the program says "
+                             "otherwise): rows may share batches, and percentiles and intervals are then too narrow");
   return content;
 }
 

@@ -19,6 +19,7 @@ struct LogRow {
   double step_ns = 0;                      ///< mean per step; 0: the line does not state it
   std::optional<std::int64_t> stamp_ns;    ///< when the line was written
   double samples_per_s = 0;                ///< of the whole job; 0: not stated
+  std::int64_t global_batch = 0;           ///< samples of each of its steps; 0: not stated
   double loss = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -34,6 +35,7 @@ struct LogJob {
 struct LogContent {
   std::vector<LogRow> rows;
   LogJob job;
+  std::vector<std::string> notes;  ///< for the user: what the rows are
 };
 
 /// Calls `take(line, number)` for each line, without colours and the end of the line; cut off behind 64 KiB.
@@ -53,7 +55,8 @@ LogContent read_megatron(std::string_view text);
 LogContent read_deepspeed(std::string_view text);
 LogContent read_torchtitan(std::string_view text);
 LogContent read_composer(std::string_view text);
-LogContent read_mlperf(std::string_view text, const std::string& origin);
+/// `global_batch`: as the user states it; 0: as in the log. A throughput whose unit nothing settles throws, too.
+LogContent read_mlperf(std::string_view text, const std::string& origin, std::int64_t global_batch);
 LogContent read_with_regex(std::string_view text, const std::string& origin, const TrainingLogOptions& options);
 
 template <typename Take>

@@ -10,12 +10,12 @@
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
+#include "core/span_limits.h"
 
 namespace ddbench::imports {
 namespace {
 
 constexpr double kLongestStep_ns = 1e15;  // 11 days
-constexpr std::int64_t kMostRanks = 65536;
 constexpr std::array<std::pair<LogFormat, std::string_view>, 6> kFormats = {{{LogFormat::kMegatron, "megatron"},
                                                                              {LogFormat::kDeepSpeed, "deepspeed"},
                                                                              {LogFormat::kTorchTitan, "torchtitan"},
@@ -33,7 +33,7 @@ LogContent read_content(std::string_view text, const std::string& origin, LogFor
     case LogFormat::kDeepSpeed: return read_deepspeed(text);
     case LogFormat::kTorchTitan: return read_torchtitan(text);
     case LogFormat::kComposer: return read_composer(text);
-    case LogFormat::kMlperf: return read_mlperf(text, origin);
+    case LogFormat::kMlperf: return read_mlperf(text, origin, options.global_batch);
     case LogFormat::kRegex: return read_with_regex(text, origin, options);
   }
   return {};
@@ -50,6 +50,15 @@ void leave_out_repeated(std::vector<LogRow>& rows, const std::string& origin) {
     kept.push_back(row);
   }
   rows = std::move(kept);
+}
+
+/// Steps of a batch that grows at first (Megatron's --rampup-batch-size) take other times: the run is that of the last batch.
+void keep_last_batch(std::vector<LogRow>& rows, std::vector<std::string>& notes) {
+  if (rows.empty() || rows.back().global_batch == 0) return;
+  const std::int64_t last = rows.back().global_batch;
+  const std::size_t left_out = std::erase_if(rows, [&](const LogRow& row) { return row.global_batch != 0 && row.global_batch != last; });
+  if (left_out > 0)
+    notes.push_back(fmt::format("{} rows with another global batch than the last ({}) were left out", left_out, last));
 }
 
 /// Step times of lines that have only the time at which they were written: the first one only begins the second.
@@ -73,9 +82,13 @@ void take_times_from_throughput(std::vector<LogRow>& rows, std::int64_t global_b
 }
 
 void check_times(const std::vector<LogRow>& rows, const std::string& origin) {
+  double total_ns = 0;
   for (const LogRow& row : rows) {
     if (!(row.step_ns >= 1) || row.step_ns > kLongestStep_ns)
       refuse(origin, fmt::format("line {}: step {} takes {:.4g} ms, which cannot be", row.line, row.step, row.step_ns / 1e6));
+    total_ns += row.step_ns;
+    if (total_ns > static_cast<double>(kLatest_ns))
+      refuse(origin, fmt::format("line {}: the steps up to {} take {:.4g} years, which cannot be", row.line, row.step, total_ns / 3.156e16));
   }
 }
 
@@ -93,12 +106,14 @@ void set_sizes(const LogJob& job, const TrainingLogOptions& options, const std::
   run.run_case.gpus_per_node = static_cast<int>(per_node);
   if (options.gpus_per_node == 0 && gpus > 1) set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
   const auto set = [&](const char* name, std::int64_t stated, std::int64_t logged) {
-    if (const std::int64_t size = chosen(stated, logged, 1); size > 1) run.run_case.strategy_options[name] = std::to_string(size);
-    return chosen(stated, logged, 1);
+    const std::int64_t size = chosen(stated, logged, 1);
+    if (size > kMostRanks) refuse(origin, fmt::format("{} is {}, which is more than the {} GPUs that a job may have", name, size, kMostRanks));
+    if (size > 1) run.run_case.strategy_options[name] = std::to_string(size);
+    return size;
   };
-  const std::int64_t copy = set("tensor_parallel", options.tensor_parallel, job.tensor_parallel) *
-                            set("pipeline_parallel", options.pipeline_parallel, job.pipeline_parallel) *
-                            set("context_parallel", options.context_parallel, job.context_parallel);
+  std::int64_t copy = set("tensor_parallel", options.tensor_parallel, job.tensor_parallel);
+  copy *= set("pipeline_parallel", options.pipeline_parallel, job.pipeline_parallel);
+  copy *= set("context_parallel", options.context_parallel, job.context_parallel);
   if (copy > gpus || gpus % copy != 0) refuse(origin, fmt::format("{} GPUs cannot hold whole copies of a model that is spread over {}", gpus, copy));
 }
 
@@ -155,8 +170,10 @@ ImportedRun read_training_log(std::string_view text, const std::string& origin, 
   LogContent content = read_content(text, origin, format, options);
   if (content.rows.empty()) refuse(origin, fmt::format("it has no line of a step as {} writes them", to_string(format)));
   std::vector<std::string> notes = {"of a log only step times, throughput and losses are known"};
+  notes.insert(notes.end(), content.notes.begin(), content.notes.end());
   const std::int64_t global_batch = chosen(options.global_batch, content.job.global_batch, 0);
   leave_out_repeated(content.rows, origin);
+  keep_last_batch(content.rows, notes);
   take_times_from_stamps(content.rows, notes);
   take_times_from_throughput(content.rows, global_batch, origin);
   if (content.rows.empty()) refuse(origin, "it has one line of a step: the time of a step needs two");

@@ -31,15 +31,17 @@ struct TrainingLogOptions {
 /// Makes one run from the lines in which a training program reported its steps. A line is one row, and its
 /// step time is the mean over the steps since the line before. Formats that print no time take it from the
 /// lines' time stamps. Such a run has only step time, throughput and loss. Lines of other ranks that repeat a
-/// step are left out.
+/// step are left out, and so are those of another global batch than the last one, which a note states.
 ///
 /// The lines, as their programs print them: Megatron-LM "iteration 10/ 1000 | ... elapsed time per iteration (ms): 1147.6 |",
 /// DeepSpeed "[stamp] ... global_step=10, RunningAvgSamplesPerSec=", torchtitan "[stamp] ... step: 10 loss: 7.1 ... tps: 5,432",
 /// Composer "[batch=10/4800]:" with "throughput/batches_per_sec: 0.2" below, MLPerf ":::MLLOG {...}" with train_step_time or
-/// throughput.
+/// throughput. Where MLPerf's `step` counts samples or tokens, it is divided by the batch. A throughput may be of samples or of
+/// tokens: time stamps and steps of the lines must settle it.
 ///
 /// Throws Error{kBadInput} naming `origin` and line: no such line, steps that go backward (two runs in one
-/// log), invalid times, an unknown number of GPUs, a global batch that cannot be divided among them.
+/// log), invalid times, an unknown number of GPUs, a global batch that cannot be divided among them, a throughput of an unknown
+/// unit.
 ImportedRun read_training_log(std::string_view text, const std::string& origin, LogFormat format,
                               const TrainingLogOptions& options);
 

@@ -17,6 +17,8 @@
 namespace ddbench::cli {
 namespace {
 
+constexpr const char* kCostGroup = "Cost";
+
 struct CompareOptions {
   std::vector<std::string> sides;
   RunSelection selection;
@@ -67,16 +69,18 @@ void add_compare_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<CompareOptions>();
   command->add_option("runs", options->sides,
                       "A and B: run, sweep, named baseline, or field=value[,field=value...]");
-  command->add_option("--by", options->by,
-                      "Group all chosen runs by this field: network, sku, strategy, link, ...");
-  command->add_option("--reference", options->reference,
-                      "With --by: the value that others are compared with");
+  CLI::Option* by =
+      command->add_option("--by", options->by, "Group all chosen runs by this field: network, sku, strategy, link, ...");
+  command->add_option("--reference", options->reference, "The value that others are compared with")->needs(by);
   add_selection_options(*command, options->selection);
-  add_cost_options(*command, options->cost, "Cost (with --by)");
+  add_cost_options(*command, options->cost, kCostGroup);
+  for (CLI::Option* option : command->get_options()) {
+    if (option->get_group() == kCostGroup) option->needs(by);  // two sides have no offers to choose from
+  }
   add_json_option(*command, options->json, "comparison.schema.json, groups.schema.json");
   add_examples(*command, {{"compare main candidate", "runs of two names, part by part"},
                           {"compare 4f3a 91c0", "two runs"},
-                          {"compare --by network", "groups of the newest sweep"},
+                          {"compare --by network", "all runs of the store, by their network"},
                           {"compare --by sku --samples 1e9 --price a100=27.2", "cost per SKU"}});
   command->callback([&action, options] { action = [options] { return compare(*options); }; });
 }

@@ -34,7 +34,9 @@ void add_network_option(CLI::App& app, std::vector<std::string>& networks) {
   app.add_option("--network", networks,
                  "Where the costs of collectives come from: a run of `ddbench micro` or of training, a file or an imported run of "
                  "nccl-tests, or a SKU of the catalogue (nominal: NCCL's tuning model)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false);  // what follows it is the run
 }
 
 analyzer::CollectiveCosts network_costs(const store::RunStore& store, const std::vector<std::string>& networks,

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -201,6 +202,16 @@ analyzer::CollectiveCosts costs_of_network(const store::RunStore& store, const P
   return costs;
 }
 
+/// Each size is predicted as it was run: there is no other run, size or change to predict.
+void refuse_with_validate(const CLI::App& command) {
+  static const std::set<std::string> kAllowed{"--validate", "--db", "--network", "--link", "--algorithm", "--skus", "--json"};
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || kAllowed.count(option->get_name()) > 0) continue;
+    throw_bad(fmt::format("--validate predicts the sizes of a sweep as they were run: leave out {}",
+                          option->nonpositional() ? option->get_name() : "RUN"));
+  }
+}
+
 int validate(const PredictCommand& command) {
   const auto store = open_store(command.db);
   RunSelection selection;
@@ -261,13 +272,18 @@ int predict(const PredictCommand& command) {
 void add_changes(CLI::App& app, PredictCommand& command) {
   app.add_option("--batch-per-gpu", command.batch_per_gpu, "Samples a GPU and step")->check(CLI::PositiveNumber);
   app.add_option("--bucket-mb", command.bucket_mb, "Size of gradient buckets in MiB")->check(CLI::Range(0.01, 1e5));
-  app.add_option("-S,--strategy-option", command.strategy_options, "hook=fp16 or hook=bf16: gradients in half the bytes");
+  app.add_option("-S,--strategy-option", command.strategy_options, "hook=fp16 or hook=bf16: gradients in half the bytes")
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--strategy", command.strategy, "ddp, zero1, zero2 or mirrored, of a run of one of the first three; others as recorded");
   app.add_option("--accumulate", command.accumulate, "Micro-batches a step")->check(CLI::Range(1, 10000));
   app.add_option("--compute-scale", command.compute_scale, "Factor by which compute is faster")->check(CLI::Range(0.01, 1000.0));
   app.add_option("--sku", command.sku, "FROM:TO, GPUs or SKUs of the catalogue: compute is faster as their peaks are");
   add_skus_option(app, command.skus);
-  app.add_option("--without", command.without, "stragglers, data-wait or host: as if there were none")->delimiter(',');
+  app.add_option("--without", command.without, "stragglers, data-wait or host: as if there were none")
+      ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 }  // namespace
@@ -280,6 +296,8 @@ void add_predict_command(CLI::App& app, Action& action) {
   add_network_option(*predicted, command->networks);
   predicted->add_option("--nodes", command->nodes, "Numbers of nodes to predict, e.g. 8,64,512 (else the run's)")
       ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 1 << 24));
   predicted->add_option("--gpus", command->gpus, "GPUs (processes) of a node (else the run's)")->check(CLI::Range(1, 65536));
   predicted->add_option("--link", command->link, "RATE or RATE,LATENCY of links between nodes, e.g. 1gbit,50us");
@@ -296,7 +314,10 @@ void add_predict_command(CLI::App& app, Action& action) {
                             {"predict RUN --nodes 64 --network MICRO", "over the network that a run of micro measured"},
                             {"predict RUN --nodes 64 --gpus 8 --network Standard_ND96asr_v4", "over the nominal network of a SKU"},
                             {"predict RUN --bucket-mb 25", "the same size with other buckets"}});
-  predicted->callback([&action, command] { action = [command] { return predict(*command); }; });
+  predicted->callback([&action, command, predicted] {
+    if (!command->validate.empty()) refuse_with_validate(*predicted);
+    action = [command] { return predict(*command); };
+  });
 }
 
 }  // namespace ddbench::cli

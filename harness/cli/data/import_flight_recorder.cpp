@@ -47,7 +47,7 @@ int import_flight_recorder(const FlightArguments& arguments) {
                                          {"entered_by_all", hang.entered_by_all},
                                          {"waiting_ranks", hang.waiting},
                                          {"world_size", hang.world_size}};
-    print(json.dump() + "\n");
+    print_json(json);
     return 0;
   }
   print(recording.run.run.reason + "\n");

@@ -35,7 +35,7 @@ int import_snapshot(const RasArguments& arguments) {
                                          {"findings", snapshot.findings},
                                          {"unequal", snapshot.unequal},
                                          {"world_size", snapshot.run.run.run_case.world_size()}};
-    print(json.dump() + "\n");
+    print_json(json);
     return 0;
   }
   print(snapshot.findings.empty() ? "no rank is missing or in error\n" : "");

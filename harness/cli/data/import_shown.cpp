@@ -50,7 +50,7 @@ int print_import(const ShownImport& options, const imports::ImportResult& result
                                          {"sweep_id", result.sweep_id},
                                          {"added", result.added},
                                          {"already_there", result.already_there}};
-    print(json.dump() + "\n");
+    print_json(json);
   } else if (result.already_there) {
     print(fmt::format("{} was imported before as sweep {}: nothing was changed\n", printable(options.file),
                       result.sweep_id));
@@ -94,7 +94,7 @@ int import_each(ShownImport options, const std::vector<std::string>& files, cons
   }
   const std::size_t refused = json["refused"].size();
   if (options.json) {
-    print(json.dump() + "\n");
+    print_json(json);
   } else {
     print(fmt::format("imported {} run{} of {} of {} files\n", runs, runs == 1 ? "" : "s", files.size() - refused,
                       files.size()));

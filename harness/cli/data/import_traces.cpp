@@ -41,7 +41,7 @@ void print_trace_import(const TraceArguments& arguments, const imports::TraceImp
                                          {"ranks", import.ranks},
                                          {"world_size", import.world_size},
                                          {"placement_known", import.placement_known}};
-    print(json.dump() + "\n");
+    print_json(json);
   } else if (import.already_there) {
     print(fmt::format("already imported as run {}; to import with other options, delete it first with "
                       "`ddbench db prune`\n",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -116,16 +117,20 @@ std::string strategies_json() {
   return list.dump(2) + "\n";
 }
 
-void refuse_filters_of_runs(const ListOptions& options) {
-  for (const auto& [option, value] : {std::pair("--name", &options.filter.name), std::pair("--sweep", &options.filter.sweep), std::pair("--user", &options.filter.user),
-                                      std::pair("--job", &options.filter.job), std::pair("--host", &options.filter.host)}) {
-    if (!value->empty())
-      throw Error(ErrorCode::kBadInput, fmt::format("{} selects runs, but `list {}` lists none: leave it out, or use `list runs`", option, options.what));
+/// Each list has options of its own.
+void refuse_options_of_other_lists(const CLI::App& command, const std::string& what) {
+  static const std::map<std::string, std::string> kListOf{
+      {"--db", "runs"},  {"--name", "runs"}, {"--sweep", "runs"}, {"--user", "runs"}, {"--job", "runs"},
+      {"--host", "runs"}, {"--limit", "runs"}, {"--price", "skus"}, {"--skus", "skus"}};
+  for (const CLI::Option* option : command.get_options()) {
+    const auto found = kListOf.find(option->get_name());
+    if (option->count() == 0 || found == kListOf.end() || found->second == what) continue;
+    throw Error(ErrorCode::kBadInput, fmt::format("{} is of `list {}`; `list {}` takes no such option: leave it out", option->get_name(),
+                                                  found->second, what));
   }
 }
 
 int list(const ListOptions& options) {
-  if (options.what != "runs") refuse_filters_of_runs(options);
   if (options.what == "runs") return list_runs(options);
   if (options.what == "skus") return list_skus({.catalogue = options.skus, .prices = options.prices, .json = options.json});
   if (options.what == "strategies") {
@@ -163,7 +168,10 @@ void add_list_command(CLI::App& app, Action& action) {
                           {"list --name nightly --limit 0", "all runs of this name"},
                           {"list workloads", "what can be trained without a program of your own"},
                           {"list skus", "GPUs, cores, memory, network and prices of node sizes"}});
-  command->callback([&action, options] { action = [options] { return list(*options); }; });
+  command->callback([&action, options, command] {
+    refuse_options_of_other_lists(*command, options->what);
+    action = [options] { return list(*options); };
+  });
 }
 
 }  // namespace ddbench::cli

@@ -151,11 +151,13 @@ std::string wrong_value(const CLI::App& command, std::string_view message) {
   return {};
 }
 
-/// The first word of the command line that looks like an option and is none of the command.
-std::string unknown_option(const CLI::App& command, std::span<char* const> words) {
+/// The first word of the command line that looks like an option and is none of the command. A value that an option took may look like
+/// one, as in --run '--gpus 4': only `left` were not taken.
+std::string unknown_option(const CLI::App& command, std::span<char* const> words, const std::vector<std::string>& left) {
   const std::vector<std::string> names = long_names(command);
   for (const std::string_view word : words) {
     if (word == "--") break;
+    if (std::find(left.begin(), left.end(), word) == left.end()) continue;
     const std::string name(word.substr(0, word.find('=')));
     if (!name.starts_with("--") || std::find(names.begin(), names.end(), name) != names.end()) continue;
     const std::string meant = nearest(name.substr(2), [&] {
@@ -183,8 +185,9 @@ std::string surplus_word(const CLI::App& command) {
 std::string usage_error_in_words(const CLI::App& app, const CLI::ParseError& error,
                                  std::span<char* const> words) {
   const CLI::App& command = innermost(app);
+  const std::vector<std::string> left = app.remaining(true);
   std::string text;
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) text = unknown_option(command, words);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) text = unknown_option(command, words, left);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && text.empty()) text = surplus_word(command);
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) text = wrong_value(command, error.what());
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) text = missing_words(command);
@@ -196,7 +199,7 @@ std::string usage_error_in_words(const CLI::App& app, const CLI::ParseError& err
   if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr || dynamic_cast<const CLI::RequiresError*>(&error) != nullptr)
     text = conflict(error.what());
   if (command.get_parent() == nullptr && command.get_subcommands().empty() && !words.empty())
-    text = unknown_option(command, words);
+    text = unknown_option(command, words, left);
   if (text.empty()) text = error.what();
   return fmt::format("{}\nTry: {} --help", text, full_name(command));
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "analyzer/store/rows/run_store.h"
@@ -38,6 +39,10 @@ void print(std::string_view text) {
 
 void flush_output() {
   check_written(std::fflush(stdout) == 0);
+}
+
+void print_json(const nlohmann::ordered_json& json) {
+  print(json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 void print_error(std::string_view text) noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ namespace ddbench::cli {
 /// full disk is Error{kRunFailed}, found by flush_output at the latest.
 void print(std::string_view text);
 void flush_output();
+
+/// As print(): on one line, in ASCII. Bytes of names that are no UTF-8 become U+FFFD.
+void print_json(const nlohmann::ordered_json& json);
 
 /// Writes to standard error. Nothing happens when it cannot be written to: its terminal may have been closed.
 void print_error(std::string_view text) noexcept;

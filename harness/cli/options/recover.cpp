@@ -39,7 +39,7 @@ experiment::Recovery recover_one(store::RunStore& store, const std::string& refe
   return recovery;
 }
 
-void print_json(const std::filesystem::path& file, const experiment::Recovery& recovery) {
+void print_recovered_json(const std::filesystem::path& file, const experiment::Recovery& recovery) {
   nlohmann::ordered_json json = {{"schema_version", reports::kJsonSchemaVersion},
                                  {"store", file.string()},
                                  {"recovered", nlohmann::ordered_json::array()},
@@ -48,7 +48,7 @@ void print_json(const std::filesystem::path& file, const experiment::Recovery& r
     json["recovered"].push_back(
         {{"id", run.id}, {"state", store::to_string(run.state)}, {"step_rows", run.steps}});
   }
-  print(json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  print_json(json);
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ int recover(const RecoverOptions& options) {
   const experiment::Recovery recovery =
       options.run.empty() ? experiment::recover_runs(store) : recover_one(store, options.run, options.force);
   if (options.json) {
-    print_json(file, recovery);
+    print_recovered_json(file, recovery);
   } else {
     for (const experiment::RecoveredRun& run : recovery.runs) print(text_of(run));
     if (recovery.runs.empty() && recovery.failures.empty())

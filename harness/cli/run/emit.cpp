@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -19,6 +18,7 @@
 #include "harness/experiment/run/execute_run.h"
 #include "harness/launch/jobfile/job_file.h"
 #include "harness/training/train.h"
+#include "reports/text/output_file.h"
 
 namespace ddbench::cli {
 namespace {
@@ -47,14 +47,6 @@ std::vector<std::string> given_options(const CLI::App& command) {
     }
   }
   return words;
-}
-
-void write(const std::string& file, const std::string& text) {
-  if (file.empty()) return print(text);
-  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-  stream << text;
-  stream.close();
-  if (!stream) throw_errno(errno, fmt::format("cannot write the job file {}", file), ErrorCode::kEnvironment);
 }
 
 job::Input input_from(const std::string& text) {
@@ -144,7 +136,7 @@ void add_emit_options(CLI::App& command, EmitOptions& options) {
       add("--emit", options.format,
           "Write the file that starts the case elsewhere, and run nothing: azureml, sbatch, kubeflow (PyTorchJob), "
           "trainjob (Kubeflow's trainer v2) or compose. What talks MPI: --backend mpi");
-  add("-o,--output", options.output, "Where to (default: standard output)")->needs(emit);
+  add("-o,--output", options.output, "File to write; - is standard output")->capture_default_str()->needs(emit);
   add("--image", options.image, "Container image that has ddbench in its PATH")->needs(emit);
   add("--environment", options.environment, "Azure ML: a registered or curated environment, e.g. azureml:ddbench@latest")->needs(emit);
   add("--compute", options.compute, "Azure ML: the compute target. Without it, --sku is rented as serverless compute")->needs(emit);
@@ -230,7 +222,9 @@ void check_emitted(const RunCase& run_case) {
 }
 
 void write_job(const job::Job& job, const EmitOptions& options) {
-  write(options.output, job::job_file(job::format_from(options.format), job));
+  const std::string text = job::job_file(job::format_from(options.format), job);
+  if (options.output == "-") return print(text);
+  reports::write_file(options.output, text);
 }
 
 }  // namespace ddbench::cli

@@ -16,7 +16,7 @@ namespace ddbench::cli {
 /// running it here.
 struct EmitOptions {
   std::string format;  ///< empty: the case is run
-  std::string output;  ///< empty: standard output
+  std::string output = "-";  ///< standard output
   std::string image;
   std::string environment;
   std::string compute;
@@ -50,7 +50,7 @@ void refuse_repetitions(const RunOptions& run, const EmitOptions& options, const
 /// Throws Error{kBadInput} for a reference workload that no machine could run.
 void check_emitted(const RunCase& run_case);
 
-/// Writes the file of the job. Nothing is started, stored or submitted. Throws Error{kEnvironment} when it cannot be written.
+/// Writes the file of the job. Nothing is started, stored or submitted. Throws as reports::OutputFile when it cannot be written.
 void write_job(const job::Job& job, const EmitOptions& options);
 
 }  // namespace ddbench::cli

@@ -58,6 +58,9 @@ SingleRunOptions parse_side(const std::string& arguments, const char* side) {
       throw Error(ErrorCode::kBadInput, fmt::format("{} belongs to gate, not to one of its sides", name));
     }
     resolve_single_run(options);
+    if (has_started_ranks(options))
+      throw Error(ErrorCode::kBadInput, "a gate makes several runs, and ranks that others started (--launcher env) serve one. Make "
+                                        "the runs with `ddbench sweep` and compare them with --baseline and --candidate");
     ask_machine(options, options.run_case);
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorCode::kBadInput, fmt::format("--run, {} \"{}\": {}", side, arguments, error.what()));

@@ -85,6 +85,7 @@ void note_rated_link(analyzer::MicroTable& table) {
 
 int micro(MicroCommandOptions& options) {
   set_case(options);
+  refuse_repetitions_of_started_ranks(options.run);
   const launch::LauncherOptions& launcher = options.run.launcher.launcher;
   experiment::check_startable(options.run.run_case, launcher);
   if (const auto exit_code = be_started_rank(options.run.launcher, {options.run.run_case, {}}))

@@ -35,11 +35,13 @@
 namespace ddbench::cli {
 namespace {
 
-void print_result(const SingleRunOptions& options, const store::RunStore& store,
-                  const analyzer::SkuCatalogue& catalogue, const store::RunRecord& run) {
+/// On standard output, and in the file for Prometheus where one is wanted.
+void show_result(const SingleRunOptions& options, const MetricsFile& metrics, const store::RunStore& store,
+                 const analyzer::SkuCatalogue& catalogue, const store::RunRecord& run) {
   const analyzer::RunSummary summary = analyzer::summarize(store, run.id, catalogue);
   print(options.json ? reports::run_json(summary) + "\n"
                      : reports::run_text(summary, stdout_style()) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(summary), options.db), stdout_style()));
+  if (metrics.is_wanted()) metrics.replace(reports::runs_prometheus(std::span(&summary, 1)));
 }
 
 /// A run continues as it was started: no option of its case can be changed.
@@ -66,7 +68,7 @@ void check_continue(const SingleRunOptions& options) {
   if (missing != nullptr) throw Error(ErrorCode::kBadInput, std::string("--continue ") + missing);
 }
 
-int resume(const SingleRunOptions& options, store::RunStore& store, experiment::Resume found) {
+int resume(const SingleRunOptions& options, const MetricsFile& metrics, store::RunStore& store, experiment::Resume found) {
   const auto catalogue = analyzer::SkuCatalogue::load();  // report a bad one before the run, not after
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
@@ -85,18 +87,12 @@ int resume(const SingleRunOptions& options, store::RunStore& store, experiment::
   execute.repetition = stopped.repetition;
 
   ProgressLine progress(options.quiet);
+  progress.set_metrics_file(metrics);
   progress.set_heading(fmt::format("from step {}", execute.resume->checkpoint.steps_done));
   const store::RunRecord last = execute_logged_run(stopped.run_case, execute, options, store, progress);
   progress.finish();
-  print_result(options, store, catalogue, last);
+  show_result(options, metrics, store, catalogue, last);
   return exit_code_of(last);
-}
-
-/// Whoever started the ranks started each of them once.
-void refuse_repetitions_of_started_ranks(const SingleRunOptions& options) {
-  if (options.repeats.most == 1 || options.launcher.launcher.launcher != launch::Launcher::kEnv) return;
-  throw Error(ErrorCode::kBadInput,
-              "--repeat cannot be combined with --launcher env: externally started ranks serve one run");
 }
 
 /// Takes the run over so that it can be continued: no other process may still drive it.
@@ -113,7 +109,7 @@ int resume(SingleRunOptions& options) {
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
   take_over(options, store, store.find(options.resume), false);
-  return resume(options, store, experiment::find_resume(store, options.resume, options.checkpoint_dir));
+  return resume(options, MetricsFile(), store, experiment::find_resume(store, options.resume, options.checkpoint_dir));
 }
 
 struct RepeatedRun {
@@ -159,19 +155,20 @@ int run(SingleRunOptions& options) {
   if (!options.resume.empty()) return resume(options);
   refuse_micro(options.run_case);
   resolve_single_run(options);
+  refuse_repetitions_of_started_ranks(options);
   const launch::OwnCommand own{options.run_case,
                                experiment::checkpoint_base(store_path(options.db), options.checkpoint_dir)};
   if (const auto exit_code = be_started_rank(options.launcher, own)) return *exit_code;
-  refuse_repetitions_of_started_ranks(options);
   check_continue(options);
 
+  const MetricsFile metrics = options.metrics_file.empty() ? MetricsFile() : MetricsFile(options.metrics_file);
   const auto catalogue = analyzer::SkuCatalogue::load();
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
   if (options.go_on) {
     if (const auto newest = experiment::newest_of_name(store, options.run_case.name)) take_over(options, store, *newest, true);
     auto unfinished = experiment::find_unfinished(store, options.run_case, options.checkpoint_dir);
-    if (unfinished) return resume(options, store, *std::move(unfinished));
+    if (unfinished) return resume(options, metrics, store, *std::move(unfinished));
   }
   ask_machine(options, options.run_case);  // after the search: an earlier start may have had no answer
   experiment::ExecuteOptions execute;
@@ -183,15 +180,10 @@ int run(SingleRunOptions& options) {
   execute.sets_rank_variables = options.names_ranks;
 
   ProgressLine progress(options.quiet);
-  const MetricsFile metrics = options.metrics_file.empty() ? MetricsFile() : MetricsFile(options.metrics_file);
   progress.set_metrics_file(metrics);
   execute.baseline_id = obtain_baseline(options, execute, store, progress);
   const RepeatedRun repeated = run_repeatedly(options, std::move(execute), store, progress);
-  print_result(options, store, catalogue, repeated.last);
-  if (metrics.is_wanted()) {
-    const analyzer::RunSummary summary = analyzer::summarize(store, repeated.last.id, catalogue);
-    metrics.replace(reports::runs_prometheus(std::span(&summary, 1)));
-  }
+  show_result(options, metrics, store, catalogue, repeated.last);
   if (options.repeats.most > 1 && exit_code_of(repeated.last) == 0) {
     if (!options.json)
       print("\n" + reports::scaling_text(analyzer::scaling_table(store, repeated.sweep_id), stdout_style()));

@@ -73,6 +73,18 @@ void resolve_single_run(SingleRunOptions& options) {
   experiment::check_startable(options.run_case, options.launcher.launcher);
 }
 
+bool has_started_ranks(const RunOptions& options) {
+  // A rank that is alone is this process, which can run again; others were started once and end with their run.
+  return options.launcher.launcher.launcher == launch::Launcher::kEnv && options.run_case.world_size() > 1;
+}
+
+void refuse_repetitions_of_started_ranks(const RunOptions& options) {
+  if (options.repeats.most == 1 || !has_started_ranks(options)) return;
+  throw Error(ErrorCode::kBadInput,
+              "--repeat cannot be combined with --launcher env: externally started ranks serve one run. `ddbench sweep --repeat N` repeats runs "
+              "on them");
+}
+
 store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::ExecuteOptions& execute,
                              store::RunStore& store, ProgressLine& progress) {
   if (options.no_baseline || options.run_case.world_size() == 1) return {};

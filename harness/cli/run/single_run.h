@@ -31,6 +31,13 @@ void resolve_case(SingleRunOptions& options);
 /// As resolve_case; refuses what cannot be started here, too (before anything is stored).
 void resolve_single_run(SingleRunOptions& options);
 
+/// Whether others have started the ranks (--launcher env): each serves one run.
+bool has_started_ranks(const RunOptions& options);
+
+/// Throws Error{kBadInput} for --repeat where has_started_ranks(). Call on every rank, after resolve(): one
+/// that goes on would wait for the first.
+void refuse_repetitions_of_started_ranks(const RunOptions& options);
+
 /// The run that the efficiency is stated against: one of the store when it is comparable, else measured now.
 /// Empty when the case runs on one GPU itself, or no baseline is wanted.
 store::RunId obtain_baseline(const SingleRunOptions& options, const experiment::ExecuteOptions& execute,

@@ -151,7 +151,7 @@ void print_collected_json(const Collector& collector, std::size_t deleted) {
     if (!outcome.failure.empty()) source["failure"] = outcome.failure;
     json["sources"].push_back(std::move(source));
   }
-  print(json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  print_json(json);
 }
 
 void print_collected_text(const Collector& collector, std::size_t deleted) {

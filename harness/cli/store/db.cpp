@@ -23,8 +23,6 @@
 namespace ddbench::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct DbOptions {
   std::string db;
   std::vector<std::string> files;
@@ -51,15 +49,13 @@ int check(const DbOptions& options) {
   const std::filesystem::path file = store_path(options.db);
   const store::CheckResult result = store::check_store(file);
   if (options.json) {
-    print(Json({{"schema_version", reports::kJsonSchemaVersion},
+    print_json({{"schema_version", reports::kJsonSchemaVersion},
                 {"store", file.string()},
                 {"runs", result.runs},
                 {"steps", result.steps},
                 {"spans", result.spans},
                 {"journal", result.journal},
-                {"problems", result.problems}})
-              .dump(-1, ' ', true, Json::error_handler_t::replace) +
-          "\n");
+                {"problems", result.problems}});
   } else {
     print(fmt::format("{}: {} runs, {} steps, {} spans\n{}\n", printable(file.string()), result.runs,
                       result.steps, result.spans, printable(result.journal)));
@@ -88,9 +84,7 @@ int create(const CreateOptions& options) {
   }
   const std::string group = is_shared ? store::group_of(file) : "";
   if (options.json) {
-    print(Json({{"schema_version", reports::kJsonSchemaVersion}, {"store", file.string()}, {"group", group}})
-              .dump(-1, ' ', true, Json::error_handler_t::replace) +
-          "\n");
+    print_json({{"schema_version", reports::kJsonSchemaVersion}, {"store", file.string()}, {"group", group}});
   } else {
     print(fmt::format("{}: created{}\n", printable(file.string()),
                       is_shared ? fmt::format(", for the members of group {}; they name it with --db or DDBENCH_DB", printable(group)) : ", for this user"));
@@ -156,7 +150,9 @@ void add_prune(CLI::App& db, Action& action) {
   command->add_option("--keep-last", options->keep_last, "Keep the newest N of the selected runs")
       ->check(CLI::PositiveNumber);
   command->add_option("--state", options->states, "Runs in these states: failed,interrupted,preempted,done; running only with --stale")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false);
   command->add_flag("--stale", options->stale,
                     "Only runs that are stored as running though their ddbench is gone, or has given no sign of life for 15 "
                     "minutes");

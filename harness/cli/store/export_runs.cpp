@@ -107,12 +107,10 @@ void print_merge(bool json, const store::MergeResult& result, const fs::path& ta
     return print(fmt::format("{}: {} run(s) added, {} were there already\n", printable(target.string()),
                              result.added.size(), result.unchanged.size()));
   }
-  print(nlohmann::ordered_json({{"schema_version", reports::kJsonSchemaVersion},
-                                {"store", target.string()},
-                                {"added", result.added},
-                                {"unchanged", result.unchanged}})
-            .dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) +
-        "\n");
+  print_json({{"schema_version", reports::kJsonSchemaVersion},
+              {"store", target.string()},
+              {"added", result.added},
+              {"unchanged", result.unchanged}});
 }
 
 }  // namespace ddbench::cli

@@ -164,7 +164,7 @@ void print_pruned_json(const PruneOptions& options, const PruneChoice& choice, c
                {"bytes_before", result.bytes_before},
                {"bytes_after", result.bytes_after}};
   for (const store::RunRecord& run : choice.runs) json["runs"].push_back(run.id);
-  print(json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  print_json(json);
 }
 
 void print_pruned_text(const PruneOptions& options, const PruneChoice& choice, const store::PruneResult& result) {

@@ -201,10 +201,13 @@ void visit(Is<Assignment> auto& m, Field&& field) {
 template <typename Field>
 void visit(Is<Stop> auto& m, Field&& field) {
   field("reason", m.reason);
+  field("exit_code", m.exit_code);
 }
 
 template <typename Field>
-void visit(Is<Finish> auto&, Field&&) {}
+void visit(Is<Finish> auto& m, Field&& field) {
+  field("exit_code", m.exit_code);
+}
 
 template <typename Field>
 void visit(Is<Turn> auto& m, Field&& field) {

@@ -60,6 +60,14 @@ void check(const Turn& turn, Limits& limits) {
   limits.in("the number of a turn", turn.number, 0, kMostTurns - 1);
 }
 
+void check(const Stop& stop, Limits& limits) {
+  limits.in("the exit code", stop.exit_code, 1, 255);
+}
+
+void check(const Finish& finish, Limits& limits) {
+  limits.in("the exit code", finish.exit_code, 0, 255);
+}
+
 void check(const TurnsEnd& end, Limits& limits) {
   limits.in("the exit code", end.exit_code, 0, 255);
 }

@@ -218,6 +218,7 @@ struct Pong {
 /// Give up: a peer failed or the user asked for it.
 struct Stop {
   std::string reason;
+  std::int32_t exit_code = static_cast<std::int32_t>(ErrorCode::kRunFailed);  ///< the launcher's: ranks elsewhere end with it, too
 };
 
 /// The run is about to end: go on without word of which step is the last one to the end of the step that the rank
@@ -240,7 +241,9 @@ struct FlightRequest {
 };
 
 /// Every rank has delivered its result: leave.
-struct Finish {};
+struct Finish {
+  std::int32_t exit_code = 0;  ///< as Stop's; not 0 where the run was preempted
+};
 
 // From rank 0 to the others, in a world that others have started (turns.h).
 

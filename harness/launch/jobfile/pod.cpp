@@ -82,7 +82,7 @@ std::string fetching(const Job& job) {
                      "  kubectl run {0} --image={1} --restart=Never --overrides='{2}'\n"
                      "  kubectl wait --for=condition=Ready pod/{0}\n"
                      "  kubectl cp {0}:{3} results.db && kubectl delete pod {0}\n",
-                     reader, image(job), Document({{"spec", spec}}).dump(), store);
+                     reader, image(job), Document({{"spec", spec}}).dump(-1, ' ', false, Document::error_handler_t::replace), store);
 }
 
 }  // namespace

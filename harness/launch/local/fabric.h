@@ -19,8 +19,13 @@ namespace ddbench::launch {
 enum class Isolation {
   kLinks,    ///< own namespaces; a network namespace for each node, joined by veth pairs and a bridge
   kPrivate,  ///< own namespaces; all ranks on the `lo` of one network namespace
-  kNone,     ///< the machine's own `lo`
+  kProcesses,  ///< an own pid namespace; the machine's network as it is
+  kNone,     ///< no namespaces
 };
+
+constexpr bool has_own_network(Isolation isolation) noexcept {
+  return isolation == Isolation::kLinks || isolation == Isolation::kPrivate;
+}
 
 struct FabricPlan {
   int nodes = 1;

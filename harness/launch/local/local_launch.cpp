@@ -64,15 +64,25 @@ void take_injected(FabricPlan& plan) {
   plan.slow_node = faults.node;
 }
 
+/// Strongest first. A program on one node needs no network of ours, and may need the machine's: to download
+/// data, to report to a server, to start ranks by ssh.
+std::vector<Isolation> choices_for(const FabricPlan& plan) {
+  if (plan.nodes > 1) return {Isolation::kLinks, Isolation::kPrivate, Isolation::kNone};
+  return {plan.runs_program ? Isolation::kProcesses : Isolation::kPrivate, Isolation::kNone};
+}
+
 /// The strongest isolation that this machine gives.
 Network make_network(const FabricPlan& plan) {
   Network network;
-  std::vector<Isolation> choices = {Isolation::kPrivate, Isolation::kNone};
-  if (plan.nodes > 1) choices.insert(choices.begin(), Isolation::kLinks);
-  for (const Isolation isolation : choices) {
+  for (const Isolation isolation : choices_for(plan)) {
     try {
       network.fabric = std::make_unique<Fabric>(plan, isolation);
       network.name = network_name(isolation, plan.link);
+      if (plan.runs_program && has_own_network(isolation)) {
+        network.note += fmt::format("{}the program has no other network than that between its nodes, which is emulated on this machine: "
+                                    "it cannot download anything or report to a server. On one node it has the machine's",
+                                    network.note.empty() ? "" : "; ");
+      }
       return network;
     } catch (const Error& error) {
       if (isolation == Isolation::kNone) throw;
@@ -83,7 +93,7 @@ Network make_network(const FabricPlan& plan) {
                         to_string(plan.link ? *plan.link : *plan.slow_link), error.message()),
             error.native_code(), "link");
       }
-      if (network.note.empty()) {
+      if (network.note.empty() && isolation != Isolation::kProcesses) {
         network.note = plan.nodes > 1
                            ? "the nodes share this machine's loopback instead of having a network each: "
                            : "the ranks use this machine's loopback instead of one of their own: ";

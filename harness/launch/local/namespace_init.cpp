@@ -15,6 +15,7 @@
 #include "core/library_error/as_error.h"
 #include "harness/launch/local/node_network.h"
 #include "harness/launch/local/rank_process.h"
+#include "harness/launch/machine/own_processes.h"
 
 namespace ddbench::launch {
 namespace {
@@ -32,6 +33,7 @@ class InitProcess {
   }
 
   void run() {
+    if (isolation_ == Isolation::kProcesses) require_own_proc();
     for (const auto& [key, value] : network_.set_up()) report_fact(key, value);
     report(FabricEvent::Kind::kReady);
     while (!finished_) {
@@ -49,6 +51,16 @@ class InitProcess {
   }
 
  private:
+  /// A program has little of the pid namespace itself, but CUDA would not start in it without that.
+  void require_own_proc() {
+    const pid_t child = static_cast<pid_t>(check_posix(::fork(), "fork", ErrorCode::kEnvironment));
+    if (child == 0) ::_exit(show_own_processes() ? 0 : 1);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (status != 0) throw Error(ErrorCode::kEnvironment, "no /proc of its own can be mounted for a pid namespace here");
+  }
+
   void report(FabricEvent::Kind kind, int rank = -1, int value = 0) {
     send(socket_, FabricEvent{kind, rank, value, {}});
   }
@@ -65,7 +77,7 @@ class InitProcess {
   }
 
   void launch() {
-    const int port = rendezvous_port(isolation_);
+    const int port = rendezvous_port(plan_, isolation_);
     for (int rank = 0; rank < static_cast<int>(plan_.control_fds.size()); ++rank) {
       const int node = rank / plan_.ranks_per_node;
       ranks_.push_back(start_rank(plan_, rank, isolation_, port, network_.namespace_of(node), socket_));

@@ -79,7 +79,7 @@ void run_outer_process(const FabricPlan& plan, Isolation isolation, int socket, 
     kept.push_back(socket);
     close_all_but(kept);
     reset_signals();
-    const bool user_namespace = isolation != Isolation::kNone && enter_own_namespaces();
+    const bool user_namespace = isolation != Isolation::kNone && enter_own_namespaces(has_own_network(isolation));
     // After the namespaces: a change of credentials takes the wish back.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != launcher) ::_exit(1);

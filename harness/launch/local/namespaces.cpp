@@ -1,7 +1,6 @@
 #include "harness/launch/local/namespaces.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -14,38 +13,29 @@
 #include <string>
 
 #include "core/error.h"
+#include "harness/launch/machine/own_user.h"
 
 namespace ddbench::launch {
 namespace {
 
-constexpr int kWanted = CLONE_NEWNET | CLONE_NEWPID;
-
-void write_map(const char* file, const std::string& content) {
-  const UniqueFd fd(::open(file, O_WRONLY | O_CLOEXEC));
-  if (!fd || ::write(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
-    throw_errno(errno, fmt::format("a user namespace cannot be set up ({})", file), ErrorCode::kEnvironment);
-  }
-}
-
 [[noreturn]] void refuse(int error) {
   int restricted = 0;
   std::ifstream("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") >> restricted;
-  std::string text = "this user may not make network namespaces";
+  std::string text = "this user may not make namespaces";
   if (restricted != 0) text += " (kernel.apparmor_restrict_unprivileged_userns is 1; root may)";
   throw_errno(error, text, ErrorCode::kEnvironment);
 }
 
 }  // namespace
 
-bool enter_own_namespaces() {
-  if (::unshare(kWanted) == 0) return false;
+bool enter_own_namespaces(bool with_network) {
+  const int wanted = CLONE_NEWPID | (with_network ? CLONE_NEWNET : 0);
+  if (::unshare(wanted) == 0) return false;
   if (errno != EPERM) throw_errno(errno, "namespaces cannot be made", ErrorCode::kEnvironment);
-  const uid_t user = ::geteuid();
-  const gid_t group = ::getegid();
-  if (::unshare(CLONE_NEWUSER | kWanted) != 0) refuse(errno);
-  write_map("/proc/self/setgroups", "deny");
-  write_map("/proc/self/uid_map", fmt::format("0 {} 1", user));
-  write_map("/proc/self/gid_map", fmt::format("0 {} 1", group));
+  const UserIds user{::geteuid(), ::getegid()};
+  if (::unshare(CLONE_NEWUSER | wanted) != 0) refuse(errno);
+  map_user({0, 0}, user);
+  remember_user(user);
   return true;
 }
 

@@ -6,10 +6,10 @@
 /// holds them. Every function throws Error{kEnvironment} naming the operation that the kernel refused.
 namespace ddbench::launch {
 
-/// Gives the calling process its own network namespace and its next child a pid namespace, in which that
-/// child is the init whose death kills everything. Where the caller may not, inside a new user namespace.
-/// Single-threaded callers only. True when a user namespace was needed.
-bool enter_own_namespaces();
+/// Gives the calling process its own network namespace, if asked, and its next child a pid namespace, in which
+/// that child is the init whose death kills everything. Where the caller may not, inside a new user namespace,
+/// as whose root it goes on (own_user.h). Single-threaded callers only. True when a user namespace was needed.
+bool enter_own_namespaces(bool with_network);
 
 /// Brings `lo` of the current network namespace up.
 void bring_loopback_up();

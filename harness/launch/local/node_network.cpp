@@ -56,7 +56,7 @@ NodeNetwork::Facts NodeNetwork::set_up() {
   Facts facts;
   set_fact(facts, fact_key<"network.tcp_congestion_control">,
            first_line_of("/proc/sys/net/ipv4/tcp_congestion_control"));
-  if (isolation_ == Isolation::kNone) return facts;
+  if (!has_own_network(isolation_)) return facts;
   bring_loopback_up();
   if (isolation_ == Isolation::kPrivate) return facts;
   join_nodes();

@@ -19,6 +19,19 @@ namespace ddbench::launch {
 namespace {
 
 constexpr int kTorchrunPort = 29500;
+constexpr int kAttempts = 16;
+
+bool are_free_behind(int port, int count) {
+  for (int next = port + 1; next <= port + count; ++next) {
+    try {
+      if (next > 65535) return false;
+      listen_at({"127.0.0.1", next});
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  return true;
+}
 
 std::vector<std::string> arguments_of(const FabricPlan& plan, int rank) {
   std::vector<std::string> arguments = plan.command;
@@ -58,7 +71,7 @@ void set_environment(const FabricPlan& plan, int rank, Isolation isolation, int 
   const std::string host = nccl_host(plan, rank, isolation);
   if (!host.empty()) ::setenv("NCCL_HOSTID", host.c_str(), 0);
   for (const auto& [name, value] : plan.environment) set(name.c_str(), value);
-  if (isolation == Isolation::kNone) return;
+  if (!has_own_network(isolation)) return;
   // A program that asks the resolver for its address finds the host's loopback, which is not that of the
   // other nodes.
   const char* const interface = isolation == Isolation::kLinks ? "eth0" : "lo";
@@ -102,9 +115,16 @@ void redirect_output(const FabricPlan& plan, int rank) {
 
 }  // namespace
 
-int rendezvous_port(Isolation isolation) {
-  if (isolation != Isolation::kNone) return kTorchrunPort;
-  return local_end(listen_at({"127.0.0.1", 0}).get()).port;
+int rendezvous_port(const FabricPlan& plan, Isolation isolation) {
+  if (has_own_network(isolation)) return kTorchrunPort;
+  const int behind = plan.runs_program && plan.sets_rank_variables ? plan.nodes * plan.ranks_per_node : 0;
+  int port = 0;
+  bool are_free = false;
+  for (int attempt = 0; attempt < kAttempts && !are_free; ++attempt) {
+    port = local_end(listen_at({"127.0.0.1", 0}).get()).port;
+    are_free = are_free_behind(port, behind);
+  }
+  return port;  // few programs use those behind it
 }
 
 pid_t start_rank(const FabricPlan& plan, int rank, Isolation isolation, int port, int network_namespace,

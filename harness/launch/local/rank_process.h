@@ -6,9 +6,9 @@
 
 namespace ddbench::launch {
 
-/// The port that the ranks get as MASTER_PORT: a fixed one in our own namespace, where no other process can
-/// use it; otherwise one that is free on the machine's lo.
-int rendezvous_port(Isolation isolation);
+/// The port that the ranks get as MASTER_PORT: a fixed one in our own network namespace, where no other process
+/// can use it; otherwise one that is free on the machine's lo, and so are the ports behind it that TF_CONFIG names.
+int rendezvous_port(const FabricPlan& plan, Isolation isolation);
 
 /// Forks and executes one rank in its node's network namespace (-1: the current one), with the environment
 /// that torchrun sets (including OMP_NUM_THREADS=1, unless the user set it). The child reports kStarted or

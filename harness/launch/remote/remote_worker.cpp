@@ -37,7 +37,7 @@ using namespace std::chrono_literals;
     while (any && ::waitpid(-1, nullptr, 0) > 0) {
     }
   }
-  ::_exit(1);
+  ::_exit(static_cast<int>(ErrorCode::kInterrupted));
 }
 
 Hello hello_of(const Placement& placement, const std::string& address) {
@@ -86,7 +86,7 @@ int report_to(const Endpoint& launcher, const Credentials& credentials, const Pl
                           .launcher_is_proved = !credentials.token.empty()};
   const int exit_code = work(session, state, hello, &remote);
   const std::string reason = session.refusal();
-  return reason.empty() ? exit_code : complain(reason, static_cast<int>(ErrorCode::kRunFailed));
+  return reason.empty() ? exit_code : complain(reason, exit_code);
 }
 
 /// A failed rank reports the reason; failures before a launcher is connected go to standard error.

@@ -188,7 +188,7 @@ void Supervisor::judge_deadline() {
   for (SupervisedRank& rank : ranks_) {
     if (!rank.alive) continue;
     outcome_.notes.push_back(fmt::format("{} did not exit within {} of the stop request and was killed",
-                                         rank.name(), describe_time(options_.grace)));
+                                         rank.name(), describe_time(granted_)));
     kill(rank);
   }
   deadline_ = Clock::now() + kKilledEndWithin;
@@ -201,8 +201,9 @@ void Supervisor::stop(store::RunState state, const std::string& reason) {
   const bool on_the_way = preemption_deadline_ && state == store::RunState::kFailed;
   outcome_.state = on_the_way ? store::RunState::kPreempted : state;
   outcome_.reason = on_the_way ? fmt::format("preempted{}; {}", how_far(), reason) : reason;
+  const ErrorCode code = store::was_stopped(outcome_.state) ? ErrorCode::kInterrupted : ErrorCode::kRunFailed;
   const SteadyTime now = Clock::now();
-  deadline_ = now + (state == store::RunState::kPreempted ? options_.preemption_grace : options_.grace);
+  grant(state == store::RunState::kPreempted ? options_.preemption_grace : options_.grace);
   for (SupervisedRank& rank : ranks_) {
     if (!rank.alive) continue;
     // Who does not answer would not hear it.
@@ -210,9 +211,15 @@ void Supervisor::stop(store::RunState state, const std::string& reason) {
         now - rank.last_heard >= silence(options_.watchdog)) {
       kill(rank);
     } else {
-      rank.post(Stop{reason});
+      rank.post(Stop{reason, static_cast<std::int32_t>(code)});
     }
   }
+}
+
+/// The ranks have been requested to end, and have so long.
+void Supervisor::grant(std::chrono::milliseconds time) {
+  granted_ = time;
+  deadline_ = Clock::now() + time;
 }
 
 void Supervisor::kill(SupervisedRank& rank) {
@@ -281,12 +288,16 @@ void Supervisor::begin_preemption() {
   ranks_.post(end_of_steps_.preempt());
 }
 
+/// Whether all ranks have trained to a step before the last one, because they were to end.
+bool Supervisor::ends_preempted() const {
+  return preemption_deadline_ && end_of_steps_.last_step() && !end_of_steps_.was_all();
+}
+
 /// After the last rank has ended.
 void Supervisor::settle_preemption() {
-  const auto last = end_of_steps_.last_step();
-  if (outcome_.state != store::RunState::kDone || !preemption_deadline_ || !last || end_of_steps_.was_all()) return;
+  if (outcome_.state != store::RunState::kDone || !ends_preempted()) return;
   outcome_.state = store::RunState::kPreempted;
-  outcome_.reason = fmt::format("preempted {}, with a checkpoint of it", describe_progress(*last + 1));
+  outcome_.reason = fmt::format("preempted {}, with a checkpoint of it", describe_progress(*end_of_steps_.last_step() + 1));
 }
 
 }  // namespace ddbench::launch

@@ -65,10 +65,12 @@ class Supervisor {
   void fail(SupervisedRank& rank, const std::string& what, bool certain);
   void begin_preemption();
   void settle_preemption();
+  bool ends_preempted() const;
   /// " after step 17", of the furthest rank or of one; empty for a program, whose steps are not known.
   std::string how_far() const;
   std::string how_far(const SupervisedRank& rank, const char* before, const char* after = "") const;
   void stop(store::RunState state, const std::string& reason);
+  void grant(std::chrono::milliseconds time);
   void kill(SupervisedRank& rank);
   void give_up();
   void finish();
@@ -92,6 +94,7 @@ class Supervisor {
   bool rank_was_preempted_ = false;                ///< a scheduler's signal reached a rank
   std::optional<SteadyTime> preemption_deadline_;  ///< set once the run is to end before its time
   SteadyTime deadline_;                            ///< of the current phase, if it has one
+  std::chrono::milliseconds granted_{0};           ///< how long that is from the request to the ranks to end
   SteadyTime next_tick_;
   SteadyTime last_look_;
   SteadyTime next_judgement_;

@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/version/build_identity.h"
+#include "harness/launch/machine/process_facts.h"
 #include "harness/launch/supervisor/rank_machines.h"
 #include "harness/launch/supervisor/supervisor.h"
 #include "harness/launch/transfer/shipped_files.h"
@@ -194,8 +195,8 @@ void Supervisor::on(SupervisedRank& rank, const Result& result) {
   observer_.on_progress({rank.record.rank, rank.heartbeat.steps_completed, result.loss_last});
   if (phase_ == Phase::kStopping || !ranks_.all_reached(SupervisedRank::Phase::kDelivered)) return;
   phase_ = Phase::kFinishing;
-  deadline_ = Clock::now() + options_.grace;
-  ranks_.post(Finish{});
+  grant(options_.grace);
+  ranks_.post(Finish{ends_preempted() ? static_cast<std::int32_t>(ErrorCode::kInterrupted) : 0});
 }
 
 void Supervisor::on(SupervisedRank& rank, const Failure& failure) {
@@ -210,6 +211,9 @@ void Supervisor::on(SupervisedRank& rank, const FileChunk& chunk) {
     keep_chunk(options_.run_directory, rank.record.rank, chunk);
     if (chunk.name.ends_with(".spool")) span_bytes_ += chunk.packed_bytes;
   } catch (const Error& error) {
+    // Its own disk, which no rank is to be blamed for.
+    if (error.code() == ErrorCode::kEnvironment)
+      return stop(store::RunState::kFailed, fmt::format("on the launcher's machine, {}: {}", host_name(), error.message()));
     fail(rank, ": " + error.message(), true);
   }
 }

@@ -3,6 +3,6 @@
 namespace ddbench::launch {
 
 /// The version of the handshake, the frames and the messages of the control channel.
-inline constexpr int kProtocolVersion = 12;
+inline constexpr int kProtocolVersion = 13;
 
 }  // namespace ddbench::launch

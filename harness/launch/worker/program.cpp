@@ -18,6 +18,7 @@
 #include "harness/collective/nccl_log.h"
 #include "harness/launch/start/start_command.h"
 #include "harness/launch/machine/own_processes.h"
+#include "harness/launch/machine/own_user.h"
 #include "harness/plugin/module.h"
 
 namespace ddbench::launch {
@@ -84,8 +85,9 @@ std::string listable(const std::string& path, const fs::path& folder, const char
 }
 
 void prepare(const Program::Options& options, const std::string& library, const std::string& python) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   show_own_processes();
+  become_remembered_user();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // after the user: a change of credentials takes the wish back
   const char* const before = std::getenv("LD_PRELOAD");
   const std::string preload = before != nullptr && *before != '\0' ? library + ":" + before : library;
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
@@ -125,28 +127,43 @@ Program::Program(const Options& options) {
 }
 
 Program::~Program() {
-  if (pid_ > 0) ::kill(-pid_, SIGKILL);
-  if (!ended_) ::waitpid(pid_, nullptr, 0);
+  if (ended_) return;
+  kill();
+  wait();
 }
 
 int Program::wait() {
-  while (!ended_ && ::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
+  siginfo_t end{};
+  while (!ended_ && ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  return reap();
+}
+
+std::optional<int> Program::poll() {
+  siginfo_t end{};
+  if (!ended_ && (::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT | WNOHANG) != 0 || end.si_pid != pid_))
+    return std::nullopt;
+  return reap();
+}
+
+/// Of a process that has ended: until it is waited for, no other process or group has its number.
+int Program::reap() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return status_;
+  ::kill(-pid_, SIGKILL);
+  while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
   }
   ended_ = true;
   return status_;
 }
 
-std::optional<int> Program::poll() {
-  if (!ended_ && ::waitpid(pid_, &status_, WNOHANG) != pid_) return std::nullopt;
-  ended_ = true;
-  return status_;
-}
-
 void Program::kill() noexcept {
+  const std::lock_guard lock(mutex_);
   if (!ended_) ::kill(-pid_, SIGKILL);
 }
 
 void Program::terminate() noexcept {
+  const std::lock_guard lock(mutex_);
   if (!ended_) ::kill(-pid_, SIGTERM);
 }
 

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,21 +29,25 @@ class Program {
   /// Throws Error{kRunFailed} when it cannot be executed; the message names it. Throws Error{kEnvironment}
   /// when it cannot be recorded: neither path fits LD_PRELOAD.
   explicit Program(const Options& options);
-  ~Program();  ///< kills the remaining processes of the group
+  ~Program();  ///< kills it, if it has not ended
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// Blocks until it has ended; its wait status.
+  /// Blocks until it has ended; its wait status. What it leaves in its group is killed.
   int wait();
-  /// Its wait status if it has ended, without blocking. Not beside wait().
+  /// Its wait status if it has ended, without blocking; else as wait(). Not beside wait().
   std::optional<int> poll();
   /// SIGTERM to the process group. From any thread.
   void terminate() noexcept;
   void kill() noexcept;  ///< SIGKILL, likewise
 
  private:
+  int reap() noexcept;
+
   pid_t pid_ = -1;
   int status_ = 0;  ///< once it has ended
+  /// Held while signals are sent and while the process is waited for: behind that, its number may be another's.
+  std::mutex mutex_;
   std::atomic<bool> ended_{false};
 };
 

@@ -50,11 +50,7 @@ class ProgramRank {
                      .python = std::get<UserProgram>(assignment_.run_case.work).python_marks ? python_folder() : "",
                      .window = window_for_program(assignment_.run_case),
                      .rank = per_node ? -1 : assignment_.rank});
-    session_.on_stop([&program] { program.terminate(); });
-    session_.send(Ready{"", "", start});
-    const auto [status, after_its_window] =
-        wait_for_end(program, assignment_.run_case, assignment_.rank, spool, session_);
-    session_.on_stop({});
+    const auto [status, after_its_window] = follow(program, spool, start);
     if (status != 0 && !after_its_window) {
       if (session_.stopped()) throw Error(ErrorCode::kInterrupted, "stopped by the launcher");
       const std::string words =
@@ -66,6 +62,13 @@ class ProgramRank {
   }
 
  private:
+  /// Also where this fails, nothing terminates the program once it is gone.
+  ProgramEnd follow(Program& program, const std::filesystem::path& spool, const ClockReading& start) {
+    const StopAction terminates(session_, [&program] { program.terminate(); });
+    session_.send(Ready{"", "", start});
+    return wait_for_end(program, assignment_.run_case, assignment_.rank, spool, session_);
+  }
+
   /// The address of the program's rank 0, on a rank that ddbench did not start itself: as announced by rank
   /// 0, which uses the address that its starter gave it, else its own address and a free port there. A rank
   /// that cannot trust this uses the address that it was given itself.

@@ -53,11 +53,13 @@ class WindowWatch {
   std::optional<Clock::time_point> first_record_;
 };
 
-void wait_for_other_windows(const RunCase& run_case, int rank, collective::KeyValueStore& keys) {
-  const auto key = [](int of) { return fmt::format("program.window_over.{}", of); };
-  keys.set(key(rank), {'1'});
+std::string window_key(int rank) {
+  return fmt::format("program.window_over.{}", rank);
+}
+
+void wait_for_other_windows(const RunCase& run_case, collective::KeyValueStore& keys) {
   const int every = is_program_per_node(run_case) ? run_case.gpus_per_node : 1;
-  for (int other = 0; other < run_case.world_size(); other += every) keys.get(key(other), kLauncherAnswersIn);
+  for (int other = 0; other < run_case.world_size(); other += every) keys.get(window_key(other), kLauncherAnswersIn);
 }
 
 int end_program(Program& program) {
@@ -78,10 +80,14 @@ ProgramEnd wait_for_end(Program& program, const RunCase& run_case, int rank, con
   if (run_case.after == AfterWindow::kContinue) return {program.wait()};
   WindowWatch watch(run_case, spool);
   while (!watch.is_over()) {
-    if (const auto status = program.poll()) return {*status};
+    if (const auto status = program.poll()) {
+      if (*status == 0) keys.set(window_key(rank), {'1'});  // the others wait for it; a failure ends them anyway
+      return {*status};
+    }
     std::this_thread::sleep_for(kLook);
   }
-  wait_for_other_windows(run_case, rank, keys);
+  keys.set(window_key(rank), {'1'});
+  wait_for_other_windows(run_case, keys);
   return {end_program(program), true};
 }
 

@@ -235,17 +235,21 @@ class Worker {
 int work(WorkerSession& session, TrainingState& state, const Hello& hello, const RemoteRank* remote) {
   Worker worker(session, state, remote);
   const auto fail = [&](const Error& error) {
-    if (remote != nullptr && !session.joined()) return 1;  // rejected: no launcher listens
-    session.send(state.snapshot());                        // how far it got
+    // Kubeflow, for one, starts a pod again or not by the code that it ends with.
+    const int exit_code = remote != nullptr ? session.exit_code_of_launcher().value_or(error.exit_code()) : 1;
+    if (remote != nullptr && !session.joined()) return exit_code;  // rejected: no launcher listens
+    session.send(state.snapshot());                                // how far it got
     const Failure failure = worker.last_words(error);
     worker.report_counts();
     session.ship_rest();
     session.send(failure);
-    return 1;
+    return exit_code;
   };
   try {
     worker.run(hello);
-    return 0;
+    // mpirun and srun would take another code than 0 of a rank that has delivered for a failure.
+    const bool others_started_it = remote != nullptr && remote->own != nullptr;
+    return others_started_it ? session.exit_code_of_launcher().value_or(0) : 0;
   } catch (const std::exception& error) {
     return fail(as_error(error));
   }

@@ -26,7 +26,8 @@ struct RemoteRank {
 };
 
 /// A rank's life from its hello to its end; errors are reported to the launcher. `remote`: null for a rank
-/// with an inherited socket. Returns the exit code.
+/// with an inherited socket. Returns the exit code: 1 for one that failed, whose launcher says why; but where the launcher is
+/// elsewhere, and nobody else may read its exit code, that of the error, or the launcher's own where it ended this rank.
 int work(WorkerSession& session, TrainingState& state, const Hello& hello, const RemoteRank* remote);
 
 }  // namespace ddbench::launch

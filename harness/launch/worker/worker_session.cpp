@@ -68,6 +68,11 @@ std::string WorkerSession::refusal() const {
   return assignment_ ? std::string() : stop_reason_;
 }
 
+std::optional<int> WorkerSession::exit_code_of_launcher() const {
+  const std::lock_guard lock(mutex_);
+  return exit_code_of_launcher_;
+}
+
 void WorkerSession::ship_rest() {
   if (files_ == nullptr) return;
   while (!files_->ship(kShipAtOnceBytes, true)) {
@@ -175,6 +180,7 @@ void WorkerSession::take(Message message, std::int64_t received_ns) {
     {
       const std::lock_guard lock(mutex_);
       stop_reason_ = stopped->reason;
+      exit_code_of_launcher_ = stopped->exit_code;
     }
     return stop(std::nullopt);
   }
@@ -203,7 +209,8 @@ void WorkerSession::take(Message message, std::int64_t received_ns) {
       is_following_ = false;
       send(ClockRead{reading_from_pings(pings_)});
     }
-  } else if (std::holds_alternative<Finish>(message)) {
+  } else if (const auto* finish = std::get_if<Finish>(&message)) {
+    exit_code_of_launcher_ = finish->exit_code;
     finished_ = true;
   }
   changed_.notify_all();

@@ -56,6 +56,8 @@ class WorkerSession final : public collective::KeyValueStore {
   bool joined() const;
   /// Why the launcher gave no assignment, if it sent a reason; empty otherwise.
   std::string refusal() const;
+  /// What the launcher itself ends with, once it has sent that (Stop, Finish).
+  std::optional<int> exit_code_of_launcher() const;
 
   /// Sends what `files` gets with each heartbeat. Before join(); `files` outlives the session.
   void ship_from(ShippedFiles& files) { files_ = &files; }
@@ -119,6 +121,7 @@ class WorkerSession final : public collective::KeyValueStore {
   bool stopped_ = false;
   bool finished_ = false;
   std::string stop_reason_;
+  std::optional<int> exit_code_of_launcher_;
   std::optional<Error> trouble_;
   std::filesystem::path flights_folder_;  // empty: this rank has no flight recorders to send
   bool reports_program_ = false;
@@ -134,6 +137,18 @@ class WorkerSession final : public collective::KeyValueStore {
   std::atomic<bool> ending_{false};
   UniqueFd wake_;  // eventfd: the control thread has something to do
   std::thread control_thread_;
+};
+
+/// What a session calls when the rank must give up, as long as this lives: what the action uses must live longer.
+class StopAction {
+ public:
+  StopAction(WorkerSession& session, std::function<void()> action) : session_(session) { session_.on_stop(std::move(action)); }
+  ~StopAction() { session_.on_stop({}); }
+  StopAction(const StopAction&) = delete;
+  StopAction& operator=(const StopAction&) = delete;
+
+ private:
+  WorkerSession& session_;
 };
 
 }  // namespace ddbench::launch

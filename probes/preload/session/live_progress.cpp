@@ -28,7 +28,8 @@ void open_live_counts(const char* prefix) noexcept {
   const int opened = ::open(file.data(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (opened < 0) return;
   void* mapped = MAP_FAILED;
-  if (::ftruncate(opened, sizeof(LiveCounts)) == 0)
+  // With its blocks: on a full disk a store into the mapping would kill the program (SIGBUS).
+  if (::posix_fallocate(opened, 0, sizeof(LiveCounts)) == 0)
     mapped = ::mmap(nullptr, sizeof(LiveCounts), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
   ::close(opened);
   if (mapped != MAP_FAILED) counts.store(new (mapped) LiveCounts);

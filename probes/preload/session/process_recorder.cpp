@@ -14,6 +14,7 @@
 #include "core/program/loader_epoch.h"
 #include "core/program/rank_gpu.h"
 #include "core/world_place.h"
+#include "probes/preload/session/kernel_probe.h"
 #include "probes/preload/session/live_progress.h"
 #include "probes/preload/session/nccl_plugin.h"
 #include "probes/preload/session/program_identity.h"
@@ -30,6 +31,7 @@ std::atomic<host::Recorder*> current{nullptr};
 host::Recorder* opened_here = nullptr;  // never deleted: threads may record until the process is gone
 std::atomic<bool> decided{false};       // opened, adopted, or not to be opened
 bool is_programs = false;               // the program has one of its own, at times
+bool ended = false;                     // what is measured is over: there will be no other one
 std::atomic<unsigned> generations{1};
 
 const char* value_of(const char* variable) noexcept {
@@ -63,6 +65,7 @@ std::optional<WorldPlace> place_of_environment() noexcept {
 }
 
 void stop_recording() noexcept {
+  conclude_kernels();      // first: it waits for the GPU
   conclude_nccl_events();  // programs end without their communicators'
   try {
     const std::lock_guard lock(mutex);
@@ -76,10 +79,12 @@ void stop_recording() noexcept {
 void forget_parent() noexcept {
   close_live_counts();
   set_nccl_plugin(nullptr);  // one of the parent's threads may hold its lock
+  set_kernel_probe(nullptr);
   current.store(nullptr);
   opened_here = nullptr;
   decided.store(false);
   is_programs = false;
+  ended = false;
   generations.fetch_add(1);
   mutex.unlock();
 }
@@ -121,10 +126,16 @@ void open_for_rank() {
 }
 
 void open_alone(int rank) {
-  const char* const folder = std::getenv("DDBENCH_SPOOL_DIR");
   const int known = rank_of_process().value_or(rank);
-  open(std::string(folder != nullptr ? folder : ".") + "/rank" + std::to_string(known), known,
-       host::to_run_id(host::origin_of_this_process()).c_str());
+  const char* const given = value_of("DDBENCH_RUN_ID");
+  const std::string run_id = given != nullptr ? given : host::to_run_id(host::origin_of_this_process());
+  // A process of a run that has no rank by itself. Its spools are where the run collects them.
+  if (const char* const prefix = value_of("DDBENCH_SPOOL")) {
+    open_live_counts(prefix);
+    return open(prefix, known, run_id.c_str());
+  }
+  const char* const folder = std::getenv("DDBENCH_SPOOL_DIR");
+  open(std::string(folder != nullptr ? folder : ".") + "/rank" + std::to_string(known), known, run_id.c_str());
 }
 
 // A program runs on, whatever becomes of its measurement: where a spool cannot be written, nothing is
@@ -135,7 +146,7 @@ void decide(bool wanted, const Open& open_it) noexcept {
   try {
     const std::lock_guard lock(mutex);
     decided.store(true);
-    if (current.load() == nullptr && !is_programs) open_it();
+    if (current.load() == nullptr && !is_programs && !ended) open_it();
   } catch (...) {
   }
 }
@@ -186,6 +197,7 @@ void end_recording() noexcept {
   stop_recording();
   const std::lock_guard lock(mutex);
   opened_here = nullptr;
+  ended = true;
   current.store(nullptr);
   generations.fetch_add(1);
 }

@@ -19,7 +19,8 @@ class DDBENCH_SESSION_API RecorderAccess {
  public:
   RecorderAccess() noexcept;
   /// Opens a spool even in a process that is not a rank of a run: rank<N>.<pid>.spool in $DDBENCH_SPOOL_DIR
-  /// or the working directory, where N is the launcher's rank, or else `rank`.
+  /// or the working directory, where N is the launcher's rank, or else `rank`. In a process of a run whose rank is
+  /// not known: $DDBENCH_SPOOL.<pid>.spool, of `rank`.
   explicit RecorderAccess(int rank) noexcept;
   host::Recorder* get() const noexcept { return recorder_; }
   /// Changes whenever the recorder does (a fork, adopt_recorder): tracks and name ids of another generation
@@ -42,7 +43,8 @@ DDBENCH_SESSION_API bool report_inputs(const char* name) noexcept;
 /// Whether the process has a recorder now. Opens none, takes no lock.
 DDBENCH_SESSION_API bool recorder_is_open() noexcept;
 
-/// The process records nothing from now on; what it recorded is written, and its spool has its end.
+/// The process records nothing from now on, and opens no other spool; what it recorded, and what its GPUs still do,
+/// is written, and its spool has its end.
 DDBENCH_SESSION_API void end_recording() noexcept;
 
 /// The generation now, without a lock.

@@ -131,6 +131,20 @@ TEST(ProgramPhases, WhatIsEvaluatedOrSavedBetweenStepsBelongsToNone) {
   between([](Loop& loop) { loop.mark(ProgramPhase::kSave, 900).wait(3); });
 }
 
+TEST(ProgramPhases, AForwardPassWithoutGradientsIsAPartOfAStepThatUsesIt) {
+  Loop loop;
+  for (int step = 0; step < 4; ++step) {
+    loop.mark(ProgramPhase::kData, 10, 64, kTrain).mark(ProgramPhase::kEvaluation, 40).wait(20);  // a teacher's
+    loop.mark(ProgramPhase::kBackward, 30).mark(ProgramPhase::kOptimizer, 5, 0, kOptimizer);
+  }
+  const ProgramWindows steps = steps_of_phases(marks_of(loop));
+  ASSERT_EQ(steps.size(), 4u);
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    EXPECT_EQ(steps[i].begin_ns, steps[i - 1].end_ns);
+    EXPECT_EQ(steps[i].end_ns - steps[i].begin_ns, 105);
+  }
+}
+
 TEST(ProgramPhases, TheFirstStepIsNoneOfTheEvaluationBeforeTraining) {
   Loop loop;
   for (int batch = 0; batch < 2; ++batch) loop.mark(ProgramPhase::kData, 20, 64, kEvaluate).wait(50);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "expect_error.h"
@@ -80,6 +82,19 @@ TEST_F(LaunchTest, NcclOfAProgramTakesNodesAndRanksThatShareAGpuForHosts) {
   launch("train", -1, 1, 2);
   ::unsetenv("NCCL_HOSTID");
   EXPECT_EQ(host_of(1), "the-users");
+}
+
+TEST_F(LaunchTest, AProgramOnOneNodeHasTheMachinesNetworkAndOnSeveralANoteSaysThatItHasNot) {
+  runs_program_ = true;
+  struct stat own {};
+  ASSERT_EQ(::stat("/proc/self/ns/net", &own), 0);
+  launch("train", -1, 1, 2);
+  EXPECT_EQ(read_trace(directory_.path(), 1).network_namespace, own.st_ino);
+  EXPECT_EQ(observer_.note_, "");
+  const LaunchOutcome outcome = launch("train", -1, 2, 1);
+  if (read_trace(directory_.path(), 1).network_namespace == own.st_ino) GTEST_SKIP() << observer_.note_;
+  EXPECT_TRUE(contains(observer_.note_, "no other network than that between its nodes")) << observer_.note_;
+  EXPECT_NE(std::find(outcome.notes.begin(), outcome.notes.end(), observer_.note_), outcome.notes.end());
 }
 
 TEST_F(LaunchTest, ARankThatIsKilledIsNamedAndTheOthersStop) {

@@ -7,6 +7,7 @@
 #include "core/facts/facts.h"
 #include "cupti_life.h"
 #include "probes/cuda/cuda_probe.h"
+#include "probes/preload/session/process_recorder.h"
 
 extern "C" int InitializeInjection();
 
@@ -44,6 +45,18 @@ class CuptiInjection : public CuptiLife {
 TEST_F(CuptiInjection, AProgramsLastKernelsAreInItsSpool) {
   const RecordedSpans read = spool_of([] {
     cupti::record(cupti::Records().add(kernel("last", 0, 10, 20)));  // flushed when the program ends
+  });
+  ASSERT_EQ(read.spans.size(), 1u);
+  EXPECT_EQ(read["last"].end_ns, 20);
+  EXPECT_EQ(read.scalars.at("cupti.records"), 1);
+}
+
+TEST_F(CuptiInjection, TheLastKernelsOfAWindowAreInItsSpoolAndLaterOnesAreNot) {
+  const RecordedSpans read = spool_of([] {
+    cupti::record(cupti::Records().add(kernel("last", 0, 10, 20)));
+    inject::end_recording();  // as measuring_window.cpp does
+    cupti::record(cupti::Records().add(kernel("later", 1, 30, 40)));
+    if (cupti::has_subscriber()) ::_exit(4);
   });
   ASSERT_EQ(read.spans.size(), 1u);
   EXPECT_EQ(read["last"].end_ns, 20);

@@ -185,6 +185,68 @@ TEST_F(NcclDriver, AProgramThatEndsWithItsCommunicatorsReportedAll) {
   EXPECT_TRUE(seen);
 }
 
+/// The spools in a folder, by their names without the process's number.
+std::vector<std::string> spools_in(const std::filesystem::path& folder, pid_t pid) {
+  std::vector<std::string> found;
+  const std::string ending = "." + std::to_string(pid) + ".spool";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(ending)) found.push_back(name.substr(0, name.size() - ending.size()));
+  }
+  return found;
+}
+
+/// A process of a run that works in another folder than the run's, in which `body` records through NCCL alone.
+template <typename Body>
+pid_t process_of_run(const std::filesystem::path& run, const std::filesystem::path& works_in, const Body& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const char* variable : {"DDBENCH_RANK", "RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) ::unsetenv(variable);
+    ::unsetenv("DDBENCH_SPOOL_DIR");
+    ::setenv("DDBENCH_SPOOL", (run / "node0").c_str(), 1);
+    ::setenv("DDBENCH_RUN_ID", "test", 1);
+    std::filesystem::current_path(works_in);
+    body();
+    std::exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  return child;
+}
+
+TEST_F(NcclDriver, BehindTheEndOfTheWindowThereIsNoOtherSpool) {
+  auto& v5 = version_5();
+  const testing::TempDirectory elsewhere;
+  const pid_t child = process_of_run(directory_.path(), elsewhere.path(), [&v5] {
+    ::setenv("DDBENCH_RANK", "1", 1);
+    Comm5 comm(v5, 0xA2, 2, 1);
+    whole(comm, "AllReduce", 0, 1, 1);
+    inject::end_recording();
+    whole(comm, "AllReduce", 1, 1, 1);
+    Comm5 later(v5, 0xA3, 2, 1);
+    whole(later, "AllReduce", 0, 1, 1);
+  });
+  EXPECT_EQ(spools_in(directory_.path(), child), std::vector<std::string>{"node0"});
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
+  const host::SpoolBatch batch = host::SpoolReader(directory_.path() / ("node0." + std::to_string(child) + ".spool")).read();
+  EXPECT_TRUE(batch.ended);
+  EXPECT_EQ(batch.spans.size(), 2u) << "the first collective, and when it was enqueued";
+}
+
+TEST_F(NcclDriver, AProcessOfARunThatHasNoRankHasThatOfNcclAndTheRunsSpool) {
+  auto& v5 = version_5();
+  const testing::TempDirectory elsewhere;
+  const pid_t child = process_of_run(directory_.path(), elsewhere.path(), [&v5] {
+    Comm5 comm(v5, 0xA4, 8, 5);
+    whole(comm, "AllReduce", 0, 1, 1);
+  });
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path())) << "the user's";
+  const host::SpoolReader reader(directory_.path() / ("node0." + std::to_string(child) + ".spool"));
+  EXPECT_EQ(reader.rank(), 5);
+  EXPECT_EQ(reader.run_id(), "test");
+}
+
 TEST_F(NcclDriver, TheLastCollectivesOfAProgramAreKeptWhileItRuns) {
   auto& v5 = version_5();
   const pid_t child = ::fork();

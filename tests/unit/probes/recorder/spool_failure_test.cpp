@@ -7,10 +7,12 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 
 #include "core/error.h"
+#include "probes/recorder/flight_ring.h"
 #include "probes/recorder/recorder.h"
 #include "probes/recorder/spool.h"
 #include "hang_limit.h"
@@ -73,6 +75,29 @@ TEST(SpoolFailure, FullFileSystem) {
     overflow(directory.path() / "rank0.spool", "No space left on device");
   }).join();
   if (!skipped.empty()) GTEST_SKIP() << skipped;
+}
+
+TEST(SpoolFailure, AFlightRecorderIsNotMappedWhereTheDiskIsFull) {
+  const TempDirectory directory;
+  std::string skipped;
+  bool mapped_before = false;
+  bool mapped_when_full = true;
+  std::thread([&] {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", directory.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
+      skipped = "skipped: this user may not mount a tmpfs";
+      return;
+    }
+    FlightRing* const ring = map_flight_ring((directory.path() / "rank0.flight").c_str());
+    mapped_before = ring != nullptr;
+    std::ofstream(directory.path() / "fills") << std::string(1 << 20, 'x');
+    if (ring != nullptr) ring->enter("all_reduce", 1, 2);
+    FlightRing* const late = map_flight_ring((directory.path() / "rank1.flight").c_str());
+    mapped_when_full = late != nullptr;
+  }).join();
+  if (!skipped.empty()) GTEST_SKIP() << skipped;
+  EXPECT_TRUE(mapped_before);
+  EXPECT_FALSE(mapped_when_full) << "the first store into it would be the program's end";
 }
 
 TEST(SpoolFailure, FileSizeLimit) {

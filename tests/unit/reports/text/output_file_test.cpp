@@ -1,5 +1,6 @@
 #include "reports/text/output_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -61,6 +62,17 @@ TEST_F(OutputFileTest, HasTheRightsOfAnOrdinaryFile) {
   EXPECT_EQ(fs::status(in("f")).permissions(), fs::perms(0640));
 }
 
+TEST_F(OutputFileTest, WritesToADescriptorWhereItStands) {
+  const int fd = ::open(in("log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(::write(fd, "before ", 7), 7);
+  for (const char* folder : {"/dev/fd/", "/proc/self/fd/"}) write_file(folder + std::to_string(fd), "report ");
+  EXPECT_EQ(::write(fd, "after", 5), 5) << "it stays open";
+  ::close(fd);
+  EXPECT_EQ(test::content_of(in("log")), "before report report after");
+  EXPECT_EQ(entries(scratch_.path()), 1u);
+}
+
 void expect_refused(const fs::path& path, const char* word) {
   try {
     OutputFile file(path);
@@ -77,6 +89,7 @@ TEST_F(OutputFileTest, RefusesDirectoriesAndMissingFolders) {
   expect_refused(in("folder"), "directory");
   expect_refused(in("nosuch") / "file", "no folder");
   EXPECT_EQ(entries(in("folder")), 0u);
+  expect_refused("/dev/fd/999999", "descriptor");
 }
 
 TEST_F(OutputFileTest, AFullDiskIsAnErrorThatNamesTheFileAndLeavesNothing) {

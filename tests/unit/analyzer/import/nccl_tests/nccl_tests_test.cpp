@@ -182,6 +182,21 @@ TEST(NcclTests, FilesThatSayTooLittle) {
                read_nccl_tests(R"({"results":[{"size":8,"in_place":{"time":"nan"}}]})", "out.json", {}));
 }
 
+TEST(NcclTests, NodesThatAFileDoesNotNameAreNotSaid) {
+  NcclTestsOptions options = all_reduce();
+  options.ranks = 8;
+  const auto runs = read_nccl_tests("# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n8 2 float sum -1 1 0.1 0.1 0 1 0.1 0.1 0\n",
+                                    "out.txt", options);
+  EXPECT_EQ(runs.at(0).run.environment.facts.at("import.nodes"), "not said");
+  EXPECT_FALSE(read_nccl_tests(kText, "out.txt", all_reduce()).at(0).run.environment.facts.contains("import.nodes"));
+}
+
+TEST(NcclTests, DeepValuesAreNamedByTheirType) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_ERROR(ErrorCode::kBadInput, "result 1: size is array, but it must be a number",
+               read_nccl_tests("{\"results\":[{\"size\":" + deep + "}]}", "out.json", {}));
+}
+
 TEST(NcclTests, UnequalHostsAreRefused) {
   std::string text = kText;
   text.replace(text.find("node-b"), 6, "node-a");

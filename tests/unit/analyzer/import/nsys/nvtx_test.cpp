@@ -7,6 +7,7 @@
 #include "analyzer/import/nsys/nsys.h"
 #include "analyzer/import/nsys/nvtx_text.h"
 #include "analyzer/import/nsys/step_ranges.h"
+#include "expect_error.h"
 
 namespace ddbench::imports {
 namespace {
@@ -69,6 +70,27 @@ TEST(NsysRanks, AreThoseOfTheLargestCommunicatorThatAllAreIn) {
   EXPECT_EQ(ranks_of({machine("b.sqlite", {{{1, {1, 4}}, {7, {0, 2}}}, {{1, {3, 4}}, {8, {0, 2}}}})}), (Ranks{1, 3}));
   EXPECT_EQ(ranks_of({machine("x_rank3.sqlite", {{}}), machine("x_rank1.sqlite", {{}})}), (Ranks{3, 1}));
   EXPECT_EQ(ranks_of({machine("n0_rank3.sqlite", {{}, {}}), machine("n1.sqlite", {{}})}), (Ranks{0, 1, 2}));
+}
+
+TEST(NsysRanks, ProcessesThatWorkBesideTheJobAreNone) {
+  std::vector<std::vector<NsysRank>> files = {machine("a.sqlite", {{{1, {0, 2}}}, {{1, {1, 2}}}, {}, {}})};
+  for (int i = 0; i < 3; ++i) files[0][static_cast<std::size_t>(i)].trace.kernels = 10;
+  files[0][2].pid = 77;           // kernels, and no communication
+  files[0][3].pid = 78;           // copies alone
+  files[0][3].why_no_steps = "x";  // a helper needs no steps
+  const std::vector<RankTrace> traces = number_nsys_ranks(std::move(files));
+  ASSERT_EQ(traces.size(), 2u);
+  EXPECT_EQ(traces[1].info.rank, 1);
+  EXPECT_TRUE(test::contains(traces[0].notes.at(0), "left out: 77 of a.sqlite, 78 of a.sqlite")) << traces[0].notes.at(0);
+}
+
+TEST(NsysRanks, ARankWithoutACommunicatorThatRunsNcclIsOne) {
+  std::vector<std::vector<NsysRank>> files = {machine("a.sqlite", {{{1, {0, 3}}}, {{1, {1, 3}}}, {}})};
+  for (NsysRank& rank : files[0]) rank.trace.kernels = 10;
+  files[0][2].trace.collectives.resize(1);  // its communicator was made before the recording
+  EXPECT_EQ(number_nsys_ranks(files).size(), 3u);
+  files[0][2].why_no_steps = "process 3 has no NVTX range step";
+  EXPECT_ERROR(ErrorCode::kBadInput, "a.sqlite: process 3 has no NVTX range step", number_nsys_ranks(files));
 }
 
 }  // namespace

@@ -103,6 +103,28 @@ TEST(Table, ThroughputOfOneGpuAndBothMetrics) {
                read("gpus,batch_per_gpu,throughput,step_time_ms\n8,32,2560,200\n"));
 }
 
+TEST(Table, ABatchOfSamplesSaysNothingAboutARateOfTokens) {
+  // The step time counts, and is not compared with a rate of something else.
+  const auto timed = read("gpus,batch_per_gpu,tokens_per_second,step_time_ms\n8,32,524288,1000\n");
+  EXPECT_EQ(timed[0].steps[0].duration_ns, 1'000'000'000);
+  EXPECT_EQ(timed[0].run.run_case.batch_per_gpu, 32);
+  EXPECT_FALSE(timed[0].run.environment.facts.contains("import.sample_unit")) << "samples are not tokens";
+  // Without one, as without a batch: 8 tokens, one per GPU.
+  const auto rates = read("gpus,batch_per_gpu,tokens/s\n8,32,524288\n8,64,600000\n");
+  EXPECT_EQ(rates[0].steps[0].duration_ns, 15'259);
+  EXPECT_EQ(rates[0].run.run_case.batch_per_gpu, 1);
+  EXPECT_EQ(rates[0].run.run_case.tags.at("batch_per_gpu"), "32");
+  EXPECT_EQ(rates[1].run.run_case.tags.at("batch_per_gpu"), "64");
+  EXPECT_EQ(rates[0].run.environment.facts.at("import.sample_unit"), "tokens");
+  EXPECT_EQ(rates[0].run.environment.facts.count("note.1"), 1u);
+  const auto strong = read("gpus,global_batch,throughput [tokens/s]\n1,256,1000\n16,256,15000\n");
+  EXPECT_EQ(strong[1].run.run_case.scaling, ScalingMode::kWeak);
+  EXPECT_EQ(strong[1].run.run_case.global_batch(), 16);
+  EXPECT_EQ(strong[1].run.run_case.tags.at("global_batch"), "256");
+  // Of images, the batch is one.
+  EXPECT_EQ(read("gpus,batch_per_gpu,images/s\n8,32,2560\n")[0].steps[0].duration_ns, 100'000'000);
+}
+
 TEST(Table, AGlobalBatchIsStrongScaling) {
   const auto runs = read("gpus,global_batch,step_time_h\n1,256,72\n16,256,5\n");
   EXPECT_EQ(runs[1].run.run_case.scaling, ScalingMode::kStrong);

@@ -61,11 +61,24 @@ TEST(CollectiveNames, AreDdbenchsWords) {
   EXPECT_EQ(bytes_of_type("quantum"), 0U);
 }
 
+TEST(CollectiveNames, BytesOfOneRanksMessageBecomeThoseOfNcclTests) {
+  for (const char* function : {"all_gather", "reduce_scatter", "all_to_all"}) {
+    EXPECT_EQ(bytes_of_all_ranks(function, 1000, 8), 8000U) << function;
+    EXPECT_EQ(bytes_of_all_ranks(function, 1000, 0), std::nullopt) << function;
+    EXPECT_EQ(bytes_of_all_ranks(function, std::uint64_t{1} << 60, 8), std::nullopt) << function;
+    EXPECT_EQ(bytes_of_all_ranks(function, std::uint64_t{1} << 62, 8), std::nullopt) << function;
+  }
+  for (const char* function : {"all_reduce", "broadcast", "reduce", "send"}) EXPECT_EQ(bytes_of_all_ranks(function, 1000, 0), 1000U) << function;
+}
+
 TEST(TraceInfo, ARankIsReadFromAPath) {
   EXPECT_EQ(rank_in_path("ranks/resnet_rank-3.pt.trace.json.gz"), 3);
   EXPECT_EQ(rank_in_path("rank12/trace.json"), 12);
   EXPECT_EQ(rank_in_path("rank0_of_frank.json"), 0);
   EXPECT_EQ(rank_in_path("trace.json"), std::nullopt);
+  EXPECT_EQ(rank_in_path("/home/frank3/trace.json"), std::nullopt);
+  EXPECT_EQ(rank_in_path("/home/frank3/rank1/trace.json"), 1);
+  EXPECT_EQ(rank_in_path("rank2/frank3.json"), 2);
 }
 
 }  // namespace

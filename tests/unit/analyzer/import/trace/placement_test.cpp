@@ -4,6 +4,7 @@
 
 #include "analyzer/import/kineto/trace_member.h"
 #include "core/error.h"
+#include "expect_error.h"
 
 namespace ddbench::imports {
 namespace {
@@ -85,6 +86,17 @@ TEST(Placement, WhatIsStatedMustFit) {
   job.traces[0].info.host = "a";
   job.traces[1].info.host = "b";
   EXPECT_THROW(find_placement(job, 2), Error);
+}
+
+TEST(Placement, WhatIsStatedKeepsTheHostsThatAreKnown) {
+  TraceJob job = job_of(4, 1, 1);
+  for (int rank = 0; rank < 4; ++rank) job.traces[static_cast<std::size_t>(rank)].info.host = rank % 2 == 0 ? "a" : "b";
+  const Placement placement = find_placement(job, 2);
+  EXPECT_TRUE(placement.is_known);
+  EXPECT_EQ(placement.per_node, 2);
+  EXPECT_EQ(placement.node, (std::vector<int>{0, 1, 0, 1})) << "dealt out in turn, not 0, 0, 1, 1";
+  job.traces[1].info.host = "a";
+  EXPECT_ERROR(ErrorCode::kBadInput, "--gpus-per-node 2: the traces name hosts with unequal numbers of ranks", find_placement(job, 2));
 }
 
 TEST(Placement, TheDefaultNameOfATraceHasItsHost) {

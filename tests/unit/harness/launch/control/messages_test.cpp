@@ -65,6 +65,8 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(failure.dropped_spans, 9u);
 
   EXPECT_EQ(round_trip(Stop{"why"}).reason, "why");
+  EXPECT_EQ(round_trip(Stop{"why"}).exit_code, 1);
+  EXPECT_EQ(round_trip(Stop{"why", 130}).exit_code, 130);
   EXPECT_EQ(round_trip(Holding{2, 7}).round, 2u);
   EXPECT_EQ(round_trip(Holding{2, 7}).step, 7u);
   EXPECT_EQ(round_trip(LastStep{8, true}).step, 8u);
@@ -94,7 +96,8 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(round_trip(Ping{5}).id, 5u);
   EXPECT_EQ(round_trip(ClockRead{{7, -8, 9}}).clock.offset_ns, -8);
   EXPECT_EQ(round_trip(Pong{5, -6}).reference_ns, -6);
-  EXPECT_TRUE(std::holds_alternative<Finish>(decode(encode(Finish{}))));
+  EXPECT_EQ(round_trip(Finish{}).exit_code, 0);
+  EXPECT_EQ(round_trip(Finish{130}).exit_code, 130);
   EXPECT_EQ(round_trip(Turn{7}).number, 7);
   EXPECT_EQ(round_trip(TurnsEnd{130}).exit_code, 130);
 }
@@ -234,7 +237,8 @@ TEST(Messages, WhatNoEncoderWroteIsAnError) {
        R"({"type":"ping","id":1e300})",
        R"({"type":"ping","id":99999999999999999999999})",
        R"({"type":"pong","id":1,"reference_ns":18446744073709551615})",
-       R"({"type":"stop","reason":7})",
+       R"({"type":"stop","reason":7,"exit_code":1})",
+       R"({"type":"stop","reason":"no code"})",
        R"({"type":"kv_set","key":"k","value":"abc"})",
        R"({"type":"kv_set","key":"k","value":"zz"})",
        R"({"type":"assignment","run_case":"{"})",
@@ -251,6 +255,8 @@ TEST(Messages, ValuesThatCannotBeTrueAreRefused) {
     EXPECT_ERROR(ErrorCode::kRunFailed, why, decode(encode(message)));
   };
   refused(Hello{.rank = -1}, "the rank is -1");
+  refused(Stop{"as if all were well", 0}, "the exit code is 0");
+  refused(Finish{256}, "the exit code is 256");
   refused(Hello{.rank = 65536}, "the rank is 65536");
   refused(Hello{.pid = -1}, "the process id is -1");
   refused(Hello{.local_rank = -2}, "the local rank is -2");

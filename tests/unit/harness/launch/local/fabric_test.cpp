@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <net/if.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -64,6 +65,31 @@ TEST(Fabric, NodesReachEachOtherOverTheirOwnNetwork) {
 
 TEST(Fabric, NodesWithoutLinksShareALoopbackAndANoteSaysSo) {
   EXPECT_GT(measure(2, "", 4 << 20, Isolation::kPrivate), 0.0);
+}
+
+/// An interface that no network of ours has; "lo" where this machine has no other.
+std::string interface_of_machine() {
+  std::string name = "lo";
+  struct if_nameindex* const all = ::if_nameindex();
+  for (const struct if_nameindex* each = all; each != nullptr && each->if_name != nullptr; ++each) {
+    if (name == "lo") name = each->if_name;
+  }
+  ::if_freenameindex(all);
+  return name;
+}
+
+TEST(Fabric, AProgramOnOneNodeHasTheMachinesNetwork) {
+  ::setenv("NCCL_SOCKET_IFNAME", interface_of_machine().c_str(), 1);
+  double bytes_per_s = 0;
+  std::string refused;
+  try {
+    bytes_per_s = measure(2, "", 4 << 20, Isolation::kProcesses);
+  } catch (const Error& error) {
+    refused = error.message();
+  }
+  ::unsetenv("NCCL_SOCKET_IFNAME");
+  if (!refused.empty()) GTEST_SKIP() << refused;
+  EXPECT_GT(bytes_per_s, 0.0);
 }
 
 TEST(Fabric, WithoutNamespacesRanksUseTheMachinesLoopback) {

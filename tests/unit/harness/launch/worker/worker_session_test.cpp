@@ -143,17 +143,31 @@ TEST_F(WorkerSessionTest, AStopEndsEveryWaitAndTheTraining) {
   session_->on_stop([&] { aborted.set_value(); });
   auto waiting = std::async(std::launch::async, [&] { session_->get("never", test::kHangs); });
   expect<KvGet>();
-  launcher_->send(Stop{"a peer died"});
+  EXPECT_FALSE(session_->exit_code_of_launcher());
+  launcher_->send(Stop{"preempted", 130});
   EXPECT_EQ(aborted.get_future().wait_for(test::kHangs), std::future_status::ready);
   message_of(ErrorCode::kInterrupted, [&] { waiting.get(); });
   EXPECT_TRUE(session_->stopped());
   EXPECT_TRUE(state_.stop_requested());
+  EXPECT_EQ(session_->exit_code_of_launcher(), 130);
   EXPECT_FALSE(session_->trouble());
   message_of(ErrorCode::kInterrupted, [&] { session_->get("later", 60s); });
   session_->wait_for_finish();
   bool at_once = false;
   session_->on_stop([&] { at_once = true; });
   EXPECT_TRUE(at_once);
+}
+
+TEST_F(WorkerSessionTest, AnActionIsNotCalledOnceWhatItUsesIsGone) {
+  bool called = false;
+  const auto fails = [&] {
+    const StopAction action(*session_, [&] { called = true; });
+    throw Error(ErrorCode::kRunFailed, "the key of a peer did not come");
+  };
+  message_of(ErrorCode::kRunFailed, fails);
+  launcher_->send(Stop{"a peer died"});
+  session_->wait_for_finish();
+  EXPECT_FALSE(called);
 }
 
 TEST_F(WorkerSessionTest, TroubleThatOnlyTheWatchSeesStopsTheRank) {
@@ -168,6 +182,7 @@ TEST_F(WorkerSessionTest, LeavesWhenTheLauncherSaysSo) {
   launcher_->send(Finish{});
   session_->wait_for_finish();
   EXPECT_FALSE(session_->stopped());
+  EXPECT_EQ(session_->exit_code_of_launcher(), 0);
 }
 
 TEST_F(WorkerSessionTest, NoticesThatTheLauncherIsGone) {
