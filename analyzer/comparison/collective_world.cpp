@@ -95,7 +95,7 @@ std::vector<SizedTransfer> sized_transfers(const RunSummary& summary) {
   for (const CollectiveSummary& collective : summary.collectives) {
     const store::CollectiveRecord& record = collective.record;
     const Measured<double> transfer_ns = carried_transfer_ns(collective);
-    if (!transfer_ns) continue;
+    if (!transfer_ns || record.communicator.ranks == 1) continue;
     Buckets& buckets = by_size[{collective_world(summary.run, record.function, record.communicator), record.bytes}];
     buckets.transfer_ns.push_back(*transfer_ns);
     if (collective.busbw_gb_per_s) buckets.busbw.push_back(*collective.busbw_gb_per_s);

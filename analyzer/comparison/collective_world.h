@@ -41,7 +41,7 @@ struct SizedTransfer {
   double transfer_ns = 0;
   Measured<double> busbw_gb_per_s = Measured<double>::missing("no bus factor");
 };
-/// By world, then size. Collectives whose transfer time or bandwidth is not known are left out.
+/// By world, then size. Collectives whose transfer time or bandwidth is not known are left out, and those of one rank.
 std::vector<SizedTransfer> sized_transfers(const RunSummary& summary);
 
 /// A label for each: "all_reduce, 2 × 2, 1gbit, ranks 0-1", with those of backend, device, sku, network and data type in

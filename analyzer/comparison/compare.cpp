@@ -55,8 +55,7 @@ Measured<double> memory_of(const RunSummary& summary) {
   return most > 0 ? Measured<double>(static_cast<double>(most)) : Measured<double>::missing("not reported");
 }
 
-/// Geometric where all values are above 0.
-/// Missing with the reason of the first run.
+/// Geometric where all values are above 0. Missing with the reason of the first run.
 Measured<double> mean_over_runs(const Summaries& summaries, const Pick& pick) {
   const std::vector<double> values = picked(summaries, pick);
   if (values.empty()) {

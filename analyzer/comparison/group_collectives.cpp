@@ -32,7 +32,6 @@ TimesByKind times_by_kind(const std::vector<GroupCell>& cells, const GroupCompar
     for (const RunSummary& summary : cell.runs) {
       if (cell.run_case().world_size() < 2) continue;
       for (const SizedTransfer& transfer : sized_transfers(summary)) {
-        if (transfer.world.ranks == 1) continue;
         Times& times = all[{without_field(transfer.world, result.field), transfer.bytes}][place];
         times.provenance = ProvenanceSet::from_bits(times.provenance.bits() | summary.run.provenance.bits());
         times.transfer_ns.push_back(transfer.transfer_ns);

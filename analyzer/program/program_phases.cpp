@@ -54,9 +54,16 @@ bool is_batch(const PhaseMark& mark) {
 /// and before backward.
 class Interruption {
  public:
+  /// `evaluates_within`: most steps have a forward pass without gradients of their own, on the batch that they have: a teacher's, a
+  /// generator's. Then one is an interruption only if another batch follows.
+  explicit Interruption(bool evaluates_within) : evaluates_within_(evaluates_within) {}
+
   void look_at(const PhaseMark& mark) {
     switch (mark.phase) {
-      case ProgramPhase::kEvaluation: evaluated_ns_ = mark.end_ns; break;
+      case ProgramPhase::kEvaluation:
+        evaluated_ns_ = mark.end_ns;
+        if (!evaluates_within_) end_at(mark.end_ns);
+        break;
       case ProgramPhase::kSave:
       case ProgramPhase::kEvalMode: end_at(mark.end_ns); break;
       case ProgramPhase::kTrainMode:
@@ -88,6 +95,7 @@ class Interruption {
   void batch(const PhaseMark& mark) {
     if (!is_batch(mark)) return;
     if (evaluated_ns_) end_at(*evaluated_ns_);
+    evaluated_ns_.reset();
     Use& use = loaders_[mark.loop];
     ++use.batches;
     use.last = mark;
@@ -95,8 +103,8 @@ class Interruption {
   }
 
   std::optional<std::int64_t> end_ns_;
-  /// A step may have a forward pass without gradients of its own, on the batch that it has: a teacher's, a generator's.
-  std::optional<std::int64_t> evaluated_ns_;
+  bool evaluates_within_;
+  std::optional<std::int64_t> evaluated_ns_;  ///< since the last batch
   std::map<std::uint64_t, Use> loaders_;
   std::uint64_t last_loop_ = 0;
 };
@@ -118,10 +126,38 @@ std::int64_t end_of_discarded(Marks::const_iterator first, Marks::const_iterator
   return end_ns;
 }
 
-/// The begin of the step to which the marks [first, last) belong; the last of them ends it.
-std::int64_t begin_of_step(Marks::const_iterator first, Marks::const_iterator last,
-                           std::optional<std::int64_t> before_ns) {
-  Interruption interruption;
+/// The marks of a step and of what was before it: [first, last), of which the last one ends it.
+struct StepMarks {
+  Marks::const_iterator first;
+  Marks::const_iterator last;
+};
+
+std::vector<StepMarks> marks_by_step(const Marks& marks) {
+  const std::set<std::uint64_t> leading = leading_optimizers(marks);
+  std::vector<StepMarks> steps;
+  auto first = marks.begin();
+  for (auto mark = marks.begin(); mark != marks.end(); ++mark) {
+    if (mark->phase != ProgramPhase::kOptimizer || !leading.contains(mark->loop)) continue;
+    steps.push_back({first, std::next(mark)});
+    first = std::next(mark);
+  }
+  return steps;
+}
+
+/// Whether a forward pass without gradients lies between its batch and its backward pass.
+bool evaluates_own_batch(const StepMarks& step) {
+  bool evaluated = false;
+  for (auto mark = step.first; mark != step.last && mark->phase != ProgramPhase::kBackward; ++mark) {
+    if (is_batch(*mark)) evaluated = false;
+    if (mark->phase == ProgramPhase::kEvaluation) evaluated = true;
+  }
+  return evaluated;
+}
+
+/// The begin of a step.
+std::int64_t begin_of_step(const StepMarks& step, std::optional<std::int64_t> before_ns, bool evaluates_within) {
+  const auto [first, last] = step;
+  Interruption interruption(evaluates_within);
   for (auto mark = first; mark != last; ++mark) {
     if (before_ns && mark->begin_ns < *before_ns) continue;  // inside of the optimizer's step before
     if (mark->phase == ProgramPhase::kBackward) break;
@@ -131,10 +167,10 @@ std::int64_t begin_of_step(Marks::const_iterator first, Marks::const_iterator la
   if (before_ns && !interrupted_ns) return *before_ns;
   const std::int64_t from_ns =
       std::max(interrupted_ns.value_or(0), before_ns ? *before_ns : end_of_discarded(first, last));
-  const auto begin = std::find_if(first, last, [&](const PhaseMark& mark) {
+  const auto begin = std::find_if(step.first, step.last, [&](const PhaseMark& mark) {
     return mark.begin_ns >= from_ns && is_training(mark.phase);
   });
-  return begin != last ? begin->begin_ns : from_ns;
+  return begin != step.last ? begin->begin_ns : from_ns;
 }
 
 void relabel(Span& span, ProgramPhase phase) {
@@ -187,16 +223,15 @@ Marks take_phase_marks(ProgramRank& rank) {
 }
 
 ProgramWindows steps_of_phases(const Marks& marks) {
-  const std::set<std::uint64_t> leading = leading_optimizers(marks);
+  const std::vector<StepMarks> all = marks_by_step(marks);
+  const auto evaluating = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), evaluates_own_batch));
   ProgramWindows steps;
-  auto first = marks.begin();
   std::optional<std::int64_t> before_ns;
-  for (auto mark = marks.begin(); mark != marks.end(); ++mark) {
-    if (mark->phase != ProgramPhase::kOptimizer || !leading.contains(mark->loop)) continue;
-    const std::int64_t begin_ns = begin_of_step(first, std::next(mark), before_ns);
-    if (begin_ns < mark->end_ns) steps.push_back({begin_ns, mark->end_ns});
-    before_ns = mark->end_ns;
-    first = std::next(mark);
+  for (const StepMarks& step : all) {
+    const std::int64_t end_ns = std::prev(step.last)->end_ns;
+    const std::int64_t begin_ns = begin_of_step(step, before_ns, 2 * evaluating > all.size());
+    if (begin_ns < end_ns) steps.push_back({begin_ns, end_ns});
+    before_ns = end_ns;
   }
   return steps;
 }

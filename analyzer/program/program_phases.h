@@ -37,8 +37,8 @@ std::vector<PhaseMark> take_phase_marks(ProgramRank& rank);
 /// The steps that optimizers ended. Of several optimizers that take turns, the one with most steps ends them, of those
 /// with equally many the last in turn; one that runs before or after it has steps of its own. A step begins where the
 /// one before ended; where the program evaluated or wrote a checkpoint in between, at the first mark of training
-/// behind that. It evaluated where a model ran without gradients and another batch came before the backward pass, where it ran
-/// in evaluation mode, and where a loader gave several batches without a backward pass and is not the one that the step draws from.
+/// behind that. It evaluated where a model ran without gradients (if most steps do so on their own batch: where another batch came before
+/// the backward pass), where it ran in evaluation mode, and where a loader gave several batches without a backward pass and is not the one that the step draws from.
 ProgramWindows steps_of_phases(const std::vector<PhaseMark>& marks);
 
 /// For the steps of a rank, by phase: nanoseconds in it, and samples that its loaders returned.

@@ -39,6 +39,7 @@ constexpr int kMostDecimals = 9;  ///< then powers of ten are easier to read
 
 /// Three significant digits, with separators.
 QString short_number(double value) {
+  if (!std::isfinite(value)) return kNone;
   const double rounded = std::abs(QString::number(value, 'e', 2).toDouble());
   const int decimals = rounded == 0 ? 0 : std::max(0, 2 - static_cast<int>(std::floor(std::log10(rounded) + 1e-9)));
   const QLocale english(QLocale::English, QLocale::UnitedStates);

@@ -181,8 +181,17 @@ void OverviewPage::load() {
   if (first) {
     for (int i = 0; i < kRunColumnCount; ++i) tree_->resizeColumnToContents(i);
   }
-  // A new list alone does not disturb a comparison: its runs may be the same.
-  if (compared_last_ != comparison_key()) load_comparison();
+  if (compared_ != comparison_key() || (compared_last_ != compared_ && !is_loading())) load_comparison();
+}
+
+/// A new list alone does not disturb a comparison: its runs may be the same.
+void OverviewPage::cancel_outdated() {
+  if (compared_ != comparison_key()) Page::cancel_outdated();
+}
+
+void OverviewPage::reload() {
+  compared_.clear();
+  Page::reload();
 }
 
 void OverviewPage::unload(const QString& title, const QString& text) {

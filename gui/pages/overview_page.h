@@ -31,12 +31,14 @@ class OverviewPage : public Page {
   void redo();
   void focus_filter();
   void unload(const QString& title, const QString& text) override;
+  void reload() override;
 
   FigureCard& comparison_card() noexcept { return *card_; }
   TableView& comparison_table() noexcept { return *table_; }
 
  protected:
   void load() override;
+  void cancel_outdated() override;
   std::string key() const override;
   void show_failure(const std::string& slot, const JobFailure& failure) override;
   void showEvent(QShowEvent* event) override;

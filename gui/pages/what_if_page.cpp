@@ -160,6 +160,8 @@ void WhatIfPage::load() {
       },
       [this, record = run->run()](const std::shared_ptr<const WhatIfStep>& step) {
         step_ = step;
+        throughput_->set_figure({});  // until their own jobs deliver
+        path_->set_table({});
         if (!step->recording) {
           return show_message(QStringLiteral("This run cannot be replayed"), QString::fromStdString(step->recording.reason()),
                               QStringLiteral("ddbench run --nodes 2 --gpus 2"));

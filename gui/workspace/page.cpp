@@ -185,7 +185,7 @@ void Page::refresh() {
   loaded_ = true;
   errors_.clear();
   show_errors();
-  workspace_.jobs.cancel(this);  // load() need not start every slot again
+  cancel_outdated();  // load() need not start every slot again
   load();
 }
 

@@ -27,7 +27,7 @@ class Page : public QWidget {
   /// Store, subject or run may have changed: reloads if they did, now or when the page is next shown.
   void refresh();
   /// Loads even if nothing has changed.
-  void reload();
+  virtual void reload();
   /// Forgets what is shown and stops what is being loaded: it is of another store, or loading was cancelled. Shows this message
   /// until the page is refreshed or shown, when it loads.
   virtual void unload(const QString& title, const QString& text);
@@ -37,8 +37,10 @@ class Page : public QWidget {
   QString error_text() const;
 
  protected:
-  /// Starts the jobs that fill the page. Those of earlier loads were cancelled: what they would show is of other runs.
+  /// Starts the jobs that fill the page, after cancel_outdated().
   virtual void load() = 0;
+  /// Cancels the jobs of earlier loads: what they would show is of other runs.
+  virtual void cancel_outdated() { workspace_.jobs.cancel(this); }
   /// Equal keys, equal contents.
   virtual std::string key() const { return workspace_.key_of(subject()); }
   /// Whether the page has something to show of these runs (Workspace::subject_for).

@@ -43,6 +43,7 @@ std::string Workspace::key_of(const Subject& which) const {
     const store::RunRecord& record = entry->run();
     key += record.id;
     key += record.state == store::RunState::kRunning ? '+' : record.valid ? '.' : '!';
+    key += record.baseline_id + ' ' + std::to_string(record.finished_wall_ns) + ' ';
   }
   return key;
 }

@@ -174,8 +174,12 @@ def _samples(batch, default):
         if getattr(batch, "shape", None) is not None:
             return default if _rows(batch) is None else _rows(batch)
         if isinstance(batch, (list, tuple)):
-            if not batch or len(batch) == default:
+            if not batch:
                 return default
+            if len(batch) == default:
+                columns = {_rows(part) for part in batch} if depth == 0 else {None}
+                column = columns.pop()
+                return column if not columns and column is not None and column < default else default
             parts = batch
         elif hasattr(batch, "values"):
             parts = list(batch.values()) if callable(batch.values) else []

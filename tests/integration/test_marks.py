@@ -240,12 +240,12 @@ TARGETS = tuple({"boxes": Tensor(i + 1, 4)} for i in range(5))
 
 @pytest.mark.parametrize("batch, default, samples", [
     (Tensor(5, 8), 8, 5), (Tensor(), 8, 8), ([Tensor(5, 8), Tensor(5)], 8, 5), ({"ids": Tensor(5, 8), "mask": Tensor(5, 8)}, 8, 5),
-    ([Tensor(12), Tensor(9), Tensor(31)], 3, 3), ([(Tensor(3, 8, 8), 1)] * 4, 4, 4),
+    ([Tensor(1, 8), Tensor(1)], 2, 1), ([Tensor(12), Tensor(9), Tensor(31)], 3, 3), ([(Tensor(3, 8, 8), 1)] * 4, 4, 4),
     ((IMAGES, TARGETS), 5, 5), ((IMAGES[:2], TARGETS[:2]), 5, 2), ((IMAGES[:4], TARGETS[:4]), 0, 4), ({"pixels": list(IMAGES)}, 0, 5),
     ([[Tensor(5, 8), Tensor(5, 8)], Tensor(5)], 8, 5), ([[Tensor(8, 2), Tensor(8, 2)], [Tensor(8), Tensor(8)]], 8, 8),
     ({"pair": (Tensor(5, 8), Tensor(5, 8)), "label": Tensor(5)}, 8, 5),
     ([], 8, 8), ({}, 8, 8), ("text", 8, 8), (None, 0, 0), (types.SimpleNamespace(shape="wide"), 7, 7)],
-    ids=["tensor", "scalar", "columns", "dictionary", "sequences", "samples", "detection", "last of detection", "no size known",
+    ids=["tensor", "scalar", "columns", "dictionary", "as many columns as samples", "sequences", "samples", "detection", "last of detection", "no size known",
          "images of a dictionary", "pair and label", "pairs", "pair in a dictionary", "empty", "empty dictionary", "text", "nothing", "odd shape"])
 def test_samples_of_a_batch(marks, batch, default, samples):
     """Lists of samples beside lists of what the samples consist of."""

@@ -31,7 +31,7 @@ def test_repetitions_over_links_are_interleaved_and_compared(bench):
 
 
 def test_training_is_compared_by_network(bench):
-    done = shaped(bench, "sweep", "--nodes", "1,2", "--link", "100mbit,1gbit", "--repeat", "2", "--network", "ethernet",
+    done = shaped(bench, "sweep", "--nodes", "1,2", "--link", "100mbit,1gbit", "--repeat", "3", "--network", "ethernet",
                   "--steps", "6", "--warmup", "1", "-O", "hidden=512,512", "--json", "--quiet")
     table = checked(done, "scaling")
     assert [(row["nodes"], row["link"]) for row in table["rows"]] == [(1, ""), (2, "100mbit"), (2, "1gbit")]

@@ -104,8 +104,10 @@ RankTrace read_rank_trace(const std::filesystem::path& file) {
                 0, file.string());
   }
   if (trace.collectives_of_unknown_group > 0) {
-    trace.notes.emplace_back("the trace does not say of which process group its collectives are, and they are on several streams (newer "
-                             "versions of PyTorch write it): they are not joined, and waits for peers are not known");
+    trace.notes.push_back(fmt::format(
+        "the trace does not say of which process group {} of {} collectives of a rank are, and they are on several streams (newer versions of "
+        "PyTorch write it): they are not joined, and their waits for peers are not known",
+        trace.collectives_of_unknown_group, trace.collectives.size()));
   }
   return trace;
 }

@@ -53,11 +53,11 @@ class Calls {
     // The same call twice: of two dumps of the ring the later one counts.
     group.calls[call.sequence][call.rank] = call.duration_ns;
     group.is_p2p = call.is_p2p;
+    if (!call.nccl_algorithm.empty()) group.algorithms.insert(std::move(call.nccl_algorithm));
     ++lines_;
     const std::string& source = call.timing_source;
     if (source.empty() || source == "kernel_gpu") return;
     ++timed_elsewhere_[source == "kernel_cpu" || source == "collective_cpu" ? source : "another clock"];
-    if (!call.nccl_algorithm.empty()) group.algorithms.insert(std::move(call.nccl_algorithm));
   }
 
   bool empty() const { return groups_.empty(); }

@@ -93,15 +93,13 @@ class RowReader {
     return values_.counts_tokens && values_.step_ns <= 0 && values_.global_batch + batch_said() > 0;
   }
 
-  /// Runs of other batches stay apart by what is constant on their curve.
-  void tag_batch(RunCase& run_case) const {
-    if (values_.global_batch > 0 && !modes_.is_weak(values_)) {
-      run_case.tags.try_emplace("global_batch", std::to_string(values_.global_batch));
-      return;
-    }
-    const std::int64_t copies = run_case.world_size() / model_parallel(values_);
-    const std::string share = values_.global_batch > 0 ? std::to_string(values_.global_batch / copies) : values_.case_fields.at("batch_per_gpu");
-    run_case.tags.try_emplace("batch_per_gpu", share);
+  /// Runs of other batches are other cases, so they stay apart by what is constant on their curve.
+  void keep_useless_batch(RunCase& run_case) const {
+    const bool is_strong = values_.global_batch > 0 && !modes_.is_weak(values_);
+    run_case.strategy_options[is_strong ? "global_batch" : "batch_per_gpu"] =
+        std::to_string(is_strong ? values_.global_batch : run_case.batch_per_gpu);
+    run_case.batch_per_gpu = 1;
+    run_case.scaling = ScalingMode::kWeak;
   }
 
   void set_model_parallel(RunCase& run_case) const {
@@ -173,7 +171,6 @@ class RowReader {
   RunCase run_case() const {
     RunCase run_case = unlabelled_case();
     set_labels(run_case, values_.case_fields);
-    if (has_useless_batch()) tag_batch(run_case);
     return run_case;
   }
 
@@ -185,10 +182,7 @@ class RowReader {
       set_sizes(run_case);
       set_model_parallel(run_case);
       set_batch(run_case);
-      if (has_useless_batch()) {
-        run_case.batch_per_gpu = 1;
-        run_case.scaling = ScalingMode::kWeak;
-      }
+      if (has_useless_batch()) keep_useless_batch(run_case);
       run_case.steps = 1;
       run_case.warmup = 0;
       validate(run_case);

@@ -29,7 +29,7 @@ struct TableOptions {
 ///   options;
 /// - all other columns become tags.
 /// A batch is one of samples, so that with a throughput of tokens (tokens_per_second) it says nothing about steps: the step time counts,
-/// or where there is none, the run has a batch of one token per GPU, keeps the stated batch as a tag, and a note says so.
+/// or where there is none, the run has a batch of one token per GPU, keeps the stated batch as an option of its strategy, and a note says so.
 /// A global batch is that of all copies of the model, and batch_per_gpu that of one. Rows with a global batch are
 /// strong scaling, unless the batch per GPU of rows that differ in nothing but size is the same and the global batch
 /// is not: then they are weak scaling. A column "scaling" decides instead, where there is one.

@@ -101,7 +101,34 @@ class Numbering {
       if (const int size = members.front()->group_size; size > 0)
         trace->spans.names.push_back(communicator_size_name({communicator, size}));
     }
-    return own || before_steps.size() == 1;
+    return own || before_steps.size() == 1 || begin_together(ranks);
+  }
+
+  /// What all ranks say alike of a call.
+  using Call = std::pair<std::string_view, std::uint64_t>;
+  static Call call_of(const RankTrace& trace, const TraceCollective& collective) {
+    return {collective.function, collective.function == "all_reduce" ? trace.spans.spans[collective.span].bytes : 0};
+  }
+
+  /// Whether the surplus of the ranks that recorded more before the first step lies at their end: the others' calls are like their first
+  /// ones, and would be no others.
+  bool begin_together(const Ranks& ranks) const {
+    constexpr std::size_t kMostSurplus = 64;
+    std::vector<std::vector<Call>> calls;
+    for (const auto& [trace, members] : ranks) {
+      if (!steps_.at(trace).empty()) return false;
+      calls.emplace_back();
+      for (const TraceCollective* const collective : members) calls.back().push_back(call_of(*trace, *collective));
+    }
+    const auto longest = std::max_element(calls.begin(), calls.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    return std::all_of(calls.begin(), calls.end(), [&](const std::vector<Call>& own) {
+      const std::size_t surplus = longest->size() - own.size();
+      if (surplus > kMostSurplus || own.empty()) return false;
+      const auto fits = [&](std::size_t from) { return std::equal(own.begin(), own.end(), longest->begin() + static_cast<std::ptrdiff_t>(from)); };
+      bool fits_later = false;
+      for (std::size_t from = 1; from <= surplus && !fits_later; ++from) fits_later = fits(from);
+      return fits(0) && !fits_later;
+    });
   }
 
   static std::size_t count_before(const std::vector<Span>& steps, const Members& members) {
@@ -125,14 +152,13 @@ class Numbering {
 
   /// Whether all ranks agree about each key.
   static bool agree(const Ranks& ranks) {
-    std::unordered_map<std::uint64_t, std::pair<std::string_view, std::uint64_t>> known;
+    std::unordered_map<std::uint64_t, Call> known;
     for (const auto& [trace, members] : ranks) {
       for (const TraceCollective* const collective : members) {
         const Span& span = trace->spans.spans[collective->span];
         if (span.correlation == 0) continue;
-        const std::uint64_t bytes = collective->function == "all_reduce" ? span.bytes : 0;
-        const auto place = known.try_emplace(span.correlation, collective->function, bytes).first;
-        if (place->second != std::pair(collective->function, bytes)) return false;
+        const Call call = call_of(*trace, *collective);
+        if (known.try_emplace(span.correlation, call).first->second != call) return false;
       }
     }
     return true;

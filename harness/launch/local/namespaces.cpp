@@ -1,6 +1,7 @@
 #include "harness/launch/local/namespaces.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -13,10 +14,15 @@
 #include <string>
 
 #include "core/error.h"
-#include "harness/launch/machine/own_user.h"
 
 namespace ddbench::launch {
 namespace {
+
+void write_map(const char* file, const std::string& content) {
+  const UniqueFd fd(::open(file, O_WRONLY | O_CLOEXEC));
+  if (!fd || ::write(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()))
+    throw_errno(errno, fmt::format("a user namespace cannot be set up ({})", file), ErrorCode::kEnvironment);
+}
 
 [[noreturn]] void refuse(int error) {
   int restricted = 0;
@@ -32,10 +38,13 @@ bool enter_own_namespaces(bool with_network) {
   const int wanted = CLONE_NEWPID | (with_network ? CLONE_NEWNET : 0);
   if (::unshare(wanted) == 0) return false;
   if (errno != EPERM) throw_errno(errno, "namespaces cannot be made", ErrorCode::kEnvironment);
-  const UserIds user{::geteuid(), ::getegid()};
+  if (!with_network) refuse(errno);
+  const uid_t user = ::geteuid();
+  const gid_t group = ::getegid();
   if (::unshare(CLONE_NEWUSER | wanted) != 0) refuse(errno);
-  map_user({0, 0}, user);
-  remember_user(user);
+  write_map("/proc/self/setgroups", "deny");
+  write_map("/proc/self/uid_map", fmt::format("0 {} 1", user));
+  write_map("/proc/self/gid_map", fmt::format("0 {} 1", group));
   return true;
 }
 

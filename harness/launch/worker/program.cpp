@@ -18,7 +18,6 @@
 #include "harness/collective/nccl_log.h"
 #include "harness/launch/start/start_command.h"
 #include "harness/launch/machine/own_processes.h"
-#include "harness/launch/machine/own_user.h"
 #include "harness/plugin/module.h"
 
 namespace ddbench::launch {
@@ -86,8 +85,7 @@ std::string listable(const std::string& path, const fs::path& folder, const char
 
 void prepare(const Program::Options& options, const std::string& library, const std::string& python) {
   show_own_processes();
-  become_remembered_user();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // after the user: a change of credentials takes the wish back
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const char* const before = std::getenv("LD_PRELOAD");
   const std::string preload = before != nullptr && *before != '\0' ? library + ":" + before : library;
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
@@ -109,6 +107,11 @@ void prepare(const Program::Options& options, const std::string& library, const 
   ::setenv("PYTHONUNBUFFERED", "1", 0);  // its lines are shown while it runs
 }
 
+/// As waitpid() gives it.
+int wait_status(const siginfo_t& end) {
+  return end.si_code == CLD_EXITED ? (end.si_status & 0xff) << 8 : end.si_status | (end.si_code == CLD_DUMPED ? 0x80 : 0);
+}
+
 }  // namespace
 
 Program::Program(const Options& options) {
@@ -127,44 +130,32 @@ Program::Program(const Options& options) {
 }
 
 Program::~Program() {
-  if (ended_) return;
   kill();
-  wait();
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 int Program::wait() {
   siginfo_t end{};
-  while (!ended_ && ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  while (!status_ && ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
-  return reap();
+  if (!status_) status_ = wait_status(end);
+  return *status_;
 }
 
 std::optional<int> Program::poll() {
   siginfo_t end{};
-  if (!ended_ && (::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT | WNOHANG) != 0 || end.si_pid != pid_))
-    return std::nullopt;
-  return reap();
-}
-
-/// Of a process that has ended: until it is waited for, no other process or group has its number.
-int Program::reap() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (ended_) return status_;
-  ::kill(-pid_, SIGKILL);
-  while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
-  }
-  ended_ = true;
+  if (!status_ && ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT | WNOHANG) == 0 && end.si_pid == pid_)
+    status_ = wait_status(end);
   return status_;
 }
 
 void Program::kill() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (!ended_) ::kill(-pid_, SIGKILL);
+  ::kill(-pid_, SIGKILL);
 }
 
 void Program::terminate() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (!ended_) ::kill(-pid_, SIGTERM);
+  ::kill(-pid_, SIGTERM);
 }
 
 std::string recording_library() {

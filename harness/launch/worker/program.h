@@ -2,8 +2,6 @@
 
 #include <sys/types.h>
 
-#include <atomic>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,11 +27,11 @@ class Program {
   /// Throws Error{kRunFailed} when it cannot be executed; the message names it. Throws Error{kEnvironment}
   /// when it cannot be recorded: neither path fits LD_PRELOAD.
   explicit Program(const Options& options);
-  ~Program();  ///< kills it, if it has not ended
+  ~Program();  ///< kills what is left in its group
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// Blocks until it has ended; its wait status. What it leaves in its group is killed.
+  /// Blocks until it has ended; its wait status. What it leaves in its group goes on: other ranks may still need it.
   int wait();
   /// Its wait status if it has ended, without blocking; else as wait(). Not beside wait().
   std::optional<int> poll();
@@ -42,13 +40,9 @@ class Program {
   void kill() noexcept;  ///< SIGKILL, likewise
 
  private:
-  int reap() noexcept;
-
+  /// Of the process and its group. It is reaped by the destructor, so that no other process or group gets the number before.
   pid_t pid_ = -1;
-  int status_ = 0;  ///< once it has ended
-  /// Held while signals are sent and while the process is waited for: behind that, its number may be another's.
-  std::mutex mutex_;
-  std::atomic<bool> ended_{false};
+  std::optional<int> status_;  ///< once it has ended
 };
 
 /// Where the shared object is that programs are started with. Throws Error{kEnvironment} when this build

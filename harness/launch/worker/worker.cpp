@@ -35,6 +35,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::chrono::seconds kRequestIsHereIn{3};  // after a failure, which the launcher answers by a request to end
 constexpr std::chrono::seconds kRanksGatherIn = std::chrono::hours(24 * 365);
 
 int rank_from_environment() {
@@ -236,14 +237,18 @@ int work(WorkerSession& session, TrainingState& state, const Hello& hello, const
   Worker worker(session, state, remote);
   const auto fail = [&](const Error& error) {
     // Kubeflow, for one, starts a pod again or not by the code that it ends with.
-    const int exit_code = remote != nullptr ? session.exit_code_of_launcher().value_or(error.exit_code()) : 1;
-    if (remote != nullptr && !session.joined()) return exit_code;  // rejected: no launcher listens
-    session.send(state.snapshot());                                // how far it got
+    const std::optional<int> told = remote != nullptr ? session.exit_code_of_launcher() : 1;
+    if (remote != nullptr && !session.joined()) return told.value_or(error.exit_code());  // rejected: no launcher listens
+    session.send(state.snapshot());                                                        // how far it got
     const Failure failure = worker.last_words(error);
     worker.report_counts();
     session.ship_rest();
     session.send(failure);
-    return exit_code;
+    if (told) return *told;
+    // A connection that another rank broke because it was to end may be noticed before the request to this rank.
+    const bool others_started_it = remote->own != nullptr;
+    const bool interrupted = others_started_it && session.exit_code_of_launcher(kRequestIsHereIn) == static_cast<int>(ErrorCode::kInterrupted);
+    return static_cast<int>(interrupted ? ErrorCode::kInterrupted : error.code());
   };
   try {
     worker.run(hello);

@@ -73,6 +73,12 @@ std::optional<int> WorkerSession::exit_code_of_launcher() const {
   return exit_code_of_launcher_;
 }
 
+std::optional<int> WorkerSession::exit_code_of_launcher(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, patience, [&] { return exit_code_of_launcher_ || stopped_; });
+  return exit_code_of_launcher_;
+}
+
 void WorkerSession::ship_rest() {
   if (files_ == nullptr) return;
   while (!files_->ship(kShipAtOnceBytes, true)) {

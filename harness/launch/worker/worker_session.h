@@ -58,6 +58,8 @@ class WorkerSession final : public collective::KeyValueStore {
   std::string refusal() const;
   /// What the launcher itself ends with, once it has sent that (Stop, Finish).
   std::optional<int> exit_code_of_launcher() const;
+  /// Waits for it as long as that, unless the connection ends.
+  std::optional<int> exit_code_of_launcher(std::chrono::milliseconds patience);
 
   /// Sends what `files` gets with each heartbeat. Before join(); `files` outlives the session.
   void ship_from(ShippedFiles& files) { files_ = &files; }

@@ -43,7 +43,7 @@ Json row_json(const CurveRow& row) {
   json["waterfall_ci_ns"] = loss_intervals_json(row.loss_intervals, "waterfall_ci_ns", missing);
   json["mfu"] = missing.value("mfu", row.utilisation.mfu);
   json["hfu"] = missing.value("hfu", row.utilisation.hfu);
-  json["measured_share"] = missing.value("measured_share", row.measured_share);
+  json["goodput"] = missing.value("measured_share", row.measured_share);
   json["provenance"] = names_json(row.provenance);
   json["missing"] = missing.reasons();
   return json;

@@ -145,6 +145,16 @@ TEST(ProgramPhases, AForwardPassWithoutGradientsIsAPartOfAStepThatUsesIt) {
   }
 }
 
+TEST(ProgramPhases, ValidationBehindTheBatchOfAFewStepsIsNoPartOfThem) {
+  Loop loop;
+  for (int step = 0; step < 8; ++step) {
+    loop.mark(ProgramPhase::kData, 10, 64, kTrain);
+    if (step % 4 == 3) loop.mark(ProgramPhase::kData, 20, 100, kEvaluate).mark(ProgramPhase::kEvaluation, 400);
+    loop.mark(ProgramPhase::kForward, 30).mark(ProgramPhase::kBackward, 30).mark(ProgramPhase::kOptimizer, 5, 0, kOptimizer);
+  }
+  for (const ProgramWindow& step : steps_of_phases(marks_of(loop))) EXPECT_LT(step.end_ns - step.begin_ns, 400);
+}
+
 TEST(ProgramPhases, TheFirstStepIsNoneOfTheEvaluationBeforeTraining) {
   Loop loop;
   for (int batch = 0; batch < 2; ++batch) loop.mark(ProgramPhase::kData, 20, 64, kEvaluate).wait(50);

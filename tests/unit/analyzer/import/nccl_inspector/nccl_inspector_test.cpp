@@ -23,7 +23,7 @@ struct InspectorLine {
     const std::string_view name = function;
     const std::string kind = name == "Send" || name == "Recv" ? "p2p" : "coll";
     return fmt::format(R"({{"header": {{"id": "0x1", "rank": {0}, "n_ranks": 4, "nnodes": 1}}, "{1}_perf": {{"{1}": "{2}", "{1}_sn": {3}, )"
-                       R"("{1}_msg_size_bytes": {4}, "{1}_exec_time_us": {5}, "{1}_timing_source": "{6}"}}}})", rank, kind, function, sequence, bytes, time_us,
+                       R"("{1}_msg_size_bytes": {4}, "{1}_exec_time_us": {5}, "{1}_timing_source": "{6}", "coll_algo": "RING", "coll_proto": "LL"}}}})", rank, kind, function, sequence, bytes, time_us,
                        timing) + "\n";
   }
 };
@@ -60,6 +60,11 @@ TEST(NcclInspector, CollectivesOfAllRanksHaveAWaitForPeers) {
   EXPECT_EQ(reduce.transfer_ns, 10'000);
   EXPECT_EQ(reduce.peer_wait_ns, 40'000);
   EXPECT_TRUE(reduce.peer_wait_resolved);
+}
+
+TEST(NcclInspector, LinesOfEveryClockHaveTheirAlgorithm) {
+  for (const char* const timing : {"kernel_gpu", "kernel_cpu"})
+    EXPECT_EQ(read_inspector({{.time_us = 10, .timing = timing}}).collectives.at(0).nccl_algorithm, "RING LL") << timing;
 }
 
 TEST(NcclInspector, ASendOfEachRankIsACallByItself) {

@@ -113,14 +113,15 @@ TEST(Table, ABatchOfSamplesSaysNothingAboutARateOfTokens) {
   const auto rates = read("gpus,batch_per_gpu,tokens/s\n8,32,524288\n8,64,600000\n");
   EXPECT_EQ(rates[0].steps[0].duration_ns, 15'259);
   EXPECT_EQ(rates[0].run.run_case.batch_per_gpu, 1);
-  EXPECT_EQ(rates[0].run.run_case.tags.at("batch_per_gpu"), "32");
-  EXPECT_EQ(rates[1].run.run_case.tags.at("batch_per_gpu"), "64");
+  EXPECT_EQ(rates[0].run.run_case.strategy_options.at("batch_per_gpu"), "32");
+  EXPECT_EQ(rates[1].run.run_case.strategy_options.at("batch_per_gpu"), "64");
+  EXPECT_NE(case_key(rates[0].run.run_case), case_key(rates[1].run.run_case)) << "no repetitions of each other";
   EXPECT_EQ(rates[0].run.environment.facts.at("import.sample_unit"), "tokens");
   EXPECT_EQ(rates[0].run.environment.facts.count("note.1"), 1u);
   const auto strong = read("gpus,global_batch,throughput [tokens/s]\n1,256,1000\n16,256,15000\n");
   EXPECT_EQ(strong[1].run.run_case.scaling, ScalingMode::kWeak);
   EXPECT_EQ(strong[1].run.run_case.global_batch(), 16);
-  EXPECT_EQ(strong[1].run.run_case.tags.at("global_batch"), "256");
+  EXPECT_EQ(strong[1].run.run_case.strategy_options.at("global_batch"), "256");
   // Of images, the batch is one.
   EXPECT_EQ(read("gpus,batch_per_gpu,images/s\n8,32,2560\n")[0].steps[0].duration_ns, 100'000'000);
 }
