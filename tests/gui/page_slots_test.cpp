@@ -215,13 +215,11 @@ TEST_F(WhatIfRuns, AdviceOfOneIsNotShownForAnotherWithoutAny) {
 TEST_F(WhatIfRuns, ACurveThatIsLateIsNotShownForAnother) {
   const auto& figure = page().throughput().view().figure();
   ASSERT_EQ(figure.series.size(), 3U);
-  const double unchanged = figure.series[1].points.back().y;
   page().batch().setValue(3);  // starts a job, which delivers when events are handled
   choose(2);
   settle(*window);
   EXPECT_TRUE(page_says(page(), QStringLiteral("This run cannot be replayed")));
-  ASSERT_EQ(figure.series.size(), 3U);
-  EXPECT_DOUBLE_EQ(figure.series[1].points.back().y, unchanged);
+  EXPECT_TRUE(figure.series.empty());
 }
 
 class CancelledLoads : public testing::Test {
