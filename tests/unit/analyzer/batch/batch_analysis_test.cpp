@@ -168,7 +168,8 @@ TEST(BatchAnalysis, AddedGpusOfAnotherSkuHaveNoReturn) {
   BatchStore store;
   store.add({.gpus = 1, .steps = 1000, .step_ms = 100, .sku = "slow"});
   store.add({.gpus = 2, .steps = 600, .step_ms = 50, .sku = "fast"});
-  for (const BatchRow& row : store.analysis().curves[0].rows) EXPECT_FALSE(row.return_of_added);
+  const BatchAnalysis analysis = store.analysis();
+  for (const BatchRow& row : analysis.curves[0].rows) EXPECT_FALSE(row.return_of_added);
 }
 
 TEST(BatchAnalysis, RunsThatDidNotArriveCountAsLonger) {
