@@ -43,7 +43,7 @@ double contrast(const QColor& a, const QColor& b) {
     const auto linear = [](double part) { return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4); };
     return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
   };
-  const auto [darker, lighter] = std::minmax(luminance(a), luminance(b));
+  const auto [darker, lighter] = std::minmax({luminance(a), luminance(b)});
   return (lighter + 0.05) / (darker + 0.05);
 }
 
