@@ -212,7 +212,8 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
   if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
   const double fit = most_ranks(changed_steps, options);
   if (shape.gpus_per_node > fit)
-    return Measured<ReplayPrediction>::missing(fmt::format("a node of {} ranks has more than the {:.0f} that can be replayed with so many events a step", shape.gpus_per_node, fit));
+    return Measured<ReplayPrediction>::missing(fmt::format(
+        "a node has {} ranks; at most {:.0f} ranks can be replayed, because a recorded step has many events", shape.gpus_per_node, fit));
   const Blocks blocks = blocks_of(changed_steps);
   const ClusterShape replayed = replayed_shape(shape, fit);
   const double each = static_cast<double>(shape.nodes) / replayed.nodes;
