@@ -31,7 +31,7 @@ std::atomic<host::Recorder*> current{nullptr};
 host::Recorder* opened_here = nullptr;  // never deleted: threads may record until the process is gone
 std::atomic<bool> decided{false};       // opened, adopted, or not to be opened
 bool is_programs = false;               // the program has one of its own, at times
-bool ended = false;                     // what is measured is over: there will be no other one
+bool ended = false;                     // what is measured is over: there will be no other one, in its children neither
 std::atomic<unsigned> generations{1};
 
 const char* value_of(const char* variable) noexcept {
@@ -84,7 +84,6 @@ void forget_parent() noexcept {
   opened_here = nullptr;
   decided.store(false);
   is_programs = false;
-  ended = false;
   generations.fetch_add(1);
   mutex.unlock();
 }
@@ -196,7 +195,6 @@ bool recorder_is_open() noexcept {
 void end_recording() noexcept {
   stop_recording();
   const std::lock_guard lock(mutex);
-  opened_here = nullptr;
   ended = true;
   current.store(nullptr);
   generations.fetch_add(1);

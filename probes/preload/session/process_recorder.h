@@ -43,8 +43,8 @@ DDBENCH_SESSION_API bool report_inputs(const char* name) noexcept;
 /// Whether the process has a recorder now. Opens none, takes no lock.
 DDBENCH_SESSION_API bool recorder_is_open() noexcept;
 
-/// The process records nothing from now on, and opens no other spool; what it recorded, and what its GPUs still do,
-/// is written, and its spool has its end.
+/// The process and its children record nothing from now on, and open no other spool. What the process recorded, and what
+/// its GPUs still do, is written, and its spool has its end.
 DDBENCH_SESSION_API void end_recording() noexcept;
 
 /// The generation now, without a lock.
