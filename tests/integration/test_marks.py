@@ -20,13 +20,13 @@ class Regions(list):
 
 @pytest.fixture
 def marks(monkeypatch):
-    """The module without what other tests left in it, connected to a list."""
+    """The modules without what other tests left in it, connected to a list."""
     monkeypatch.syspath_prepend(str(ROOT / "probes/python"))
-    importlib.reload(importlib.import_module("ddbench_inputs"))
-    module = importlib.reload(importlib.import_module("ddbench_marks"))
-    module._region = Regions()
-    module._torch = types.SimpleNamespace(is_grad_enabled=lambda: True)
-    return module
+    names = ("inputs", "files", "regions", "pytorch", "frameworks")
+    modules = {name: importlib.reload(importlib.import_module("ddbench_" + name)) for name in names}
+    modules["regions"].region = Regions()
+    modules["regions"].torch = types.SimpleNamespace(is_grad_enabled=lambda: True)
+    return types.SimpleNamespace(**modules)
 
 
 def fails(*_arguments, **_named):
@@ -60,7 +60,7 @@ class Sgd(Optimizer):
 def optimizer_of(marks):
     """One of a class that the marks know."""
     module = types.SimpleNamespace(Optimizer=type("Optimizer", (Optimizer,), {}))
-    marks._mark_optimizer(module)
+    marks.pytorch.mark_optimizer(module)
     return type("Sgd", (module.Optimizer,), {"step": Sgd.step})()
 
 
@@ -77,14 +77,14 @@ def compilers():
 @pytest.mark.parametrize("attributes, traces", [case[1:] for case in compilers()], ids=[case[0] for case in compilers()])
 def test_every_pytorch_runs_on_and_what_it_compiles_has_no_marks(marks, attributes, traces):
     """torch.compiler is older than its is_compiling()."""
-    vars(marks._torch).update(attributes)
+    vars(marks.regions.torch).update(attributes)
     module = types.SimpleNamespace(DistributedDataParallel=type("DistributedDataParallel", (Model,), {"forward": Model.forward}))
-    marks._mark_parallel("DistributedDataParallel")(module)
+    marks.pytorch.mark_parallel("DistributedDataParallel")(module)
     optimizer = optimizer_of(marks)
     assert module.DistributedDataParallel().forward(1) == 2
     assert optimizer.zero_grad() == "zero" and optimizer.step() == ("stepped", None)
-    phases = [phase for phase, _, _ in marks._region]
-    assert phases == ([] if traces else [marks.FORWARD, marks.ZERO_GRAD, marks.OPTIMIZER])
+    phases = [phase for phase, _, _ in marks.regions.region]
+    assert phases == ([] if traces else [marks.regions.FORWARD, marks.regions.ZERO_GRAD, marks.regions.OPTIMIZER])
 
 
 class Batches:
@@ -130,19 +130,19 @@ def loader_class():
 
 def loaded(marks):
     module = loader_class()
-    marks._mark_loader(module)
+    marks.pytorch.mark_loader(module)
     return list(module.DataLoader([[1], [2]]))
 
 
 def loaded_ahead(marks):
     module = loader_class()
-    marks._mark_loader_ahead("DataLoader")(module)
+    marks.frameworks.mark_loader_ahead("DataLoader")(module)
     return list(module.DataLoader([[1], [2]]))
 
 
 def scaled(marks):
     module = types.SimpleNamespace(GradScaler=type("GradScaler", (), {"step": lambda self, optimizer: "skipped"}))
-    marks._mark_scaler(module)
+    marks.pytorch.mark_scaler(module)
     return module.GradScaler().step(Optimizer())
 
 
@@ -159,19 +159,19 @@ def engine_of(marks, model_step):
             return model_step()
 
     module = types.SimpleNamespace(DeepSpeedEngine=DeepSpeedEngine)
-    marks._mark_engine(module)
+    marks.frameworks.mark_engine(module)
     return DeepSpeedEngine()
 
 
 def distributed(marks):
     module = types.SimpleNamespace(DistributedDataParallel=type("DistributedDataParallel", (Model,), {"forward": Model.forward}))
-    marks._mark_distributed(module)
+    marks.pytorch.mark_distributed(module)
     return module.DistributedDataParallel().forward(1)
 
 
 def switched(marks):
     module = types.SimpleNamespace(Module=type("Module", (Model,), {"train": Model.train}))
-    marks._mark_modules(module)
+    marks.pytorch.mark_modules(module)
     return isinstance(module.Module().train(), Model)
 
 
@@ -188,9 +188,9 @@ def stepped(marks):
     ids=["loader", "loader ahead", "scaler", "parallel", "mode", "optimizer", "engine", "engine's backward"])
 def test_what_fails_in_a_mark_is_not_seen_by_the_program(marks, monkeypatch, program, result):
     """Whatever the program's objects are, and even where nothing can be recorded."""
-    monkeypatch.setitem(sys.modules, "torch", marks._torch)
-    marks._region = fails
-    del marks._torch.is_grad_enabled
+    monkeypatch.setitem(sys.modules, "torch", marks.regions.torch)
+    marks.regions.region = fails
+    del marks.regions.torch.is_grad_enabled
     assert program(marks) == result
 
 
@@ -200,7 +200,7 @@ def test_an_optimizer_of_a_class_that_takes_no_attributes(marks):
             fails()
 
     module = types.SimpleNamespace(Optimizer=type("Optimizer", (Optimizer,), {}))
-    marks._mark_optimizer(module)
+    marks.pytorch.mark_optimizer(module)
     assert Meta("Sealed", (module.Optimizer,), {"step": Sgd.step})().step() == ("stepped", None)
 
 
@@ -214,11 +214,11 @@ def test_the_groups_of_a_step_of_deepspeed_are_one_step(marks):
     engine = engine_of(marks, lambda: [optimizer.step() for _ in range(3)])
     engine.step(at_boundary=False)
     engine.step()
-    assert marks._region == [(marks.OPTIMIZER_CALL, 0, 0), (marks.OPTIMIZER, rate_code(0.5), id(engine))]
-    marks._region.clear()
+    assert marks.regions.region == [(marks.regions.OPTIMIZER_CALL, 0, 0), (marks.regions.OPTIMIZER, rate_code(0.5), id(engine))]
+    marks.regions.region.clear()
     engine._take_model_step()  # as a pipeline does
     optimizer.step()           # and the program by itself
-    assert marks._region == [(marks.OPTIMIZER, rate_code(0.5), id(engine)), (marks.OPTIMIZER, rate_code(0.5), id(optimizer))]
+    assert marks.regions.region == [(marks.regions.OPTIMIZER, rate_code(0.5), id(engine)), (marks.regions.OPTIMIZER, rate_code(0.5), id(optimizer))]
 
 
 def test_a_step_of_deepspeed_that_fails_leaves_the_next_ones_as_they_are(marks):
@@ -226,7 +226,7 @@ def test_a_step_of_deepspeed_that_fails_leaves_the_next_ones_as_they_are(marks):
     with pytest.raises(RuntimeError):
         engine_of(marks, fails).step()
     optimizer.step()
-    assert [phase for phase, _, _ in marks._region] == [marks.OPTIMIZER_CALL, marks.OPTIMIZER]
+    assert [phase for phase, _, _ in marks.regions.region] == [marks.regions.OPTIMIZER_CALL, marks.regions.OPTIMIZER]
 
 
 class Tensor:

@@ -31,7 +31,7 @@ long long ddbench_now(void);
 void ddbench_region(int phase, long long begin_ns, unsigned long long samples, unsigned long long id);
 int ddbench_program_file(const char* folder, const char* name);
 int ddbench_report(const char* name); /* of ddbench_inputs.py: what a rank trains, and on what; 0 where it was not recorded */
-void ddbench_mark_cost(long long ns); /* of ddbench_marks.py: what a mark takes outside of ddbench_region() */
+void ddbench_mark_cost(long long ns); /* of ddbench_regions.py: what a mark takes outside of ddbench_region() */
 #else
 
 #include <dlfcn.h>
