@@ -29,7 +29,7 @@ find_package(MPI QUIET COMPONENTS C)  # MPI::MPI_C
 set(DDBENCH_WITH_MPI ${MPI_C_FOUND})
 find_package(CURL QUIET)  # CURL::libcurl
 set(DDBENCH_WITH_CURL ${CURL_FOUND})
-find_package(CUDAToolkit QUIET)
+find_package(CUDAToolkit 12 QUIET)
 # The CUDA device needs nvcc too, and none of its code can be sanitized.
 set(DDBENCH_WITH_CUDA FALSE)
 set(DDBENCH_WITH_NCCL FALSE)
@@ -39,8 +39,9 @@ if(CUDAToolkit_FOUND)
 endif()
 if(CUDAToolkit_FOUND AND NOT DDBENCH_SANITIZE)
   include(CheckLanguage)
-  if(CUDAToolkit_NVCC_EXECUTABLE AND NOT CMAKE_CUDA_COMPILER)
-    set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
+  # The variable CMAKE_CUDA_COMPILER would skip the check, and a compiler that refuses this g++ would end the configuration.
+  if(CUDAToolkit_NVCC_EXECUTABLE AND NOT DEFINED ENV{CUDACXX})
+    set(ENV{CUDACXX} "${CUDAToolkit_NVCC_EXECUTABLE}")
   endif()
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER AND TARGET CUDA::cublasLt AND TARGET CUDA::cudart_static AND CUDNN_FOUND)

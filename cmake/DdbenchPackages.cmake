@@ -4,6 +4,13 @@
 
 set(documents "${CMAKE_BINARY_DIR}/documents")
 install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# The licences of libraries that are compiled in ask for their notice beside binaries. Only Debian's packages have it in a known place.
+foreach(package IN ITEMS libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libeigen3-dev libboost-dev)
+  if(EXISTS "/usr/share/doc/${package}/copyright")
+    install(FILES "/usr/share/doc/${package}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/third-party" RENAME "${package}.txt")
+  endif()
+endforeach()
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY reports/schema DESTINATION "${CMAKE_INSTALL_DATADIR}/ddbench" FILES_MATCHING PATTERN "*.json")
 install(FILES gui/demo/demo.db gui/demo/published.csv DESTINATION "${CMAKE_INSTALL_DATADIR}/ddbench/demo" COMPONENT gui)

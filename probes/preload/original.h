@@ -1,8 +1,5 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
-
 namespace ddbench::inject {
 
 /// The function `name` that the program would call if ddbench were not there. Where the program loaded the
@@ -21,12 +18,9 @@ const char* name_of_function(void* own);
 /// Its next definition in the scope that the whole program shares; null where there is none.
 void* find_next(void* own);
 
-/// What a call of one place leads to. Its thread's alone: no lock is taken in a call, nor held while the
-/// program forks.
-struct CallTarget {
-  const void* caller = nullptr;
-  void* function = nullptr;
-};
+/// What `own` stands before for the calls that `caller` makes, found once for each of the calling thread's places that call. Takes no lock
+/// where it is known, and holds none while the program forks.
+void* find_once(void* own, const void* caller);
 
 /// The function that `own`, which calls it, stands before, found once for each place that calls `own`.
 template <auto own>
@@ -35,10 +29,7 @@ auto original(const void* caller = __builtin_return_address(0)) {
   void* const self = reinterpret_cast<void*>(own);
   static void* const next = find_next(self);
   if (next != nullptr) return reinterpret_cast<Function>(next);
-  thread_local std::array<CallTarget, 8> targets;
-  CallTarget& target = targets[(reinterpret_cast<std::uintptr_t>(caller) >> 4) % targets.size()];
-  if (target.caller != caller) target = {caller, find_function(name_of_function(self), caller)};
-  return reinterpret_cast<Function>(target.function);
+  return reinterpret_cast<Function>(find_once(self, caller));
 }
 
 }  // namespace ddbench::inject

@@ -28,7 +28,8 @@ constexpr std::array<const char*, kCallNameCount> kNames = {
 
 using NameIds = std::array<std::uint32_t, kCallNameCount>;
 
-// A program has some hundred operators, of which each runs again and again.
+// A program has some hundred operators, of which each runs again and again. Not more of them: each thread of the program has a ThreadState on
+// its stack's memory.
 struct OperatorId {
   const char* name = nullptr;
   std::uint32_t id = 0;
@@ -42,7 +43,7 @@ struct ThreadState {
   host::Recorder::Track* track = nullptr;
   HookCost cost;
   NameIds name_ids{};
-  std::array<OperatorId, 512> operator_ids{};
+  std::array<OperatorId, 256> operator_ids{};
 };
 
 TrackPool tracks;  // of threads that record; guarded by RecorderAccess

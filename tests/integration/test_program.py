@@ -340,6 +340,15 @@ def test_a_global_batch_cannot_be_set_for_a_program(bench):
     assert done.returncode == 2 and "--batch-per-gpu" in done.stderr
 
 
+def test_threads_with_small_stacks_start(bench):
+    """What is loaded into a program takes thread-local storage from each of its threads' stacks."""
+    script = bench.tmp / "threads.py"
+    script.write_text("import threading\nthreading.stack_size(32768)\nthread = threading.Thread(target=print, args=('started',))\n"
+                      "thread.start()\nthread.join()\n")
+    done = bench("run", "--", PYTHON, script)
+    assert "started" in done.stdout + done.stderr and "can't start new thread" not in done.stderr
+
+
 @needs_torch
 def test_a_stopped_process_of_a_program_is_named_with_its_collective(bench):
     process = bench.start("run", "--nodes", 1, "--gpus", 2, "--no-baseline", "--grace", 1, "--timeout", 6, "--", *DDP, "--steps", 100000)

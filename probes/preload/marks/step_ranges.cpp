@@ -25,13 +25,13 @@ struct Stack {
 /// Null where the thread uses more domains than any program does.
 Stack* stack_of(const void* id) noexcept {
   thread_local std::array<Stack, 16> stacks{};
+  Stack* free = nullptr;
   for (Stack& stack : stacks) {
-    if (stack.depth == 0 || stack.id == id) {
-      stack.id = id;
-      return &stack;
-    }
+    if (stack.depth > 0 && stack.id == id) return &stack;
+    if (stack.depth == 0 && free == nullptr) free = &stack;
   }
-  return nullptr;
+  if (free != nullptr) free->id = id;
+  return free;
 }
 
 char plain(char c) noexcept {

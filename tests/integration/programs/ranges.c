@@ -90,9 +90,12 @@ static void with_itt(void* library) {
   if (other != (void*)nothing) exit(3);
   const int* const domain = create_domain("training");
   if (*domain == 0 || domain != create_domain("training")) exit(4);
+  const int* const loading = create_domain("loading");
   const struct id none = {{0, 0, 0}};
   for (int i = 0; i < kSteps; ++i) {
+    begin(loading, none, none, create_string("read ahead"));
     begin(domain, none, none, create_string("iteration"));
+    end(loading); /* a task of one domain may end within another one's */
     work();
     end(domain);
     begin(domain, none, none, create_string("evaluation"));
