@@ -3,7 +3,10 @@
 #include <cxxabi.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,6 +23,8 @@ constexpr std::size_t kReadyBuffers = 2;
 constexpr std::size_t kMostBuffers = 64;
 constexpr std::uint64_t kSpansBetweenDrains = 1u << 12;
 constexpr std::chrono::milliseconds kFlushPeriod{500};
+constexpr std::chrono::milliseconds kBetweenFlushes{5};
+constexpr std::chrono::seconds kMostRest{1};
 constexpr std::size_t kLongestName = 160;
 
 // Not SYNCHRONIZATION: calls that wait are among those of the runtime and the driver, and it has a record of
@@ -163,7 +168,10 @@ void CuptiProbe::start() {
   const bool is_ready = check(cupti_.receive(buffer_requested, buffer_completed, timestamp), "hand out records") &&
                         check(cupti_.enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true), "record kernels");
   if (!is_ready) return cupti_.end();
-  spans_.set_clock_offset_ns(cupti_.clock_offset_ns());
+  const std::optional<std::int64_t> offset_ns = cupti_.clock_offset_ns();
+  if (!offset_ns) unavailable_ = "CUPTI, which another tool holds too, does not say the time by its clock";
+  if (!offset_ns) return cupti_.end();
+  spans_.set_clock_offset_ns(*offset_ns);
   enable(true);
   enabled_ = true;
   report_subscription();
@@ -175,7 +183,7 @@ void CuptiProbe::start() {
 void CuptiProbe::trace_in_hardware() noexcept {
 #if CUPTI_API_VERSION >= 130000
   const char* const chosen = std::getenv(kHardwareEventsVariable);
-  if (cupti_.is_shared() || (chosen != nullptr && std::string_view(chosen) == "0")) return;
+  if (cupti_.is_shared() || (chosen != nullptr ? std::string_view(chosen) == "0" : !traces_well_in_hardware(version_))) return;
   has_hardware_events_ = cuptiActivityEnableHWTrace(1) == CUPTI_SUCCESS;
 #endif
 }
@@ -258,7 +266,9 @@ ProbeCounters CuptiProbe::stop() noexcept {
 void CuptiProbe::let_go() noexcept {
   inject::note_kernels_recorded(false);
   enable(false);
+  flush_finished();
   flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  if (has_hardware_events_) end_hardware_trace();
   note_dropped(nullptr, 0);  // since the last buffer
   {
     const std::lock_guard lock(stop_mutex_);
@@ -269,6 +279,30 @@ void CuptiProbe::let_go() noexcept {
   cupti_.end();
   active.store(nullptr);
   if (recording_) recording_->end();
+}
+
+/// Streams that nobody has waited for may still work, and a forced flush gives kernels that go on no end.
+void CuptiProbe::flush_finished() noexcept {
+  const auto until = std::chrono::steady_clock::now() + kMostRest;
+  std::uint64_t before = records_so_far();
+  for (int idle = 0; idle < 2 && std::chrono::steady_clock::now() < until;) {
+    flush_all(0);
+    const std::uint64_t now = records_so_far();
+    idle = now == before ? idle + 1 : 0;
+    before = now;
+    if (idle < 2) std::this_thread::sleep_for(kBetweenFlushes);
+  }
+}
+
+std::uint64_t CuptiProbe::records_so_far() noexcept {
+  const std::lock_guard lock(mutex_);
+  return spans_.counters().records;
+}
+
+void CuptiProbe::end_hardware_trace() noexcept {
+#if CUPTI_API_VERSION >= 130000
+  cuptiActivityEnableHWTrace(0);
+#endif
 }
 
 /// So that a process that ends without its exit handlers has reported all but its last moments.
@@ -284,9 +318,9 @@ void CuptiProbe::flush_now_and_then() {
 
 void CuptiProbe::follow_clock() noexcept {
   if (!cupti_.is_shared()) return;
-  const std::int64_t offset_ns = cupti_.clock_offset_ns();
+  const std::optional<std::int64_t> offset_ns = cupti_.clock_offset_ns();
   const std::lock_guard lock(mutex_);
-  spans_.set_clock_offset_ns(offset_ns);
+  if (offset_ns) spans_.set_clock_offset_ns(*offset_ns);
 }
 
 void CuptiProbe::record(const Span& span, std::string_view name) {

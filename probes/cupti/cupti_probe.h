@@ -49,6 +49,9 @@ class CuptiProbe final : public CudaProbe {
   void flush_all(std::uint32_t flags) noexcept;
   void follow_clock() noexcept;
   void let_go() noexcept;
+  void flush_finished() noexcept;
+  std::uint64_t records_so_far() noexcept;
+  static void end_hardware_trace() noexcept;
   std::uint64_t note_dropped(CUcontext context, std::uint32_t stream) noexcept;
   void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes);
   void record(const Span& span, std::string_view name);

@@ -19,6 +19,12 @@ constexpr bool may_begin_again(std::uint32_t version) noexcept {
   return version >= 130101;
 }
 
+/// Before CUDA 13.4 Update 1 tracing in hardware may crash where graphs are instantiated and contexts end, and leaks memory with each kernel
+/// (release notes of CUPTI).
+constexpr bool traces_well_in_hardware(std::uint32_t version) noexcept {
+  return version >= 130401;
+}
+
 /// How many times the record of a kernel has changed. It is that of the CUPTI that runs, whatever the program
 /// was built with: 13.2 has CUpti_ActivityKernel11 and 13.3 CUpti_ActivityKernel12, under the soname of 13.0.
 constexpr int kernel_record(std::uint32_t version) noexcept {

@@ -2,8 +2,12 @@
 // exceptions, and the program does not notice its failures.
 #include <cuda.h>
 #include <dlfcn.h>
+#include <sys/types.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "core/facts/facts.h"
 #include "probes/cupti/cupti.h"
@@ -16,34 +20,50 @@ namespace {
 
 ddbench::cuda::CudaProbe* probe =
     nullptr;  // never deleted: the device may be at work until the process is gone
+pid_t owner = 0;  // the process that made it; in a forked child neither CUDA nor CUPTI can be called
+
+/// Longer than a step takes; what is not done by then is not waited for: it may need this thread.
+constexpr std::chrono::seconds kMostWait{10};
+constexpr std::chrono::microseconds kBetweenLooks{200};
 
 /// Before the recorder's own exit handler, which was registered earlier.
 void stop_probe() noexcept {
+  if (::getpid() != owner) return;
   ddbench::inject::set_kernel_probe(nullptr);
   probe->stop();
 }
 
-/// Waits for the default stream, which PyTorch works on and in which its optimizers wait for all others. Not for the whole context: while
-/// some stream is captured into a graph, that would fail the capture, and so the program.
+void wait_for_default_stream(CUresult (*query)(CUstream)) noexcept {
+  const auto until = std::chrono::steady_clock::now() + kMostWait;
+  while (query(nullptr) == CUDA_ERROR_NOT_READY && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kBetweenLooks);
+}
+
+/// Waits for the default stream, which PyTorch works on and in which its optimizers wait for all others, and stops the probe. Not for the
+/// whole context: while some stream is captured into a graph, that would fail the capture, and so the program.
 void finish_gpu_work() noexcept {
   void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (driver == nullptr) return;
+  if (driver == nullptr) {
+    probe->stop();
+    return;
+  }
   const auto exchange_mode = reinterpret_cast<CUresult (*)(CUstreamCaptureMode*)>(::dlsym(driver, "cuThreadExchangeStreamCaptureMode"));
   const auto is_capturing = reinterpret_cast<CUresult (*)(CUstream, CUstreamCaptureStatus*)>(::dlsym(driver, "cuStreamIsCapturing"));
-  const auto synchronize = reinterpret_cast<CUresult (*)(CUstream)>(::dlsym(driver, "cuStreamSynchronize"));
+  const auto query = reinterpret_cast<CUresult (*)(CUstream)>(::dlsym(driver, "cuStreamQuery"));
+  // Also for what CUPTI calls as it ends.
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-  if (exchange_mode != nullptr && is_capturing != nullptr && synchronize != nullptr && exchange_mode(&mode) == CUDA_SUCCESS) {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (is_capturing(nullptr, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_NONE) synchronize(nullptr);
-    exchange_mode(&mode);
-  }
+  const bool is_relaxed = exchange_mode != nullptr && exchange_mode(&mode) == CUDA_SUCCESS;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (is_relaxed && is_capturing != nullptr && query != nullptr && is_capturing(nullptr, &status) == CUDA_SUCCESS &&
+      status == CU_STREAM_CAPTURE_STATUS_NONE)
+    wait_for_default_stream(query);
+  probe->stop();
+  if (is_relaxed) exchange_mode(&mode);
   ::dlclose(driver);
 }
 
 /// The window is over, and the program goes on.
 void conclude() noexcept {
-  finish_gpu_work();
-  probe->stop();
+  if (::getpid() == owner) finish_gpu_work();
 }
 
 }  // namespace
@@ -53,6 +73,7 @@ DDBENCH_EXPORT int InitializeInjection() try {
   ddbench::host::Recorder* const recorder =
       ddbench::inject::RecorderAccess().get();  // one that it opened stays
   if (recorder == nullptr || probe != nullptr) return 1;
+  owner = ::getpid();
   probe = ddbench::cuda::make_cupti_probe(*recorder).release();
   if (probe->unavailable().empty()) {
     std::atexit(stop_probe);

@@ -1,4 +1,5 @@
 // How CUPTI's buffers come to the probe.
+#include <cstdlib>
 #include <vector>
 
 #include "probes/cupti/cupti_probe.h"
@@ -10,6 +11,10 @@ void CuptiProbe::buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std
   CuptiProbe* const probe = active.load();
   *buffer = probe != nullptr ? probe->buffers_.take() : nullptr;
   *bytes = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
+  if (probe == nullptr) {  // a call that was traced as the probe ended; the process keeps these bytes: some CUPTIs crash when refused
+    *buffer = static_cast<std::uint8_t*>(std::calloc(1, BufferPool::kDiscardedBytes));
+    *bytes = *buffer != nullptr ? BufferPool::kDiscardedBytes : 0;
+  }
   if (*buffer == nullptr && probe != nullptr && !takes_a_refusal(probe->version_)) {
     *buffer = probe->buffers_.take_to_discard();
     *bytes = *buffer != nullptr ? BufferPool::kDiscardedBytes : 0;

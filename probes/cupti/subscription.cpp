@@ -1,6 +1,7 @@
 #include "probes/cupti/subscription.h"
 
 #include <array>
+#include <chrono>
 #include <limits>
 
 #include "core/clock.h"
@@ -22,6 +23,12 @@ void CUPTIAPI request_shared(std::uint8_t** buffer, std::size_t* bytes, std::siz
 }
 void CUPTIAPI complete_shared(std::uint8_t* buffer, std::size_t bytes, std::size_t valid_bytes, void* /*about*/) {
   complete_of_shared(nullptr, 0, buffer, bytes, valid_bytes);
+}
+
+/// CUPTI's own clock on Linux (cuptiGetTimestamp).
+std::uint64_t CUPTIAPI usual_time() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
 }  // namespace
@@ -73,8 +80,17 @@ CUptiResult Subscription::subscribe_beside(CUpti_CallbackFunc callback, void* us
 }
 
 void Subscription::end() noexcept {
+  if (handle_ != nullptr && !is_shared_) leave_as_it_was();
   if (handle_ != nullptr) cuptiUnsubscribe(handle_);
   handle_ = nullptr;
+}
+
+/// For a profiler of the program's own, which comes later: its buffers may not be zeroed, and its times are those of the machine's clock.
+void Subscription::leave_as_it_was() noexcept {
+  std::uint8_t is_zeroed = 0;
+  std::size_t bytes = sizeof is_zeroed;
+  cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &is_zeroed);
+  cuptiActivityRegisterTimestampCallback(usual_time);
 }
 
 CUptiResult Subscription::receive(RequestBuffer request, CompleteBuffer complete, CUpti_TimestampCallbackFunc clock) {
@@ -126,10 +142,10 @@ std::size_t Subscription::take_dropped(CUcontext context, std::uint32_t stream) 
   return result == CUPTI_SUCCESS ? dropped : 0;
 }
 
-std::int64_t Subscription::clock_offset_ns() const noexcept {
+std::optional<std::int64_t> Subscription::clock_offset_ns() const noexcept {
   if (!is_shared_) return 0;
   std::int64_t best_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t offset_ns = 0;
+  std::optional<std::int64_t> offset_ns;
   for (int query = 0; query < kClockQueries; ++query) {
     std::uint64_t time = 0;
     const std::int64_t before_ns = now_ns();

@@ -3,6 +3,7 @@
 #include <cupti.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ddbench::cuda {
@@ -34,13 +35,14 @@ class Subscription {
   CUptiResult next_record(std::uint8_t* buffer, std::size_t bytes, CUpti_Activity** record) noexcept;
   /// Since the last call; 0 where it cannot be known.
   std::size_t take_dropped(CUcontext context, std::uint32_t stream) noexcept;
-  /// now_ns() minus CUPTI's clock; 0 for one that is not shared. The uncertainty is below what the shortest of
-  /// some queries takes.
-  std::int64_t clock_offset_ns() const noexcept;
+  /// now_ns() minus CUPTI's clock; 0 for one that is not shared; nothing where CUPTI does not say its time. The uncertainty is below
+  /// what the shortest of some queries takes.
+  std::optional<std::int64_t> clock_offset_ns() const noexcept;
 
  private:
   CUptiResult subscribe_alone(CUpti_CallbackFunc callback, void* user);
   CUptiResult subscribe_beside(CUpti_CallbackFunc callback, void* user);
+  static void leave_as_it_was() noexcept;
 
   CUpti_SubscriberHandle handle_ = nullptr;
   bool is_shared_ = false;

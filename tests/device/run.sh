@@ -1,6 +1,7 @@
 #!/bin/bash
 # What needs a GPU. Takes the folder that pack.sh has made and installs nothing. Where a command may take 10 minutes, run the parts one
-# by one: each ends within 520 seconds, its last steps unmade if need be.
+# by one: each ends within 520 seconds, its last steps unmade if need be. Without a part all of them run, in that time too.
+#   new      what has never run on a GPU (RESULTS.md), for a machine that is there for minutes
 #   tests    what is there; probes; NCCL between two ranks on one GPU; a first run of everything; operators and models, under
 #            compute-sanitizer, too; recordings; parity of training with the CPU, of graphs and of strategies; faults
 #   speed    throughput of the engine, with and without graphs; 10,000 all-reduces joined with the events of NCCL's profiler;
@@ -11,14 +12,15 @@
 # A step that skips, or passes without doing what it is for, fails (whole.py).
 # Writes into $OUT, 8 files at most: results.md (rows for RESULTS.md), log.txt (with the JSON of each run), parity.json, the store
 # results.db.gz, and recordings of CUPTI for tests/fixtures/cupti and of NCCL's calls for tests/fixtures/nccl.
-# Exit codes: 0 all passed, 1 something failed or was not reached, 5 no GPU.
-#   OUT=folder tests/device/run.sh [pack folder [tests|speed|pytorch]]
+# Exit codes: 0 all passed, 1 something failed, 3 nothing failed, but not all was reached, 5 no GPU.
+#   OUT=folder tests/device/run.sh [pack folder [new|tests|speed|pytorch]]
 here=$(cd "$(dirname "$0")" && pwd)
 if ! nvidia-smi -L > /dev/null 2>&1 && ! [ -e /dev/nvidiactl ]; then
   echo "no GPU: this machine has no NVIDIA driver" >&2
   exit 5
 fi
-case ${2:-tests} in tests | speed | pytorch) ;; *) echo "there is no part $2: tests, speed or pytorch" >&2; exit 2 ;; esac
+case ${2:-tests} in new | tests | speed | pytorch) ;; *) echo "there is no part $2: new, tests, speed or pytorch" >&2; exit 2 ;; esac
+parts=${2:-new tests speed pytorch}
 pack=$(cd "${1:-$here/..}" && pwd)
 [ -x "$pack/bin/ddbench" ] || pack=$(cd "$here/../../build/device" 2> /dev/null && pwd)
 [ -x "$pack/bin/ddbench" ] || { echo "no pack: run tests/device/pack.sh where ddbench is built" >&2; exit 2; }
@@ -29,7 +31,9 @@ scratch=$(mktemp -d)
 results=$out/results.md
 export LOG=$out/log.txt DDBENCH_DB=$scratch/results.db DDBENCH_MODULE_DIR=$pack/lib/ddbench PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 failures=0
+unreached=0
 part_seconds=${PART_SECONDS:-480}  # what gets SIGTERM gets 25 more, and the store has to be packed
+[ $# -ge 2 ] || part_seconds=$((part_seconds / 4))
 part_ends=$part_seconds  # in bash's SECONDS
 : > "$LOG"
 
@@ -61,7 +65,7 @@ step() {
   local what=$1 limit=$2 left=$((part_ends - SECONDS)) status last
   shift 2
   is_chosen "$what" || return 0
-  [ "$left" -ge 5 ] || { fail "$what" ": not reached within the part's $part_seconds s"; return 1; }
+  [ "$left" -ge 5 ] || { row "$what" "not reached within the part's $part_seconds s"; unreached=$((unreached + 1)); return 1; }
   [ "$limit" -le "$left" ] || limit=$left
   echo "=== $what: $*" >> "$LOG"
   timeout -k 25 "$limit" "$@" > "$out/step.txt" 2>&1
@@ -148,6 +152,22 @@ sanitize() {
 export -f doctor known_lengths nccl_recording recording sanitized versions
 export pack scratch here out ddbench
 
+run_new() {
+  step "versions" 20 bash -c versions
+  on_gpu "operators against formulas" operators_test '--gtest_filter=-*AlgorithmsTest.*:*BatchNormOfManyRowsFarFromZero/*float16'
+  if has torch; then
+    program "a window of a program, its own profiler behind it" 90 --skip 2 --measure 4 -- \
+      python3 "$here/pytorch_gpt2.py" --layers 2 --batch 2 --sequence 256 --warmup 1 --steps 12 --profiler
+    step "resnet50 against PyTorch" 150 python3 "$here/against_pytorch.py" resnet50 "$ddbench"
+    step "losses of 100 steps against PyTorch" 150 python3 "$here/pytorch_parity.py" "$pack/bin/training_trace"
+  else
+    fail "programs of PyTorch" ": python3 has no torch: nothing was compared"
+  fi
+  if has pytorch_lightning; then
+    program "Lightning over NCCL, two nodes" 120 --nodes 2 --gpus 1 --share-gpus --warmup 5 -- python3 "$here/lightning_mlp.py"
+  fi
+}
+
 run_tests() {
   local gpt2=(--steps 40 --workload gpt2-124m --precision bf16 --batch-per-gpu 4 --optimizer adamw --lr 0.0003)
   step "versions" 20 bash -c versions
@@ -170,6 +190,8 @@ run_tests() {
   sanitize initcheck '*LayerNorm*:*Softmax*:*Gelu*'
   on_gpu "batches sent ahead" loader_test
   if has torch; then  # else the part pytorch fails
+    program "a window of a program, its own profiler behind it" 90 --skip 2 --measure 4 -- \
+      python3 "$here/pytorch_gpt2.py" --layers 2 --batch 2 --sequence 256 --warmup 1 --steps 12 --profiler
     program "a first program" 90 --warmup 1 -- python3 "$here/pytorch_gpt2.py" --layers 2 --batch 2 --sequence 256 --warmup 1 --steps 3
   fi
   parity "50 steps, losses against the CPU device" compare "$ddbench" "$pack/reference.json" "$out/parity.json"
@@ -230,12 +252,13 @@ keep_store() {
   rm -rf "$DDBENCH_DB" "$DDBENCH_DB"-wal "$DDBENCH_DB"-shm "$DDBENCH_DB.logs"
 }
 
-for part in ${2:-tests speed pytorch}; do
+for part in $parts; do
   "run_$part"
   part_ends=$((SECONDS + part_seconds))
 done
 keep_store
 rm -rf "$scratch"
 [ "${rows:-0}" -gt 0 ] || { echo "no step's name matches $ONLY" >&2; failures=1; }
-echo "$failures failed"
-[ "$failures" = 0 ]
+echo "$failures failed, $unreached not reached"
+[ "$failures" = 0 ] || exit 1
+[ "$unreached" = 0 ] || exit 3

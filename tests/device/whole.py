@@ -32,6 +32,17 @@ def wrong_with_probes(run, is_program):
     return f"no kernels were recorded: {why}" if why else None
 
 
+def wrong_with_window(run, arguments):
+    """All of its steps are measured, and each of their kernels has its end."""
+    steps = option(arguments, "--measure")
+    if steps is None:
+        return None
+    without_end = int(run["environment"]["facts"].get("cupti.invalid_times", 0))
+    if run["steps"]["measured"] != int(steps):
+        return f"{run['steps']['measured']} steps of a window of {steps} were measured"
+    return f"{without_end} records of the window without an end" if without_end else None
+
+
 def wrong_with_communication(run):
     """Several ranks that never talk do not train one model."""
     if run["run"]["world_size"] < 2 or run["communication_ns"]:
@@ -43,7 +54,9 @@ def wrong_with(run, arguments):
     """Texts; none for a run that is what its options say."""
     is_program = "--" in map(str, arguments)
     found = [wrong_with_communication(run), wrong_with_probes(run, is_program)]
-    if not is_program:
+    if is_program:
+        found.append(wrong_with_window(run, arguments))
+    else:
         found.append(wrong_with_graph(run, arguments))
     return [text for text in found if text]
 

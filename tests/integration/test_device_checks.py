@@ -47,11 +47,14 @@ def changed(path, value):
     (("communication_ns",), None, [*ARGUMENTS, "--", "python3", "train.py"], "without any communication"),
     (("partition_ns", "compute"), 0, ARGUMENTS, "no compute"),
     (("environment", "facts", "cupti.unavailable"), "another tool holds CUPTI", ARGUMENTS, "another tool"),
+    (("steps", "measured"), 3, [*ARGUMENTS, "--measure", 4, "--", "python3", "train.py"], "3 steps of a window of 4"),
+    (("steps", "measured"), 4, [*ARGUMENTS, "--measure", 4, "--", "python3", "train.py"], None),
 ])
 def test_a_run_that_did_not_do_what_it_was_started_for_is_wrong(path, value, arguments, word):
     whole = script("whole")
     assert whole.wrong_with(GOOD, ARGUMENTS) == []
-    assert any(word in text for text in whole.wrong_with(changed(path, value), arguments))
+    wrong = whole.wrong_with(changed(path, value), arguments)
+    assert any(word in text for text in wrong) if word else wrong == []
 
 
 def test_short_runs_programs_and_cpus_are_not_asked_for_what_they_cannot_have():
@@ -128,6 +131,7 @@ STAND_INS = {  # for what run.sh calls: a GPU is there, a run never ends, a test
 
 
 PARTS = {  # and what its results say
+    "new": ["| versions | passed: /dev/shm", "9 tests"],
     "tests": ["| versions | passed: /dev/shm", "no fused attention", "recorded 10 ms", "skipped, though there is a GPU", "not done after",
               "not reached within"],
     "speed": ["resnet50 bf16, batch 64 | FAILED: not done after", "all-reduces of two ranks", "not reached within"],

@@ -194,6 +194,7 @@ bool recorder_is_open() noexcept {
 
 void end_recording() noexcept {
   stop_recording();
+  pause_nccl_events(true);  // what the program asks of NCCL from now on costs it no events
   const std::lock_guard lock(mutex);
   ended = true;
   current.store(nullptr);

@@ -7,6 +7,7 @@
 #include "core/facts/facts.h"
 #include "cupti_life.h"
 #include "probes/cuda/cuda_probe.h"
+#include "probes/preload/session/kernel_probe.h"
 #include "probes/preload/session/process_recorder.h"
 
 extern "C" int InitializeInjection();
@@ -20,9 +21,10 @@ class CuptiInjection : public CuptiLife {
 
   /// A program of the user's: a rank, into which the driver loads the probe twice, and which ends in order.
   template <typename Program>
-  RecordedSpans spool_of(const Program& program) {
+  RecordedSpans spool_of(const Program& program, void (*before_it)() = [] {}) {
     const pid_t child = ::fork();
     if (child == 0) {
+      before_it();
       ::setenv("DDBENCH_SPOOL", (directory_.path() / "program").c_str(), 1);
       ::setenv("DDBENCH_RANK", "0", 1);
       ::setenv("DDBENCH_RUN_ID", "test", 1);
@@ -57,10 +59,34 @@ TEST_F(CuptiInjection, TheLastKernelsOfAWindowAreInItsSpoolAndLaterOnesAreNot) {
     inject::end_recording();  // as measuring_window.cpp does
     cupti::record(cupti::Records().add(kernel("later", 1, 30, 40)));
     if (cupti::has_subscriber()) ::_exit(4);
+    if (cupti::timestamp() < 1'500'000'000'000'000'000) ::_exit(5);  // as a profiler of the program's own expects: ns since 1970
   });
   ASSERT_EQ(read.spans.size(), 1u);
   EXPECT_EQ(read["last"].end_ns, 20);
   EXPECT_EQ(read.scalars.at("cupti.records"), 1);
+}
+
+pid_t process_with_the_probe = 0;
+
+TEST_F(CuptiInjection, AForkedChildLeavesCuptiAlone) {
+  const RecordedSpans read = spool_of([] {
+    process_with_the_probe = ::getpid();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      inject::conclude_kernels();
+      std::exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 7) ::_exit(6);
+    cupti::record(cupti::Records().add(kernel("last", 0, 10, 20)));
+  }, [] {
+    // Registered before the probe, so that it runs after the probe's handler.
+    std::atexit([] {
+      if (process_with_the_probe != ::getpid()) ::_exit(cupti::has_subscriber() ? 7 : 8);
+    });
+  });
+  EXPECT_EQ(read.spans.size(), 1u);
 }
 
 TEST_F(CuptiInjection, AProgramGoesOnWhereAnotherToolHoldsCupti) {

@@ -243,8 +243,16 @@ TEST_F(CuptiVersions, BlackwellTimesItsKernelsItself) {
   CuptiProbe(recorder_).stop();
   EXPECT_FALSE(cupti::times_in_hardware()) << "not wanted";
   ::unsetenv(kHardwareEventsVariable);
-  CuptiProbe(recorder_).stop();
+  cupti::be_version(130400);
+  {
+    CuptiProbe probe(recorder_);
+    EXPECT_FALSE(cupti::times_in_hardware()) << "it may crash the program";
+  }
+  cupti::be_version(130401);
+  CuptiProbe probe(recorder_);
   EXPECT_TRUE(cupti::times_in_hardware());
+  probe.stop();
+  EXPECT_FALSE(cupti::times_in_hardware()) << "the program goes on without";
   EXPECT_EQ(recorded().scalars.at("cupti.hardware_events"), 1);
 }
 
